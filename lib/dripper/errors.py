@@ -1,0 +1,63 @@
+"""The closed list of what can go wrong, as exceptions for people and codes for rows.
+
+Two families. A :class:`UsageError` ends a command: somebody has to change a flag, a setting, a file or the machine, and the
+message says which. A :class:`PageError` never ends anything: it becomes the `error_code` and `error_detail` of one row.
+This module imports nothing of the package, so that every layer may import it.
+"""
+
+from enum import StrEnum
+
+
+class ErrorCode(StrEnum):
+    """Why a page has no extraction: the values of the column `error_code`."""
+
+    EMPTY_PAGE = "empty_page"
+    """The response has a body, but no visible text in it."""
+    PAGE_TOO_LARGE = "page_too_large"
+    """The body, inflated, is larger than the setting `limits.page_bytes`."""
+    BODY_UNREADABLE = "body_unreadable"
+    """The body cannot be inflated or un-chunked at all (a broken gzip stream, an unknown content coding)."""
+    PARSE_FAILED = "parse_failed"
+    """The parser gave up on the page."""
+    TIME_LIMIT = "time_limit"
+    """The page used more CPU or wall seconds than `limits.page_cpu_seconds` or `limits.page_wall_seconds`."""
+    MEMORY_LIMIT = "memory_limit"
+    """The page wanted more memory than `limits.page_memory_bytes`."""
+    CRASHED = "crashed"
+    """The process that worked on the page died by itself, twice."""
+    LABELER_FAILED = "labeler_failed"
+    """The labeler gave no usable labels for this page."""
+    INTERNAL = "internal"
+    """An exception nobody expected; `error_detail` has its type and place. Please report it."""
+
+
+class UsageError(Exception):
+    """A person has to change something; the message says what. Ends a command with exit code 2."""
+
+
+class SettingsError(UsageError):
+    """A setting is unknown, of the wrong type, or out of range."""
+
+
+class InputError(UsageError):
+    """An input path does not exist, cannot be read, or is not what it should be."""
+
+
+class MachineError(UsageError):
+    """The machine lacks something: Java, a jar, a package, a model file."""
+
+
+class PageError(Exception):
+    """One page failed. Carried as data: never allowed to end a task.
+
+    >>> str(PageError(ErrorCode.EMPTY_PAGE, "0 visible characters"))
+    'empty_page: 0 visible characters'
+    """
+
+    def __init__(self, code: ErrorCode, detail: str = "") -> None:
+        super().__init__(f"{code.value}: {detail}" if detail else code.value)
+        self.code = code
+        self.detail = detail
+
+    def __reduce__(self) -> tuple[type["PageError"], tuple[ErrorCode, str]]:
+        return PageError, (self.code, self.detail)
