@@ -36,7 +36,9 @@ def test_header_meta_and_detector_agree(name: str) -> None:
         (stored(name), None, "detector"),
     ]:
         found = decode(payload, content_type)
-        assert (found.encoding, found.source) == (name, source)
+        # chardetng calls GBK by the name of its superset, which is decoded the same.
+        assert found.encoding == ("gb18030" if (name, source) == ("gbk", "detector") else name)
+        assert found.source == source
         assert found.text.endswith(TEXTS[name] * 20)
 
 

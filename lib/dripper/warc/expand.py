@@ -54,7 +54,7 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
 
 def _parts(spec: str) -> list[str]:
     """Split at commas, unless the whole is the name of a file."""
-    if local_path(spec).exists():
+    if spec and local_path(spec).exists():
         return [spec]
     parts = [part.strip() for part in spec.split(",") if part.strip()]
     if not parts:
@@ -110,7 +110,7 @@ def _expand_prefix(
     object."""
     n_found = 0
     for name, size in list_objects(bucket, prefix, settings.s3):
-        if _ARCHIVE.search(name):
+        if _ARCHIVE.search(name) and not (error and name == prefix):  # it is there, but may not be read
             n_found += 1
             yield SourceFile(f"s3://{bucket}/{name}", size)
     if error and not n_found:

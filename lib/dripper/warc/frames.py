@@ -170,6 +170,8 @@ class FrameReader:
         if blank and end >= target:  # no record inside, an empty line behind: what comes then is another's damage
             window.rewind(target)
             return target, True
+        if end == window.end and length is not None and end < target:  # cut in the block: no line ends follow it
+            return end, False
         tail = window.read(max(at, end - 4), end)
         return end - next((len(line_ends) for line_ends in _LINE_ENDS if tail.endswith(line_ends)), 0), False
 
