@@ -63,7 +63,7 @@ def test_a_typo_gives_one_sentence(assignment: str, words: str) -> None:
 def test_a_bad_file_is_named(tmp_path: Path, content: str, words: str) -> None:
     file = tmp_path / "bad.yml"
     file.write_text(content)
-    with pytest.raises(SettingsError, match="bad.yml") as caught:
+    with pytest.raises(SettingsError, match=r"bad\.yml") as caught:
         load([file])
     assert words in str(caught.value)
 

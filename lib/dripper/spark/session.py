@@ -1,6 +1,5 @@
 """The Spark session: the one that is already there (Databricks, spark-submit), or one made here with Delta in it."""
 
-import glob
 import os
 import re
 import shutil
@@ -90,7 +89,9 @@ def _delta_jars(settings: SparkSettings) -> dict[str, str]:
 
 
 def _jars_on_disk(jars: str) -> list[str]:
-    found = sorted(glob.glob(f"{jars}/*.jar")) if Path(jars).is_dir() else [jar.strip() for jar in jars.split(",")]
+    found = (
+        sorted(map(str, Path(jars).glob("*.jar"))) if Path(jars).is_dir() else [jar.strip() for jar in jars.split(",")]
+    )
     missing = [jar for jar in found if not Path(jar).is_file()]
     if missing or not found:
         raise MachineError(

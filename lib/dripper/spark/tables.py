@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 from delta.tables import DeltaTable
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
-from pyspark.sql.utils import AnalysisException
 
 from dripper.errors import InputError
 from dripper.spark.schemas import SCHEMA_VERSION, TABLES
