@@ -20,7 +20,7 @@ $(VENV)/base: setup.py conf/constraints.txt
 	@echo "installing into $(VENV) (1 to 3 minutes)"
 	@test -x $(BIN)/python || "$$(sh conf/preflight.sh)" -m venv $(VENV)
 	@$(PIP) install $(PINNED) --upgrade pip setuptools wheel
-	@$(PIP) install $(PINNED) --no-build-isolation --editable .
+	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[spark]"
 	@conf="$$($(BIN)/python -c 'import pathlib, pyspark; print(pathlib.Path(pyspark.__file__).parent / "conf")')" && \
 	    mkdir -p "$$conf" && cp conf/spark-local.conf "$$conf/spark-defaults.conf" && \
 	    echo "spark.pyspark.python $(CURDIR)/$(BIN)/python" >> "$$conf/spark-defaults.conf"
@@ -28,7 +28,7 @@ $(VENV)/base: setup.py conf/constraints.txt
 
 $(VENV)/all: $(VENV)/base
 	@echo "installing what tests, training and evaluation need into $(VENV)"
-	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[test,train,eval]"
+	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[spark,test,train,eval]"
 	@touch $@
 
 install: $(VENV)/all

@@ -11,25 +11,28 @@ VERSION = re.search(r'__version__ = "(.+)"', (HERE / "lib/dripper/__init__.py").
 RUN = [
     "boto3>=1.35",
     "brotli>=1.1",
-    # 4.0.1 has no upper bound on pyspark; no Delta fits Spark 4.3.
-    "delta-spark>=4.0,<4.5",
     "html2text>=2024.2.26",
     "lxml>=5.3",
     # Trafilatura extracts nothing without it, and says nothing.
     "lxml_html_clean>=0.4",
     "numpy>=1.26",
-    # PySpark's Arrow maps need both.
-    "pandas>=2.2",
-    "pyarrow>=17",
     "py3langid>=0.3",
     "pydantic>=2.8",
-    "pyspark>=4.0,<4.2",
     "pyyaml>=6",
     "selectolax>=1.0,<2",
     "trafilatura>=2.0,<3",
     "warcio>=1.7.5",
     "webencodings>=0.5.1",
     "zstandard>=0.23",
+]
+# Apart, because Databricks and EMR bring their own Spark, and a second one from PyPI would shadow it.
+SPARK = [
+    # 4.0.1 has no upper bound on pyspark, and no Delta fits Spark 4.3: both are bounded here.
+    "delta-spark>=4.0,<4.5",
+    "pyspark>=4.0,<4.2",
+    # PySpark's Arrow maps need both.
+    "pandas>=2.2",
+    "pyarrow>=17",
 ]
 TEST = [
     "check-jsonschema>=0.31",
@@ -65,6 +68,6 @@ setup(
     packages=find_packages("lib"),
     package_data={"dripper": ["py.typed"], "dripper.labels": ["**/*.npz", "**/*.json"]},
     install_requires=RUN,
-    extras_require={"test": [*TEST, *TRAIN, *EVAL], "train": TRAIN, "eval": EVAL, "gpu": GPU},
+    extras_require={"spark": SPARK, "test": TEST, "train": TRAIN, "eval": EVAL, "gpu": GPU},
     entry_points={"console_scripts": ["dripper = dripper.__main__:main"]},
 )
