@@ -1,0 +1,7 @@
+"""Where records come from: archives found, opened, cut into records, and their pages decoded to text."""
+
+from dripper.warc.reader import RecordReader, read_records
+from dripper.warc.record import FileReport, Record
+from dripper.warc.settings import ReadSettings, S3Settings
+
+__all__ = ["FileReport", "ReadSettings", "Record", "RecordReader", "S3Settings", "read_records"]

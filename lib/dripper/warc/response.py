@@ -1,0 +1,64 @@
+"""The HTTP response inside a record: status, headers, stored body."""
+
+import re
+from dataclasses import dataclass
+
+from dripper.warc.headers import parse_headers
+
+_STATUS_LINE = re.compile(rb"(?:HTTP(?:/[\d.]+)?|ICY)[ \t]+(\d{3})(?!\d)[^\n]*(?:\n|$)", re.IGNORECASE)
+_ANY_HTTP_LINE = re.compile(rb"HTTP/\d[^\n]*(?:\n|$)", re.IGNORECASE)
+_EMPTY_LINE = re.compile(rb"\n\r?\n")
+_MAX_INTERIM = 5
+"""Interim responses (100 Continue, 103 Early Hints) before the final one that are read past (RFC 9110 15.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An HTTP response. has_head: there was a status line, so `body` is what follows the headers; else it is
+    everything.
+
+    status: None where the status line has none. content_type and the others: as sent, "" or None where missing.
+    """
+
+    has_head: bool
+    status: int | None
+    content_type: str | None
+    transfer_encoding: str
+    content_encoding: str
+    content_range: str
+    content_length: int | None
+    body: bytes
+
+
+def parse_response(block: bytes) -> Response:
+    """Split a record's block into HTTP head and body; never raises.
+
+    >>> parse_response(b"HTTP/1.1 200 OK\\r\\nContent-Type: text/html\\r\\n\\r\\n<p>").body
+    b'<p>'
+    """
+    for _ in range(_MAX_INTERIM):
+        line = _STATUS_LINE.match(block) or _ANY_HTTP_LINE.match(block)
+        if line is None:
+            return Response(False, None, None, "", "", "", None, block)
+        end = _EMPTY_LINE.search(block, line.end() - 1)
+        head, body = (block[: end.end()], block[end.end() :]) if end else (block, b"")
+        status = int(line[1]) if line.re is _STATUS_LINE else None
+        if status is None or status >= 200 or not _ANY_HTTP_LINE.match(body):
+            break
+        block = body
+    return _with_headers(status, head, body)
+
+
+def _with_headers(status: int | None, head: bytes, body: bytes) -> Response:
+    headers = parse_headers(head)
+    length = (headers.get_header("Content-Length") or "").strip()
+    return Response(
+        has_head=True,
+        status=status,
+        content_type=headers.get_header("Content-Type"),
+        transfer_encoding=headers.get_header("Transfer-Encoding") or "",
+        content_encoding=headers.get_header("Content-Encoding") or "",
+        content_range=headers.get_header("Content-Range") or "",
+        content_length=int(length) if length.isascii() and length.isdigit() else None,
+        body=body,
+    )
