@@ -31,7 +31,7 @@ SPARK = [
     "delta-spark>=4.0,<4.5",
     "pyspark>=4.0,<4.2",
     # PySpark's Arrow maps need both.
-    "pandas>=2.2",
+    "pandas>=2.2,<3",
     "pyarrow>=17",
 ]
 TEST = [
