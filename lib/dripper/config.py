@@ -39,8 +39,8 @@ class ReadingSettings(_Section):
 
     list_prefix: str = ""
     """Put before the relative lines of an @list, for instance `s3://commoncrawl/` for Common Crawl's warc.paths.gz."""
-    keep_statuses: tuple[int, ...] = ()
-    """HTTP statuses outside 200–299 whose pages are kept too, for instance [404]."""
+    statuses: tuple[str, ...] = ("2xx",)
+    """HTTP statuses whose responses are pages, for instance ["2xx", "404"]; the others are skipped and counted."""
     s3: S3Settings = S3Settings()
 
 
