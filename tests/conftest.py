@@ -1,6 +1,7 @@
 """What tests share: one Spark session a run, the folder of private data beside the checkout, the sample WARCs."""
 
 import sys
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,15 @@ def shared() -> Path:
     if not (SHARED / "data").is_dir():
         pytest.skip("the folder ../shared with the labelled pages and WARC files is not there")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def archives(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The 130 WARC and ARC files of `shared`, good and broken, unpacked."""
+    folder = tmp_path_factory.mktemp("archives")
+    with tarfile.open(shared / "data" / "warc.tar.xz") as packed:
+        packed.extractall(folder, filter="data")
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,9 @@ def test_a_new_table_has_the_schema_comments_and_version(spark: SparkSession, tm
     tables.create("extractions")
     frame = tables.read("extractions")
     assert [(f.name, f.dataType) for f in frame.schema] == [(f.name, f.dataType) for f in EXTRACTIONS]
-    comments = {row["col_name"]: row["comment"] for row in spark.sql(f"DESCRIBE {tables.sql_name('extractions')}").collect()}
+    comments = {
+        row["col_name"]: row["comment"] for row in spark.sql(f"DESCRIBE {tables.sql_name('extractions')}").collect()
+    }
     assert comments["markdown"].startswith("main_html as Markdown")
     assert all(comments[field.name] for field in EXTRACTIONS)
     properties = spark.sql(f"DESCRIBE DETAIL {tables.sql_name('extractions')}").head()
@@ -97,7 +99,14 @@ def test_catalog_names_work_too(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize(
     ("output", "in_catalog"),
-    [("out", False), ("./out", False), ("/data/out", False), ("s3a://bucket/x", False), ("main.web", True), ("my.v1.0", False)],
+    [
+        ("out", False),
+        ("./out", False),
+        ("/data/out", False),
+        ("s3a://bucket/x", False),
+        ("main.web", True),
+        ("my.v1.0", False),
+    ],
 )
 def test_output_is_a_place_or_a_catalog_name(spark: SparkSession, output: str, in_catalog: bool) -> None:
     assert Tables(spark, output).in_catalog is in_catalog

@@ -40,7 +40,7 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
         _require_java()
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = builder.master(settings.master or os.environ.get("MASTER") or "local[*]")
-        properties |= _DELTA | _delta_jars(settings) | _quiet_logging()
+        properties |= _DELTA | delta_jars(settings) | _quiet_logging()
     for key, value in (properties | settings.properties).items():
         builder = builder.config(key, value)
     try:
@@ -82,10 +82,13 @@ def _require_java() -> None:
 
 def _quiet_logging() -> dict[str, str]:
     """Spark's own default prints a dozen warnings that nobody can act on."""
-    return {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={(files('dripper.spark') / 'log4j2.properties')}"}
+    return {
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={(files('dripper.spark') / 'log4j2.properties')}"
+    }
 
 
-def _delta_jars(settings: SparkSettings) -> dict[str, str]:
+def delta_jars(settings: SparkSettings) -> dict[str, str]:
+    """Return the properties that bring Delta along: from `settings.jars`, an earlier download, or Maven Central."""
     if settings.jars:
         return {"spark.jars": ",".join(_jars_on_disk(settings.jars))}
     fetched = _fetched_jars(settings.delta_package)

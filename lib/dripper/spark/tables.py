@@ -104,7 +104,9 @@ _ABSENT = {"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOE
 def _column_ddl(field: StructField) -> str:
     required = "" if field.nullable else " NOT NULL"
     comment = field.metadata.get("comment")
-    return f"`{field.name}` {field.dataType.simpleString()}{required}" + (f" COMMENT {_quoted(comment)}" if comment else "")
+    return f"`{field.name}` {field.dataType.simpleString()}{required}" + (
+        f" COMMENT {_quoted(comment)}" if comment else ""
+    )
 
 
 def _quoted(text: str) -> str:
