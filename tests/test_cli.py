@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
-from warcs import page
 
 from dripper.__main__ import main
+from warcs import page
 
 
 @pytest.fixture

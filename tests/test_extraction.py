@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from warcs import page
 
 import dripper
 from dripper.config import LabelerSettings
@@ -14,6 +13,7 @@ from dripper.errors import ErrorCode, SettingsError
 from dripper.extraction import Extractor
 from dripper.html.page import Page
 from dripper.labels import Labels
+from warcs import page
 
 HTML = page(3)[1]
 

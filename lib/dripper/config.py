@@ -71,7 +71,7 @@ class BatchSettings(_Section):
     files: int = Field(default=1000, ge=1)
     """At most so many files a batch; bounds the reports that travel to the driver (1 kB each)."""
     bytes_per_core: int = Field(default=2 * GIB, ge=1)
-    """A batch ends after so many archive bytes times Spark's default parallelism: two Common Crawl files a core, about 40 minutes."""
+    """A batch ends after so many archive bytes times Spark's default parallelism: two Common Crawl files a core."""
     in_flight: int = Field(default=2, ge=1)
     """Batches worked on at once, so that the last slow file of one does not leave the cluster idle."""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
+
 from warcs import pages, write_warc
 
 ROOT = Path(__file__).parents[2]
@@ -168,7 +169,7 @@ def test_no_process_is_left_behind(four_files: Path, tmp_path: Path) -> None:
     told = run_job("--warcs", str(four_files), "--output", str(tmp_path / "out"), DRIPPER_TEST_MARK=str(tmp_path))
     assert told.returncode == 0
     for _ in range(50):
-        left = [name for name in os.listdir("/proc") if name.isdigit() and _has_mark(name, str(tmp_path))]
+        left = [p.name for p in Path("/proc").iterdir() if p.name.isdigit() and _has_mark(p.name, str(tmp_path))]
         if not left:
             return
         time.sleep(0.2)

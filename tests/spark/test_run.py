@@ -1,17 +1,16 @@
 """The main job in one session, on real WARC files and real Delta: every record is accounted for, whatever happens."""
 
-import os
 from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from warcs import page, pages, write_warc
 
 from dripper.config import Settings, load
 from dripper.errors import InputError, SettingsError
 from dripper.spark.report import show, summary
 from dripper.spark.run import Outcome, run
 from dripper.spark.tables import Tables
+from warcs import page, pages, write_warc
 
 pytestmark = pytest.mark.spark
 
@@ -158,4 +157,4 @@ def test_a_folder_without_archives_is_one_sentence(spark: SparkSession, tmp_path
 def test_an_unknown_labeler_is_one_sentence_before_anything_is_made(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="did you mean 'cpu'"):
         run(spark, str(tmp_path), str(tmp_path / "out"), load(assignments=["labeler.name=cpuu"]))
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
