@@ -11,7 +11,7 @@ from dripper.labels.words import words_of
 
 STORY = "The river rose over night and the lower town was under water by morning"
 SECOND = "Nobody was hurt but forty houses have to be rebuilt before the winter comes"
-WORD = st.sampled_from("a b c d e f g h river town".split())
+WORD = st.sampled_from(["a", "b", "c", "d", "e", "f", "g", "h", "river", "town"])
 BLOCKS = st.lists(st.lists(WORD, max_size=12), max_size=8)
 
 

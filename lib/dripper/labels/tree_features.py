@@ -50,7 +50,16 @@ _WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
 # Generated class lists run to kilobytes; what names an element stands at their beginning.
 _NAME_CHARS = 200
 
-INLINE_GROUPS = ("a", "b strong", "em i", "img picture video iframe", "br", "code kbd samp", "span", "input button select")
+INLINE_GROUPS = (
+    "a",
+    "b strong",
+    "em i",
+    "img picture video iframe",
+    "br",
+    "code kbd samp",
+    "span",
+    "input button select",
+)
 """Elements counted inside each block."""
 
 NAMES = (

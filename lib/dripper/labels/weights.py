@@ -49,7 +49,9 @@ def save_weights(weights: Weights, path: Path) -> None:
         "format": FORMAT, "dilations": weights.shape.dilations, "pooled": weights.shape.pooled,
         "feature_names": weights.feature_names, "temperature": weights.temperature, "shift": weights.shift,
     }  # fmt: skip
-    arrays: dict[str, npt.NDArray[Any]] = {f"w_{name}": _to_int16(name, value) for name, value in weights.matrices.items()}
+    arrays: dict[str, npt.NDArray[Any]] = {
+        f"w_{name}": _to_int16(name, value) for name, value in weights.matrices.items()
+    }
     arrays |= {"mean": weights.mean, "scale": weights.scale, "meta": np.array(json.dumps(meta, sort_keys=True))}
     with path.open("wb") as stream:
         np.savez_compressed(stream, allow_pickle=False, **dict(sorted(arrays.items())))
@@ -68,7 +70,9 @@ def load_weights(path: Path | None = None) -> Weights:
             matrices = {name[2:]: arrays[name] / float(WEIGHT_STEPS) for name in arrays.files if name.startswith("w_")}
             mean, scale = arrays["mean"], arrays["scale"]
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise MachineError(f"weights of the labeler cpu: {source} cannot be read ({error}); reinstall the package") from error
+        raise MachineError(
+            f"weights of the labeler cpu: {source} cannot be read ({error}); reinstall the package"
+        ) from error
     if meta.get("format") != FORMAT:
         raise MachineError(f"weights of the labeler cpu: {source} has format {meta.get('format')}, expected {FORMAT}")
     return Weights(

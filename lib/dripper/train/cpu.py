@@ -35,7 +35,9 @@ def run(data: Path, output: Path, recipe: Recipe, folds: int, sample: int | None
     started = time.process_time()
     examples = list(read_examples(_pages(data, sample)))
     if len({example.host for example in examples}) < folds:
-        raise UsageError(f"{len(examples)} usable pages in {data} are of fewer than {folds} sites: too few to validate on")
+        raise UsageError(
+            f"{len(examples)} usable pages in {data} are of fewer than {folds} sites: too few to validate on"
+        )
     logits = held_out_logits(examples, recipe, folds)
     calibration = calibrate(examples, logits)
     log.info("cross-validated F1 over words: %.4f on %d pages", calibration.f1, len(examples))
@@ -61,8 +63,12 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m dripper.train.cpu", description="Train the labeler cpu.")
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
     parser.add_argument("--output", type=Path, required=True, help="folder for the weights and the model card")
-    parser.add_argument("--folds", type=int, default=5, help="folds of the cross-validation by host (default %(default)s)")
-    parser.add_argument("--epochs", type=int, default=defaults.epochs, help="passes over the pages (default %(default)s)")
+    parser.add_argument(
+        "--folds", type=int, default=5, help="folds of the cross-validation by host (default %(default)s)"
+    )
+    parser.add_argument(
+        "--epochs", type=int, default=defaults.epochs, help="passes over the pages (default %(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=defaults.seed, help="of every random choice (default %(default)s)")
     parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")
     options = parser.parse_args(arguments)
