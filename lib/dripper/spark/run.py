@@ -8,7 +8,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from dripper.config import Settings
-from dripper.errors import InputError
 from dripper.labels import load
 from dripper.spark.fused import FusedJob, Totals
 from dripper.spark.ledger import Ledger
@@ -16,6 +15,7 @@ from dripper.spark.plan import BatchSize, Plan, PlannedFile, make_plan
 from dripper.spark.progress import Progress
 from dripper.spark.session import slots
 from dripper.spark.tables import Tables
+from dripper.spark.worker import read_settings
 from dripper.warc import expand
 
 logger = logging.getLogger(__name__)
@@ -40,10 +40,8 @@ def open_tables(spark: SparkSession, output: str) -> tuple[Tables, Ledger]:
 
 
 def plan_files(ledger: Ledger, warcs: str, settings: Settings, slots: int, limit: int | None) -> Plan:
-    """Return what is to do for the files that `warcs` names. Raises InputError where it names none."""
-    files = [PlannedFile(file.path, file.size_bytes) for file in expand(warcs, settings.reading)]
-    if not files:
-        raise InputError(f"--warcs {warcs}: no WARC or ARC files there (names with .warc or .arc in them)")
+    """Return what is to do for the files that `warcs` names. Raises InputError where it names none that exist."""
+    files = [PlannedFile(file.path, file.size_bytes) for file in expand(warcs, read_settings(settings))]
     size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * slots)
     return make_plan(files, ledger.entries(), size, limit)
 
