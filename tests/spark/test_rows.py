@@ -40,7 +40,12 @@ def test_a_failed_page_has_no_text_and_a_code() -> None:
 
 
 def test_hosts() -> None:
-    assert [host_name(url) for url in ("http://A.b:80/", "", "not a url", "http://[broken")] == ["a.b", None, None, None]
+    assert [host_name(url) for url in ("http://A.b:80/", "", "not a url", "http://[broken")] == [
+        "a.b",
+        None,
+        None,
+        None,
+    ]
 
 
 def test_equal_texts_have_equal_hashes() -> None:

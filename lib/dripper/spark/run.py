@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
@@ -20,6 +21,8 @@ from dripper.warc import expand
 
 logger = logging.getLogger(__name__)
 
+NAMES = ("warc_files", "extractions")
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -34,9 +37,10 @@ class Outcome:
 def open_tables(spark: SparkSession, output: str) -> tuple[Tables, Ledger]:
     """Return the tables below `output`, made if they are not there, and the ledger among them."""
     tables = Tables(spark, output)
-    for table in ("warc_files", "extractions"):
-        tables.create(table)
-    return tables, Ledger(spark, tables)
+    # At once, as each waits for the file system and for Spark's planner most of the time.
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        is_new = dict(zip(NAMES, pool.map(tables.create, NAMES), strict=True))
+    return tables, Ledger(spark, tables, is_new["warc_files"])
 
 
 def plan_files(ledger: Ledger, warcs: str, settings: Settings, slots: int, limit: int | None) -> Plan:
@@ -64,8 +68,11 @@ def run(spark: SparkSession, warcs: str, output: str, settings: Settings, limit:
         with Progress(spark, n_files) as progress:
             totals = FusedJob(spark, tables, ledger, settings, at_once).run(batches, progress)
     written = [batch.number for batch in batches if batch.number not in totals.failed_batches]
-    complaints = [*_unfinished(totals), *(_unclosed(tables, totals, written) if written else [])]
-    return Outcome(plan, totals, ledger.counts(), tuple(complaints))
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        unclosed = pool.submit(_unclosed, tables, totals, written)
+        counts = ledger.counts()
+        complaints = [*_unfinished(totals), *unclosed.result()]
+    return Outcome(plan, totals, counts, tuple(complaints))
 
 
 def _unfinished(totals: Totals) -> list[str]:
@@ -83,6 +90,8 @@ def _unfinished(totals: Totals) -> list[str]:
 
 def _unclosed(tables: Tables, totals: Totals, batches: Sequence[int]) -> list[str]:
     """Every record is a page or skipped with a reason, and every page is exactly one row: checked on the table itself."""
+    if not batches:
+        return []
     rows = (
         tables.read("extractions")
         .where(F.col("batch").isin(list(batches)))
