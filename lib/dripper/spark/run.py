@@ -50,6 +50,13 @@ def plan_files(ledger: Ledger, warcs: str, settings: Settings, slots: int, limit
     return make_plan(files, ledger.entries(), size, limit)
 
 
+def dry_plan(spark: SparkSession, warcs: str, output: str, settings: Settings, limit: int | None = None) -> Plan:
+    """Return what `run` would do, and write nothing. Raises UsageError like `run`."""
+    tables = Tables(spark, output)
+    ledger = Ledger(spark, tables, is_new=tables.version("warc_files") is None)
+    return plan_files(ledger, warcs, settings, slots(spark), limit)
+
+
 def run(spark: SparkSession, warcs: str, output: str, settings: Settings, limit: int | None = None) -> Outcome:
     """Extract all pages of `warcs` into the tables below `output`; files that are done are left alone.
 
