@@ -1,6 +1,7 @@
 """`preprocess`: from a page's text to its blocks, by profile."""
 
 from dripper.html.blocks import number
+from dripper.html.mineru import preprocess_exactly
 from dripper.html.page import Page
 from dripper.html.parse import parse_page
 from dripper.html.segment import segment
@@ -23,6 +24,9 @@ def preprocess(html: str, profile: str = "dripper") -> Page:
         raise TypeError(f"html must be text (str), not {type(html).__name__}: decode it first, see dripper.warc.decode")
     if profile not in PROFILES:
         raise ValueError(f"unknown profile {profile!r}; there are {', '.join(PROFILES)}")
+    if profile == "mineru-1.1":
+        exact = preprocess_exactly(html)
+        return Page(exact.tree, exact.blocks, "", profile, exact.simplified_html, exact.mapping_html)
     tree, title = parse_page(html)
     removed = bytearray(len(tree))
     for element in tree.children(0):
