@@ -34,7 +34,9 @@ class Block:
 
 
 def number(tree: Tree, paragraphs: Iterable[Paragraph]) -> list[Block]:
-    """Return the paragraphs that show something (text that is not blank, or an image with an address) as blocks 1..N."""
+    """Return the paragraphs that show something (text that is not blank, or an image with an address) as blocks
+    1..N.
+    """
     images = [tree.opens[i] for i, tag in enumerate(tree.tags) if tag == "img" and _has_address(tree.start_tag(i))]
     plain = plain_parts(tree, tree.parts)
     shown = [
@@ -52,7 +54,9 @@ def is_blank(texts: Iterable[str]) -> bool:
 
 
 def make_blocks(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph]) -> list[Block]:
-    """Return the paragraphs as blocks 1..N; `texts` is `tree.parts`, perhaps with texts changed and elements blanked."""
+    """Return the paragraphs as blocks 1..N; `texts` is `tree.parts`, perhaps with texts changed and elements
+    blanked.
+    """
     plain, linked = plain_parts(tree, texts), link_chars_before(tree, texts)
     return [
         Block(

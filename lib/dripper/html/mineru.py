@@ -1,17 +1,16 @@
 """Profile `mineru-1.1`: simplified and mapping HTML byte for byte as MinerU-HTML 1.1.2 makes them, losses included.
 
 The public weights saw this and nothing else. Where this module drops text or misplaces an id, MinerU does so too; the
-default profile mends it. What differs from profile `dripper` beside the tree (`mineru_tree`): which paragraphs are dropped,
-and where in the mapping their ids land.
+default profile mends it. What differs from profile `dripper` beside the tree (`mineru_tree`): which paragraphs are
+dropped, and where in the mapping their ids land.
 """
 
 import re
-from bisect import bisect_left
 from dataclasses import dataclass
 
 from dripper.html.blocks import Block, make_blocks
 from dripper.html.mapping import WRAPPER
-from dripper.html.mineru_tree import FORBIDDEN, Source, read_source
+from dripper.html.mineru_tree import FORBIDDEN, Source, read_source, show_angles
 from dripper.html.segment import NOT_BLOCK, Paragraph, segment
 from dripper.html.simplify import (
     ELLIPSIS,
@@ -41,6 +40,7 @@ class ExactPage:
     blocks: list[Block]
     simplified_html: str
     mapping_html: str
+    title: str
 
 
 def preprocess_exactly(html: str) -> ExactPage:
@@ -53,7 +53,7 @@ def preprocess_exactly(html: str) -> ExactPage:
     short = {tag: short_tag(name, _CONTROL.sub("\ufffd", tag)) for tag, name in tree.names.items()}
     short[""] = ""
     parts[1::2] = [short[tag] for tag in parts[1::2]]
-    shorten_lists(tree, parts, [(paragraph.first, paragraph.last) for paragraph in survivors])
+    shorten_lists(tree, parts, [paragraph[:3] for paragraph in survivors])
     kept = [paragraph for paragraph in survivors if _is_shown(parts, paragraph)]
     blocks = make_blocks(tree, texts, kept)
     for block in blocks:
@@ -63,7 +63,8 @@ def preprocess_exactly(html: str) -> ExactPage:
     parts[::2] = collapse_spaces(parts[::2])
     _open_empty_items(tree, parts)
     body = "".join([simplified(tree, short, parts, block) for block in blocks])
-    return ExactPage(tree, blocks, HEAD + body.strip() + TAIL, _Mapper(source, entered).write(blocks))
+    mapping_html = _Mapper(source, entered).write(blocks)
+    return ExactPage(tree, blocks, show_angles(HEAD + body.strip() + TAIL), show_angles(mapping_html), source.title)
 
 
 def _survivors(source: Source, paragraphs: list[Paragraph], entered: list[int]) -> list[Paragraph]:
@@ -76,26 +77,21 @@ def _survivors(source: Source, paragraphs: list[Paragraph], entered: list[int]) 
             continue
         if is_run and source.tree.tags[element] == "body":
             continue
+        if _is_lost(source, paragraph):
+            continue
         if is_run and first % 2 == 0:
             source.texts[first] = source.texts[first].strip()
             if not _elements(source, paragraph):
                 if (element, source.texts[first]) in seen:
                     continue
                 seen.add((element, source.texts[first]))
-        if not _is_lost(source, paragraph):
-            survivors.append(paragraph)
+        survivors.append(paragraph)
     return survivors
 
 
 def _elements(source: Source, paragraph: Paragraph) -> list[int]:
     """Return the outermost elements in a run that are not removed."""
-    tree, found = source.tree, []
-    element = bisect_left(tree.opens, paragraph.first)
-    while element < len(tree) and tree.opens[element] <= paragraph.last:
-        if not source.removed[element]:
-            found.append(element)
-        element = tree.lasts[element] + 1
-    return found
+    return [i for i in source.tree.siblings(paragraph.first, paragraph.last) if not source.removed[i]]
 
 
 def _dissolved(tree: Tree, paragraph: Paragraph) -> bool:
@@ -118,8 +114,11 @@ def _is_lost(source: Source, paragraph: Paragraph) -> bool:
     if FORBIDDEN.search(tag) or _BAD_NAME.search(tree.names[tag]) or any(map(_is_bad_name, attributes(tag))):
         return True
     if is_run:
-        direct = [texts[tree.closes[child] + 1] for child in _elements(source, paragraph)]
-        return any(map(FORBIDDEN.search, [*direct, texts[first] if first % 2 == 0 else ""]))
+        elements = _elements(source, paragraph)
+        direct = [texts[tree.closes[child] + 1] for child in elements]
+        # The wrapper in the mapping takes over the text before the run as it is, blanks and all.
+        direct.append(tree.parts[tree.opens[elements[0]] - 1] if elements else texts[first])
+        return any(map(FORBIDDEN.search, direct))
     if source.void_text.get(first, "").strip():
         return True
     return tree.opens[element] != tree.closes[element] and bool(FORBIDDEN.search(texts[first + 1]))
@@ -170,7 +169,9 @@ def _open_empty_items(tree: Tree, parts: list[str]) -> None:
 
 
 class _Mapper:
-    """Puts ids and wrappers into a copy of the page, where MinerU finds the text again, which need not be where it was."""
+    """Puts ids and wrappers into a copy of the page, where MinerU finds the text again, which need not be where it
+    was.
+    """
 
     def __init__(self, source: Source, entered: list[int]) -> None:
         self.source = source

@@ -1,8 +1,9 @@
-"""Profile `mineru-1.1`: the page as MinerU-HTML 1.1 sees it, two parsers in a row, and what it takes out before it looks for blocks.
+"""Profile `mineru-1.1`: the page as MinerU-HTML 1.1 sees it, two parsers in a row, and what it takes out before it
+looks for blocks.
 
-An HTML5 parser builds the tree and writes it out; libxml2 reads that again, by rules of its own. Its writer's output is our
-`Tree`. MinerU's HTML5 parser was Modest (2015, unmaintained); lexbor, its successor, gives the same simplified HTML on
-99.6 % of real pages.
+An HTML5 parser builds the tree and writes it out; libxml2 reads that again, by rules of its own. Its writer's output
+is our `Tree`. MinerU's HTML5 parser was Modest (2015, unmaintained); lexbor, its successor, gives the same simplified
+HTML on 99.6 % of real pages.
 """
 
 import re
@@ -12,6 +13,7 @@ from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
 from dripper.errors import ErrorCode, PageError
+from dripper.html.parse import refuse_deep_nesting, title_of
 from dripper.html.scan import scan
 from dripper.html.tags import INLINE, LIBXML2_VOID
 from dripper.html.tree import Tree, attributes
@@ -20,8 +22,18 @@ FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that lxml refuses to write into a tree."""
 
 _REMOVED = frozenset({"title", "head", "style", "script", "link", "meta", "iframe", "frame", "nav"})
-_HIDING = {("display", "none"), ("font-size", "0px"), ("color", "transparent"), ("visibility", "hidden"), ("opacity", "0")}
+_HIDING = {
+    ("display", "none"),
+    ("font-size", "0px"),
+    ("color", "transparent"),
+    ("visibility", "hidden"),
+    ("opacity", "0"),
+}
 _XML_DECLARATION = re.compile(r"<\?xml\s+.*?\??>", re.DOTALL)
+_SERVER_SIDE_INCLUDE = re.compile("<!--.*?-->", re.DOTALL)
+_HIDE_ANGLES = {ord("<"): "\ufdd0", ord(">"): "\ufdd1"}
+"""libxml2 writes `<!--…-->` in attributes unescaped, which would not scan. Noncharacters stand for it until the end."""
+
 _TAG = re.compile("<[a-zA-Z][^>]*>")
 _SRC = re.compile(""" src=("[^"]*"|'[^']*')""")
 _URL_ESCAPED = re.compile(r"[^\x21-\x7e]")
@@ -31,8 +43,10 @@ _URL_ESCAPED = re.compile(r"[^\x21-\x7e]")
 class Source:
     """A page before its blocks are found.
 
-    tree: all of it, as libxml2 writes it, but with the texts of script and style in `raw` (by element) and not in its parts.
-    texts: `tree.parts` as MinerU leaves them: removed elements blank, their following texts moved. removed: flags by element.
+    tree: all of it, as libxml2 writes it, but with the texts of script and style in `raw` (by element) and not in its
+        parts.
+    texts: `tree.parts` as MinerU leaves them: removed elements blank, their following texts moved. removed: flags by
+        element.
     void_text: texts that were moved into void block elements (`br`, `hr`), by the index of their tag.
     """
 
@@ -40,12 +54,17 @@ class Source:
     raw: dict[int, str]
     texts: list[str]
     removed: bytearray
+    title: str
     void_text: dict[int, str] = field(default_factory=dict)
 
 
 def read_source(html: str) -> Source:
-    """Parse a page and remove what MinerU removes. Raises PageError(PARSE_FAILED) where MinerU fails for the whole page."""
-    text = LexborHTMLParser(html.encode("utf-8", "ignore").decode("utf-8")).html or ""
+    """Parse a page and remove what MinerU removes. Raises PageError(PARSE_FAILED) where MinerU fails for the whole
+    page.
+    """
+    refuse_deep_nesting(html)
+    document = LexborHTMLParser(html.encode("utf-8", "ignore").decode("utf-8"))
+    text = document.html or ""
     parser = etree.HTMLParser(remove_comments=True, remove_pis=True)
     if "&lt;?xml" in text:
         # Modest writes < and > in attributes as they are, so the expression finds its way into them.
@@ -57,9 +76,12 @@ def read_source(html: str) -> Source:
             # libxml2 writes no end tag for an empty li, which makes it look like a parent; an empty text prevents that.
             item.text = ""
     sources = [image.get("src") for image in root.iter("img")]
-    tree = scan(etree.tostring(root, encoding="unicode", method="html"), LIBXML2_VOID)
+    markup = etree.tostring(root, encoding="unicode", method="html")
+    if "<!--" in markup:
+        markup = _SERVER_SIDE_INCLUDE.sub(lambda match: match.group().translate(_HIDE_ANGLES), markup)
+    tree = scan(markup, LIBXML2_VOID)
     raw = dict(zip((i for i, tag in enumerate(tree.tags) if tag in ("script", "style")), scripts, strict=True))
-    source = Source(tree, raw, tree.parts.copy(), bytearray(len(tree)))
+    source = Source(tree, raw, tree.parts.copy(), bytearray(len(tree)), title_of(document))
     _strip_addresses(source, sources)
     _remove(source)
     return source
@@ -81,7 +103,8 @@ def _strip_addresses(source: Source, addresses: list[str | None]) -> None:
         if address and address != address.strip():
             index = source.tree.opens[element]
             stripped = url_escape(address.strip())
-            tag = _SRC.sub(lambda _, new=quoted(stripped): f" src={new}", source.texts[index], count=1)
+            before, _, after = _SRC.split(source.texts[index], maxsplit=1)
+            tag = f"{before} src={quoted(stripped)}{after}"
             source.texts[index] = tag
             source.tree.names[tag] = "img"
 
@@ -89,6 +112,11 @@ def _strip_addresses(source: Source, addresses: list[str | None]) -> None:
 def url_escape(address: str) -> str:
     """Return an address as libxml2 writes it in `href` and `src`: what is not printable ASCII becomes %XX."""
     return _URL_ESCAPED.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), address)
+
+
+def show_angles(markup: str) -> str:
+    """Return finished markup with the angle brackets back that were hidden from the scanner."""
+    return markup.replace("\ufdd0", "<").replace("\ufdd1", ">") if "\ufdd0" in markup else markup
 
 
 def quoted(value: str) -> str:
@@ -100,7 +128,9 @@ def quoted(value: str) -> str:
 
 
 def _remove(source: Source) -> None:
-    """Remove elements by name, with the text after them, then hidden ones, whose following text moves to what is before."""
+    """Remove elements by name, with the text after them, then hidden ones, whose following text moves to what is
+    before.
+    """
     tree = source.tree
     for element, tag in enumerate(tree.tags):
         if tag in _REMOVED and not source.removed[element]:
@@ -115,12 +145,15 @@ def _remove(source: Source) -> None:
         start, parent = tree.start_tag(element), tree.tags[tree.parents[element]]
         if source.removed[element]:
             continue
-        if start in hidden or (start in navigation and parent == "body"):
+        in_details = parent == "details" and tree.tags[element] != "summary"
+        in_body = parent == "body" and start in navigation
+        if start in hidden or in_body or (in_details and not _is_open(tree, element)):
             found.append(element)
-        elif parent == "details" and tree.tags[element] != "summary":
-            if "open" not in tree.attributes(tree.parents[element]):
-                found.append(element)
     _remove_hidden(source, sorted(found, key=tree.closes.__getitem__))
+
+
+def _is_open(tree: Tree, element: int) -> bool:
+    return "open" in tree.attributes(tree.parents[element])
 
 
 def _class_and_id(tag: str) -> tuple[str | None, str | None]:
@@ -157,7 +190,9 @@ def _remove_hidden(source: Source, found: list[int]) -> None:
         tail, texts[tail_at] = texts[tail_at], ""
         joined = (texts[target] if target > 0 else source.void_text.get(-target, "")) + tail
         if FORBIDDEN.search(joined):
-            raise PageError(ErrorCode.PARSE_FAILED, "a control character stands beside a hidden element (MinerU-HTML fails)")
+            raise PageError(
+                ErrorCode.PARSE_FAILED, "a control character stands beside a hidden element (MinerU-HTML fails)"
+            )
         if target > 0:
             texts[target] = joined
         elif joined:

@@ -85,7 +85,9 @@ def segment(tree: Tree, texts: list[str], removed: bytearray) -> tuple[list[Para
 
 
 def _without_body(tree: Tree, texts: list[str], paragraph: Paragraph) -> Paragraph:
-    """Turn a run of the body (or a body without blocks) that is one element and blank text into that element's block."""
+    """Turn a run of the body (or a body without blocks) that is one element and blank text into that element's
+    block.
+    """
     element, first, last, is_run = paragraph
     if tree.tags[element] != "body":
         return paragraph

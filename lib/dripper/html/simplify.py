@@ -34,7 +34,7 @@ def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int = 500, table_cutof
     short = {tag: short_tag(name, tag) for tag, name in tree.names.items()}
     parts = tree.parts.copy()
     parts[1::2] = [short[tag] for tag in parts[1::2]]
-    shorten_lists(tree, parts, [(block.first, block.last) for block in blocks])
+    shorten_lists(tree, parts, [(block.element, block.first, block.last) for block in blocks])
     for block in blocks:
         if block.is_run:
             parts[block.first] = parts[block.first].lstrip()
@@ -86,15 +86,22 @@ def collapse_spaces(texts: list[str]) -> list[str]:
     return SPACES.sub(" ", "\0".join(texts)).split("\0")
 
 
-def shorten_lists(tree: Tree, parts: list[str], spans: Iterable[tuple[int, int]]) -> None:
-    """Shorten the lists inside blocks, in `parts`: of ul and ol stay first and last item, of dl first and last term."""
+def shorten_lists(tree: Tree, parts: list[str], spans: Iterable[tuple[int, int, int]]) -> None:
+    """Shorten the lists inside blocks, in `parts`: of ul and ol stay first and last item, of dl first and last term.
+
+    spans: (element, first, last) of each block; a run inside a list is shortened like one, whatever its elements are.
+    """
     lists = [i for i, tag in enumerate(tree.tags) if tag in LISTS]
     opens = [tree.opens[i] for i in lists]
-    for first, last in spans:
-        for k in range(bisect_left(opens, first), bisect_left(opens, last)):
-            kids = [kid for kid in tree.children(lists[k]) if parts[tree.opens[kid]]]
+    for element, first, last in spans:
+        inside = lists[bisect_left(opens, first) : bisect_left(opens, last)]
+        if tree.tags[element] in LISTS and first != tree.opens[element]:
+            inside.append(element)
+        for each in inside:
+            kids = tree.siblings(max(first, tree.opens[each] + 1), min(last, tree.closes[each]))
+            kids = [kid for kid in kids if parts[tree.opens[kid]]]
             if len(kids) > 2:
-                (_shorten_dl if tree.tags[lists[k]] == "dl" else _shorten_ul)(tree, parts, kids)
+                (_shorten_dl if tree.tags[each] == "dl" else _shorten_ul)(tree, parts, kids)
 
 
 def _shorten_ul(tree: Tree, parts: list[str], kids: list[int]) -> None:
@@ -129,15 +136,18 @@ def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, t
         if not part:
             continue
         if index % 2:
-            depth += _depth_change(tree, index)
             if part.startswith(ELLIPSIS) and not depth:
+                if used + 3 > cutoff:
+                    parts[index] = f"<span>{'...'[: cutoff - used]}...</span>"
+                    return _empty_after(tree, parts, index, last)
                 used += 3
+            depth += _depth_change(tree, index)
             continue
         length = len(unescape(part))
         if not depth:
             if used + length > cutoff:
                 parts[index] = escape(unescape(part)[: cutoff - used]) + "..."
-                return _empty_after(tree, parts, index, first, last)
+                return _empty_after(tree, parts, index, last, shells=index == first or tree.starts_element(index - 1))
             used += length
             continue
         if not tree.starts_element(index - 1):
@@ -145,7 +155,7 @@ def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, t
         used_inside += length
         if used_inside > table_cutoff:
             parts[index] = "..."
-            return _empty_after(tree, parts, index, first, last)
+            return _empty_after(tree, parts, index, last)
     return None
 
 
@@ -156,25 +166,26 @@ def _depth_change(tree: Tree, index: int) -> int:
     return -1 if tag[1] == "/" else 1
 
 
-def _empty_after(tree: Tree, parts: list[str], cut: int, first: int, last: int) -> None:
-    """Empty what follows the text at index `cut`: the children of its own element stay as shells, all else goes."""
-    level = depth = 0
-    shells = cut == first or tree.starts_element(cut - 1)
+def _empty_after(tree: Tree, parts: list[str], cut: int, last: int, *, shells: bool = False) -> None:
+    """Empty what follows the cut at index `cut`: only end tags of what is open there stay.
+
+    shells: the cut is in an element's own text, before its children; these stay, without their texts.
+    """
+    level = int(cut % 2 and tree.starts_element(cut))
+    depth = 0
     for index in range(cut + 1, last + 1):
         if index % 2 == 0:
             if not (shells and depth and tree.starts_element(index - 1)):
                 parts[index] = ""
             continue
-        if shells:
-            depth += _depth_change(tree, index)
-        tag = tree.parts[index]
-        if tag[1] != "/":
-            level += tree.starts_element(index)
-            if not shells:
-                parts[index] = ""
-        elif level:
-            level -= 1
-            if not shells:
-                parts[index] = ""
-        else:
+        is_end = tree.parts[index][1] == "/"
+        if is_end and not level:
             shells = False
+            continue
+        if shells:
+            if not depth and parts[index].startswith(ELLIPSIS):
+                parts[index] = "<span></span>" + parts[index].removeprefix(ELLIPSIS)
+            depth += _depth_change(tree, index)
+        else:
+            parts[index] = ""
+        level += -1 if is_end else tree.starts_element(index)
