@@ -124,9 +124,7 @@ def _bits_of(words: Sequence[str], cues: Mapping[str, int]) -> int:
 @functools.cache
 def _cue_bits() -> Mapping[str, int]:
     """Return the bit of every cue, its words joined by a space as :func:`words_of` takes them apart."""
-    return {
-        " ".join(words_of(cue)): 1 << bit for bit, cues in enumerate(CUES.values()) for cue in cues.split()
-    }
+    return {" ".join(words_of(cue)): 1 << bit for bit, cues in enumerate(CUES.values()) for cue in cues.split()}
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -31,7 +31,7 @@ class Recipe:
 
     width: int = 64
     pool_width: int = 24
-    shape: Shape = Shape(dilations=(1, 2, 4, 8, 16, 32, 1), pooled=(1, 3, 5))
+    shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32, 1), pooled=(1, 3, 5)))
     epochs: int = 20
     learning_rate: float = 3e-3
     weight_decay: float = 0.02
@@ -151,5 +151,5 @@ def _learning_rate(recipe: Recipe, progress: float, step: int) -> float:
 
 def _averaged(average: Tree | None, weights: Tree, decay: float) -> Tree:
     if average is None:
-        return jax.tree.map(jnp.copy, weights)
-    return jax.tree.map(lambda old, new: old * decay + new * (1 - decay), average, weights)
+        return {name: jnp.copy(value) for name, value in weights.items()}
+    return {name: old * decay + weights[name] * (1 - decay) for name, old in average.items()}
