@@ -11,7 +11,7 @@ from dripper.labels.network import WEIGHT_STEPS, Shape
 from dripper.train import folds
 from dripper.train.examples import Example
 from dripper.train.folds import fit, fold_of, held_out_logits
-from dripper.train.optimise import Recipe
+from dripper.train.recipe import Recipe
 
 RECIPE = Recipe(width=6, pool_width=2, shape=Shape((1,), (0,)), epochs=1)
 

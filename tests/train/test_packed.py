@@ -9,8 +9,9 @@ from train.made import made_example
 pytest.importorskip("jax", reason="needs the extra [train]")
 
 from dripper.train.batches import pack
-from dripper.train.optimise import Recipe, initial_weights
+from dripper.train.optimise import initial_weights
 from dripper.train.packed import PackedOperations
+from dripper.train.recipe import Recipe
 
 RECIPE = Recipe(width=8, pool_width=4)
 

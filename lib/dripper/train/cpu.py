@@ -21,7 +21,7 @@ from dripper.labels.weights import load_weights, save_weights
 from dripper.train.card import model_card
 from dripper.train.examples import read_examples
 from dripper.train.folds import fit, held_out_logits
-from dripper.train.optimise import Recipe
+from dripper.train.recipe import Recipe
 from dripper.train.validate import calibrate
 
 log = logging.getLogger(__name__)
