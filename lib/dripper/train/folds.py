@@ -27,9 +27,14 @@ def fit(examples: Sequence[Example], recipe: Recipe) -> Weights:
     """Train on examples (raw features) and return weights without calibration (temperature 1, shift 0)."""
     features = np.concatenate([example.blocks.features for example in examples])
     unfitted = Weights(
-        matrices={}, mean=features.mean(axis=0, dtype=np.float64), scale=features.std(axis=0, dtype=np.float64) + SMALLEST_SCALE, shape=recipe.shape,
-        feature_names=NAMES, temperature=1.0, shift=0.0,
-    )  # fmt: skip
+        matrices={},
+        mean=features.mean(axis=0, dtype=np.float64),
+        scale=features.std(axis=0, dtype=np.float64) + SMALLEST_SCALE,
+        shape=recipe.shape,
+        feature_names=NAMES,
+        temperature=1.0,
+        shift=0.0,
+    )
     ready = [
         replace(
             example,
