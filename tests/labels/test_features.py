@@ -51,7 +51,7 @@ def test_position_and_headings() -> None:
     assert column(features, "heading_level") == [1, 1, 1, 2, 2]
     assert column(features, "since_heading") == pytest.approx(np.log1p([0, 1, 2, 0, 1]))
     assert column(features, "since_long") == pytest.approx(np.log1p([1, 0, 1, 2, 3]))
-    assert column(features, "until_long") == pytest.approx(np.log1p([1, 0, 4, 3, 2]))
+    assert column(features, "until_long") == pytest.approx(np.log1p([1, 0, 3, 2, 1]))
     assert column(features, "share_of_longest")[1] == 1
 
 

@@ -93,20 +93,34 @@ def _character_features(texts: Sequence[str], word_counts: npt.NDArray[np.int64]
 def _word_features(texts: Sequence[str], words: PageWords, title: str, has_digit: Sequence[bool]) -> FloatArray:
     title_words = set(words_of(title))
     copies = Counter(texts)
-    frequent, (singles, pairs) = _frequent_words(words), _cue_bits()
-    bits = []
+    singles, pairs = _cue_bits()
     rows = []
+    bits = []
     for text, own, digit in zip(texts, words.blocks, has_digit, strict=True):
-        head, distinct = own[:HEAD_WORDS], set(own)
-        size, shared = max(len(head), 1), len(distinct & title_words)
+        distinct = set(own)
+        shared = len(distinct & title_words)
         rows.append((
             shared / max(len(distinct), 1), shared / max(len(title_words), 1), copies[text] > 1,
-            digit and _DATE.search(text, 0, 200) is not None, sum(map(frequent.__contains__, head)) / size,
-            sum(map((3).__ge__, map(len, head))) / size, len(distinct) / max(len(own), 1), not own,
+            digit and _DATE.search(text, 0, 200) is not None, len(distinct) / max(len(own), 1), not own,
         ))  # fmt: skip
         bits.append(_bits_of(own[:CUE_WORDS], singles, pairs))
     flags = np.array(bits)[:, None] >> np.arange(len(CUES)) & 1
-    return np.concatenate([np.array(rows, np.float64), flags], axis=1)
+    table = np.array(rows, np.float64)
+    return np.concatenate([table[:, :4], _head_shares(words), table[:, 4:], flags], axis=1)
+
+
+def _head_shares(words: PageWords) -> FloatArray:
+    """Return which shares of each block's first words are frequent on the page, and short (three letters or less)."""
+    frequent = _frequent_words(words)
+    heads = list(chain.from_iterable(own[:HEAD_WORDS] for own in words.blocks))
+    sizes = np.minimum(words.counts, HEAD_WORDS)
+    ends = np.cumsum(sizes)
+    flags = (
+        np.fromiter(map(frequent.__contains__, heads), bool, len(heads)),
+        np.fromiter(map(len, heads), np.int64, len(heads)) <= 3,
+    )
+    sums = [np.concatenate([[0], np.cumsum(flag)]) for flag in flags]
+    return np.stack([(part[ends] - part[ends - sizes]) / np.maximum(sizes, 1) for part in sums], axis=1)
 
 
 def _frequent_words(words: PageWords) -> set[str]:
