@@ -12,6 +12,7 @@ RUN = [
     "boto3>=1.35",
     "brotli>=1.1",
     "chardetng_py>=0.3",
+    "html-to-markdown>=3,<4",
     "html2text>=2024.2.26",
     "lxml>=5.3",
     "lz4>=4.3",
