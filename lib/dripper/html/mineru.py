@@ -8,7 +8,7 @@ dropped, and where in the mapping their ids land.
 import re
 from dataclasses import dataclass
 
-from dripper.html.blocks import Block, make_blocks
+from dripper.html.blocks import Block, number
 from dripper.html.mapping import WRAPPER
 from dripper.html.mineru_tree import FORBIDDEN, Source, read_source, show_angles
 from dripper.html.segment import NOT_BLOCK, Paragraph, segment
@@ -55,7 +55,7 @@ def preprocess_exactly(html: str) -> ExactPage:
     parts[1::2] = [short[tag] for tag in parts[1::2]]
     shorten_lists(tree, parts, [paragraph[:3] for paragraph in survivors])
     kept = [paragraph for paragraph in survivors if _is_shown(parts, paragraph)]
-    blocks = make_blocks(tree, texts, kept)
+    blocks = number(tree, texts, kept, check=False)
     for block in blocks:
         truncate(tree, parts, block.first, block.last, 500, float("inf"))
     for index, text in source.void_text.items():

@@ -13,7 +13,8 @@ from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
 from dripper.errors import ErrorCode, PageError
-from dripper.html.parse import refuse_deep_nesting, title_of
+from dripper.html.limits import refuse_costly
+from dripper.html.parse import title_of
 from dripper.html.scan import scan
 from dripper.html.tags import INLINE, LIBXML2_VOID
 from dripper.html.tree import Tree, attributes
@@ -62,7 +63,7 @@ def read_source(html: str) -> Source:
     """Parse a page and remove what MinerU removes. Raises PageError(PARSE_FAILED) where MinerU fails for the whole
     page.
     """
-    refuse_deep_nesting(html)
+    refuse_costly(html)
     document = LexborHTMLParser(html.encode("utf-8", "ignore").decode("utf-8"))
     text = document.html or ""
     parser = etree.HTMLParser(remove_comments=True, remove_pis=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from itertools import accumulate
 from typing import NamedTuple
 
-from dripper.html.tree import NAME, Tree, cut_parts
+from dripper.html.tree import Tree, cut_parts
 
 _TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
 _HIDDEN_SHARE = 0.3
@@ -91,10 +91,9 @@ class _Scanner:
 
     def meet(self, tag: str) -> int:
         """Decide about a tag seen for the first time; equal tags are decided alike."""
-        match = NAME.match(tag)
-        name = match.group(1) if match else ""
+        name = tag[2:-1] if tag[1] == "/" else tag[1:-1].partition(" ")[0]
         self.tree.names[tag] = name
-        if not match or tag[1] in "!?":
+        if not name or tag[1] in "!?":
             kind = _DROP
         elif tag[1] == "/":
             # SVG has elements named as HTML's void ones, with end tags ("<source></source>").
