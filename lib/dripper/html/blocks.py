@@ -35,7 +35,8 @@ class Block(NamedTuple):
 def number(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph], *, check: bool = True) -> list[Block]:
     """Return the paragraphs that show something (text that is not blank, or an image with an address) as blocks 1..N.
 
-    texts: `tree.parts`, perhaps with texts changed and elements blanked. check: False if all are known to show something.
+    texts: `tree.parts`, perhaps with texts changed and elements blanked. check: False if all are known to show
+        something.
     """
     images = [tree.opens[i] for i, tag in enumerate(tree.tags) if tag == "img" and _has_address(tree.start_tag(i))]
     plain, linked = plain_parts(tree, texts), link_chars_before(tree, texts)

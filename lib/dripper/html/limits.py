@@ -1,39 +1,23 @@
 """What is refused before it is parsed: markup for which the parser's time grows with the square of the size.
 
-lexbor is linear but for three things, all far beyond real pages (of 8,451 none comes near a limit). A limit here makes an
-error row of what would otherwise be minutes of work.
+lexbor is linear but for three things, all far beyond real pages (of 8,451 none comes near a limit). A limit here
+makes an error row of what would otherwise be minutes of work.
 """
 
 import re
 
 from dripper.errors import ErrorCode, PageError
-from dripper.html.tags import HTML_VOID
+from dripper.html.tags import HTML_VOID, words
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _SCRIPT = re.compile(r"<(script|style)\b[^<]*(?:<(?!/\1)[^<]*)*", re.IGNORECASE)
 _VALUE = re.compile("""=\\s*(?:"[^"]*"|'[^']*')""")
 _SELECT = re.compile("<select", re.IGNORECASE)
 _OPTION = re.compile("<option", re.IGNORECASE)
-_CLOSED_BY_NEXT = HTML_VOID | {
-    "p",
-    "li",
-    "dt",
-    "dd",
-    "td",
-    "th",
-    "tr",
-    "option",
-    "script",
-    "style",
-    "a",
-    "button",
-    "nobr",
-}
-_CLOSES_P = frozenset(
-    (
-        "address article aside blockquote center details dialog dir div dl dt dd fieldset figcaption figure footer form h1 "
-        "h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol p plaintext pre search section summary ul xmp table"
-    ).split()
+_CLOSED_BY_NEXT = HTML_VOID | words("p li dt dd td th tr option script style a button nobr")
+_CLOSES_P = words(
+    "address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 "
+    "h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol p plaintext pre search section summary table ul xmp"
 )
 
 MAX_STEPS = 400_000_000

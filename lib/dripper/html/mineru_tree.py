@@ -48,6 +48,7 @@ class Source:
         parts.
     texts: `tree.parts` as MinerU leaves them: removed elements blank, their following texts moved. removed: flags by
         element.
+    has_forbidden: some FORBIDDEN character is in the page.
     void_text: texts that were moved into void block elements (`br`, `hr`), by the index of their tag.
     """
 
@@ -56,6 +57,7 @@ class Source:
     texts: list[str]
     removed: bytearray
     title: str
+    has_forbidden: bool
     void_text: dict[int, str] = field(default_factory=dict)
 
 
@@ -82,7 +84,9 @@ def read_source(html: str) -> Source:
         markup = _SERVER_SIDE_INCLUDE.sub(lambda match: match.group().translate(_HIDE_ANGLES), markup)
     tree = scan(markup, LIBXML2_VOID)
     raw = dict(zip((i for i, tag in enumerate(tree.tags) if tag in ("script", "style")), scripts, strict=True))
-    source = Source(tree, raw, tree.parts.copy(), bytearray(len(tree)), title_of(document))
+    source = Source(
+        tree, raw, tree.parts.copy(), bytearray(len(tree)), title_of(document), bool(FORBIDDEN.search(markup))
+    )
     _strip_addresses(source, sources)
     _remove(source)
     return source

@@ -28,6 +28,7 @@ _OPENS_LATER = re.compile(
 )
 """Marks of hidden parts that a reader or a script opens; `id="S:3"` is a part that React streams behind the page."""
 
+_TAG = re.compile("<[a-zA-Z][^>]*>")
 _ITEM_ID = re.compile(r'[\t\n\f\r ]_item_id(?:="[^"]*")?')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _WRAPPER_TAG = re.compile(r"(</?)cc-alg-uc-text(?=[\t\n\f\r />])")
@@ -53,6 +54,8 @@ def parse_page(html: str) -> tuple[Tree, str]:
     markup = (document.html or "<html></html>").replace("&nbsp;", "\u00a0")
     if "cc-alg-uc-text" in markup:
         markup = _WRAPPER_TAG.sub(r"\1span", markup)
+    if "_item_id" in markup:
+        markup = _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup)
     return scan(markup, HTML_VOID, read_tag), title
 
 
@@ -74,20 +77,20 @@ def title_of(document: LexborHTMLParser) -> str:
     return title
 
 
-def read_tag(name: str, tag: str) -> StartTag:
-    """Normalise a start tag of the page: real image addresses, no `_item_id` of the page's own; tell whether it is
-    hidden.
+def read_tag(name: str, tag: str) -> StartTag | None:
+    """Tell what is special about a start tag of the page: the real address of an image, or that it hides its
+    element.
     """
-    if "_item_id" in tag:
-        tag = _ITEM_ID.sub("", tag)
     if name == "img":
         return StartTag(with_real_address(tag))
-    return StartTag(tag, is_hidden(name, tag))
+    if (" hidden" in tag or " style=" in tag) and is_hidden(name, tag):
+        return StartTag(tag, hidden=True)
+    return None
 
 
 def is_hidden(name: str, tag: str) -> bool:
     """Tell whether a start tag hides its element for good (see the module's head)."""
-    if (" hidden" not in tag and " style=" not in tag) or name in ("html", "body"):
+    if name in ("html", "body"):
         return False
     values = attributes(tag)
     if "hidden" not in values and not _DISPLAY_NONE.search(values.get("style", "")):
