@@ -2,16 +2,15 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from dripper.html.segment import Paragraph
 from dripper.html.tags import LINE_BREAKING
 from dripper.html.tree import Tree, attributes, unescape
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """One block: the unit that a labeler marks `main` or `other`.
 
     item_id: 1..N in document order.
@@ -33,43 +32,22 @@ class Block:
     last: int
 
 
-def number(tree: Tree, paragraphs: Iterable[Paragraph]) -> list[Block]:
-    """Return the paragraphs that show something (text that is not blank, or an image with an address) as blocks
-    1..N.
+def number(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph], *, check: bool = True) -> list[Block]:
+    """Return the paragraphs that show something (text that is not blank, or an image with an address) as blocks 1..N.
+
+    texts: `tree.parts`, perhaps with texts changed and elements blanked. check: False if all are known to show
+        something.
     """
     images = [tree.opens[i] for i, tag in enumerate(tree.tags) if tag == "img" and _has_address(tree.start_tag(i))]
-    plain = plain_parts(tree, tree.parts)
-    shown = [
-        paragraph
-        for paragraph in paragraphs
-        if not is_blank(plain[paragraph.first : paragraph.last + 1])
-        or bisect_left(images, paragraph.first) < bisect_left(images, paragraph.last + 1)
-    ]
-    return make_blocks(tree, tree.parts, shown)
-
-
-def is_blank(texts: Iterable[str]) -> bool:
-    """Tell whether all texts are empty or white space."""
-    return not any(text and not text.isspace() for text in texts)
-
-
-def make_blocks(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph]) -> list[Block]:
-    """Return the paragraphs as blocks 1..N; `texts` is `tree.parts`, perhaps with texts changed and elements
-    blanked.
-    """
     plain, linked = plain_parts(tree, texts), link_chars_before(tree, texts)
-    return [
-        Block(
-            item_id,
-            unescape("".join(plain[first : last + 1]).strip()),
-            linked[last + 1] - linked[first],
-            element,
-            is_run,
-            first,
-            last,
-        )
-        for item_id, (element, first, last, is_run) in enumerate(paragraphs, 1)
-    ]
+    blocks: list[Block] = []
+    for element, first, last, is_run in paragraphs:
+        text = "".join(plain[first : last + 1]).strip()
+        if check and not text and bisect_left(images, first) == bisect_left(images, last + 1):
+            continue
+        link_chars = linked[last + 1] - linked[first]
+        blocks.append(Block(len(blocks) + 1, unescape(text), link_chars, element, is_run, first, last))
+    return blocks
 
 
 def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
@@ -94,8 +72,5 @@ def link_chars_before(tree: Tree, texts: list[str]) -> list[int]:
 
 
 def _has_address(tag: str) -> bool:
-    return " src=" in tag and _is_address(attributes(tag).get("src", ""))
-
-
-def _is_address(src: str) -> bool:
-    return bool(src.strip()) and not src.strip().startswith("data:image/")
+    address = attributes(tag).get("src", "").strip() if " src=" in tag else ""
+    return bool(address) and not address.startswith("data:image/")

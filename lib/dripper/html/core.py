@@ -36,7 +36,7 @@ def preprocess(html: str, profile: str = "dripper") -> Page:
         if tree.tags[element] == "head":
             removed[element : tree.lasts[element] + 1] = b"\1" * (tree.lasts[element] + 1 - element)
     paragraphs, _ = segment(tree, tree.parts, removed)
-    return Page(tree, number(tree, paragraphs), title, profile)
+    return Page(tree, number(tree, tree.parts, paragraphs), title, profile)
 
 
 def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper") -> str:

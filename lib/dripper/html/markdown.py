@@ -11,6 +11,7 @@ import html2text
 import html_to_markdown
 from selectolax.lexbor import LexborHTMLParser
 
+from dripper.html.blocks import plain_parts
 from dripper.html.formulas import delimited, formula_at
 from dripper.html.scan import scan
 from dripper.html.tags import HTML_VOID, LINE_BREAKING
@@ -35,7 +36,8 @@ _NOT_LANGUAGES = frozenset({"line", "numbers", "plaintext", "text", "none", "aut
 _LAYOUT = frozenset({"table", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "article", "section"})
 _TABLE_TAGS = re.compile(r"(</?)(?:table|thead|tbody|tfoot|tr|td|th|caption)\b[^>]*>")
 _MAX_DEPTH = 500
-"""html-to-markdown returns nothing for elements nested deeper than some 1,000; html2text takes over above this."""
+"""html-to-markdown returns nothing for elements nested some 1,000 deep; above this the page becomes plain text."""
+_BLANK_LINES = re.compile(r"\s*\n\s*")
 
 
 def to_markdown(main_html: str) -> str:
@@ -49,8 +51,10 @@ def to_markdown(main_html: str) -> str:
     document = LexborHTMLParser(main_html.encode("utf-8", "replace").decode("utf-8"))
     document.strip_tags(["script", "style", "template", "noembed", "noframes", "iframe", "xmp", "plaintext"])
     tree = scan((document.html or "").replace("&nbsp;", "\u00a0"), HTML_VOID)
+    if _depth(tree) > _MAX_DEPTH:
+        return _plain(tree)
     holes = _rewrite(tree)
-    markdown = _convert("".join(tree.parts), depth=_depth(tree))
+    markdown = _convert("".join(tree.parts))
     return _HOLES.sub(lambda match: holes[int(match.group(1))], markdown).strip() + "\n"
 
 
@@ -61,22 +65,20 @@ def to_text(main_html: str) -> str:
     return converter.handle(main_html) if main_html.strip() else ""
 
 
-def _convert(html: str, depth: int) -> str:
-    if depth <= _MAX_DEPTH:
-        options = html_to_markdown.ConversionOptions(
-            extract_metadata=False,
-            preprocessing=html_to_markdown.PreprocessingOptions(
-                enabled=False, remove_navigation=False, remove_forms=False
-            ),
-            hidden_content="all",
-            br_in_tables=True,
-            compact_tables=True,
-            autolinks=False,
-        )
-        return html_to_markdown.convert(html, options).content or ""
-    converter = html2text.HTML2Text(bodywidth=0)
-    converter.unicode_snob = True
-    return converter.handle(html)
+def _convert(html: str) -> str:
+    options = html_to_markdown.ConversionOptions(
+        extract_metadata=False,
+        preprocessing=html_to_markdown.PreprocessingOptions(enabled=False, remove_navigation=False, remove_forms=False),
+        hidden_content="all",
+        br_in_tables=True,
+        compact_tables=True,
+        autolinks=False,
+    )
+    return html_to_markdown.convert(html, options).content or ""
+
+
+def _plain(tree: Tree) -> str:
+    return _BLANK_LINES.sub("\n\n", unescape("".join(plain_parts(tree, tree.parts)))).strip() + "\n"
 
 
 def _depth(tree: Tree) -> int:

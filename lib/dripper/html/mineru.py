@@ -6,9 +6,10 @@ dropped, and where in the mapping their ids land.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from dripper.html.blocks import Block, make_blocks
+from dripper.html.blocks import Block, number
 from dripper.html.mapping import WRAPPER
 from dripper.html.mineru_tree import FORBIDDEN, Source, read_source, show_angles
 from dripper.html.segment import NOT_BLOCK, Paragraph, segment
@@ -26,6 +27,7 @@ from dripper.html.simplify import (
 from dripper.html.tags import INLINE
 from dripper.html.tree import Tree, attributes, escape
 
+_CUTOFF = 500
 _RAW_TEXT = frozenset({"xmp", "noembed", "noframes", "plaintext"})
 _BAD_NAME = re.compile(r"""[\s"&'/<>]""")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -55,9 +57,11 @@ def preprocess_exactly(html: str) -> ExactPage:
     parts[1::2] = [short[tag] for tag in parts[1::2]]
     shorten_lists(tree, parts, [paragraph[:3] for paragraph in survivors])
     kept = [paragraph for paragraph in survivors if _is_shown(parts, paragraph)]
-    blocks = make_blocks(tree, texts, kept)
+    blocks = number(tree, texts, kept, check=False)
     for block in blocks:
-        truncate(tree, parts, block.first, block.last, 500, float("inf"))
+        # At most 83 lists fit into the other half: an ellipsis of theirs counts 3 characters.
+        if sum(map(len, parts[block.first + block.first % 2 : block.last + 1 : 2])) > _CUTOFF // 2:
+            truncate(tree, parts, block.first, block.last, _CUTOFF, float("inf"))
     for index, text in source.void_text.items():
         parts[index] += SPACES.sub(" ", text)
     parts[::2] = collapse_spaces(parts[::2])
@@ -71,13 +75,14 @@ def _survivors(source: Source, paragraphs: list[Paragraph], entered: list[int]) 
     """Return the paragraphs that get through MinerU's writing and re-parsing of each; strip the first text of runs."""
     survivors, seen = [], set()
     body_is_split = any(source.tree.tags[element] == "body" for element in entered)
+    bad_tags = {tag for tag, name in source.tree.names.items() if tag[1] != "/" and _is_bad_tag(name, tag)}
     for paragraph in paragraphs:
         element, first, _, is_run = paragraph
         if body_is_split and _dissolved(source.tree, paragraph) and _is_misplaced(source.tree, element):
             continue
         if is_run and source.tree.tags[element] == "body":
             continue
-        if _is_lost(source, paragraph):
+        if _is_lost(source, paragraph, bad_tags):
             continue
         if is_run and first % 2 == 0:
             source.texts[first] = source.texts[first].strip()
@@ -105,23 +110,35 @@ def _is_misplaced(tree: Tree, element: int) -> bool:
     return tree.tags[element] not in INLINE and tree.lasts[element] > element
 
 
-def _is_lost(source: Source, paragraph: Paragraph) -> bool:
-    """Tell whether MinerU fails on a paragraph: forbidden characters at its root, odd names, text in a void root."""
+def _is_lost(source: Source, paragraph: Paragraph, bad_tags: Collection[str]) -> bool:
+    """Tell whether MinerU fails on a paragraph: a bad tag or forbidden characters at its root, text in a void root."""
     tree, texts = source.tree, source.texts
     element, first, _, is_run = paragraph
     root = tree.parents[element] if _dissolved(tree, paragraph) else element
-    tag = tree.start_tag(root)
-    if FORBIDDEN.search(tag) or _BAD_NAME.search(tree.names[tag]) or any(map(_is_bad_name, attributes(tag))):
+    if tree.start_tag(root) in bad_tags:
         return True
-    if is_run:
-        elements = _elements(source, paragraph)
-        direct = [texts[tree.closes[child] + 1] for child in elements]
-        # The wrapper in the mapping takes over the text before the run as it is, blanks and all.
-        direct.append(tree.parts[tree.opens[elements[0]] - 1] if elements else texts[first])
-        return any(map(FORBIDDEN.search, direct))
-    if source.void_text.get(first, "").strip():
+    if not is_run:
+        if source.void_text.get(first, "").strip():
+            return True
+        return source.has_forbidden and tree.opens[element] != tree.closes[element] and _forbidden(texts[first + 1])
+    if not source.has_forbidden:
+        return False
+    elements = _elements(source, paragraph)
+    direct = [texts[tree.closes[child] + 1] for child in elements]
+    # The wrapper in the mapping takes over the text before the run as it is, blanks and all.
+    direct.append(tree.parts[tree.opens[elements[0]] - 1] if elements else texts[first])
+    return any(map(_forbidden, direct))
+
+
+def _forbidden(text: str) -> bool:
+    return bool(FORBIDDEN.search(text))
+
+
+def _is_bad_tag(name: str, tag: str) -> bool:
+    """Tell whether lxml refuses an element: by its name, a character in an attribute, or an attribute's name."""
+    if _BAD_NAME.search(name) or _forbidden(tag):
         return True
-    return tree.opens[element] != tree.closes[element] and bool(FORBIDDEN.search(texts[first + 1]))
+    return "{" in tag and any(map(_is_bad_name, attributes(tag)))
 
 
 def _is_bad_name(attribute: str) -> bool:
@@ -132,14 +149,14 @@ def _is_bad_name(attribute: str) -> bool:
 def _reparsed(source: Source) -> list[str]:
     """Return the texts as a second parsing leaves them: control characters replaced, raw text escaped once more."""
     tree, parts = source.tree, source.texts.copy()
-    for element, tag in enumerate(tree.tags):
+    for element, tag in enumerate(tree.tags if not _RAW_TEXT.isdisjoint(tree.tags) else ()):
         if tag in _RAW_TEXT:
             index = tree.opens[element] + 1
             parts[index] = escape(_CONTROL.sub("&#xFFFD;", parts[index]))
             if tag == "plaintext":
                 # Nothing ends a plaintext, so it swallows what MinerU puts around the paragraph.
                 parts[index] += escape("</plaintext></body></html>")
-    if _CONTROL.search("".join(parts[::2])):
+    if source.has_forbidden:
         parts[::2] = [_CONTROL.sub("\ufffd", text) for text in parts[::2]]
     return parts
 
@@ -163,8 +180,8 @@ def _is_shown(parts: list[str], paragraph: Paragraph) -> bool:
 
 def _open_empty_items(tree: Tree, parts: list[str]) -> None:
     """Drop the end tags of empty `li`, as libxml2's writer does."""
-    for element, tag in enumerate(tree.tags):
-        if tag == "li" and not any(parts[tree.opens[element] + 1 : tree.closes[element]]):
+    for element in (i for i, tag in enumerate(tree.tags) if tag == "li"):
+        if not any(parts[tree.opens[element] + 1 : tree.closes[element]]):
             parts[tree.closes[element]] = ""
 
 

@@ -13,7 +13,8 @@ from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
 from dripper.errors import ErrorCode, PageError
-from dripper.html.parse import refuse_deep_nesting, title_of
+from dripper.html.limits import refuse_costly
+from dripper.html.parse import title_of
 from dripper.html.scan import scan
 from dripper.html.tags import INLINE, LIBXML2_VOID
 from dripper.html.tree import Tree, attributes
@@ -47,6 +48,7 @@ class Source:
         parts.
     texts: `tree.parts` as MinerU leaves them: removed elements blank, their following texts moved. removed: flags by
         element.
+    has_forbidden: some FORBIDDEN character is in the page.
     void_text: texts that were moved into void block elements (`br`, `hr`), by the index of their tag.
     """
 
@@ -55,6 +57,7 @@ class Source:
     texts: list[str]
     removed: bytearray
     title: str
+    has_forbidden: bool
     void_text: dict[int, str] = field(default_factory=dict)
 
 
@@ -62,7 +65,7 @@ def read_source(html: str) -> Source:
     """Parse a page and remove what MinerU removes. Raises PageError(PARSE_FAILED) where MinerU fails for the whole
     page.
     """
-    refuse_deep_nesting(html)
+    refuse_costly(html)
     document = LexborHTMLParser(html.encode("utf-8", "ignore").decode("utf-8"))
     text = document.html or ""
     parser = etree.HTMLParser(remove_comments=True, remove_pis=True)
@@ -81,7 +84,9 @@ def read_source(html: str) -> Source:
         markup = _SERVER_SIDE_INCLUDE.sub(lambda match: match.group().translate(_HIDE_ANGLES), markup)
     tree = scan(markup, LIBXML2_VOID)
     raw = dict(zip((i for i, tag in enumerate(tree.tags) if tag in ("script", "style")), scripts, strict=True))
-    source = Source(tree, raw, tree.parts.copy(), bytearray(len(tree)), title_of(document))
+    source = Source(
+        tree, raw, tree.parts.copy(), bytearray(len(tree)), title_of(document), bool(FORBIDDEN.search(markup))
+    )
     _strip_addresses(source, sources)
     _remove(source)
     return source

@@ -12,8 +12,8 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from dripper.errors import ErrorCode, PageError
 from dripper.html.images import with_real_address
+from dripper.html.limits import refuse_costly
 from dripper.html.scan import StartTag, scan
 from dripper.html.tags import HTML_VOID
 from dripper.html.tree import Tree, attributes
@@ -28,18 +28,20 @@ _OPENS_LATER = re.compile(
 )
 """Marks of hidden parts that a reader or a script opens; `id="S:3"` is a part that React streams behind the page."""
 
+_TAG = re.compile("<[a-zA-Z][^>]*>")
 _ITEM_ID = re.compile(r'[\t\n\f\r ]_item_id(?:="[^"]*")?')
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _WRAPPER_TAG = re.compile(r"(</?)cc-alg-uc-text(?=[\t\n\f\r />])")
 
 
 def parse_page(html: str) -> tuple[Tree, str]:
     """Return the tree of the page's visible body, and its title (`<title>`, else `og:title`, else "").
 
-    html: any string; NULs and lone surrogates become U+FFFD. Linear but for nesting: see `refuse_deep_nesting`.
-    Raises PageError(PARSE_FAILED) where elements are nested too deeply to be parsed in reasonable time.
+    html: any string; NULs and lone surrogates become U+FFFD. Linear, see `limits`.
+    Raises PageError(PARSE_FAILED) where the parser would need seconds.
     """
-    refuse_deep_nesting(html)
-    document = LexborHTMLParser(html.encode("utf-8", "replace").decode("utf-8"))
+    refuse_costly(html)
+    document = _parsed(html)
     title = title_of(document)
     frames = document.css_first("frameset noframes, html > noframes")
     if frames is not None and document.css_first("frameset") is not None:
@@ -52,7 +54,17 @@ def parse_page(html: str) -> tuple[Tree, str]:
     markup = (document.html or "<html></html>").replace("&nbsp;", "\u00a0")
     if "cc-alg-uc-text" in markup:
         markup = _WRAPPER_TAG.sub(r"\1span", markup)
+    if "_item_id" in markup:
+        markup = _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup)
     return scan(markup, HTML_VOID, read_tag), title
+
+
+def _parsed(html: str) -> LexborHTMLParser:
+    try:
+        return LexborHTMLParser(html)
+    except UnicodeEncodeError:
+        # A lone surrogate is no character and has no UTF-8.
+        return LexborHTMLParser(_SURROGATE.sub("\ufffd", html))
 
 
 def title_of(document: LexborHTMLParser) -> str:
@@ -65,49 +77,25 @@ def title_of(document: LexborHTMLParser) -> str:
     return title
 
 
-def read_tag(name: str, tag: str) -> StartTag:
-    """Normalise a start tag of the page: real image addresses, no `_item_id` of the page's own; tell whether it is
-    hidden.
+def read_tag(name: str, tag: str) -> StartTag | None:
+    """Tell what is special about a start tag of the page: the real address of an image, or that it hides its
+    element.
     """
-    if "_item_id" in tag:
-        tag = _ITEM_ID.sub("", tag)
     if name == "img":
         return StartTag(with_real_address(tag))
-    return StartTag(tag, is_hidden(name, tag))
+    if (" hidden" in tag or " style=" in tag) and is_hidden(name, tag):
+        return StartTag(tag, hidden=True)
+    return None
 
 
 def is_hidden(name: str, tag: str) -> bool:
     """Tell whether a start tag hides its element for good (see the module's head)."""
-    if (" hidden" not in tag and "display" not in tag.lower()) or name in ("html", "body"):
+    if name in ("html", "body"):
         return False
     values = attributes(tag)
     if "hidden" not in values and not _DISPLAY_NONE.search(values.get("style", "")):
         return False
     return not _OPENS_LATER.search(tag)
-
-
-_TAGS = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
-_SELF_CLOSING = HTML_VOID | {"p", "li", "dt", "dd", "td", "th", "tr", "option", "script", "style"}
-_MAX_STEPS = 400_000_000
-"""How many steps lexbor may climb (about 2.4 ns each): at every start tag it looks for an open `p` among all
-ancestors, so n nested elements cost n²/2. 28,000 nested `div` are the limit; real pages stay below 1,000."""
-
-
-def refuse_deep_nesting(html: str) -> None:
-    """Raise PageError(PARSE_FAILED) if parsing would take seconds because elements are nested by the ten thousand."""
-    if html.count("<") < 10_000:
-        return
-    depth = steps = 0
-    for end, name in _TAGS.findall(html):
-        if name.lower() in _SELF_CLOSING:
-            steps += depth
-        elif end:
-            depth = max(0, depth - 1)
-        else:
-            depth += 1
-            steps += depth
-    if steps > _MAX_STEPS:
-        raise PageError(ErrorCode.PARSE_FAILED, f"elements nested too deeply ({depth} still open at the end)")
 
 
 def _keep_formulas(document: LexborHTMLParser) -> None:

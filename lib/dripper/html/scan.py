@@ -1,11 +1,14 @@
-"""From serialised markup to a `Tree`: one split by a regular expression, one pass over the tags."""
+"""From serialised markup to a `Tree`: one split by a regular expression, then whole-array arithmetic over its tags."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from dripper.html.tree import NAME, Tree, cut_parts
+import numpy as np
+import numpy.typing as npt
+
+from dripper.html.tree import Tree, cut_parts
 
 _TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
 _HIDDEN_SHARE = 0.3
@@ -15,122 +18,128 @@ those below by 15 %."""
 
 _START, _END, _VOID, _DROP, _HIDDEN = range(5)
 
+Indexes = npt.NDArray[np.int64]
+
 
 class StartTag(NamedTuple):
-    """What a start tag becomes: its markup (perhaps rewritten), and whether the element is hidden, hence to be cut
-    out.
-    """
+    """What a start tag becomes: its markup (perhaps rewritten), and whether the element is hidden, hence to be cut."""
 
     markup: str
     hidden: bool = False
 
 
-def scan(markup: str, void: Collection[str], read_tag: Callable[[str, str], StartTag] | None = None) -> Tree:
+ReadTag = Callable[[str, str], StartTag | None]
+
+
+def scan(markup: str, void: Collection[str], read_tag: ReadTag | None = None) -> Tree:
     """Return the tree of a serialised page; comments and the doctype vanish, the texts beside them join.
 
     markup: as a parser wrote it (see `tree`). void: names of elements that have no end tag.
-    read_tag: called once for each distinct start tag with (name, tag); may rewrite the tag or have the element cut out.
-    Raises ValueError where tags do not balance, that is, where `markup` is not a serialisation. O(len(markup)).
+    read_tag: called once for each distinct start tag with (name, tag); may rewrite the tag or have the element
+        cut out; None leaves it alone.
+    Raises ValueError where tags do not balance, that is, where `markup` is not a serialisation. O(n log n), n its tags.
     """
-    scanner = _Scanner(_TOKEN.split(markup), void, read_tag)
-    scanner.run()
-    return scanner.tree
+    parts = _TOKEN.split(markup)
+    tags = parts[1::2]
+    names, kinds_of, rewritten = _read_tags(set(tags), void, read_tag)
+    kinds = np.fromiter(map(kinds_of.__getitem__, tags), np.int8, len(tags))
+    dropped = np.flatnonzero(kinds == _DROP)
+    if len(dropped):
+        parts = cut_parts(parts, [(2 * k + 1, 2 * k + 1) for k in dropped.tolist()])
+        kinds = np.delete(kinds, dropped)
+    opens, closes, parents, lasts = _elements(kinds)
+    hidden = _hidden_elements(parts, kinds, opens, closes, lasts)
+    if hidden:
+        parts = cut_parts(parts, [(2 * int(opens[i]) + 1, 2 * int(closes[i]) + 1) for i in hidden])
+        opens, closes, parents, lasts = _without(hidden, opens, closes, parents, lasts)
+    element_names = [names[parts[2 * k + 1]] for k in opens.tolist()]
+    if rewritten:
+        parts[1::2] = [rewritten.get(tag, tag) for tag in parts[1::2]]
+        names.update({new: names[tag] for tag, new in rewritten.items()})
+    places = ((2 * opens + 1).tolist(), (2 * closes + 1).tolist())
+    return Tree(parts, names, void, element_names, parents.tolist(), lasts.tolist(), *places)
 
 
-class _Scanner:
-    """The state of one scan. Indexes into `tree.parts` are given as they will be after the cuts (`shift` less)."""
-
-    def __init__(
-        self, parts: list[str], void: Collection[str], read_tag: Callable[[str, str], StartTag] | None
-    ) -> None:
-        self.parts = parts
-        self.void = void
-        self.read_tag = read_tag
-        self.tree = Tree(parts, {}, void)
-        self.kinds: dict[str, int] = {}
-        self.cuts: list[tuple[int, int]] = []
-        self.rewritten: dict[str, str] = {}
-        self.shift = 0
-        self.hidden: dict[int, tuple[int, int]] = {}
-        self.text_before: list[int] = []
-
-    def run(self) -> None:
-        parts, kinds, tree = self.parts, self.kinds, self.tree
-        tags, parents, lasts, opens, closes = tree.tags, tree.parents, tree.lasts, tree.opens, tree.closes
-        names, hidden, stack = tree.names, self.hidden, [-1]
-        for index in range(1, len(parts), 2):
-            tag = parts[index]
-            kind = kinds.get(tag)
-            if kind is None:
-                kind = self.meet(tag)
-            if kind == _END:
-                element = stack.pop()
-                if element < 0:
-                    raise ValueError(f"unbalanced markup: {tag[:60]!r} closes nothing")
-                closes[element] = index - self.shift
-                lasts[element] = len(tags) - 1
-                if element in hidden:
-                    self.leave_hidden(element, index)
-            elif kind == _DROP:
-                self.cuts.append((index, index))
-                self.shift += 2
-            else:
-                element = len(tags)
-                tags.append(names[tag])
-                parents.append(stack[-1])
-                lasts.append(element)
-                opens.append(index - self.shift)
-                closes.append(index - self.shift)
-                if kind != _VOID:
-                    stack.append(element)
-                    if kind == _HIDDEN:
-                        hidden[element] = (index, self.shift)
-        if len(stack) > 1:
-            raise ValueError(f"unbalanced markup: {tags[stack[-1]]!r} is never closed")
-        self.finish()
-
-    def meet(self, tag: str) -> int:
-        """Decide about a tag seen for the first time; equal tags are decided alike."""
-        match = NAME.match(tag)
-        name = match.group(1) if match else ""
-        self.tree.names[tag] = name
-        if not match or tag[1] in "!?":
-            kind = _DROP
-        elif tag[1] == "/":
+def _read_tags(
+    tags: Collection[str], void: Collection[str], read_tag: ReadTag | None
+) -> tuple[dict[str, str], dict[str, int], dict[str, str]]:
+    """Return the name, the kind, and where it changes the new markup of each tag."""
+    names: dict[str, str] = {}
+    kinds: dict[str, int] = {}
+    rewritten: dict[str, str] = {}
+    for tag in tags:
+        is_end = tag[1] == "/"
+        name = names[tag] = tag[2:-1] if is_end else tag[1:-1].partition(" ")[0]
+        if not name or tag[1] in "!?":
+            kinds[tag] = _DROP
+        elif is_end:
             # SVG has elements named as HTML's void ones, with end tags ("<source></source>").
-            kind = _DROP if name in self.void else _END
+            kinds[tag] = _DROP if name in void else _END
         else:
-            kind = _VOID if name in self.void else _START
-            if self.read_tag is not None:
-                markup, hidden = self.read_tag(name, tag)
-                if markup != tag:
-                    self.rewritten[tag] = markup
-                if hidden and kind == _START:
-                    kind = _HIDDEN
-        self.kinds[tag] = kind
-        return kind
+            kinds[tag] = _VOID if name in void else _START
+            special = read_tag(name, tag) if read_tag is not None else None
+            if special is not None:
+                if special.markup != tag:
+                    rewritten[tag] = special.markup
+                if special.hidden and name not in void:
+                    kinds[tag] = _HIDDEN
+    return names, kinds, rewritten
 
-    def leave_hidden(self, element: int, index: int) -> None:
-        """Cut the hidden element that ends at part `index`, unless it holds much of the page's text."""
-        opened, shift = self.hidden.pop(element)
-        if not self.text_before:
-            self.text_before = list(accumulate((len(text.strip()) for text in self.parts[::2]), initial=0))
-        text = self.text_before[index // 2 + 1] - self.text_before[(opened + 1) // 2]
-        if text > _HIDDEN_SHARE * self.text_before[-1]:
-            return
-        tree = self.tree
-        for column in (tree.tags, tree.parents, tree.lasts, tree.opens, tree.closes):
-            del column[element:]
-        while self.cuts and self.cuts[-1][0] > opened:
-            self.cuts.pop()
-        self.cuts.append((opened, index))
-        self.shift = shift + index - opened + 2
 
-    def finish(self) -> None:
-        """Carry out the cuts and the rewritten tags."""
-        tree = self.tree
-        if self.cuts:
-            tree.parts = cut_parts(self.parts, self.cuts)
-        if self.rewritten:
-            tree.parts[1::2] = [self.rewritten.get(tag, tag) for tag in tree.parts[1::2]]
-            tree.names.update({markup: tree.names[tag] for tag, markup in self.rewritten.items()})
+def _elements(kinds: npt.NDArray[np.int8]) -> tuple[Indexes, Indexes, Indexes, Indexes]:
+    """Return start and end tag (as tag numbers), parent and last descendant of each element, in document order.
+
+    Tags of one depth are start, end, start, end, …, so a stable sort by depth pairs them; an element's parent is the
+    last element before it that is one level up.
+    """
+    is_end, is_void = kinds == _END, kinds == _VOID
+    is_start = ~is_end & ~is_void
+    depth = np.cumsum(is_start.astype(np.int64) - is_end) - is_start
+    paired = np.flatnonzero(~is_void)
+    order = paired[np.argsort(depth[paired], kind="stable")]
+    starts, ends = order[0::2], order[1::2]
+    if len(starts) != len(ends) or not is_start[starts].all() or not is_end[ends].all() or (depth[paired] < 0).any():
+        raise ValueError("unbalanced markup: not what a serialiser writes")
+    opens = np.flatnonzero(~is_end)
+    closes_of = np.arange(len(kinds))
+    closes_of[starts] = ends
+    closes = closes_of[opens]
+    lasts = np.cumsum(~is_end)[closes] - 1
+    size = len(kinds) + 1
+    keys = np.sort(depth[starts] * size + starts)
+    above = np.searchsorted(keys, (depth[opens] - 1) * size + opens) - 1
+    numbers = np.cumsum(~is_end) - 1
+    parents = np.where(depth[opens] > 0, numbers[keys[above] % size], -1) if len(keys) else np.full(len(opens), -1)
+    return opens, closes, parents, lasts
+
+
+def _hidden_elements(
+    parts: Sequence[str], kinds: npt.NDArray[np.int8], opens: Indexes, closes: Indexes, lasts: Indexes
+) -> list[int]:
+    """Return the elements to cut out, outermost ones only, in document order."""
+    candidates = np.flatnonzero(kinds[opens] == _HIDDEN).tolist()
+    if not candidates:
+        return []
+    text_before = list(accumulate((len(text.strip()) for text in parts[::2]), initial=0))
+    found: list[int] = []
+    for element in candidates:
+        text = text_before[closes[element] + 1] - text_before[opens[element] + 1]
+        if text <= _HIDDEN_SHARE * text_before[-1] and not (found and element <= lasts[found[-1]]):
+            found.append(element)
+    return found
+
+
+def _without(
+    cut: list[int], opens: Indexes, closes: Indexes, parents: Indexes, lasts: Indexes
+) -> tuple[Indexes, Indexes, Indexes, Indexes]:
+    """Return the columns without the elements `cut` (outermost ones, ascending) and all inside them."""
+    kept = np.ones(len(opens) + 1, np.int64)
+    tags = np.ones(int(closes.max()) + 2, np.int64)
+    for element in cut:
+        kept[element : lasts[element] + 1] = 0
+        tags[opens[element] : closes[element] + 1] = 0
+    new_number = np.cumsum(kept) - kept
+    new_tag = np.cumsum(tags) - tags
+    stays = kept[:-1].astype(bool)
+    new_parents = np.where(parents[stays] >= 0, new_number[parents[stays]], -1)
+    return new_tag[opens[stays]], new_tag[closes[stays]], new_parents, new_number[lasts[stays] + 1] - 1

@@ -16,8 +16,10 @@ HEAD = '<html><head><meta charset="utf-8"></head><body>'
 TAIL = "</body></html>"
 
 ELLIPSIS = "<span>...</span>"
-SPACES = re.compile(r"\s+")
+SPACES = re.compile(r"[^\S ]\s*|\s{2,}")
+"""White space that is not one blank already."""
 _QUOTED = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]+)=("[^"]*"|'[^']*')""")
+_NAMING = re.compile(r' (src|alt|class|id)=("[^"]*")')
 _KEYS = ("class", "id")
 _IMAGE_KEYS = ("src", "alt", "class", "id")
 _OPAQUE = frozenset({"math", "table"})
@@ -68,8 +70,10 @@ def short_tag(name: str, tag: str) -> str:
     """
     if tag[1] == "/" or len(tag) == len(name) + 2:
         return tag
+    if name != "img" and " class=" not in tag and " id=" not in tag:
+        return f"<{name}>"
     found: dict[str, str] = {}
-    for key, value in _QUOTED.findall(tag):
+    for key, value in (_QUOTED if "'" in tag else _NAMING).findall(tag):
         found.setdefault(key, value)
     short = "<" + name
     for key in _IMAGE_KEYS if name == "img" else _KEYS:

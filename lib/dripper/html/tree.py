@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-NAME = re.compile(r"</?([^\t\n\f\r />]+)")
+_NAME = re.compile(r"</?([^\t\n\f\r />]+)")
 _ATTRIBUTE = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]*)(?:=(?:"([^"]*)"|'([^']*)'))?""")
 
 
@@ -85,7 +85,7 @@ def attributes(tag: str) -> dict[str, str]:
     {'class': 'a & b', 'hidden': ''}
     """
     found: dict[str, str] = {}
-    start = NAME.match(tag)
+    start = _NAME.match(tag)
     for match in _ATTRIBUTE.finditer(tag, start.end() if start else 0):
         name, double, single = match.groups()
         found.setdefault(name, unescape(double if double is not None else single or ""))
