@@ -12,7 +12,7 @@ import shutil
 import tarfile
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -209,13 +209,15 @@ def _open_archive(archive: Path) -> tarfile.TarFile:
         raise InputError(f"{archive} is not a .tar.xz archive: {error}") from error
 
 
-def _members(archive: Path) -> Iterator[tuple[str, tarfile.TarFile, tarfile.TarInfo]]:
-    """Yield (path without the top folder, archive, member) of the regular files, in archive order."""
+def _members(archive: Path, names: Container[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield (path without the top folder, content) of the regular files with one of `names`, in archive order."""
     with _open_archive(archive) as tar:
         try:
             for member in tar:
-                if member.isfile():
-                    yield member.name.partition("/")[2], tar, member
+                name = member.name.partition("/")[2]
+                stream = tar.extractfile(member) if name in names else None
+                if stream is not None:
+                    yield name, stream.read()
         except (tarfile.TarError, EOFError, OSError) as error:
             raise InputError(f"{archive} is damaged: {error}") from error
 
@@ -223,10 +225,8 @@ def _members(archive: Path) -> Iterator[tuple[str, tarfile.TarFile, tarfile.TarI
 def _read_rows(source: Path) -> list[dict[str, Any]]:
     if source.is_dir():
         return _parse_rows((source / "truth.jsonl").read_bytes(), source)
-    for name, tar, member in _members(source):
-        stream = tar.extractfile(member) if name == "truth.jsonl" else None
-        if stream is not None:
-            return _parse_rows(stream.read(), source)
+    for _, raw in _members(source, {"truth.jsonl"}):
+        return _parse_rows(raw, source)
     raise InputError(f"{source} has no truth.jsonl")
 
 
@@ -250,18 +250,15 @@ def _sampled(rows: list[dict[str, Any]], size: int) -> list[dict[str, Any]]:
     return [row for row in rows if row["id"] in chosen]
 
 
-def _read_html(source: Path, wanted: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
-    if source.is_dir():
-        for file in list(wanted):
-            path = source / file
-            if not path.resolve().is_relative_to(source.resolve()) or not path.is_file():
-                raise InputError(f"{source}: truth.jsonl names {file!r}, which is not a file of the set")
-            yield file, path.read_bytes()
+def _read_html(source: Path, wanted: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    if not source.is_dir():
+        yield from _members(source, wanted)
         return
-    for name, tar, member in _members(source):
-        stream = tar.extractfile(member) if name in wanted else None
-        if stream is not None:
-            yield name, stream.read()
+    for file in list(wanted):
+        path = source / file
+        if not path.resolve().is_relative_to(source.resolve()) or not path.is_file():
+            raise InputError(f"{source}: truth.jsonl names {file!r}, which is not a file of the set")
+        yield file, path.read_bytes()
 
 
 def _page(data_set: str, row: dict[str, Any], html: bytes, source: Path) -> LabelledPage:
