@@ -1,0 +1,109 @@
+"""Reading and writing the Delta tables: by folder or by catalog name, one batch at a time, atomically."""
+
+import logging
+import re
+from pathlib import Path
+
+from delta.tables import DeltaTable
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+
+from dripper.errors import InputError
+from dripper.spark.schemas import SCHEMA_VERSION, TABLES
+
+logger = logging.getLogger(__name__)
+
+_CATALOG_SCHEMA = re.compile(r"[A-Za-z_]\w*\.[A-Za-z_]\w*")
+_VERSION_PROPERTY = "dripper.schema_version"
+
+
+class Tables:
+    """The tables below one output: a folder or `s3a://` prefix (`O/extractions`), or `catalog.schema`.
+
+    Every table is partitioned by `batch`; a batch is replaced as a whole in one commit, so that writing it again after a
+    kill changes nothing.
+    """
+
+    def __init__(self, spark: SparkSession, output: str) -> None:
+        if not output.strip():
+            raise InputError("--output is empty: give a folder, an s3a:// prefix, or catalog.schema")
+        self._spark = spark
+        self.in_catalog = bool(_CATALOG_SCHEMA.fullmatch(output)) and not Path(output).exists()
+        is_plain_path = not self.in_catalog and "://" not in output
+        self.output = str(Path(output).absolute()) if is_plain_path else output.rstrip("/")
+
+    def sql_name(self, table: str) -> str:
+        """Return how SQL addresses the table: `catalog.schema.table`, or delta.`path`."""
+        return f"{self.output}.{table}" if self.in_catalog else f"delta.`{self._path(table)}`"
+
+    def create(self, table: str) -> None:
+        """Make the table if it is not there, with comments on its columns.
+
+        Raises InputError if it is there with another schema version, or if something else is in its place.
+        """
+        schema, comment = TABLES[table]
+        version = self._version(table)
+        if version == SCHEMA_VERSION:
+            return
+        if version is not None:
+            raise InputError(
+                f"{self.sql_name(table)} has schema version {version}, this program writes {SCHEMA_VERSION}: choose another "
+                "--output, or the release that wrote the table"
+            )
+        builder = DeltaTable.createIfNotExists(self._spark).addColumns(schema).partitionedBy("batch").comment(comment)
+        builder = builder.property(_VERSION_PROPERTY, str(SCHEMA_VERSION))
+        builder = builder.tableName(self.sql_name(table)) if self.in_catalog else builder.location(self._path(table))
+        try:
+            builder.execute()
+        except AnalysisException as error:
+            raise InputError(f"cannot create {self.sql_name(table)}: {_first_line(error)}") from None
+
+    def read(self, table: str) -> DataFrame:
+        """Return the table as it is now."""
+        if self.in_catalog:
+            return self._spark.read.table(self.sql_name(table))
+        return self._spark.read.format("delta").load(self._path(table))
+
+    def replace_batch(self, table: str, rows: DataFrame, batch: int) -> None:
+        """Make `rows` the whole content of `batch`, in one commit."""
+        self._save(table, rows.write.mode("overwrite").option("replaceWhere", f"batch = {batch}"))
+
+    def append(self, table: str, rows: DataFrame) -> None:
+        """Add `rows`, in one commit."""
+        self._save(table, rows.write.mode("append"))
+
+    def delete(self, table: str, condition: str) -> None:
+        """Delete the rows for which the SQL `condition` holds."""
+        self._delta(table).delete(condition)
+
+    def _save(self, table: str, writer: DataFrameWriter) -> None:
+        if self.in_catalog:
+            writer.format("delta").saveAsTable(self.sql_name(table))
+        else:
+            writer.format("delta").save(self._path(table))
+
+    def _delta(self, table: str) -> DeltaTable:
+        if self.in_catalog:
+            return DeltaTable.forName(self._spark, self.sql_name(table))
+        return DeltaTable.forPath(self._spark, self._path(table))
+
+    def _path(self, table: str) -> str:
+        return f"{self.output}/{table}"
+
+    def _version(self, table: str) -> int | None:
+        """The schema version of the table; 0 for a Delta table that another program made; None if there is no table."""
+        try:
+            properties = self._delta(table).detail().select("properties").head()
+        except AnalysisException as error:
+            if error.getCondition() in _ABSENT or "is not a Delta table" in str(error):
+                return None
+            raise InputError(f"cannot open {self.sql_name(table)}: {_first_line(error)}") from None
+        assert properties is not None
+        return int(properties[0].get(_VERSION_PROPERTY, 0))
+
+
+_ABSENT = {"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "TABLE_OR_VIEW_NOT_FOUND"}
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]
