@@ -20,6 +20,7 @@ from typing import Any
 
 from dripper.errors import InputError
 from dripper.hosts import host_of
+from dripper.language import detect
 
 REQUIRED_FIELDS = ("id", "file", "truth_text", "html_sha256")
 
@@ -163,12 +164,8 @@ def read_pages(
 
 
 def detected_language(page: LabelledPage) -> str:
-    """Return the stated language, else the one that py3langid finds in the truth (ISO 639-1)."""
-    if page.language:
-        return page.language
-    import py3langid
-
-    return str(py3langid.classify(page.truth_text)[0])
+    """Return the stated language, else the one that the truth is in (ISO 639-1), else "?" where it is too short to tell."""
+    return page.language or detect(page.truth_text)[0] or "?"
 
 
 def _source(folder: Path, data_set: str, cache: Path | None) -> Path:
