@@ -77,6 +77,14 @@ def test_usable_pages_in_archive_order(tmp_path: Path) -> None:
     assert two.truth_text == "odd\u2028line ends\x85here"
 
 
+def test_character_references_are_decoded_where_the_set_forgot(tmp_path: Path) -> None:
+    contents = files([row("one", PAGES["one"], truth_text="it&#8217;s &lt;p&gt;")])
+    write_archive(tmp_path, contents)
+    write_archive(tmp_path, contents, "cleanportaleval")
+    assert [page.truth_text for page in read_pages(tmp_path, "cleanportaleval")] == ["it’s <p>"]
+    assert [page.truth_text for page in read_pages(tmp_path, "fundus")] == ["it&#8217;s &lt;p&gt;"]
+
+
 def test_counts_close(tmp_path: Path) -> None:
     write_archive(tmp_path, files())
     assert count_pages(tmp_path, "fundus") == PageCounts(4, 2, 1, {"truth_not_in_page": 1})

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,10 @@ REQUIRED_FIELDS = ("id", "file", "truth_text", "html_sha256")
 
 # Names as the rows of daniel-waddle state them; other rows hold ISO 639-1 codes, some with a region ("en-US").
 LANGUAGE_CODES = {"chinese": "zh", "english": "en", "greek": "el", "polish": "pl", "russian": "ru"}
+
+# The truths of this set hold `&#8217;` and the like (1,181 in 64 of 69 pages) where the page shows the character: read as
+# they are, every extractor loses 0.03 ROUGE-LSum, and WCEB's published scores come back only with them decoded.
+ESCAPED_TRUTHS = frozenset({"cleanportaleval"})
 
 
 class Role(StrEnum):
@@ -266,7 +271,8 @@ def _page(data_set: str, row: dict[str, Any], html: bytes, source: Path) -> Labe
     language = LANGUAGE_CODES.get(stated, stated) or (known.language if known else None)
     own = {"id", "url", "file", "truth_text", "truth_html", "encoding", "page_type", "html_sha256"}
     more = {name: value for name, value in row.items() if name not in own}
+    truth = unescape(row["truth_text"]) if data_set in ESCAPED_TRUTHS else row["truth_text"]
     return LabelledPage(
-        row["id"], data_set, row.get("url"), html, row.get("encoding"), row["truth_text"], row.get("truth_html"),
+        row["id"], data_set, row.get("url"), html, row.get("encoding"), truth, row.get("truth_html"),
         row.get("page_type"), language, more,
     )  # fmt: skip

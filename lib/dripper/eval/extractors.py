@@ -22,6 +22,8 @@ class Kind(StrEnum):
     BOUND = "bound"
     """Sees the truth: what no labeler over the same blocks can beat."""
     ENSEMBLE = "ensemble"
+    WCEB = "as WCEB calls it"
+    """A peer with the settings of the SIGIR'23 study: only to compare with what that study published."""
 
 
 class Form(StrEnum):

@@ -38,6 +38,8 @@ def peers() -> list[Extractor]:
         _peer("gne", "gne", gne),
         _peer("magic-html", "magic_html", magic_html, "GeneralExtractor", Form.HTML),
         _peer("mineru-fallback", "trafilatura", mineru_fallback, "trafilatura to HTML, no comments", Form.HTML),
+        Extractor("trafilatura-wceb", Kind.WCEB, "trafilatura", lambda: trafilatura(include_comments=False)),
+        Extractor("justext-wceb", Kind.WCEB, "jusText", justext_wceb),
         Extractor("html2text", Kind.TEXT, "html2text", html2text, setting="no links, no images"),
         Extractor("inscriptis", Kind.TEXT, "inscriptis", inscriptis),
         Extractor("beautifulsoup", Kind.TEXT, "beautifulsoup4", beautifulsoup, setting="without script and style"),
@@ -79,6 +81,17 @@ def justext() -> Extract:
         else:
             paragraphs = module.justext(task.html, module.get_stoplist(JUSTEXT_LISTS.get(language, "English")))
         return "\n".join(paragraph.text for paragraph in paragraphs if not paragraph.is_boilerplate)
+
+    return extract
+
+
+def justext_wceb() -> Extract:
+    """jusText as the study calls it: always English, its own thresholds, paragraphs joined by blanks."""
+    module = load("justext")
+
+    def extract(task: Task) -> str:
+        paragraphs = module.justext(task.html, module.get_stoplist("English"), 50, 200, 0.1, 0.2, 0.2, 200, True)
+        return " ".join(paragraph.text for paragraph in paragraphs if not paragraph.is_boilerplate)
 
     return extract
 

@@ -1,0 +1,110 @@
+"""Runs extractors over pages, one extractor at a time, each page in a guarded child that measures its CPU time."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from dripper.datasets import LabelledPage
+from dripper.errors import ErrorCode, PageError
+from dripper.eval.convert import converter
+from dripper.eval.ensembles import Ensemble, majority_vote, page_tokens
+from dripper.eval.extractors import Extract, Extractor, Kind, Task
+from dripper.eval.progress import Progress
+from dripper.eval.store import Output, Outputs, page_digest
+from dripper.guard import Guard, GuardLimits
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one page may cost an extractor: far above what any usable one needs (the slowest here averages 0.15 s)."""
+
+    cpu_seconds: int = 20
+    wall_seconds: float = 60.0
+    memory_bytes: int = 2 << 30
+
+
+def extract_set(
+    extractor: Extractor, tasks: Sequence[Task], data_set: str, folder: Path, limits: Limits, progress: Progress
+) -> None:
+    """Add the outputs that are missing.
+
+    Raises MachineError where the extractor's package is missing; a page that fails, crashes or hangs is an output.
+    """
+    with Outputs(folder, data_set, extractor) as outputs:
+        there = outputs.read()
+        waiting = [task for task in tasks if not _is_done(there, task.page)]
+        progress.done(len(tasks) - len(waiting), fresh=False)
+        if not waiting:
+            return
+        extract = extractor.load()
+        work = partial(_timed, extract, converter(extractor.form, data_set))
+        _warm_up(work, waiting[0], limits)
+        guard_limits = GuardLimits(limits.cpu_seconds, limits.wall_seconds, limits.memory_bytes)
+        with Guard(work, guard_limits) as guard:
+            for task in waiting:
+                outputs.add(_output(guard, task, limits))
+                progress.done()
+
+
+def vote_set(
+    ensemble: Ensemble, tasks: Sequence[Task], data_set: str, folder: Path, members: Sequence[Extractor]
+) -> None:
+    """Add the missing outputs of an ensemble, from the outputs of its members. Its cost is theirs and that of the vote."""
+    said = {member.name: Outputs(folder, data_set, member).read() for member in members}
+    with Outputs(folder, data_set, as_extractor(ensemble)) as outputs:
+        there = outputs.read()
+        for task in tasks:
+            if _is_done(there, task.page):
+                continue
+            answers = {name: there[task.page.id] for name, there in said.items()}
+            start = time.process_time()
+            texts = {name: answer.text for name, answer in answers.items()}
+            text = majority_vote(page_tokens(task.html), texts, ensemble.members)
+            cost = sum(answer.cpu_ms for answer in answers.values()) + 1000 * (time.process_time() - start)
+            outputs.add(Output(task.page.id, page_digest(task.page), text, round(cost, 3)))
+
+
+def as_extractor(ensemble: Ensemble) -> Extractor:
+    """Return the entry of an ensemble in the list of extractors."""
+    return Extractor(ensemble.name, Kind.ENSEMBLE, "dripper", _no_load, setting=ensemble.setting)
+
+
+def _no_load() -> Extract:
+    raise NotImplementedError("an ensemble votes over outputs; it does not read pages")
+
+
+def _is_done(there: dict[str, Output], page: LabelledPage) -> bool:
+    return page.id in there and there[page.id].digest == page_digest(page)
+
+
+def _timed(extract: Extract, convert: Callable[[str], str], task: Task) -> tuple[str, float]:
+    """Return (text, CPU milliseconds of the extraction); what comes after it is not its cost."""
+    start = time.process_time()
+    result = extract(task)
+    cpu_ms = 1000 * (time.process_time() - start)
+    return convert(result), cpu_ms
+
+
+def _warm_up(work: Callable[[Task], object], task: Task, limits: Limits) -> None:
+    """Load lazily loaded tables before the fork and the first measurement; in a child first, in case the page kills it."""
+    try:
+        with Guard(work, GuardLimits(limits.cpu_seconds, limits.wall_seconds, limits.memory_bytes)) as guard:
+            guard.call(task)
+        work(task)
+    except Exception as error:  # the measured call meets the same fault and records it
+        logger.debug("warm-up failed: %s", error)
+
+
+def _output(guard: Guard[Task, tuple[str, float]], task: Task, limits: Limits) -> Output:
+    page = task.page
+    try:
+        text, cpu_ms = guard.call(task)
+    except PageError as error:
+        cpu_ms = 1000.0 * limits.cpu_seconds if error.code is ErrorCode.TIME_LIMIT else 0.0
+        return Output(page.id, page_digest(page), "", cpu_ms, error.code.value, error.detail or None)
+    return Output(page.id, page_digest(page), text, round(cpu_ms, 3))

@@ -1,0 +1,116 @@
+"""A whole evaluation: every extractor over every set, then the scores. Stopped and started again, it goes on.
+
+Extraction uses one core, one extractor at a time, so that its CPU times are not those of a busy machine; the scores of a
+finished set are computed meanwhile on another.
+"""
+
+import logging
+import multiprocessing
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from dripper.datasets import count_pages, read_pages
+from dripper.errors import MachineError
+from dripper.eval.ensembles import Ensemble, ensembles
+from dripper.eval.extracting import Limits, as_extractor, extract_set, vote_set
+from dripper.eval.extractors import Extractor, Kind, Task
+from dripper.eval.progress import Progress
+from dripper.eval.score_set import SetScoring, score_set
+from dripper.eval.scoring import DEFAULT_METRICS, check_metrics
+from dripper.eval.store import Outputs, decode_page
+from dripper.eval.wceb import OUR_SETS, Reference
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """What to evaluate.
+
+    data: a data folder. folder: where the run keeps what it has done. sets: names. sample: pages a set at most, None for
+    all. cache: where archives are unpacked. reference: WCEB's published scores, if they are there.
+    """
+
+    data: Path
+    folder: Path
+    sets: Sequence[str]
+    extractors: Sequence[Extractor]
+    sample: int | None = None
+    cache: Path | None = None
+    metrics: Sequence[str] = DEFAULT_METRICS
+    limits: Limits = field(default_factory=Limits)
+    reference: Reference | None = None
+
+    def for_set(self, data_set: str) -> list[Extractor]:
+        """Return the extractors that look at a set: those called as WCEB calls them see its parts only."""
+        return [one for one in self.extractors if one.kind is not Kind.WCEB or data_set in OUR_SETS]
+
+    def voting(self) -> list[Ensemble]:
+        """Return the ensembles over the peers of this run."""
+        return ensembles([one.name for one in self.extractors if one.kind is Kind.PEER])
+
+
+def run(settings: RunSettings) -> list[SetScoring]:
+    """Extract and score whatever is missing in `settings.folder`; return where the scores of each set are.
+
+    Raises UsageError for what a person has to change, before anything runs, and MachineError where scoring died.
+    """
+    check_metrics(settings.metrics)
+    _ = [extractor.version for extractor in settings.extractors]
+    sizes = {name: _size(settings, name) for name in settings.sets}
+    progress = Progress(sum(size * len(settings.for_set(name)) for name, size in sizes.items()))
+    jobs = []
+    scoring: BaseProcess | None = None
+    for name in settings.sets:
+        _extract(settings, name, progress)
+        _finish(scoring)
+        jobs.append(_scoring(settings, name))
+        # Spawned, not forked: the parent goes on forking extractors and must not share anything with it.
+        scoring = multiprocessing.get_context("spawn").Process(target=score_set, args=(jobs[-1],))
+        scoring.start()
+    logger.info("all extracted; the last scores are being computed")
+    _finish(scoring)
+    return jobs
+
+
+def _size(settings: RunSettings, data_set: str) -> int:
+    usable = count_pages(settings.data, data_set, cache=settings.cache).usable
+    return usable if settings.sample is None else min(usable, settings.sample)
+
+
+def _extract(settings: RunSettings, data_set: str, progress: Progress) -> None:
+    pages = read_pages(settings.data, data_set, sample=settings.sample, cache=settings.cache)
+    tasks = [Task(page, decode_page(page)) for page in pages]
+    for extractor in settings.for_set(data_set):
+        progress.at(f"{data_set}: {extractor.name}")
+        extract_set(extractor, tasks, data_set, settings.folder, settings.limits, progress)
+    for ensemble in settings.voting():
+        members = [one for one in settings.extractors if one.name in ensemble.members]
+        vote_set(ensemble, tasks, data_set, settings.folder, members)
+
+
+def _scoring(settings: RunSettings, data_set: str) -> SetScoring:
+    extractors = [*settings.for_set(data_set), *map(as_extractor, settings.voting())]
+    paths = {one.name: Outputs(settings.folder, data_set, one).path for one in extractors}
+    ids = settings.reference.ids.get(data_set, {}) if settings.reference else {}
+    return SetScoring(
+        settings.data,
+        settings.folder,
+        data_set,
+        paths,
+        settings.metrics,
+        frozenset(ids),
+        settings.sample,
+        settings.cache,
+    )
+
+
+def _finish(process: BaseProcess | None) -> None:
+    if process is not None:
+        process.join()
+        if process.exitcode:
+            raise MachineError(
+                f"the process that computes scores ended with code {process.exitcode}; see its trace above"
+            )

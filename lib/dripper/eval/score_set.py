@@ -1,0 +1,89 @@
+"""The scores of one set: a line a page, in `scores/<set>.jsonl`. Runs in a process of its own."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dripper.datasets import LabelledPage, detected_language, read_pages
+from dripper.eval.complexity import complexity
+from dripper.eval.convert import MARKDOWN_TRUTHS
+from dripper.eval.scoring import score_page, similarities
+from dripper.eval.store import decode_page, page_digest, read_lines, read_outputs, write_lines
+from dripper.eval.wceb import truth_of
+
+# Raised when a metric changes: stored scores of another version are not used.
+SCORES_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SetScoring:
+    """What to score. outputs: extractor → its file. wceb_ids: pages of the set that WCEB has. folder: the run's."""
+
+    data: Path
+    folder: Path
+    data_set: str
+    outputs: Mapping[str, Path]
+    metrics: Sequence[str]
+    wceb_ids: frozenset[str] = frozenset()
+    sample: int | None = None
+    cache: Path | None = None
+
+    @property
+    def path(self) -> Path:
+        """Where the scores go."""
+        return self.folder / "scores" / f"{self.data_set}.jsonl"
+
+
+def score_set(job: SetScoring) -> None:
+    """Add the lines that are missing. Raises InputError as `read_pages`; KeyError where an extractor has not seen a page."""
+    pages = read_pages(job.data, job.data_set, sample=job.sample, cache=job.cache)
+    write_lines(job.path, _fresh_rows(job, pages))
+
+
+def _fresh_rows(job: SetScoring, pages: Iterable[LabelledPage]) -> Iterator[dict[str, Any]]:
+    there = {row["id"]: row["digest"] for row in read_lines(job.path)}
+    outputs = {name: read_outputs(path) for name, path in job.outputs.items()}
+    for page in pages:
+        said = {name: known[page.id] for name, known in outputs.items() if page.id in known}
+        texts = {name: output.text for name, output in said.items()}
+        digest = _digest(job, page, texts)
+        if there.get(page.id) != digest:
+            row = page_row(page, texts, [*job.metrics, *(["content"] if job.data_set in MARKDOWN_TRUTHS else [])])
+            if page.id in job.wceb_ids:
+                row["scores"] = _with_wceb(page, texts, row["scores"])
+            costs = {
+                name: {"cpu_ms": output.cpu_ms, "error_code": output.error_code, "error_detail": output.error_detail}
+                for name, output in said.items()
+            }
+            yield {"digest": digest, "is_wceb": page.id in job.wceb_ids, **row, "costs": costs}
+
+
+def page_row(page: LabelledPage, texts: Mapping[str, str], metrics: Sequence[str]) -> dict[str, Any]:
+    """Return the description of a page, its scores (extractor → column → value) and how alike the texts are."""
+    return {
+        "id": page.id,
+        "data_set": page.data_set,
+        "host": page.host,
+        "language": detected_language(page),
+        "page_type": page.page_type,
+        "complexity": complexity(decode_page(page), truth_of(page)),
+        "scores": score_page(page.truth_text, texts, metrics),
+        "empty": [name for name, text in texts.items() if not text.strip()],
+        "similarity": similarities(texts),
+    }
+
+
+def _with_wceb(page: LabelledPage, texts: Mapping[str, str], scores: dict[str, Any]) -> dict[str, Any]:
+    """Add the F1 that compares with WCEB's: ROUGE-LSum against its truth, which is not always ours."""
+    theirs = score_page(truth_of(page), texts, ["rouge_lsum"])
+    return {name: {**values, "wceb_f1": theirs[name]["rouge_lsum_f1"]} for name, values in scores.items()}
+
+
+def _digest(job: SetScoring, page: LabelledPage, texts: Mapping[str, str]) -> str:
+    state = hashlib.sha256(f"{SCORES_VERSION} {sorted(job.metrics)} {page.id in job.wceb_ids}".encode())
+    state.update(page_digest(page).encode())
+    for name, text in sorted(texts.items()):
+        state.update(f"\0{name}\0".encode() + text.encode("utf-8", "surrogatepass"))
+    return state.hexdigest()[:16]
