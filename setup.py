@@ -31,7 +31,7 @@ SPARK = [
     "delta-spark>=4.0,<4.5",
     "pyspark>=4.0,<4.2",
     # PySpark's Arrow maps need both.
-    "pandas>=2.2",
+    "pandas>=2.2,<3",
     "pyarrow>=17",
 ]
 TEST = [
@@ -66,7 +66,11 @@ setup(
     python_requires=">=3.11,<3.14",
     package_dir={"": "lib"},
     packages=find_packages("lib"),
-    package_data={"dripper": ["py.typed"], "dripper.labels": ["**/*.npz", "**/*.json"]},
+    package_data={
+        "dripper": ["py.typed"],
+        "dripper.spark": ["log4j2.properties"],
+        "dripper.labels": ["**/*.npz", "**/*.json"],
+    },
     install_requires=RUN,
     extras_require={"spark": SPARK, "test": TEST, "train": TRAIN, "eval": EVAL, "gpu": GPU},
     entry_points={"console_scripts": ["dripper = dripper.__main__:main"]},

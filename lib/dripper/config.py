@@ -39,8 +39,8 @@ class ReadingSettings(_Section):
 
     list_prefix: str = ""
     """Put before the relative lines of an @list, for instance `s3://commoncrawl/` for Common Crawl's warc.paths.gz."""
-    keep_statuses: tuple[int, ...] = ()
-    """HTTP statuses outside 200–299 whose pages are kept too, for instance [404]."""
+    statuses: tuple[str, ...] = ("2xx",)
+    """HTTP statuses whose responses are pages, for instance ["2xx", "404"]; the others are skipped and counted."""
     s3: S3Settings = S3Settings()
 
 
@@ -71,7 +71,7 @@ class BatchSettings(_Section):
     files: int = Field(default=1000, ge=1)
     """At most so many files a batch; bounds the reports that travel to the driver (1 kB each)."""
     bytes_per_core: int = Field(default=2 * GIB, ge=1)
-    """A batch ends after so many archive bytes times Spark's default parallelism: two Common Crawl files a core, about 40 minutes."""
+    """A batch ends after so many archive bytes times Spark's default parallelism: two Common Crawl files a core."""
     in_flight: int = Field(default=2, ge=1)
     """Batches worked on at once, so that the last slow file of one does not leave the cluster idle."""
 

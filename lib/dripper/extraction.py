@@ -1,5 +1,6 @@
 """One page's way, without Spark: bytes → text → blocks → labels → main HTML → Markdown."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -10,7 +11,7 @@ from dripper.config import LabelerSettings
 from dripper.errors import ErrorCode, PageError
 from dripper.html.page import Page
 from dripper.labels import Labeler, Labels, load
-from dripper.labels.fallback import fall_back
+from dripper.labels.fallback import Fallback, fall_back
 from dripper.language import detect
 from dripper.warc import decode
 
@@ -19,7 +20,7 @@ from dripper.warc import decode
 class Extraction:
     """The main content of one page, or why there is none (`error_code`; `main_html` and `markdown` are then "").
 
-    method: who decided: the labeler's name, or `fallback-trafilatura`, `fallback-body`, `fallback-empty`.
+    method: who decided: the labeler's name, or `fallback:trafilatura`, `fallback:body`, `fallback:empty`.
     confidence: 0 to 1, how sure the labeler is of the page as a whole; None where it does not say.
     charset, charset_source: set where bytes came in.
     """
@@ -72,37 +73,30 @@ class Extractor:
         page = html_core.preprocess(text, profile=self._profile)
         if not page.blocks:
             raise PageError(ErrorCode.EMPTY_PAGE, "no visible text")
-        labels = self.labeler.label([page])[0]
+        labels, method = self.labeler.label([page])[0], self.labeler.name
         n_main = int(np.count_nonzero(labels.main))
-        if n_main:
-            main_html, method = page.prune(_main_ids(page, labels)), self.labeler.name
-        else:
-            main_html, method = fall_back(self._settings.fallback, page, text, url)
-        markdown = html_core.to_markdown(main_html)
-        language, probability = detect(html_core.to_text(main_html) if main_html else "")
+        kept = labels
+        if not n_main:
+            kept, method = fall_back(page, text, Fallback(self._settings.fallback))
+        main_ids = _main_ids(page, kept)
+        main_html = page.prune(main_ids)
+        # The blocks' own text, as a second html2text run would cost ten times the detector.
+        language, probability = detect("\n".join(page.blocks[item_id - 1].text for item_id in main_ids))
         return Extraction(
             main_html=main_html,
-            markdown=markdown,
+            markdown=html_core.to_markdown(main_html),
             title=page.title,
             language=language,
             language_probability=probability,
             n_blocks=len(page.blocks),
             n_main=n_main,
             method=method,
-            confidence=_confidence(page, labels),
+            confidence=None if math.isnan(labels.confidence) else round(labels.confidence, 4),
         )
 
 
 def _main_ids(page: Page, labels: Labels) -> list[int]:
     return [item_id for item_id, is_main in zip(page.item_ids, labels.main.tolist(), strict=True) if is_main]
-
-
-def _confidence(page: Page, labels: Labels) -> float | None:
-    """The mean over the page's characters of the probability of the label that was given."""
-    sure = np.where(labels.main, labels.probability, 1 - labels.probability)
-    weights = np.array([len(block.text) for block in page.blocks], dtype=np.float64)
-    mean = float(np.average(sure, weights=weights)) if weights.sum() else float("nan")
-    return None if np.isnan(mean) else round(mean, 4)
 
 
 @lru_cache(maxsize=4)

@@ -39,7 +39,8 @@ def summary(outcome: Outcome, output: str) -> str:
 def show(spark: SparkSession, output: str, n_rows: int) -> str:
     """Return a few rows of the table, with the SQL that reads them."""
     name = Tables(spark, output).sql_name("extractions")
-    query = f"SELECT url, n_main, markdown FROM {name} WHERE error_code IS NULL ORDER BY markdown_chars DESC, page_id LIMIT {n_rows}"
+    order = "ORDER BY markdown_chars DESC, page_id"
+    query = f"SELECT url, n_main, markdown FROM {name} WHERE error_code IS NULL {order} LIMIT {n_rows}"
     lines = ["", query]
     for row in spark.sql(query).collect():
         text = " ".join(row["markdown"].split())

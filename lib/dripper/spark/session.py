@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 from pyspark.errors import PySparkRuntimeError
@@ -39,7 +40,7 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
         _require_java()
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = builder.master(settings.master or os.environ.get("MASTER") or "local[*]")
-        properties |= _DELTA | _delta_jars(settings)
+        properties |= _DELTA | delta_jars(settings) | _quiet_logging()
     for key, value in (properties | settings.properties).items():
         builder = builder.config(key, value)
     try:
@@ -79,7 +80,15 @@ def _require_java() -> None:
         raise MachineError(f"{java} is Java {version[1] if version else 'of an unknown version'}: {words}")
 
 
-def _delta_jars(settings: SparkSettings) -> dict[str, str]:
+def _quiet_logging() -> dict[str, str]:
+    """Spark's own default prints a dozen warnings that nobody can act on."""
+    return {
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={(files('dripper.spark') / 'log4j2.properties')}"
+    }
+
+
+def delta_jars(settings: SparkSettings) -> dict[str, str]:
+    """Return the properties that bring Delta along: from `settings.jars`, an earlier download, or Maven Central."""
     if settings.jars:
         return {"spark.jars": ",".join(_jars_on_disk(settings.jars))}
     fetched = _fetched_jars(settings.delta_package)

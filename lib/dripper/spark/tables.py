@@ -4,9 +4,9 @@ import logging
 import re
 from pathlib import Path
 
-from delta.tables import DeltaTable
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql.types import StructField
 
 from dripper.errors import InputError
 from dripper.spark.schemas import SCHEMA_VERSION, TABLES
@@ -50,11 +50,12 @@ class Tables:
                 f"{self.sql_name(table)} has schema version {version}, this program writes {SCHEMA_VERSION}: choose another "
                 "--output, or the release that wrote the table"
             )
-        builder = DeltaTable.createIfNotExists(self._spark).addColumns(schema).partitionedBy("batch").comment(comment)
-        builder = builder.property(_VERSION_PROPERTY, str(SCHEMA_VERSION))
-        builder = builder.tableName(self.sql_name(table)) if self.in_catalog else builder.location(self._path(table))
+        columns = ", ".join(_column_ddl(field) for field in schema)
         try:
-            builder.execute()
+            self._spark.sql(
+                f"CREATE TABLE {self.sql_name(table)} ({columns}) USING delta PARTITIONED BY (batch) "
+                f"COMMENT {_quoted(comment)} TBLPROPERTIES ('{_VERSION_PROPERTY}' = '{SCHEMA_VERSION}')"
+            )
         except AnalysisException as error:
             raise InputError(f"cannot create {self.sql_name(table)}: {_first_line(error)}") from None
 
@@ -74,7 +75,7 @@ class Tables:
 
     def delete(self, table: str, condition: str) -> None:
         """Delete the rows for which the SQL `condition` holds."""
-        self._delta(table).delete(condition)
+        self._spark.sql(f"DELETE FROM {self.sql_name(table)} WHERE {condition}")
 
     def _save(self, table: str, writer: DataFrameWriter) -> None:
         if self.in_catalog:
@@ -82,18 +83,13 @@ class Tables:
         else:
             writer.format("delta").save(self._path(table))
 
-    def _delta(self, table: str) -> DeltaTable:
-        if self.in_catalog:
-            return DeltaTable.forName(self._spark, self.sql_name(table))
-        return DeltaTable.forPath(self._spark, self._path(table))
-
     def _path(self, table: str) -> str:
         return f"{self.output}/{table}"
 
     def _version(self, table: str) -> int | None:
         """The schema version of the table; 0 for a Delta table that another program made; None if there is no table."""
         try:
-            properties = self._delta(table).detail().select("properties").head()
+            properties = self._spark.sql(f"DESCRIBE DETAIL {self.sql_name(table)}").select("properties").head()
         except AnalysisException as error:
             if error.getCondition() in _ABSENT or "is not a Delta table" in str(error):
                 return None
@@ -103,6 +99,19 @@ class Tables:
 
 
 _ABSENT = {"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "TABLE_OR_VIEW_NOT_FOUND"}
+
+
+def _column_ddl(field: StructField) -> str:
+    required = "" if field.nullable else " NOT NULL"
+    comment = field.metadata.get("comment")
+    return f"`{field.name}` {field.dataType.simpleString()}{required}" + (
+        f" COMMENT {_quoted(comment)}" if comment else ""
+    )
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 def _first_line(error: Exception) -> str:

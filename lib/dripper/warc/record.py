@@ -5,19 +5,45 @@ from datetime import datetime
 
 from dripper.errors import ErrorCode
 
+FLAGS = (
+    "sniffed",
+    "no http header",
+    "no http status",
+    "no url",
+    "bad date",
+    "not chunked",
+    "bad chunking",
+    "not encoded",
+    "undeclared gzip",
+    "broken encoding",
+    "short body",
+    "damaged member",
+    "inflated offset",
+)
+"""Every value of `Record.flags`, in its order.
+ sniffed: the header does not say HTML, the first bytes do. no http header, no http status, no url, bad date: the
+record lacks it. not chunked: the header says chunked, the body is not. bad chunking: chunks are damaged or the last
+one is missing. not encoded: the header names a content coding that the body is not in; usual in Common Crawl.
+undeclared gzip: the body was gzip, and no header said so. broken encoding: only a part could be inflated. short body:
+fewer bytes than the HTTP Content-Length. damaged member: the block is all there, but the checksum of its member is
+wrong or its end missing. inflated offset: several records share a compressed member, so `offset` and `length` count
+inflated bytes.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """One HTTP response that is a page (HTML or XHTML).
 
-    page_id: 32 hex digits, a hash of (`warc_file`, `offset`); the same on every retry and every machine.
-    warc_file: the path or URL exactly as planned. offset, length: the record's bytes in that file, as stored (compressed).
+    page_id: 32 hex digits, a hash of (`warc_file`, `offset`); the same on every retry and every machine. warc_file:
+    the path or URL exactly as planned. offset, length: the record's bytes in that file, as stored (compressed), the
+        empty lines after an uncompressed record left out, as CDX indexes have it.
     payload: the body after chunked and gzip/deflate/brotli/zstd decoding; characters are not decoded yet.
     payload_digest: "sha256:<hex>" of `payload`.
     content_type: the HTTP header as sent, or None.
     truncated: why the payload is not whole (the value of `WARC-Truncated`, or one of the reader's own: "clipped",
         "length mismatch"), or None.
-    flags: what was odd but survivable, in a fixed order (for instance "sniffed", "bad chunking").
+    flags: what was odd but survivable: values of `FLAGS`, in its order.
     error_code, error_detail: set where the body could not be had; the page still becomes a row.
     """
 
@@ -37,11 +63,21 @@ class Record:
     error_detail: str | None = None
 
 
+SKIP_REASONS = ("not a response", "revisit", "not http", "status", "not html", "empty", "broken record")
+"""Every key of `FileReport.skipped`: why a record is no page.
+ not a response: warcinfo, request, metadata, conversion, continuation. not http: dns, whois, ftp. broken record:
+bytes in which no record can be read.
+"""
+
+MAX_PROBLEMS = 20
+"""Sentences that a report keeps; a file of noise would have one for every few bytes."""
+
+
 @dataclass(slots=True)
 class FileReport:
     """What became of one archive file. `records == pages + sum(skipped.values())`, always.
 
-    skipped: counts by reason ("not a response", "revisit", "status", "not html", "empty", "broken record", …).
+    skipped: counts by reason, one of `SKIP_REASONS`.
     clipped: the file ends inside a record or a compressed member.
     problems: at most 20 sentences, each with the offset where it happened; `n_problems` counts all.
     error: set where the file could not be opened or read to its end at all (missing, access denied, not an archive).
@@ -57,3 +93,14 @@ class FileReport:
     problems: list[str] = field(default_factory=list)
     n_problems: int = 0
     error: str | None = None
+
+    def skip(self, reason: str) -> None:
+        """Count one record that is no page."""
+        self.records += 1
+        self.skipped[reason] = self.skipped.get(reason, 0) + 1
+
+    def problem(self, sentence: str) -> None:
+        """Count a problem; keep its sentence if there are few."""
+        self.n_problems += 1
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(sentence)

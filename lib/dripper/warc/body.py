@@ -1,0 +1,130 @@
+"""An HTTP response's body as a browser would have it: chunks joined, content codings undone, whatever state they are
+in."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dripper.errors import ErrorCode, PageError
+from dripper.warc.codecs import GZIP_MAGIC, ZSTD_MAGIC, BrotliDecoder, Decoder, GzipDecoder, ZstdDecoder, inflate_member
+
+_CHUNK_LINE = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+"""Binary data bytes of the WHATWG MIME sniffing standard (section 3)."""
+
+_CODINGS: dict[str, tuple[bytes, tuple[Callable[[], Decoder], ...]]] = {
+    "gzip": (GZIP_MAGIC, (GzipDecoder,)),
+    "x-gzip": (GZIP_MAGIC, (GzipDecoder,)),
+    "zstd": (ZSTD_MAGIC, (ZstdDecoder,)),
+    "deflate": (b"", (lambda: GzipDecoder(15), lambda: GzipDecoder(-15))),
+    "br": (b"", (BrotliDecoder,)),
+}
+"""Content coding → how its bytes start, and its decoders. deflate: RFC 9110 8.4.1.2 says zlib, many servers send it
+bare."""
+
+_BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+_NO_CODINGS = frozenset({"", "identity", "chunked", "none"})
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A body, decoded as far as it could be. `cut`: the end is missing. flags: what was odd; see
+    `dripper.warc.record.FLAGS`."""
+
+    payload: bytes
+    cut: bool = False
+    flags: tuple[str, ...] = ()
+
+
+def decode_body(stored: bytes, transfer_encoding: str, content_encoding: str, max_bytes: int) -> Body:
+    """Undo `Transfer-Encoding: chunked`, then each content coding, the last one first (RFC 9110 8.4, RFC 9112 7.1).
+
+    A header that claims what the body is not is common (Common Crawl and wget keep decoded bodies under the original
+    headers): then the body is taken as it is and flagged. Damage in the middle keeps what came before it, flagged
+    too. Raises PageError: PAGE_TOO_LARGE above `max_bytes`, BODY_UNREADABLE where nothing at all can be had.
+
+    >>> decode_body(b"3\\r\\nabc\\r\\n0\\r\\n\\r\\n", "chunked", "", 100).payload
+    b'abc'
+    """
+    body = Body(stored)
+    if "chunked" in transfer_encoding.lower():
+        body = _join_chunks(stored)
+    for coding in reversed(_names(content_encoding) + _names(transfer_encoding)):
+        body = _undo(coding, body, max_bytes)
+    if body.payload.startswith(GZIP_MAGIC):  # encoded twice, or encoded and not declared: no HTML starts like this
+        body = _undo("gzip", _flagged(body, "undeclared gzip"), max_bytes)
+    if len(body.payload) > max_bytes:
+        raise _too_large(max_bytes)
+    return body
+
+
+def _names(header: str) -> list[str]:
+    return [name for part in header.lower().split(",") if (name := part.strip(" \t\"'")) not in _NO_CODINGS]
+
+
+def _flagged(body: Body, flag: str, payload: bytes | None = None, cut: bool = False) -> Body:
+    flags = body.flags if flag in body.flags else (*body.flags, flag)
+    return Body(body.payload if payload is None else payload, body.cut or cut, flags)
+
+
+def _too_large(max_bytes: int) -> PageError:
+    return PageError(ErrorCode.PAGE_TOO_LARGE, f"the body is larger than {max_bytes} bytes")
+
+
+def _join_chunks(stored: bytes) -> Body:
+    """Join chunks; from the first thing on that is no chunk, take the bytes as they are."""
+    parts: list[bytes] = []
+    at = 0
+    while line := _CHUNK_LINE.match(stored, at):
+        size = int(line[1], 16)
+        if not size:
+            return Body(b"".join(parts))
+        data = stored[line.end() : line.end() + size]
+        parts.append(data)
+        at = line.end() + size
+        if len(data) < size:
+            return Body(b"".join(parts), cut=True, flags=("bad chunking",))
+        if stored[at : at + 2] != b"\r\n":
+            break
+        at += 2
+    if at >= len(stored) and parts:  # only the last chunk, of no bytes, is missing
+        return Body(b"".join(parts), flags=("bad chunking",))
+    return Body(b"".join([*parts, stored[at:]]), flags=("bad chunking" if parts else "not chunked",))
+
+
+def _undo(coding: str, body: Body, max_bytes: int) -> Body:
+    """Undo one content coding."""
+    stored = body.payload
+    if not stored:
+        return body
+    magic, decoders = _CODINGS.get(coding, (b"", ()))
+    best, problem = b"", "that is not its first bytes" if decoders else "no such coding is known"
+    for new in decoders if stored.startswith(magic) else ():
+        payload, problem = _inflate(new, stored, max_bytes)
+        if not problem:
+            return Body(payload, body.cut, body.flags)
+        best = max(best, payload, key=len)
+    if stored.startswith(_BOMS) or not _BINARY.search(stored, 0, 1024):
+        return _flagged(body, "not encoded")
+    if best:
+        return _flagged(body, "broken encoding", best, cut=True)
+    raise PageError(ErrorCode.BODY_UNREADABLE, f"{len(stored)} bytes said to be {coding}: {problem}")
+
+
+def _inflate(new: Callable[[], Decoder], stored: bytes, max_bytes: int) -> tuple[bytes, str]:
+    """Return what all members of `stored` inflate to, and what is wrong or ""."""
+    parts: list[bytes] = []
+    first, n_bytes, problem = stored[:3], 0, ""
+    while stored and not problem:
+        member = inflate_member(new, stored)
+        try:
+            while True:
+                parts.append(next(member))
+                n_bytes += len(parts[-1])
+                if n_bytes > max_bytes:
+                    raise _too_large(max_bytes)
+        except StopIteration as done:
+            stored, problem = done.value
+        if stored[:3] != first or first not in (GZIP_MAGIC, ZSTD_MAGIC[:3]):
+            break
+    return b"".join(parts), problem

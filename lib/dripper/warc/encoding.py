@@ -1,0 +1,91 @@
+"""From bytes to text, as browsers do it: the WHATWG encoding and HTML standards, and a detector where a page says
+nothing."""
+
+import codecs
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+import webencodings  # type: ignore[import-untyped]
+from chardetng_py import EncodingDetector  # type: ignore[import-untyped]
+
+from dripper.warc.decoders import decode_as
+from dripper.warc.prescan import charset_of, declared_label
+
+_BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
+
+_DETECT_BYTES = 1 << 14
+"""From the first byte that is not ASCII on. Of 985 pages in 14 encodings, made from pages of three training sets without their
+declarations, chardetng (Apache-2.0, MIT) names the right one for 983 from 16 KiB (8 ms a page), for 981 from 128 KiB. Whole
+pages: uchardet in resiliparse 972, cchardet 927, charset-normalizer 111 of 124, chardet 7 895."""
+
+_MOSTLY_UTF8 = 20
+"""So many characters of several bytes for one error, and an undeclared page is UTF-8: one cut in half in a `title` is
+common."""
+
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A page's text. encoding: WHATWG name, small letters. source: what decided it."""
+
+    text: str
+    encoding: str
+    source: Literal["bom", "http", "meta", "detector"]
+
+
+def decode(payload: bytes, content_type: str | None = None) -> Decoded:
+    """Decode a page; never raises, bytes that mean nothing in the encoding become U+FFFD.
+
+    Order (HTML standard 13.2.3.2, encoding standard 4 and 6): byte order mark, `charset` of the HTTP header
+    `content_type`, `meta` or XML declaration, then UTF-8 if the bytes are, then chardetng, Firefox's detector. A
+    declaration is obeyed even where it is wrong, as in browsers; one that names no encoding is passed over.
+
+    >>> decode(b"caf\\xe9", "text/html; charset=ISO-8859-1")
+    Decoded(text='café', encoding='windows-1252', source='http')
+    """
+    for mark, encoding in _BOMS:
+        if payload.startswith(mark):
+            return Decoded(decode_as(payload[len(mark) :], encoding), encoding, "bom")
+    if name := _name(charset_of((content_type or "").encode("utf-8", "replace"))):
+        return Decoded(decode_as(payload, name), name, "http")
+    if name := _meta_name(payload):
+        return Decoded(decode_as(payload, name), name, "meta")
+    return _detect(payload)
+
+
+def _name(label: str | None) -> str | None:
+    """Return the encoding that a label names ("Latin1": windows-1252), or None."""
+    found = webencodings.lookup(label) if label else None
+    return str(found.name) if found else None
+
+
+def _meta_name(payload: bytes) -> str | None:
+    """Return the encoding of the page's own declaration: which was readable as ASCII, so it cannot be UTF-16."""
+    name = _name(declared_label(payload))
+    if name in ("utf-16le", "utf-16be"):
+        return "utf-8"
+    return "windows-1252" if name == "x-user-defined" else name
+
+
+def _detect(payload: bytes) -> Decoded:
+    try:
+        return Decoded(codecs.utf_8_decode(payload, "strict", False)[0], "utf-8", "detector")
+    except UnicodeDecodeError:
+        text = payload.decode("utf-8", "replace")
+    n_wrong = text.count("\ufffd")
+    if len(payload) - len(text) > _MOSTLY_UTF8 * n_wrong:
+        return Decoded(text, "utf-8", "detector")
+    name = _guess(payload)
+    return Decoded(decode_as(payload, name), name, "detector")
+
+
+def _guess(payload: bytes) -> str:
+    """Return chardetng's guess for a page that is not UTF-8."""
+    found = _NOT_ASCII.search(payload)
+    start = found.start() if found else 0
+    detector = EncodingDetector()
+    # `last` at a cut would call the half character there an error, and an error rules an encoding out.
+    detector.feed(payload[start : start + _DETECT_BYTES], last=start + _DETECT_BYTES >= len(payload))
+    return _name(detector.guess(tld=None, allow_utf8=False)) or "windows-1252"

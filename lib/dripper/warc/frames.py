@@ -1,0 +1,201 @@
+"""Records and gaps, one after the other, to the end of the file whatever is in it.
+ A record's length is believed when what follows its block is what must follow: an empty line, a record, a member's
+end. Where it is not, the block ends at the next record that can be found. So one wrong byte costs one record, never
+the rest of the file.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from dripper.warc.headers import Head, arc_head, warc_head
+from dripper.warc.members import Members
+from dripper.warc.starts import RECORD_START, START_BYTES, find_start
+from dripper.warc.window import Boundary, Window
+
+Fault = Literal["clipped", "length mismatch", "damaged"]
+
+HEAD_BYTES = 1 << 16
+"""What is kept of a block that is too large to keep: enough for its HTTP header and for sniffing."""
+
+_MAX_HEADER_BYTES = 1 << 20
+"""Browsertrix writes a page's whole history as JSON into header fields; 1 MiB is ten times what was seen."""
+
+_FAR_REWINDS = 8
+"""How often a file may be opened again because a huge block's length was wrong; after that the first start found
+counts. Without a limit a file of n false lengths would be read n times."""
+
+_HEADER_END = re.compile(rb"\n\r?\n")
+_LINE_END = re.compile(rb"\n")
+_BLANK_TAILS = (b"\r\n\r\n", b"\n\n", b"\n")
+_KEPT_TYPES = frozenset({"response", "resource"})
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One record: its header, its block, and where it is stored.
+
+    offset, length: bytes in the file; of the inflated file where `inflated` is set: then no member holds the record
+    alone. block: b"" for record types that hold no pages; the first `HEAD_BYTES` where `block_bytes`, its true size,
+    is too large. fault: why the block may not be what was written; `whole`: all of it is there none the less.
+    """
+
+    head: Head
+    offset: int
+    length: int
+    inflated: bool
+    block: bytes
+    block_bytes: int
+    fault: Fault | None = None
+    problem: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """Whether the block has the length that the header gives."""
+        return self.block_bytes == self.head.length
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Bytes in which no record could be found; `problem` names the offset."""
+
+    problem: str
+    clipped: bool = False
+
+
+class FrameReader:
+    """Iterates over one archive file. `n_starts`: records whose header could be read; 0 at the end means: not an
+    archive."""
+
+    def __init__(self, members: Members, hold_bytes: int) -> None:
+        self.n_starts = 0
+        self._members = members
+        self._hold_bytes = hold_bytes
+        self._window = Window(members, hold_bytes)
+        self._position = 0
+        self._arc: bool | None = None
+        self._rewinds_left = _FAR_REWINDS
+
+    def __iter__(self) -> Iterator[Frame | Gap]:
+        window = self._window
+        while True:
+            start = window.skip_blank(self._position)
+            while boundary := self._blame(self._position, start):
+                yield Gap(boundary.problem, boundary.clipped)
+            if start == window.end:
+                return
+            yield self._frame(start)
+            window.release(self._position)
+
+    def _blame(self, start: int, end: int) -> Boundary | None:
+        """Return the first problem at positions start..end that nobody was told about, and mark it as told."""
+        for boundary in self._window.between(start, end):
+            if boundary.problem and not boundary.reported:
+                boundary.reported = True
+                return boundary
+        return None
+
+    def _frame(self, start: int) -> Frame | Gap:
+        """Read the record at `start`, or what stands there instead, and move on behind it."""
+        head, at = self._head(start)
+        if head is None:
+            return self._gap(start)
+        self.n_starts += 1
+        first = self._first_bytes(head, at)
+        end, trusted = self._end_of_block(at, head.length)
+        after = self._window.skip_blank(end)
+        offset, length, inflated = self._locate(start, end, after)
+        fault, problem = self._fault(head, at, end, after, trusted)
+        self._position = end
+        block = b""
+        if head.record_type in _KEPT_TYPES:
+            block = self._window.read(at, end) if at >= self._window.start else first[: end - at]
+        return Frame(head, offset, length, inflated, block, end - at, fault, problem)
+
+    def _head(self, start: int) -> tuple[Head | None, int]:
+        """Return the header at `start` and the position of the block, or (None, start)."""
+        window = self._window
+        is_warc = window.matches(RECORD_START, start) and window.read(start, start + 5).upper() == b"WARC/"
+        limit = start + (_MAX_HEADER_BYTES if is_warc else START_BYTES)
+        while (at := window.search(_HEADER_END if is_warc else _LINE_END, start, min(window.end, limit))) < 0:
+            if window.end >= limit or not window.pull():
+                return None, start
+        if any(boundary.problem for boundary in window.between(start + 1, at - 1)):
+            return None, start
+        block = window.read(start, at)
+        head = None if find_start(block, 1, arc=False) > 0 else warc_head(block) if is_warc else arc_head(block)
+        if head:
+            self._arc = not is_warc
+        return head, at
+
+    def _gap(self, start: int) -> Gap:
+        """Skip to the next record that can be found."""
+        window = self._window
+        first = window.read(start, start + 5)
+        end = window.next_start(start + 1, self._arc)
+        offset, _, inflated = self._locate(start, end, end)
+        boundary = self._blame(end, end)
+        clipped = boundary.clipped if boundary else end == window.end and b"WARC/".startswith(first)
+        self._position = end
+        reason = f" ({boundary.problem})" if boundary else ""
+        return Gap(f"no record can be read in the {end - start} bytes from {_place(offset, inflated)}{reason}", clipped)
+
+    def _first_bytes(self, head: Head, at: int) -> bytes:
+        """Return the start of a block that may turn out too large for the window."""
+        if (head.length is not None and head.length <= self._hold_bytes) or head.record_type not in _KEPT_TYPES:
+            return b""
+        self._window.fill(at + HEAD_BYTES)
+        return self._window.read(at, at + HEAD_BYTES)
+
+    def _end_of_block(self, at: int, length: int | None) -> tuple[int, bool]:
+        """Return where the block that starts at `at` ends, and whether that is where the header says."""
+        window = self._window
+        if length is not None and (length <= self._hold_bytes or self._rewinds_left):
+            target = at + length
+            if window.reach(at, target) == target and self._ends_well(target):
+                return target, True
+            self._rewinds_left -= window.start > at
+        window.rewind(at)
+        end = window.next_start(at, self._arc)
+        tail = window.read(max(at, end - 4), end)
+        return end - next((len(blank) for blank in _BLANK_TAILS if tail.endswith(blank)), 0), False
+
+    def _ends_well(self, end: int) -> bool:
+        """Tell whether what must follow a block stands at `end`; an empty line is enough, what comes then is
+        another's damage."""
+        window = self._window
+        after = window.skip_blank(end)
+        if window.between(end, after) or after == window.end or window.matches(RECORD_START, after):
+            return True
+        blank = window.read(end, after)
+        return blank.startswith((b"\n",) if self._arc else (b"\r\n\r\n", b"\n\n"))
+
+    def _locate(self, start: int, end: int, after: int) -> tuple[int, int, bool]:
+        """Return (offset, length, inflated) of the record at start..end, blank up to `after`; see `Frame`."""
+        if not self._members.compressed:
+            return start, end - start, False
+        first = [b.stored for b in self._window.between(self._position, start) if not b.problem]
+        last = [b.stored for b in self._window.between(max(end, start + 1), after)]
+        if not last and after == self._window.end:
+            last = [self._members.bytes_read]
+        return (first[-1], last[0] - first[-1], False) if first and last else (start, end - start, True)
+
+    def _fault(self, head: Head, at: int, end: int, after: int, trusted: bool) -> tuple[Fault | None, str]:
+        """Return what is wrong with the block at at..end, and a sentence about it."""
+        if boundary := self._blame(end, after):
+            return "clipped" if boundary.clipped else "damaged", boundary.problem
+        if trusted:
+            return None, ""
+        says = "no length" if head.length is None else f"{head.length} bytes"
+        clipped = (
+            after == self._window.end
+            and head.length is not None
+            and not self._members.compressed
+            and head.length > end - at
+        )
+        return "clipped" if clipped else "length mismatch", f"a record of {end - at} bytes whose header says {says}"
+
+
+def _place(offset: int, inflated: bool) -> str:
+    return f"inflated byte {offset}" if inflated else f"byte {offset}"

@@ -1,0 +1,122 @@
+"""The header of a record, WARC or ARC, in the few fields that the reader needs; dates in every precision found in the
+wild."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from io import BytesIO
+
+from warcio.statusandheaders import StatusAndHeaders, StatusAndHeadersParser
+
+# warcio's parser: continuation lines, colons in names, UTF-8 then Latin-1. 14 to 22 µs a header, 5 % of reading a page.
+_PARSER = StatusAndHeadersParser([], verify=False)
+
+_ARC_DATE = rb"\d{14}|\d{12}|\d{8}"
+_ARC_LINES = (
+    re.compile(rb"(?P<url>\S.*) (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") (?P<type>\S*) (?P<length>\d+)\s*"),
+    # Version 2 (Internet Archive, "Arc File Format", 1996) adds result code, checksum, location, offset, file name.
+    re.compile(
+        rb"(?P<url>\S.*) (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") (?P<type>\S*) \S+ \S+ \S+ \S+ \S+ (?P<length>\d+)\s*"
+    ),
+    re.compile(rb"(?P<url>[a-zA-Z][a-zA-Z0-9+.\-]*:\S*) (?P<ip>\S+) (?P<date>\S+) (?P<type>\S*) (?P<length>\d+)\s*"),
+)
+_ISO_DATE = re.compile(
+    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*(Z|[+-]\d\d:?\d\d)?)?)?)?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A record's header. `length`: of the block in bytes, None where the header gives none that can be read.
+
+    record_type: small letters; "" where missing. truncated: the value of `WARC-Truncated`.
+    """
+
+    record_type: str
+    url: str
+    date: str | None
+    content_type: str | None
+    length: int | None
+    truncated: str | None = None
+
+
+def parse_headers(block: bytes) -> StatusAndHeaders:
+    """Return first line and headers of `block`, which ends with its empty line; never raises on bytes that have a
+    first line."""
+    return _PARSER.parse(BytesIO(block))
+
+
+def warc_head(block: bytes) -> Head:
+    """Parse a WARC header with its version line and empty line (ISO 28500:2017 section 4).
+
+    >>> warc_head(b"WARC/1.0\\r\\nWARC-Type: response\\r\\nWARC-Target-URI: <http://a/>\\r\\nContent-Length:
+    7\\r\\n\\r\\n").url 'http://a/'
+    """
+    fields = parse_headers(block)
+    length = (fields.get_header("Content-Length") or "").strip()
+    return Head(
+        record_type=(fields.get_header("WARC-Type") or "").strip().lower(),
+        url=_clean_url(fields.get_header("WARC-Target-URI") or ""),
+        date=fields.get_header("WARC-Date"),
+        content_type=fields.get_header("Content-Type"),
+        length=int(length) if length.isascii() and length.isdigit() else None,
+        truncated=fields.get_header("WARC-Truncated") or None,
+    )
+
+
+def arc_head(line: bytes) -> Head | None:
+    """Parse the URL line of an ARC record, version 1 or 2; None where it is none.
+
+    >>> arc_head(b"http://a/b c 1.2.3.4 20080430204825 text/html 680\\n").url
+    'http://a/b%20c'
+    """
+    found = next((match for pattern in _ARC_LINES if (match := pattern.fullmatch(line))), None)
+    if found is None:
+        return None
+    text = {name: _decode(value) for name, value in found.groupdict().items()}
+    kind = "warcinfo" if text["url"].startswith("filedesc:") else "response"
+    return Head(kind, _clean_url(text["url"]), text["date"], text["type"] or None, int(text["length"]))
+
+
+def parse_date(value: str) -> datetime | None:
+    """Return the time in UTC of a WARC-Date (1.1: any precision from the year on) or an ARC date (8, 12 or 14
+    digits), or None.
+
+    >>> parse_date("2014-03").isoformat(), parse_date("20080430204825").isoformat()
+    ('2014-03-01T00:00:00+00:00', '2008-04-30T20:48:25+00:00')
+    """
+    value = value.strip()
+    if value.isascii() and value.isdigit() and len(value) in (8, 12, 14):
+        parts: list[str | None] = [value[:4], *(value[i : i + 2] for i in range(4, len(value), 2))]
+        zone = fraction = None
+    elif found := _ISO_DATE.fullmatch(value):
+        *parts, fraction, zone = found.groups()
+    else:
+        return None
+    year, month, day, hour, minute, second = [int(part) if part else None for part in [*parts, *[None] * 6][:6]]
+    micro = int((fraction or "0")[:6].ljust(6, "0"))
+    try:
+        when = datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, second or 0, micro, _zone(zone))
+        return when.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _zone(zone: str | None) -> timezone:
+    if zone is None or zone in "zZ":
+        return UTC
+    minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+    return timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes))
+
+
+def _clean_url(url: str) -> str:
+    """Undo wget 1.14 to 1.19's angle brackets; percent-encode spaces, as browsers and warcio do."""
+    url = url.strip()
+    if url.startswith("<") and url.endswith(">"):
+        url = url[1:-1]
+    return url.replace(" ", "%20")
+
+
+def _decode(value: bytes) -> str:
+    return StatusAndHeadersParser.decode_header(value) if value else ""

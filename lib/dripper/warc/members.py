@@ -1,0 +1,265 @@
+"""From stored bytes to inflated bytes: the members of an archive file one after the other, damage included.
+
+Why not warcio's or FastWARC's reader: both end a file at its first damaged member and end a clipped file without a word
+(warcio#138), and neither can be asked to go on. `benchmarks/warc_readers.py` measures all three side by side.
+"""
+
+import re
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from dripper.warc.codecs import DECODERS, ZSTD_MAGIC, DecodeError, Decoder, ZstdDecoder, skippable_size, zstd_dictionary
+from dripper.warc.starts import RECORD_START, find_start
+
+READ_BYTES = 1 << 16
+"""Bytes a read. The end of a member copies what is left of a read, so larger reads cost more on small records."""
+
+_MAX_DICTIONARY_BYTES = 1 << 26
+"""64 MiB: a `.warc.zst` dictionary is at most a few MB; a larger claim is damage."""
+
+_MAGIC = re.compile(b"|".join(re.escape(magic) for magic in DECODERS))
+
+
+class Readable(Protocol):
+    """The part of a binary file that the reader needs."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to `size` bytes; b"" only at the end."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the file or connection."""
+        ...
+
+
+class Source(Protocol):
+    """An archive file that can be opened at any byte, as often as needed. `size_bytes`: None where unknown."""
+
+    size_bytes: int | None
+
+    def open_at(self, offset: int) -> Readable:
+        """Return a stream of the file's bytes from `offset` on; raises InputError or OSError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Inflated bytes, or an event between them.
+
+    kind: "data"; "member" (a member starts at stored offset `at`); "hole" (stored bytes were lost, reading goes on at
+    `at`, with a member or the end); "clipped" (the file ends, at `at`, inside a member). problem: a sentence, of the
+    last two.
+    """
+
+    kind: Literal["data", "member", "hole", "clipped"]
+    data: bytes = b""
+    at: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Damage:
+    """Where inflating stopped: the member's stored offset, why, and whether the file simply ended there."""
+
+    at: int
+    why: str
+    at_end: bool = False
+
+
+class _Cursor:
+    """Stored bytes from an offset on: `stored` are read and not used yet, the first of them stands at `at`."""
+
+    def __init__(self, stream: Readable, at: int) -> None:
+        self.at = at
+        self.stored = b""
+        self._stream = stream
+
+    def more(self, size: int = READ_BYTES) -> bool:
+        """Read up to `size` bytes more; False at the end of the file."""
+        got = self._stream.read(size)
+        self.stored = self.stored + got if self.stored else got
+        return bool(got)
+
+    def fill(self, size: int) -> bool:
+        """Have at least `size` bytes, or False where the file ends before."""
+        while len(self.stored) < size:
+            if not self.more(max(READ_BYTES, size - len(self.stored))):
+                return False
+        return True
+
+    def keep(self, rest: bytes) -> None:
+        """Go on to `rest`, the tail of `stored`."""
+        self.at += len(self.stored) - len(rest)
+        self.stored = rest
+
+
+class Members:
+    """Reads one archive file. `compressed`: known after the first piece. `bytes_read`: how far stored bytes were
+    used."""
+
+    def __init__(self, source: Source) -> None:
+        self.compressed: bool | None = None
+        self.bytes_read = 0
+        self._source = source
+        self._dictionary: bytes | None = None
+
+    def pieces(self, start: int = 0) -> Iterator[Piece]:
+        """Yield the file from stored offset `start` (0, or a member's start; any offset of a file not compressed)."""
+        if self.compressed is None:
+            self.compressed = self._is_compressed()
+        yield from self._inflated(start) if self.compressed else self._plain(start)
+
+    @contextmanager
+    def _open(self, start: int) -> Iterator[_Cursor]:
+        stream = self._source.open_at(start)
+        cursor = _Cursor(stream, start)
+        try:
+            yield cursor
+        finally:
+            self.bytes_read = max(self.bytes_read, cursor.at)
+            stream.close()
+
+    def _is_compressed(self) -> bool:
+        """Decide by the first bytes; where those say nothing (damage), by what can be found further on."""
+        with self._open(0) as cursor:
+            cursor.fill(READ_BYTES)
+            head = cursor.stored
+        if _MAGIC.match(head) or skippable_size(head):
+            return True
+        if not head or RECORD_START.match(head.lstrip()) or find_start(head, 0, arc=None) >= 0:
+            return False
+        return self._find_member(0) is not None
+
+    def _plain(self, start: int) -> Iterator[Piece]:
+        with self._open(start) as cursor:
+            while cursor.more():
+                piece = Piece("data", cursor.stored)
+                cursor.keep(b"")
+                self.bytes_read = max(self.bytes_read, cursor.at)
+                yield piece
+
+    def _inflated(self, start: int) -> Iterator[Piece]:
+        """Yield member after member; after damage, go on at the next member that starts with a record."""
+        resume: int | None = start
+        while resume is not None:
+            damage = yield from self._chain(resume)
+            if damage is None:
+                return
+            resume = self._find_member(damage.at + 1)
+            if resume is None and damage.at_end:
+                yield Piece(
+                    "clipped", at=self.bytes_read, problem=f"the file ends inside the member at byte {damage.at}"
+                )
+                return
+            until = self.bytes_read if resume is None else resume
+            yield Piece("hole", at=until, problem=f"bytes {damage.at} to {until} are damaged: {damage.why}")
+
+    def _chain(self, start: int) -> Generator[Piece, None, _Damage | None]:
+        """Yield the members from `start` on until the file's end (returns None) or damage."""
+        with self._open(start) as cursor:
+            while cursor.fill(8) or cursor.stored:
+                if size := skippable_size(cursor.stored):
+                    if damage := self._skip_frame(cursor, size):
+                        return damage
+                elif decoder := self._decoder(cursor.stored):
+                    if damage := (yield from self._member(decoder, cursor)):
+                        return damage
+                elif cursor.stored.strip(b"\0"):
+                    return _Damage(cursor.at, "no compressed member starts there")
+                else:  # zeros that pad the file to a block of a tape or disk, as gzip(1) allows
+                    cursor.keep(b"")
+                self.bytes_read = max(self.bytes_read, cursor.at)
+        return None
+
+    def _decoder(self, stored: bytes) -> Decoder | None:
+        found = _MAGIC.match(stored)
+        if found and found[0] == ZSTD_MAGIC:
+            return ZstdDecoder(self._dictionary)
+        return DECODERS[found[0]]() if found else None
+
+    def _skip_frame(self, cursor: _Cursor, size: int) -> _Damage | None:
+        """Skip a skippable frame; the first of a `.warc.zst` file is its dictionary."""
+        if size > _MAX_DICTIONARY_BYTES or not cursor.fill(size):
+            return _Damage(cursor.at, f"a skippable frame of {size} bytes is not whole", at_end=True)
+        if cursor.at == 0:
+            try:
+                self._dictionary = zstd_dictionary(cursor.stored[:size])
+            except DecodeError as error:
+                return _Damage(cursor.at, f"the dictionary cannot be read: {error}")
+        cursor.keep(cursor.stored[size:])
+        return None
+
+    def _member(self, decoder: Decoder, cursor: _Cursor) -> Generator[Piece, None, _Damage | None]:
+        """Yield one member: its start, then its bytes."""
+        start, inflated, n_inflated = cursor.at, b"", 0
+        yield Piece("member", at=start)
+        while not decoder.eof:
+            if not cursor.stored and not inflated and not cursor.more():
+                return _Damage(start, "the file ends inside a member", at_end=True)
+            try:
+                inflated, rest = decoder.inflate(cursor.stored)
+            except DecodeError as error:
+                yield from self._salvage(start, cursor.at, n_inflated)
+                return _Damage(start, str(error))
+            cursor.keep(rest)
+            n_inflated += len(inflated)
+            if inflated:
+                yield Piece("data", inflated)
+        return None
+
+    def _salvage(self, start: int, good: int, n_inflated: int) -> Iterator[Piece]:
+        """Yield what a damaged member has after its first `n_inflated` bytes: zlib drops the output of the call that
+        fails.
+
+        Stored bytes before `good` gave no error, those after it go in one by one. The usual damage is a wrong
+        checksum at the end, where the dropped output is the whole of a small record.
+        """
+        with self._open(start) as cursor:
+            decoder = self._decoder(cursor.stored) if cursor.fill(8) else None
+            for bite in _bites(cursor, good) if decoder else ():
+                while bite and decoder and not decoder.eof:
+                    try:
+                        inflated, bite = decoder.inflate(bite)
+                    except DecodeError:
+                        return
+                    if len(inflated) > n_inflated:
+                        yield Piece("data", inflated[n_inflated:])
+                    n_inflated = max(0, n_inflated - len(inflated))
+
+    def _find_member(self, start: int) -> int | None:
+        """Return the stored offset, at or after `start`, of the next member that begins with a record."""
+        with self._open(start) as cursor:
+            while cursor.fill(8):
+                for found in _MAGIC.finditer(cursor.stored):
+                    if self._starts_record(cursor.at + found.start()):
+                        return cursor.at + found.start()
+                cursor.keep(cursor.stored[-3:])
+                if not cursor.more():
+                    cursor.keep(b"")
+        return None
+
+    def _starts_record(self, at: int) -> bool:
+        """Tell whether a member starts at `at` and a record with it: three bytes alone may be chance."""
+        with self._open(at) as cursor:
+            cursor.fill(READ_BYTES)
+            decoder, inflated = self._decoder(cursor.stored), b""
+            try:
+                while decoder and not inflated.strip() and cursor.stored and not decoder.eof:
+                    inflated, rest = decoder.inflate(cursor.stored)
+                    cursor.keep(rest)
+            except DecodeError:
+                return False
+        return RECORD_START.match(inflated.lstrip()) is not None
+
+
+def _bites(cursor: _Cursor, good: int) -> Iterator[bytes]:
+    """Yield stored bytes as read up to offset `good`, one by one from there."""
+    while cursor.stored or cursor.more():
+        bite = cursor.stored[: max(0, good - cursor.at)]
+        if bite:
+            yield bite
+        else:
+            yield from (bytes((byte,)) for byte in cursor.stored)
+        cursor.keep(cursor.stored[len(bite) :] if bite else b"")

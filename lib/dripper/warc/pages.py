@@ -1,0 +1,134 @@
+"""Which records are pages: from a frame to a `Record`, or to the reason why it is none.
+ Pages are HTML responses of the statuses in the settings, and `resource` records whose own header says HTML (wget,
+ArchiveWeb.page and warcit keep files like that). `conversion` records are not: they hold text or metadata of a page
+that has its own record.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+
+from dripper.errors import ErrorCode, PageError
+from dripper.warc.body import Body, decode_body
+from dripper.warc.frames import Frame
+from dripper.warc.headers import parse_date
+from dripper.warc.record import FLAGS, Record
+from dripper.warc.response import Response, parse_response
+from dripper.warc.settings import ReadSettings
+from dripper.warc.sniff import HTML_TYPES, SNIFF_BYTES, essence, is_html, may_be_html
+
+_WHOLE_RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})$")
+
+
+def page_id(warc_file: str, offset: int, inflated: bool = False) -> str:
+    """Return the first 32 hex digits of sha256(path as planned, line feed, offset).
+
+    inflated: the offset counts inflated bytes (`Frame.inflated`); it then has a plus sign, so that it never meets
+    another's.
+    """
+    return hashlib.sha256(
+        f"{warc_file}\n{'+' if inflated else ''}{offset}".encode("utf-8", "surrogateescape")
+    ).hexdigest()[:32]
+
+
+def to_record(frame: Frame, warc_file: str, settings: ReadSettings) -> Record | str:
+    """Return the page that `frame` holds, or why it holds none (a key of `FileReport.skipped`)."""
+    kind = frame.head.record_type
+    if kind == "resource":
+        if essence(frame.head.content_type) not in HTML_TYPES:
+            return "not html"
+        response = Response(True, None, frame.head.content_type, "", "", "", None, frame.block)
+    elif kind == "response":
+        response = parse_response(frame.block)
+    else:
+        return "revisit" if kind == "revisit" else "not a response"
+    return _decide(frame, response, warc_file, settings)
+
+
+def _decide(frame: Frame, response: Response, warc_file: str, settings: ReadSettings) -> Record | str:
+    content_type = _content_type(frame, response)
+    if not response.has_head and not frame.head.url.lower().startswith(("http:", "https:")) and frame.head.url:
+        return "not http"
+    if not settings.keeps(response.status):
+        return "status"
+    if not may_be_html(content_type):
+        return "not html"
+    if not response.body:
+        return "empty"
+    declared = essence(content_type) in HTML_TYPES
+    try:
+        body = _body(frame, response, settings.page_bytes)
+    except PageError as error:
+        html = is_html(content_type, response.body[:SNIFF_BYTES]) or (declared and response.content_encoding)
+        return _record(frame, response, Body(b""), warc_file, error) if html else "not html"
+    if not body.payload:
+        return "empty"
+    if not is_html(content_type, body.payload):
+        return "not html"
+    return _record(frame, response, body, warc_file)
+
+
+def failed_record(frame: Frame, warc_file: str, error: PageError) -> Record:
+    """Return a page without payload that says what went wrong with it."""
+    return _record(frame, Response(True, None, None, "", "", "", None, b""), Body(b""), warc_file, error)
+
+
+def _content_type(frame: Frame, response: Response) -> str | None:
+    """Return the HTTP header's; for what came without HTTP headers, what an ARC says of it."""
+    if response.has_head:
+        return response.content_type
+    return None if essence(frame.head.content_type) == "application/http" else frame.head.content_type
+
+
+def _body(frame: Frame, response: Response, max_bytes: int) -> Body:
+    if frame.block_bytes > len(frame.block):
+        raise PageError(ErrorCode.PAGE_TOO_LARGE, f"the record has {frame.block_bytes} bytes, the limit is {max_bytes}")
+    return decode_body(response.body, response.transfer_encoding, response.content_encoding, max_bytes)
+
+
+def _record(frame: Frame, response: Response, body: Body, warc_file: str, error: PageError | None = None) -> Record:
+    fetched_at = parse_date(frame.head.date or "")
+    odd = {*body.flags, *_flags(frame, response, body)} | ({"bad date"} if fetched_at is None else set())
+    return Record(
+        page_id=page_id(warc_file, frame.offset, frame.inflated),
+        url=frame.head.url,
+        warc_file=warc_file,
+        offset=frame.offset,
+        length=frame.length,
+        fetched_at=fetched_at,
+        http_status=response.status,
+        content_type=_content_type(frame, response),
+        payload=body.payload,
+        payload_digest="sha256:" + hashlib.sha256(body.payload).hexdigest(),
+        truncated=_truncated(frame, response, body),
+        flags=tuple(flag for flag in FLAGS if flag in odd),
+        error_code=error.code if error else None,
+        error_detail=error.detail if error else None,
+    )
+
+
+def _truncated(frame: Frame, response: Response, body: Body) -> str | None:
+    if frame.fault and not frame.whole:
+        return frame.fault
+    if frame.head.truncated or body.cut:
+        return frame.head.truncated or "broken encoding"
+    whole = _WHOLE_RANGE.match(response.content_range)
+    return "partial content" if response.status == 206 and not (whole and int(whole[1]) + 1 == int(whole[2])) else None
+
+
+def _flags(frame: Frame, response: Response, body: Body) -> Iterator[str]:
+    if essence(_content_type(frame, response)) not in HTML_TYPES:
+        yield "sniffed"
+    if not response.has_head:
+        yield "no http header"
+    elif response.status is None and frame.head.record_type == "response":
+        yield "no http status"
+    if not frame.head.url:
+        yield "no url"
+    if frame.fault and frame.whole:
+        yield "damaged member"
+    if frame.inflated:
+        yield "inflated offset"
+    stored_as_sent = not frame.fault and not response.transfer_encoding and "not encoded" not in body.flags
+    if stored_as_sent and len(response.body) < (response.content_length or 0) and frame.block_bytes == len(frame.block):
+        yield "short body"

@@ -1,0 +1,83 @@
+"""Reading one archive file: the pages in it, and a report in which every record is accounted for."""
+
+from collections.abc import Generator, Iterator
+
+from dripper.errors import ErrorCode, InputError, PageError
+from dripper.warc.frames import HEAD_BYTES, Frame, FrameReader, Gap
+from dripper.warc.members import Members
+from dripper.warc.pages import failed_record, to_record
+from dripper.warc.record import FileReport, Record
+from dripper.warc.settings import ReadSettings
+from dripper.warc.source import open_source
+
+
+class RecordReader(Iterator[Record]):
+    """The pages of one archive file. `report` fills while it is read and is complete when the pages are exhausted."""
+
+    def __init__(self, path: str, settings: ReadSettings) -> None:
+        self.report = FileReport(path)
+        self._settings = settings
+        self._records = self._read()
+
+    def __iter__(self) -> Iterator[Record]:
+        return self
+
+    def __next__(self) -> Record:
+        return next(self._records)
+
+    def close(self) -> None:
+        """Close the file before its end; the report stays as it is."""
+        self._records.close()
+
+    def _read(self) -> Generator[Record, None, None]:
+        report = self.report
+        members: Members | None = None
+        try:
+            source = open_source(report.warc_file, self._settings)
+            report.size_bytes = source.size_bytes
+            members = Members(source)
+            frames = FrameReader(members, self._settings.page_bytes + HEAD_BYTES)
+            for item in frames:
+                report.bytes_read = members.bytes_read
+                if record := self._take(item):
+                    yield record
+            if not frames.n_starts:
+                report.error = "no WARC or ARC record in it" if members.bytes_read else "the file is empty"
+        except (InputError, OSError) as error:
+            report.error = str(error)
+        finally:
+            report.bytes_read = members.bytes_read if members else 0
+
+    def _take(self, item: Frame | Gap) -> Record | None:
+        """Count one record or gap, and return it if it is a page."""
+        report = self.report
+        if isinstance(item, Gap):
+            report.skip("broken record")
+            report.problem(item.problem)
+            report.clipped |= item.clipped
+            return None
+        if item.fault:
+            report.problem(f"{item.problem} ({item.fault})")
+            report.clipped |= item.fault == "clipped"
+        try:
+            found = to_record(item, report.warc_file, self._settings)
+        except Exception as error:  # a fault of ours must not cost the rest of the file, nor stay unseen
+            found = failed_record(
+                item, report.warc_file, PageError(ErrorCode.INTERNAL, f"{type(error).__name__}: {error}")
+            )
+        if isinstance(found, str):
+            report.skip(found)
+            return None
+        report.records += 1
+        report.pages += 1
+        return found
+
+
+def read_records(path: str, settings: ReadSettings | None = None) -> RecordReader:
+    """Return an iterator over the pages of one WARC or ARC file; `.report` says what became of every record.
+
+    path: a local path, `s3://bucket/key` or `http(s)://…`. Never raises for what is in the file: damage is skipped
+    and counted, a file that cannot be opened gives no pages and a report with `error`. Memory stays bounded whatever
+    the file's size.
+    """
+    return RecordReader(path, settings or ReadSettings())

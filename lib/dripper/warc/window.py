@@ -1,0 +1,173 @@
+"""A moving window over an archive's inflated bytes: look ahead, let go, and, when a length turns out to be wrong, go
+back.
+
+Positions count inflated bytes from the start of the file; a `Boundary` ties a position to a stored offset.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from operator import attrgetter
+
+from dripper.warc.members import Members
+from dripper.warc.starts import RECORD_START, START_BYTES, find_start
+
+_TRIM_BYTES = 1 << 20
+"""Bytes let go at once: moving what stays for every record would cost more."""
+
+_NOT_BLANK = re.compile(rb"[^\r\n]")
+_position = attrgetter("position")
+
+
+@dataclass(slots=True)
+class Boundary:
+    """Where, in inflated bytes, a member starts (`problem` is ""), or bytes are lost or the file is clipped
+    (`problem` says so).
+
+    stored: the offset in the file where reading goes on. reported: whether a record or a gap was blamed for the
+    problem.
+    """
+
+    position: int
+    stored: int
+    problem: str = ""
+    clipped: bool = False
+    reported: bool = False
+
+
+class Window:
+    """The bytes from `start` to `end` of one archive file, never more than `hold_bytes` and a few MiB."""
+
+    def __init__(self, members: Members, hold_bytes: int) -> None:
+        self.boundaries: list[Boundary] = []
+        self.start = 0
+        self._hold_bytes = hold_bytes
+        self._members = members
+        self._pieces = members.pieces()
+        self._buffer = bytearray()
+
+    @property
+    def end(self) -> int:
+        """The position after the last byte read."""
+        return self.start + len(self._buffer)
+
+    def pull(self) -> bool:
+        """Read on: more bytes, or a boundary; False at the end of the file."""
+        piece = next(self._pieces, None)
+        if piece is None:
+            return False
+        if piece.kind == "data":
+            self._buffer += piece.data
+            if len(self._buffer) > self._hold_bytes + _TRIM_BYTES:
+                self._drop(len(self._buffer) - self._hold_bytes)
+        else:
+            self.boundaries.append(Boundary(self.end, piece.at, piece.problem, piece.kind == "clipped"))
+        return True
+
+    def fill(self, position: int) -> bool:
+        """Have the bytes up to `position`; False where the file ends before."""
+        while self.end < position:
+            if not self.pull():
+                return False
+        return True
+
+    def read(self, start: int, end: int) -> bytes:
+        """Return what the window has of [start, end)."""
+        with memoryview(self._buffer) as view:
+            return bytes(view[max(0, start - self.start) : max(0, end - self.start)])
+
+    def search(self, pattern: re.Pattern[bytes], start: int, end: int) -> int:
+        """Return the position after the first match of `pattern` in [start, end), or -1."""
+        found = pattern.search(self._buffer, start - self.start, max(0, end - self.start))
+        return found.end() + self.start if found else -1
+
+    def matches(self, pattern: re.Pattern[bytes], position: int) -> bool:
+        """Tell whether `pattern` stands at `position`; reads on as far as a record's first line may reach."""
+        while not pattern.match(self._buffer, position - self.start):
+            if self.end >= position + START_BYTES or not self.pull():
+                return False
+        return True
+
+    def skip_blank(self, position: int) -> int:
+        """Return the position of the first byte at or after `position` that is no line end, or `end` at the file's
+        end."""
+        while not (found := _NOT_BLANK.search(self._buffer, position - self.start)):
+            position = self.end
+            if not self.pull():
+                return self.end
+        return found.start() + self.start
+
+    def between(self, start: int, end: int) -> list[Boundary]:
+        """Return the boundaries at positions `start` to `end`, both included."""
+        low = bisect_left(self.boundaries, start, key=_position)
+        return self.boundaries[low : bisect_right(self.boundaries, end, key=_position)]
+
+    def reach(self, start: int, target: int) -> int:
+        """Read from `start` to `target`; return `target`, or the position before it where a body cannot go on."""
+        done = start
+        while True:
+            end = self.end
+            if (stop := self._stop(start, done, min(end, target - 1))) is not None:
+                return stop
+            if end >= target:
+                return target
+            if not self.pull():
+                return self.end
+            done = end
+
+    def next_start(self, start: int, arc: bool | None) -> int:
+        """Return where, at or after `start`, the next record starts or inflating stops; else the file's end.
+
+        A member that starts with a record counts anywhere, a record elsewhere only at the start of a line.
+        """
+        done = start
+        while True:
+            end = self.end
+            stop = self._stop(start, done, end)
+            found = find_start(self._buffer, done - self.start, arc, (end if stop is None else stop) - self.start)
+            if found >= 0:
+                return found + self.start
+            if stop is not None:
+                return stop
+            if not self.pull():
+                return self.end
+            done = max(start, end - START_BYTES)
+
+    def _stop(self, start: int, low: int, high: int) -> int | None:
+        """Return the first position in low..high where no record that began before `start` can go on."""
+        for boundary in self.between(low, high):
+            at = boundary.position
+            if boundary.problem or (at > start and self.matches(RECORD_START, at)):
+                return at
+        return None
+
+    def release(self, position: int) -> None:
+        """Let go of what stands before `position`: neither its bytes nor its boundaries are asked for again."""
+        if position - self.start > _TRIM_BYTES:
+            self._drop(position - self.start)
+        if len(self.boundaries) > 64:
+            del self.boundaries[: bisect_left(self.boundaries, position, key=_position)]
+
+    def rewind(self, position: int) -> None:
+        """Have the bytes from `position` on again, which must not be released: opens the file once more where they
+        are gone."""
+        if position >= self.start:
+            return
+        boundary = self._member_before(position)
+        self.boundaries = [b for b in self.boundaries if b.position < boundary.position]
+        self._pieces = self._members.pieces(boundary.stored)
+        self._buffer.clear()
+        self.start = boundary.position
+        while self.end < position:
+            self.pull()
+        self._drop(position - self.start)
+
+    def _member_before(self, position: int) -> Boundary:
+        """Return from where the bytes at `position` can be inflated."""
+        if not self._members.compressed:
+            return Boundary(position, position)
+        return [b for b in self.boundaries if b.position <= position and not b.problem][-1]
+
+    def _drop(self, size: int) -> None:
+        del self._buffer[:size]
+        self.start += size
