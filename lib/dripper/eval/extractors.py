@@ -3,11 +3,15 @@
 A new one is one line in :func:`known`: a name, the package that its version is read from, and a function that loads it.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
+import dripper
 from dripper.datasets import LabelledPage
 from dripper.errors import MachineError, UsageError
 
@@ -62,10 +66,24 @@ class Extractor:
     @property
     def version(self) -> str:
         """The installed version of the package. Raises MachineError where there is none."""
+        if self.package == "dripper":
+            return own_version()
         try:
             return version(self.package)
         except PackageNotFoundError as error:
             raise MachineError(f"extractor {self.name} needs {self.package}: pip install {self.package}") from error
+
+
+@cache
+def own_version() -> str:
+    """Return the version of this package and a digest of its code and weights: stored outputs of other code are not used."""
+    folder = Path(dripper.__file__).parent
+    state = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        part = path.relative_to(folder).parts[0]
+        if path.suffix in (".py", ".npz", ".json") and part not in ("eval", "spark", "train"):
+            state.update(path.name.encode() + path.read_bytes())
+    return f"{dripper.__version__}+{state.hexdigest()[:8]}"
 
 
 def choose(names: Iterable[str], known: Mapping[str, Extractor]) -> list[Extractor]:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dripper.datasets import LabelledPage, detected_language, read_pages
+from dripper.datasets import LabelledPage, detected_language
 from dripper.eval.complexity import complexity
 from dripper.eval.convert import MARKDOWN_TRUTHS
 from dripper.eval.scoring import score_page, similarities
+from dripper.eval.sources import Source
 from dripper.eval.store import decode_page, page_digest, read_lines, read_outputs, write_lines
 from dripper.eval.wceb import truth_of
 
@@ -21,14 +22,12 @@ SCORES_VERSION = 1
 class SetScoring:
     """What to score. outputs: extractor → its file. wceb_ids: pages of the set that WCEB has. folder: the run's."""
 
-    data: Path
+    source: Source
     folder: Path
     data_set: str
     outputs: Mapping[str, Path]
     metrics: Sequence[str]
     wceb_ids: frozenset[str] = frozenset()
-    sample: int | None = None
-    cache: Path | None = None
 
     @property
     def path(self) -> Path:
@@ -37,9 +36,8 @@ class SetScoring:
 
 
 def score_set(job: SetScoring) -> None:
-    """Add the lines that are missing. Raises InputError as `read_pages`; KeyError where an extractor has not seen a page."""
-    pages = read_pages(job.data, job.data_set, sample=job.sample, cache=job.cache)
-    write_lines(job.path, _fresh_rows(job, pages))
+    """Add the lines that are missing. Raises InputError for a missing or wrong set."""
+    write_lines(job.path, _fresh_rows(job, job.source.pages(job.data_set)))
 
 
 def _fresh_rows(job: SetScoring, pages: Iterable[LabelledPage]) -> Iterator[dict[str, Any]]:
