@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from dripper.datasets import count_pages, read_pages
 from dripper.errors import MachineError
 from dripper.eval.ensembles import Ensemble, ensembles
 from dripper.eval.extracting import Limits, as_extractor, extract_set, vote_set
@@ -19,6 +18,7 @@ from dripper.eval.extractors import Extractor, Kind, Task
 from dripper.eval.progress import Progress
 from dripper.eval.score_set import SetScoring, score_set
 from dripper.eval.scoring import DEFAULT_METRICS, check_metrics
+from dripper.eval.sources import Source
 from dripper.eval.store import Outputs, decode_page
 from dripper.eval.wceb import OUR_SETS, Reference
 
@@ -29,16 +29,13 @@ logger = logging.getLogger(__name__)
 class RunSettings:
     """What to evaluate.
 
-    data: a data folder. folder: where the run keeps what it has done. sets: names. sample: pages a set at most, None for
-    all. cache: where archives are unpacked. reference: WCEB's published scores, if they are there.
+    folder: where the run keeps what it has done. sets: names. reference: WCEB's published scores, if they are there.
     """
 
-    data: Path
+    source: Source
     folder: Path
     sets: Sequence[str]
     extractors: Sequence[Extractor]
-    sample: int | None = None
-    cache: Path | None = None
     metrics: Sequence[str] = DEFAULT_METRICS
     limits: Limits = field(default_factory=Limits)
     reference: Reference | None = None
@@ -59,7 +56,7 @@ def run(settings: RunSettings) -> list[SetScoring]:
     """
     check_metrics(settings.metrics)
     _ = [extractor.version for extractor in settings.extractors]
-    sizes = {name: _size(settings, name) for name in settings.sets}
+    sizes = {name: settings.source.size(name) for name in settings.sets}
     progress = Progress(sum(size * len(settings.for_set(name)) for name, size in sizes.items()))
     jobs = []
     scoring: BaseProcess | None = None
@@ -75,14 +72,8 @@ def run(settings: RunSettings) -> list[SetScoring]:
     return jobs
 
 
-def _size(settings: RunSettings, data_set: str) -> int:
-    usable = count_pages(settings.data, data_set, cache=settings.cache).usable
-    return usable if settings.sample is None else min(usable, settings.sample)
-
-
 def _extract(settings: RunSettings, data_set: str, progress: Progress) -> None:
-    pages = read_pages(settings.data, data_set, sample=settings.sample, cache=settings.cache)
-    tasks = [Task(page, decode_page(page)) for page in pages]
+    tasks = [Task(page, decode_page(page)) for page in settings.source.pages(data_set)]
     for extractor in settings.for_set(data_set):
         progress.at(f"{data_set}: {extractor.name}")
         extract_set(extractor, tasks, data_set, settings.folder, settings.limits, progress)
@@ -95,16 +86,7 @@ def _scoring(settings: RunSettings, data_set: str) -> SetScoring:
     extractors = [*settings.for_set(data_set), *map(as_extractor, settings.voting())]
     paths = {one.name: Outputs(settings.folder, data_set, one).path for one in extractors}
     ids = settings.reference.ids.get(data_set, {}) if settings.reference else {}
-    return SetScoring(
-        settings.data,
-        settings.folder,
-        data_set,
-        paths,
-        settings.metrics,
-        frozenset(ids),
-        settings.sample,
-        settings.cache,
-    )
+    return SetScoring(settings.source, settings.folder, data_set, paths, settings.metrics, frozenset(ids))
 
 
 def _finish(process: BaseProcess | None) -> None:
