@@ -1,7 +1,7 @@
 import jieba
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import _create_ngrams, _score_ngrams
 
@@ -95,9 +95,11 @@ def test_unknown_tokens_are_named() -> None:
         rouge_n("a", "b", tokens="letters")
 
 
-def test_jieba_keeps_every_character() -> None:
-    assert "".join(jieba_tokens(STORY)) == STORY
-    assert jieba_tokens(STORY) == jieba.lcut(STORY)
+@example(STORY)
+@given(st.text(alphabet="ab1 .-\r\n\t\u3000\x85\u2028é的学生们。+#", max_size=40) | st.text(max_size=40))
+def test_jieba_tokens_are_jiebas(text: str) -> None:
+    assert jieba_tokens(text) == jieba.lcut(text)
+    assert "".join(jieba_tokens(text)) == text
 
 
 def test_words_cut_only_scripts_without_spaces() -> None:
