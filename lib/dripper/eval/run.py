@@ -48,6 +48,10 @@ class RunSettings:
         """Return the ensembles over the peers of this run."""
         return ensembles([one.name for one in self.extractors if one.kind is Kind.PEER])
 
+    def everyone(self) -> list[Extractor]:
+        """Return the extractors and the ensembles."""
+        return [*self.extractors, *map(as_extractor, self.voting())]
+
 
 def run(settings: RunSettings) -> list[SetScoring]:
     """Extract and score whatever is missing in `settings.folder`; return where the scores of each set are.
