@@ -11,8 +11,10 @@ VERSION = re.search(r'__version__ = "(.+)"', (HERE / "lib/dripper/__init__.py").
 RUN = [
     "boto3>=1.35",
     "brotli>=1.1",
+    "chardetng_py>=0.3",
     "html2text>=2024.2.26",
     "lxml>=5.3",
+    "lz4>=4.3",
     # Trafilatura extracts nothing without it, and says nothing.
     "lxml_html_clean>=0.4",
     "numpy>=1.26",

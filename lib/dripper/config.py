@@ -149,9 +149,11 @@ def _parse_assignment(assignment: str) -> dict[str, Any]:
         value = yaml.safe_load(text) if text else ""
     except yaml.YAMLError:
         value = text
-    for part in reversed(_key_parts(key.strip())):
-        value = {part: value}
-    return value  # type: ignore[no-any-return]
+    *sections, last = _key_parts(key.strip())
+    nested: dict[str, Any] = {last: value}
+    for section in reversed(sections):
+        nested = {section: nested}
+    return nested
 
 
 def _key_parts(key: str) -> list[str]:

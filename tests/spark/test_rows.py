@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dripper.errors import ErrorCode
 from dripper.extraction import Extraction
-from dripper.spark.rows import extraction_row, host_of, storable, text_sha256
+from dripper.spark.rows import extraction_row, host_name, storable, text_sha256
 from dripper.spark.schemas import EXTRACTIONS
 from dripper.warc import Record
 
@@ -40,7 +40,12 @@ def test_a_failed_page_has_no_text_and_a_code() -> None:
 
 
 def test_hosts() -> None:
-    assert [host_of(url) for url in ("http://A.b:80/", "", "not a url", "http://[broken")] == ["a.b", None, None, None]
+    assert [host_name(url) for url in ("http://A.b:80/", "", "not a url", "http://[broken")] == [
+        "a.b",
+        None,
+        None,
+        None,
+    ]
 
 
 def test_equal_texts_have_equal_hashes() -> None:

@@ -1,6 +1,7 @@
 """From paragraphs to numbered blocks with their text: what labelers look at (profile `dripper`)."""
 
 from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -32,40 +33,63 @@ class Block:
     last: int
 
 
-def number(tree: Tree, paragraphs: list[Paragraph]) -> list[Block]:
+def number(tree: Tree, paragraphs: Iterable[Paragraph]) -> list[Block]:
     """Return the paragraphs that show something (text that is not blank, or an image with an address) as blocks
     1..N.
     """
-    plain = plain_parts(tree)
-    linked = link_chars_before(tree)
     images = [tree.opens[i] for i, tag in enumerate(tree.tags) if tag == "img" and _has_address(tree.start_tag(i))]
-    blocks: list[Block] = []
-    for element, first, last, is_run in paragraphs:
-        text = "".join(plain[first : last + 1]).strip()
-        if not text and bisect_left(images, first) == bisect_left(images, last + 1):
-            continue
-        link_chars = linked[last + 1] - linked[first]
-        blocks.append(Block(len(blocks) + 1, unescape(text), link_chars, element, is_run, first, last))
-    return blocks
+    plain = plain_parts(tree, tree.parts)
+    shown = [
+        paragraph
+        for paragraph in paragraphs
+        if not is_blank(plain[paragraph.first : paragraph.last + 1])
+        or bisect_left(images, paragraph.first) < bisect_left(images, paragraph.last + 1)
+    ]
+    return make_blocks(tree, tree.parts, shown)
 
 
-def plain_parts(tree: Tree) -> list[str]:
-    """Return `tree.parts` with each tag replaced by what it means in plain text: a line break, or nothing."""
+def is_blank(texts: Iterable[str]) -> bool:
+    """Tell whether all texts are empty or white space."""
+    return not any(text and not text.isspace() for text in texts)
+
+
+def make_blocks(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph]) -> list[Block]:
+    """Return the paragraphs as blocks 1..N; `texts` is `tree.parts`, perhaps with texts changed and elements
+    blanked.
+    """
+    plain, linked = plain_parts(tree, texts), link_chars_before(tree, texts)
+    return [
+        Block(
+            item_id,
+            unescape("".join(plain[first : last + 1]).strip()),
+            linked[last + 1] - linked[first],
+            element,
+            is_run,
+            first,
+            last,
+        )
+        for item_id, (element, first, last, is_run) in enumerate(paragraphs, 1)
+    ]
+
+
+def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
+    """Return `texts` with each tag replaced by what it means in plain text: a line break, or nothing."""
     breaks = {tag: "\n" if name in LINE_BREAKING else "" for tag, name in tree.names.items()}
-    plain = tree.parts.copy()
+    breaks[""] = ""
+    plain = texts.copy()
     plain[1::2] = [breaks[tag] for tag in plain[1::2]]
     return plain
 
 
-def link_chars_before(tree: Tree) -> list[int]:
-    """Return for each index into `tree.parts` how many characters inside links stand in the texts before it."""
-    counts = [0] * len(tree.parts)
+def link_chars_before(tree: Tree, texts: list[str]) -> list[int]:
+    """Return for each index into `texts` how many characters inside links stand in the texts before it."""
+    counts = [0] * len(texts)
     covered = -1
     for element, tag in enumerate(tree.tags):
         if tag == "a" and tree.opens[element] > covered:
             covered = tree.closes[element]
             for index in range(tree.opens[element] + 1, covered, 2):
-                counts[index] = len(unescape(tree.parts[index].strip()))
+                counts[index] = len(unescape(texts[index].strip()))
     return list(accumulate(counts, initial=0))
 
 

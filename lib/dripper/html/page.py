@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from dripper.html.blocks import Block
 from dripper.html.mapping import mapping
+from dripper.html.mineru_prune import prune_exactly
 from dripper.html.pruning import prune_blocks
 from dripper.html.simplify import simplify
 from dripper.html.tree import Tree
@@ -48,5 +49,9 @@ class Page:
         return self._mapping
 
     def prune(self, main_ids: Collection[int]) -> str:
-        """Return the page's main HTML: `dripper.html.prune(self.mapping_html, main_ids)` without parsing again."""
+        """Return the page's main HTML: `dripper.html.prune(self.mapping_html, main_ids, self.profile)` without
+        parsing again.
+        """
+        if self.profile == "mineru-1.1":
+            return prune_exactly(self.mapping_html, main_ids)
         return prune_blocks(self.elements, self.blocks, main_ids)

@@ -6,12 +6,13 @@ in a layout list. Elements without a block inside become one paragraph each, tab
 whole; what stands between them, texts and inline elements up to the next block or `br`, becomes a *run*.
 """
 
+from bisect import bisect_left
 from typing import NamedTuple
 
 from dripper.html.tags import CELLS, INLINE, ITEMS, LIST_ITEMS, LISTS, TABLE_PARTS
 from dripper.html.tree import Tree, attributes
 
-_NOT_BLOCK = INLINE | ITEMS | CELLS | {"math"}
+NOT_BLOCK = INLINE | ITEMS | CELLS | {"math"}
 _COLUMNS = frozenset({"caption", "col", "colgroup"})
 
 
@@ -38,8 +39,8 @@ class Kinds(NamedTuple):
     whole: frozenset[int]
 
 
-def segment(tree: Tree, texts: list[str], removed: bytearray) -> tuple[list[Paragraph], Kinds]:
-    """Return the paragraphs of the page in the order in which they end.
+def segment(tree: Tree, texts: list[str], removed: bytearray) -> tuple[list[Paragraph], list[int]]:
+    """Return the paragraphs of the page in the order in which they end, and the elements that were split.
 
     texts: as `tree.parts`, its even entries perhaps changed. removed: flags by element; these are as if not there.
     Linear in the number of elements and parts.
@@ -50,12 +51,13 @@ def segment(tree: Tree, texts: list[str], removed: bytearray) -> tuple[list[Para
     block, splits = kinds.block, kinds.splits
     node, child, start = 0, 1, -1
     frames: list[int] = []
+    entered: list[int] = []
     while True:
         if child > lasts[node]:
             if start >= 0:
                 paragraphs.append(Paragraph(node, start, closes[node] - 1, True))
             if not frames:
-                return paragraphs, kinds
+                return [_without_body(tree, texts, paragraph) for paragraph in paragraphs], entered
             start = _text_at(texts, closes[node] + 1)
             child, node = lasts[node] + 1, frames.pop()
         elif removed[child]:
@@ -73,12 +75,28 @@ def segment(tree: Tree, texts: list[str], removed: bytearray) -> tuple[list[Para
                 paragraphs.append(Paragraph(node, start, opens[child] - 1, True))
             if splits[child] and child not in kinds.whole:
                 frames.append(node)
+                entered.append(child)
                 start = _text_at(texts, opens[child] + 1)
                 node, child = child, child + 1
             else:
                 paragraphs.append(Paragraph(child, opens[child], closes[child], False))
                 start = _text_at(texts, closes[child] + 1)
                 child = lasts[child] + 1
+
+
+def _without_body(tree: Tree, texts: list[str], paragraph: Paragraph) -> Paragraph:
+    """Turn a run of the body (or a body without blocks) that is one element and blank text into that element's
+    block.
+    """
+    element, first, last, is_run = paragraph
+    if tree.tags[element] != "body":
+        return paragraph
+    first, last = (first, last) if is_run else (first + 1, last - 1)
+    inside = [index for index in range(first, last + 1) if texts[index].strip()]
+    child = bisect_left(tree.opens, inside[0]) if inside else len(tree)
+    if child < len(tree) and tree.opens[child] == inside[0] and tree.closes[child] >= inside[-1]:
+        return Paragraph(child, tree.opens[child], tree.closes[child], False)
+    return Paragraph(element, first, last, True)
 
 
 def _text_at(texts: list[str], index: int) -> int:
@@ -92,7 +110,7 @@ def classify(tree: Tree, texts: list[str], removed: bytearray) -> Kinds:
     first.
     """
     tags, parents = tree.tags, tree.parents
-    block = bytearray(tag not in _NOT_BLOCK for tag in tags)
+    block = bytearray(tag not in NOT_BLOCK for tag in tags)
     splits = bytearray(len(tags))
     whole = frozenset[int]()
     if "table" in tags:

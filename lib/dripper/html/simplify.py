@@ -6,18 +6,20 @@ and last item, texts cut after 500 characters, white space collapsed.
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from dripper.html.blocks import Block
 from dripper.html.tags import LISTS
-from dripper.html.tree import Tree, attributes, escape, escape_attribute, unescape
+from dripper.html.tree import Tree, escape, unescape
 
 HEAD = '<html><head><meta charset="utf-8"></head><body>'
 TAIL = "</body></html>"
 
-_ELLIPSIS = "<span>...</span>"
-_SPACES = re.compile(r"\s+")
-_NAMES = re.compile(r' (class|id)="([^"]*)"')
+ELLIPSIS = "<span>...</span>"
+SPACES = re.compile(r"\s+")
+_QUOTED = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]+)=("[^"]*"|'[^']*')""")
+_KEYS = ("class", "id")
+_IMAGE_KEYS = ("src", "alt", "class", "id")
 _OPAQUE = frozenset({"math", "table"})
 """The texts inside these are neither counted nor cut (MinerU-HTML 1.1)."""
 
@@ -32,38 +34,25 @@ def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int = 500, table_cutof
     short = {tag: short_tag(name, tag) for tag, name in tree.names.items()}
     parts = tree.parts.copy()
     parts[1::2] = [short[tag] for tag in parts[1::2]]
-    shorten_lists(tree, parts, blocks)
+    shorten_lists(tree, parts, [(block.element, block.first, block.last) for block in blocks])
     for block in blocks:
+        if block.is_run:
+            parts[block.first] = parts[block.first].lstrip()
         if len(block.text) > cutoff:
             truncate(tree, parts, block.first, block.last, cutoff, table_cutoff)
     parts[::2] = collapse_spaces(parts[::2])
-    body = (_simplified_block(tree, short, parts, block) for block in blocks)
-    return f"{HEAD}{''.join(body)}{TAIL}"
+    return HEAD + "".join([simplified(tree, short, parts, block) for block in blocks]) + TAIL
 
 
-def _simplified_block(tree: Tree, short: dict[str, str], parts: list[str], block: Block) -> str:
-    inside = "".join(parts[block.first + 1 : block.last + 1])
-    start = parts[block.first]
+def simplified(tree: Tree, short: dict[str, str], parts: list[str], block: Block) -> str:
+    """Return the simplified markup of one block; `parts` and `short` are the tree's with all cuts made."""
     if not block.is_run:
-        return with_id(start, block.item_id) + inside
-    name = tree.tags[block.element]
-    if name in ("body", "html"):
-        first_tag = block.first + 1 - block.first % 2
-        alone = not "".join(parts[block.first : first_tag]).strip() and _is_one_element(
-            tree, parts, first_tag, block.last
-        )
-        if alone:
-            return with_id(parts[first_tag], block.item_id) + "".join(parts[first_tag + 1 : block.last + 1]).strip()
-        return f'<div _item_id="{block.item_id}">{(start + inside).strip()}</div>'
-    return f"{with_id(short[tree.start_tag(block.element)], block.item_id)}{(start + inside).strip()}</{name}>"
-
-
-def _is_one_element(tree: Tree, parts: list[str], first: int, last: int) -> bool:
-    """Tell whether the slice, which begins with a start tag, is that one element and blank text."""
-    element = bisect_left(tree.opens, first)
-    if element >= len(tree) or tree.opens[element] != first:
-        return False
-    return tree.closes[element] >= last - 1 and not "".join(parts[tree.closes[element] + 1 : last + 1]).strip()
+        return with_id(parts[block.first], block.item_id) + "".join(parts[block.first + 1 : block.last + 1])
+    name, start = tree.tags[block.element], short[tree.start_tag(block.element)]
+    if name == "body":
+        # A body inside the body would dissolve; MinerU-HTML loses such runs.
+        name, start = "div", "<div>"
+    return f"{with_id(start, block.item_id)}{''.join(parts[block.first : block.last + 1])}</{name}>"
 
 
 def with_id(tag: str, item_id: int) -> str:
@@ -72,46 +61,52 @@ def with_id(tag: str, item_id: int) -> str:
 
 
 def short_tag(name: str, tag: str) -> str:
-    """Return a tag with the attributes that the model sees.
+    """Return a tag with the attributes that the model sees, values stripped, none empty, no image as `data:`.
 
     >>> short_tag("a", '<a href="/x" id=" i " class="">')
     '<a id="i">'
     """
-    if name == "img":
-        values = attributes(tag)
-        if values.get("src", "").strip().startswith("data:image/"):
-            del values["src"]
-        pairs = [(key, values.get(key, "").strip()) for key in ("src", "alt", "class", "id")]
-        return "<img" + "".join([f' {key}="{escape_attribute(value)}"' for key, value in pairs if value]) + ">"
     if tag[1] == "/" or len(tag) == len(name) + 2:
         return tag
-    pairs = [(key, value.strip()) for key, value in _NAMES.findall(tag)]
-    if len(pairs) == 2 and pairs[0][0] == "id":
-        pairs.reverse()
-    return "<" + name + "".join([f' {key}="{value}"' for key, value in pairs if value]) + ">"
+    found: dict[str, str] = {}
+    for key, value in _QUOTED.findall(tag):
+        found.setdefault(key, value)
+    short = "<" + name
+    for key in _IMAGE_KEYS if name == "img" else _KEYS:
+        if key in found:
+            value = found[key]
+            inner = value[1:-1].strip()
+            if inner and not (key == "src" and inner.startswith("data:image/")):
+                short += f" {key}={value[0]}{inner}{value[0]}"
+    return short + ">"
 
 
 def collapse_spaces(texts: list[str]) -> list[str]:
     """Return the texts with each run of white space as one space."""
-    return _SPACES.sub(" ", "\0".join(texts)).split("\0")
+    return SPACES.sub(" ", "\0".join(texts)).split("\0")
 
 
-def shorten_lists(tree: Tree, parts: list[str], blocks: Sequence[Block]) -> None:
-    """Shorten all lists inside blocks, in `parts`: of ul and ol stay the first and last item, of dl the first and
-    last term.
+def shorten_lists(tree: Tree, parts: list[str], spans: Iterable[tuple[int, int, int]]) -> None:
+    """Shorten the lists inside blocks, in `parts`: of ul and ol stay first and last item, of dl first and last term.
+
+    spans: (element, first, last) of each block; a run inside a list is shortened like one, whatever its elements are.
     """
     lists = [i for i, tag in enumerate(tree.tags) if tag in LISTS]
     opens = [tree.opens[i] for i in lists]
-    for block in blocks:
-        for k in range(bisect_left(opens, block.first), bisect_left(opens, block.last)):
-            kids = [kid for kid in tree.children(lists[k]) if parts[tree.opens[kid]]]
+    for element, first, last in spans:
+        inside = lists[bisect_left(opens, first) : bisect_left(opens, last)]
+        if tree.tags[element] in LISTS and first != tree.opens[element]:
+            inside.append(element)
+        for each in inside:
+            kids = tree.siblings(max(first, tree.opens[each] + 1), min(last, tree.closes[each]))
+            kids = [kid for kid in kids if parts[tree.opens[kid]]]
             if len(kids) > 2:
-                (_shorten_dl if tree.tags[lists[k]] == "dl" else _shorten_ul)(tree, parts, kids)
+                (_shorten_dl if tree.tags[each] == "dl" else _shorten_ul)(tree, parts, kids)
 
 
 def _shorten_ul(tree: Tree, parts: list[str], kids: list[int]) -> None:
     _blank(parts, tree.closes[kids[0]] + 2, tree.opens[kids[-1]] - 1)
-    parts[tree.opens[kids[-1]]] = _ELLIPSIS + parts[tree.opens[kids[-1]]]
+    parts[tree.opens[kids[-1]]] = ELLIPSIS + parts[tree.opens[kids[-1]]]
 
 
 def _shorten_dl(tree: Tree, parts: list[str], kids: list[int]) -> None:
@@ -120,7 +115,7 @@ def _shorten_dl(tree: Tree, parts: list[str], kids: list[int]) -> None:
         return
     _blank(parts, tree.opens[kids[0]], tree.opens[terms[0]] - 1)
     _blank(parts, tree.opens[terms[1]], tree.opens[terms[-1]] - 1)
-    parts[tree.opens[terms[-1]]] = _ELLIPSIS + parts[tree.opens[terms[-1]]]
+    parts[tree.opens[terms[-1]]] = ELLIPSIS + parts[tree.opens[terms[-1]]]
 
 
 def _blank(parts: list[str], first: int, last: int) -> None:
@@ -141,15 +136,18 @@ def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, t
         if not part:
             continue
         if index % 2:
-            depth += _depth_change(tree, index)
-            if part.startswith(_ELLIPSIS) and not depth:
+            if part.startswith(ELLIPSIS) and not depth:
+                if used + 3 > cutoff:
+                    parts[index] = f"<span>{'...'[: cutoff - used]}...</span>"
+                    return _empty_after(tree, parts, index, last)
                 used += 3
+            depth += _depth_change(tree, index)
             continue
         length = len(unescape(part))
         if not depth:
             if used + length > cutoff:
                 parts[index] = escape(unescape(part)[: cutoff - used]) + "..."
-                return _empty_after(tree, parts, index, first, last)
+                return _empty_after(tree, parts, index, last, shells=index == first or tree.starts_element(index - 1))
             used += length
             continue
         if not tree.starts_element(index - 1):
@@ -157,7 +155,7 @@ def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, t
         used_inside += length
         if used_inside > table_cutoff:
             parts[index] = "..."
-            return _empty_after(tree, parts, index, first, last)
+            return _empty_after(tree, parts, index, last)
     return None
 
 
@@ -168,25 +166,26 @@ def _depth_change(tree: Tree, index: int) -> int:
     return -1 if tag[1] == "/" else 1
 
 
-def _empty_after(tree: Tree, parts: list[str], cut: int, first: int, last: int) -> None:
-    """Empty what follows the text at index `cut`: the children of its own element stay as shells, all else goes."""
-    level = depth = 0
-    shells = cut == first or tree.starts_element(cut - 1)
+def _empty_after(tree: Tree, parts: list[str], cut: int, last: int, *, shells: bool = False) -> None:
+    """Empty what follows the cut at index `cut`: only end tags of what is open there stay.
+
+    shells: the cut is in an element's own text, before its children; these stay, without their texts.
+    """
+    level = int(cut % 2 and tree.starts_element(cut))
+    depth = 0
     for index in range(cut + 1, last + 1):
         if index % 2 == 0:
             if not (shells and depth and tree.starts_element(index - 1)):
                 parts[index] = ""
             continue
-        if shells:
-            depth += _depth_change(tree, index)
-        tag = tree.parts[index]
-        if tag[1] != "/":
-            level += tree.starts_element(index)
-            if not shells:
-                parts[index] = ""
-        elif level:
-            level -= 1
-            if not shells:
-                parts[index] = ""
-        else:
+        is_end = tree.parts[index][1] == "/"
+        if is_end and not level:
             shells = False
+            continue
+        if shells:
+            if not depth and parts[index].startswith(ELLIPSIS):
+                parts[index] = "<span></span>" + parts[index].removeprefix(ELLIPSIS)
+            depth += _depth_change(tree, index)
+        else:
+            parts[index] = ""
+        level += -1 if is_end else tree.starts_element(index)

@@ -10,6 +10,7 @@ attribute values. Then `<[^>]*>` is exact.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
@@ -66,10 +67,14 @@ class Tree:
 
     def children(self, element: int) -> list[int]:
         """Return the child elements in document order."""
-        found, child, last = [], element + 1, self.lasts[element]
-        while child <= last:
-            found.append(child)
-            child = self.lasts[child] + 1
+        return self.siblings(self.opens[element] + 1, self.closes[element])
+
+    def siblings(self, first: int, last: int) -> list[int]:
+        """Return the outermost elements in the slice `parts[first : last + 1]`, in document order."""
+        found, element = [], bisect_left(self.opens, first)
+        while element < len(self.opens) and self.opens[element] <= last:
+            found.append(element)
+            element = self.lasts[element] + 1
         return found
 
 

@@ -46,7 +46,7 @@ def page_features(page: Page) -> PageFeatures:
     words = PageWords(texts)
     places = places_of(page)
     text = text_features.text_features(texts, words, page.title)
-    tree = tree_features.tree_features(places, chars, link_chars)
+    tree = tree_features.tree_features(places, page.elements.tags, chars, link_chars)
     position = _position_features(chars, link_chars, text, tree)
     whole = np.zeros((len(texts), 1), np.int64)
     blocks = BlockSequence(

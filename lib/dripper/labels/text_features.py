@@ -6,7 +6,8 @@ One pass over all characters of the page with numpy (classes of code points, sum
 import functools
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -24,21 +25,24 @@ HEAD_WORDS = 60
 FREQUENT_WORDS = 25
 
 CUES: dict[str, str] = {
-    "comments": r"comments?|repl(?:y|ies)|discussion|responses?|kommentare?|commentaires?|comentarios?|评论|評論|回复|コメント",
-    "related": r"related|recommended|more (?:from|stories|news|on)|you (?:may|might)|also (?:like|read)|read (?:more|next|also)"
-    r"|popular|trending|most (?:read|viewed)|latest|mehr zum|lire aussi|leia|relacionad[oa]s|相关|推荐|热门|関連",
-    "share": r"share|tweet|facebook|twitter|whatsapp|instagram|linkedin|pinterest|follow us|e-?mail|print|teilen|分享|微信|微博",
-    "subscribe": r"subscri\w+|newsletters?|sign up|sign in|log ?in|register|my account|登录|注册|订阅|abonn\w+|anmelden",
-    "legal": r"copyright|©|\(c\)|all rights reserved|privacy|terms|cookies?|impressum|datenschutz|disclaimer|版权|ICP备",
-    "byline": r"by|posted|published|updated|written|author|min(?:ute)? read|editor|von|par|作者|来源|編集|责任编辑|发布",
-    "paging": r"next|previous|prev|older|newer|back to|page \d+|first|last|上一[页篇]|下一[页篇]|weiter|suivant",
-    "post": r"quote|joined|posts?:|location:|registered|member|senior|junior|likes?|upvotes?|votes?|points?|edited|楼|发表于",
-    "price": r"[$€£¥]\s?\d|\d\s?(?:€|usd|eur|元)|price|add to (?:cart|bag|basket)|in stock|buy now|quantity|shipping",
-    "action": r"click|download|view all|see (?:all|more)|show more|learn more|load more|find out|get started|contact us|更多",
+    "comments": "comment comments reply replies discussion responses kommentar kommentare commentaires comentarios 评论 評論 "
+    "回复 コメ",
+    "related": "related recommended more_from more_stories more_news more_on you_may you_might also_like also_read read_more "
+    "read_next see_also popular trending most_read latest mehr_zum lire_aussi relacionadas relacionados 相关 推荐 热门 関連",
+    "share": "share tweet facebook twitter whatsapp instagram linkedin pinterest follow_us email print teilen partager 分享 "
+    "微信 微博",
+    "subscribe": "subscribe subscription newsletter newsletters sign_up sign_in log_in login register my_account abonnieren "
+    "anmelden abonnez 登录 注册 订阅",
+    "legal": "copyright reserved privacy terms cookie cookies impressum datenschutz disclaimer licence license 版权 备案",
+    "byline": "by posted published updated written author min_read minute_read editor von par 作者 来源 編集 编辑 发布",
+    "paging": "next previous prev older newer back_to first last page weiter zurück suivant 上一 下一 次へ",
+    "post": "quote joined posts location registered member senior_member junior_member likes upvotes votes points edited 发表",
+    "price": "price add_to cart basket in_stock buy buy_now quantity shipping usd eur sku 价格",
+    "action": "click download view_all see_all show_more learn_more load_more find_out get_started contact_us 更多 查看",
 }
-"""Words by which people recognise the kind of a block. Searched in its first 100 characters; nothing names a site."""
-_CUE = re.compile(f"(?<![a-z])(?:{'|'.join(f'({pattern})' for pattern in CUES.values())})(?![a-z])", re.IGNORECASE)
-CUE_CHARS = 100
+"""Words and pairs of words by which people recognise the kind of a block; nothing here names a site's template."""
+CUE_WORDS = 12
+"""How many words of a block are looked up: a cue deeper in the text is part of its prose."""
 _DATE = re.compile(r"\b(?:19|20)\d\d\b|\d{1,2}[:./-]\d{2}|\d\s*[年月日]")
 
 NAMES = (
@@ -87,21 +91,40 @@ def _character_features(texts: Sequence[str], word_counts: npt.NDArray[np.int64]
 def _word_features(texts: Sequence[str], words: PageWords, title: str) -> FloatArray:
     title_words = set(words_of(title))
     copies = Counter(texts)
-    frequency = Counter(word for own in words.blocks for word in own)
-    # Ties by the word itself: Counter keeps the order of first use, which the rest of the page must not decide.
-    frequent = {word for word, _ in sorted(frequency.items(), key=lambda item: (-item[1], item[0]))[:FREQUENT_WORDS]}
-    rows = np.zeros((len(texts), len(NAMES) - 14))
-    for row, text, own in zip(rows, texts, words.blocks, strict=True):
+    frequent, cues = _frequent_words(words), _cue_bits()
+    bits = []
+    rows = []
+    for text, own in zip(texts, words.blocks, strict=True):
         head, distinct = own[:HEAD_WORDS], set(own)
         size, shared = max(len(head), 1), len(distinct & title_words)
-        row[:8] = (
+        rows.append((
             shared / max(len(distinct), 1), shared / max(len(title_words), 1), copies[text] > 1,
-            _DATE.search(text, 0, 200) is not None, sum(word in frequent for word in head) / size,
-            sum(len(word) <= 3 for word in head) / size, len(distinct) / max(len(own), 1), not own,
-        )  # fmt: skip
-        for match in _CUE.finditer(text, 0, CUE_CHARS):
-            row[7 + (match.lastindex or 0)] = 1
-    return rows
+            _DATE.search(text, 0, 200) is not None, sum(map(frequent.__contains__, head)) / size,
+            sum(map((3).__ge__, map(len, head))) / size, len(distinct) / max(len(own), 1), not own,
+        ))  # fmt: skip
+        bits.append(_bits_of(own[:CUE_WORDS], cues))
+    flags = np.array(bits)[:, None] >> np.arange(len(CUES)) & 1
+    return np.concatenate([np.array(rows, np.float64), flags], axis=1)
+
+
+def _frequent_words(words: PageWords) -> set[str]:
+    """Return the page's most frequent words; all of those that share the last place, so that no order decides."""
+    frequency = Counter(chain.from_iterable(words.blocks))
+    least = sorted(frequency.values())[-FREQUENT_WORDS:][:1] or [1]
+    return {word for word, count in frequency.items() if count >= least[0]}
+
+
+def _bits_of(words: Sequence[str], cues: Mapping[str, int]) -> int:
+    bits = 0
+    for word in chain(words, map("{} {}".format, words, words[1:])):
+        bits |= cues.get(word, 0)
+    return bits
+
+
+@functools.cache
+def _cue_bits() -> Mapping[str, int]:
+    """Return the bit of every cue, its words joined by a space as :func:`words_of` takes them apart."""
+    return {" ".join(words_of(cue)): 1 << bit for bit, cues in enumerate(CUES.values()) for cue in cues.split()}
 
 
 @functools.cache

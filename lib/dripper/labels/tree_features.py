@@ -4,17 +4,16 @@ Elements are integers in document order (see `dripper.html.tree`), so a subtree 
 differences of running sums. Nothing here loops over pairs of blocks or over depths: cost is linear in elements and blocks.
 """
 
+import functools
 import re
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.tree import Tree
-from dripper.labels.places import LEVELS, Places
+from dripper.labels.places import LEVELS, IntArray, Places
 
 FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 TAG_GROUPS = (
     "nav", "header", "footer", "aside", "article", "main", "form", "li ul ol dt dl menu", "table", "blockquote", "h1", "h2",
@@ -24,30 +23,30 @@ TAG_GROUPS = (
 """Elements whose presence among a block's ancestors is a feature, those of one group together."""
 
 NAME_GROUPS: dict[str, str] = {
-    "comment": r"comment|disqus|repl(?:y|ies)|respond|discuss",
-    "navigation": r"nav|menu|bread-?crumb|pagination|pager",
-    "foot": r"foot|copyright|legal|colophon",
-    "side": r"side|rail|widget|right-?col|column-?right|aside",
-    "share": r"share|social|follow|tweet|facebook",
-    "related": r"relat|recommend|more-|popular|trending|also|teaser|promo|latest|carousel|suggest",
-    "body": r"articlebody|(?:entry|post|article|story|page|main)[-_]?(?:content|body|text)|content|body|text|entry|prose",
-    "article": r"article|story|post|main|blog|news",
-    "title": r"title|headline|heading",
-    "byline": r"author|byline|meta|date|time|info|published|user|avatar|profile|signature",
-    "advertisement": r"advert|banner|sponsor|\bads?\b|outbrain|taboola",
-    "consent": r"cookie|consent|gdpr|newsletter|subscri|sign-?up|log-?in|modal|popup|paywall|overlay",
-    "tags": r"tag|categor|topic|label|keyword",
-    "caption": r"caption|image|photo|gallery|figure|media|video",
-    "hidden": r"hidden|sr-only|screen-reader|visually|collapse",
-    "thread": r"message|thread|forum|quote|answer|question|bbcode",
-    "product": r"product|price|cart|shop|spec|sku|item",
-    "list": r"list|grid|card|archive|result|feed|tile",
-    "description": r"descri|summary|excerpt|lead|intro|detail|overview|about|hero",
-    "review": r"review|rating|testimonial|faq|accordion|tab",
+    "comment": "comment|disqus|repl(?:y|ies)|respond|discuss",
+    "navigation": "nav|menu|breadcrumb|crumb|paginat|pager",
+    "foot": "foot|copyright|legal|colophon",
+    "side": "side|rail|widget|right|aside",
+    "share": "share|social|follow|tweet|facebook",
+    "related": "relat|recommend|more|popular|trending|also|teaser|promo|latest|carousel|suggest",
+    "body": "content|body|text|entry|prose|copy",
+    "article": "article|story|post|main|blog|news",
+    "title": "title|headline|heading",
+    "byline": "author|byline|meta|date|time|info|published|user|avatar|profile|signature",
+    "advertisement": "advert|banner|sponsor|^ads?$|outbrain|taboola",
+    "consent": "cookie|consent|gdpr|newsletter|subscri|signup|login|modal|popup|paywall|overlay",
+    "tags": "tag|categor|topic|label|keyword",
+    "caption": "caption|image|photo|gallery|figure|media|video",
+    "hidden": "hidden|^sr$|reader|visually|collapse",
+    "thread": "message|thread|forum|quote|answer|question|bbcode",
+    "product": "product|price|cart|shop|spec|sku|item",
+    "list": "list|grid|card|archive|result|feed|tile",
+    "description": "descri|summary|excerpt|lead|intro|detail|overview|about|hero",
+    "review": "review|rating|testimonial|faq|accordion|tab",
 }
 """What class, id, role and itemprop values tell: English words that sites of every language use in their markup."""
 _NAMED = re.compile(r'\s(?:class|id|role|itemprop)="([^"]*)"')
-_NAME = re.compile("|".join(f"({pattern})" for pattern in NAME_GROUPS.values()), re.IGNORECASE)
+_WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
 # Generated class lists run to kilobytes; what names an element stands at their beginning.
 _NAME_CHARS = 200
 
@@ -73,13 +72,13 @@ NAMES = (
 )  # fmt: skip
 
 
-def tree_features(places: Places, chars: FloatArray, link_chars: FloatArray) -> FloatArray:
+def tree_features(places: Places, tags: Sequence[str], chars: FloatArray, link_chars: FloatArray) -> FloatArray:
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
 
-    chars, link_chars: (n_blocks,), length of each block's text, and of the part of it in links.
+    tags: of all elements of the page. chars, link_chars: (n_blocks,), length of each block's text, and of the part of it in links.
     """
     own = places.elements
-    flags = _flags_of(places.tree)
+    flags = _flags_of(places)
     inherited = _inherited(flags, places.parents)
     near = flags[own] | flags[places.containers[:, 0]] | flags[places.containers[:, 1]]
     n_tags, n_names = len(TAG_GROUPS), len(NAME_GROUPS)
@@ -89,7 +88,7 @@ def tree_features(places: Places, chars: FloatArray, link_chars: FloatArray) -> 
             _repetition_features(places, chars, link_chars),
             _bits(inherited[own], 0, n_tags), _bits(flags[own], 0, n_tags),
             _bits(inherited[own], n_tags, n_names), _bits(near, n_tags, n_names),
-            _inline_counts(places),
+            _inline_counts(tags, places.inside),
         ],
         axis=1,
     )  # fmt: skip
@@ -107,13 +106,13 @@ def _container_features(places: Places, chars: FloatArray, link_chars: FloatArra
 
 def _repetition_features(places: Places, chars: FloatArray, link_chars: FloatArray) -> FloatArray:
     """How many blocks stand on the same path of tags, or in equal start tags, and how long and linked those are."""
-    tree = places.tree
-    paths, depths = _paths(tree)
+    tags, start_tags = places.tags, places.start_tags
+    paths, depths = _paths(places)
     own: list[int] = places.elements.tolist()
     around = places.containers[:, 0].tolist()
     same_path = _group([paths[element] for element in own])
-    same_class = _group([(tree.start_tag(i), tree.start_tag(j)) for i, j in zip(own, around, strict=True)])
-    siblings = _group([(tree.tags[i], j) for i, j in zip(own, around, strict=True)])
+    same_class = _group([(start_tags[i], start_tags[j]) for i, j in zip(own, around, strict=True)])
+    siblings = _group([(tags[i], j) for i, j in zip(own, around, strict=True)])
     path_blocks, class_blocks = np.bincount(same_path)[same_path], np.bincount(same_class)[same_class]
     path_chars, class_chars = (np.bincount(group, chars)[group] for group in (same_path, same_class))
     class_links = np.bincount(same_class, link_chars)[same_class]
@@ -127,15 +126,13 @@ def _repetition_features(places: Places, chars: FloatArray, link_chars: FloatArr
     )  # fmt: skip
 
 
-def _paths(tree: Tree) -> tuple[list[int], FloatArray]:
+def _paths(places: Places) -> tuple[list[int], FloatArray]:
     """Return, for every element, a number that equal paths of tag names share, and its depth."""
     numbers: dict[tuple[int, str], int] = {}
-    paths: list[int] = []
-    depths: list[int] = []
-    for parent, tag in zip(tree.parents, tree.tags, strict=True):
-        above, depth = (paths[parent], depths[parent] + 1) if parent >= 0 else (-1, 0)
-        paths.append(numbers.setdefault((above, tag), len(numbers)))
-        depths.append(depth)
+    paths, depths = [0], [0]
+    for parent, tag in zip(places.parents.tolist()[1:], places.tags[1:], strict=True):
+        paths.append(numbers.setdefault((paths[parent], tag), len(numbers) + 1))
+        depths.append(depths[parent] + 1)
     return paths, np.array(depths, np.float64)
 
 
@@ -145,25 +142,33 @@ def _group(keys: Sequence[object]) -> IntArray:
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
 
 
-def _flags_of(tree: Tree) -> IntArray:
+def _flags_of(places: Places) -> IntArray:
     """Return, for every element, the bits of its own tag group and name groups; looks at each distinct tag once."""
     groups = {tag: 1 << bit for bit, group in enumerate(TAG_GROUPS) for tag in group.split()}
-    bits = {start_tag: groups.get(name, 0) | _name_bits(start_tag) for start_tag, name in tree.names.items()}
-    return np.array([bits[tree.parts[index]] for index in tree.opens], np.int64)
+    names = dict(zip(places.start_tags, places.tags, strict=True))
+    bits = {start_tag: groups.get(name, 0) | _name_bits(start_tag) for start_tag, name in names.items()}
+    return np.array([bits[start_tag] for start_tag in places.start_tags], np.int64)
 
 
 def _name_bits(start_tag: str) -> int:
     bits = 0
     for values in _NAMED.findall(start_tag):
-        for match in _NAME.finditer(values, 0, _NAME_CHARS):
-            bits |= 1 << (len(TAG_GROUPS) + (match.lastindex or 1) - 1)
+        for word in _WORD.findall(values[:_NAME_CHARS]):
+            bits |= _word_bits(word)
     return bits
+
+
+# The same few thousand words name the elements of nearly all pages, and twenty searches a word are slow.
+@functools.lru_cache(maxsize=1 << 15)
+def _word_bits(word: str) -> int:
+    lowered = word.lower()
+    found = (re.search(pattern, lowered) is not None for pattern in NAME_GROUPS.values())
+    return sum(1 << bit for bit, hit in enumerate(found, start=len(TAG_GROUPS)) if hit)
 
 
 def _inherited(flags: IntArray, parents: IntArray) -> IntArray:
     """Return the bits of every element and all its ancestors: pointers double, so the rounds are log2 of the depth."""
-    flags = flags.copy()
-    above = np.maximum(parents, 0)
+    flags, above = flags.copy(), parents
     while above.any():
         flags |= flags[above]
         above = above[above]
@@ -174,11 +179,11 @@ def _bits(flags: IntArray, first: int, count: int) -> FloatArray:
     return (flags[:, None] >> np.arange(first, first + count) & 1).astype(np.float64)
 
 
-def _inline_counts(places: Places) -> FloatArray:
+def _inline_counts(tags: Sequence[str], inside: IntArray) -> FloatArray:
     groups = {tag: number for number, group in enumerate(INLINE_GROUPS) for tag in group.split()}
-    kinds = np.array([groups.get(tag, -1) for tag in places.tree.tags])
+    kinds = np.array([groups.get(tag, -1) for tag in tags])
     counts = []
     for number in range(len(INLINE_GROUPS)):
         sums = np.concatenate([[0], np.cumsum(kinds == number)])
-        counts.append(np.log1p(sums[places.lasts] - sums[places.firsts]))
+        counts.append(np.log1p(sums[inside[:, 1]] - sums[inside[:, 0]]))
     return np.stack(counts, axis=1)

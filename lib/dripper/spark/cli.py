@@ -17,16 +17,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def parser(name: str, description: str | None) -> argparse.ArgumentParser:
-    """Return a parser with the flags that every job has."""
+def parser(name: str, description: str | None, *, reads_archives: bool = True) -> argparse.ArgumentParser:
+    """Return a parser with the flags that every job has, and --warcs where it reads archives."""
     made = argparse.ArgumentParser(
         prog=name, description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    made.add_argument(
-        "--warcs",
-        required=True,
-        help="comma-separated files, folders, globs, s3:// objects or prefixes, and @lists of paths",
-    )
+    if reads_archives:
+        kinds = "comma-separated files, folders, globs, s3:// objects or prefixes, and @lists of paths"
+        made.add_argument("--warcs", required=True, help=kinds)
     made.add_argument("--output", required=True, help="a folder, an s3a:// prefix, or catalog.schema")
     made.add_argument("--conf", action="append", default=[], metavar="FILE", help="settings as YAML; later files win")
     made.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="assignments", help="one setting")

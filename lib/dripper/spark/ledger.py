@@ -17,12 +17,15 @@ TABLE = "warc_files"
 class Ledger:
     """Reads and writes the ledger; every write is one commit of one batch."""
 
-    def __init__(self, spark: SparkSession, tables: Tables) -> None:
+    def __init__(self, spark: SparkSession, tables: Tables, is_new: bool = False) -> None:
         self._spark = spark
         self._tables = tables
+        self._is_new = is_new
 
     def entries(self) -> list[LedgerEntry]:
         """Return all entries; one small object a file (Common Crawl's 90,000 files are 20 MB on the driver)."""
+        if self._is_new:
+            return []
         rows = self._tables.read(TABLE).select("warc_file", "size_bytes", "batch", "state").collect()
         return [LedgerEntry(PlannedFile(r["warc_file"], r["size_bytes"]), r["batch"], r["state"]) for r in rows]
 

@@ -2,6 +2,7 @@
 
 from pyspark.sql import SparkSession
 
+from dripper.spark.plan import Plan
 from dripper.spark.run import Outcome
 from dripper.spark.tables import Tables
 
@@ -33,6 +34,20 @@ def summary(outcome: Outcome, output: str) -> str:
     if outcome.plan.n_left:
         lines.append(f"--limit left {outcome.plan.n_left} files for the next run")
     lines += [f"NOT DONE: {complaint}" for complaint in outcome.complaints]
+    return "\n".join(lines) + "\n"
+
+
+def plan_summary(plan: Plan) -> str:
+    """Return what a run would do, a line a batch."""
+    lines = [f"{plan.n_done} files are done; {len(plan.retried)} that could not be read are tried again"]
+    for kind, batches in (("goes on", plan.resumed), ("new", plan.fresh)):
+        for batch in batches:
+            known = sum(file.size_bytes or 0 for file in batch.files)
+            unknown = sum(file.size_bytes is None for file in batch.files)
+            sizes = f"{known / 1e6:.1f} MB" + (f" and {unknown} files of unknown size" if unknown else "")
+            lines.append(f"batch {batch.number} ({kind}): {len(batch.files)} files, {sizes}")
+    if plan.n_left:
+        lines.append(f"--limit leaves {plan.n_left} files")
     return "\n".join(lines) + "\n"
 
 

@@ -17,7 +17,7 @@ def extraction_row(record: Record, extraction: Extraction, batch: int, versions:
         "page_id": record.page_id,
         "batch": batch,
         "url": record.url,
-        "host": host_of(record.url),
+        "host": host_name(record.url),
         "warc_file": record.warc_file,
         "warc_offset": record.offset,
         "warc_length": record.length,
@@ -47,10 +47,10 @@ def extraction_row(record: Record, extraction: Extraction, batch: int, versions:
     }
 
 
-def host_of(url: str) -> str | None:
+def host_name(url: str) -> str | None:
     """Return the host of `url` in lower case, or None where there is none.
 
-    >>> host_of("https://Example.org:8080/a")
+    >>> host_name("https://Example.org:8080/a")
     'example.org'
     """
     try:

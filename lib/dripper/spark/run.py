@@ -2,13 +2,13 @@
 
 import logging
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from dripper.config import Settings
-from dripper.errors import InputError
 from dripper.labels import load
 from dripper.spark.fused import FusedJob, Totals
 from dripper.spark.ledger import Ledger
@@ -16,9 +16,12 @@ from dripper.spark.plan import BatchSize, Plan, PlannedFile, make_plan
 from dripper.spark.progress import Progress
 from dripper.spark.session import slots
 from dripper.spark.tables import Tables
+from dripper.spark.worker import read_settings
 from dripper.warc import expand
 
 logger = logging.getLogger(__name__)
+
+NAMES = ("warc_files", "extractions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +37,24 @@ class Outcome:
 def open_tables(spark: SparkSession, output: str) -> tuple[Tables, Ledger]:
     """Return the tables below `output`, made if they are not there, and the ledger among them."""
     tables = Tables(spark, output)
-    for table in ("warc_files", "extractions"):
-        tables.create(table)
-    return tables, Ledger(spark, tables)
+    # At once, as each waits for the file system and for Spark's planner most of the time.
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        is_new = dict(zip(NAMES, pool.map(tables.create, NAMES), strict=True))
+    return tables, Ledger(spark, tables, is_new["warc_files"])
 
 
 def plan_files(ledger: Ledger, warcs: str, settings: Settings, slots: int, limit: int | None) -> Plan:
-    """Return what is to do for the files that `warcs` names. Raises InputError where it names none."""
-    files = [PlannedFile(file.path, file.size_bytes) for file in expand(warcs, settings.reading)]
-    if not files:
-        raise InputError(f"--warcs {warcs}: no WARC or ARC files there (names with .warc or .arc in them)")
+    """Return what is to do for the files that `warcs` names. Raises InputError where it names none that exist."""
+    files = [PlannedFile(file.path, file.size_bytes) for file in expand(warcs, read_settings(settings))]
     size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * slots)
     return make_plan(files, ledger.entries(), size, limit)
+
+
+def dry_plan(spark: SparkSession, warcs: str, output: str, settings: Settings, limit: int | None = None) -> Plan:
+    """Return what `run` would do, and write nothing. Raises UsageError like `run`."""
+    tables = Tables(spark, output)
+    ledger = Ledger(spark, tables, is_new=tables.version("warc_files") is None)
+    return plan_files(ledger, warcs, settings, slots(spark), limit)
 
 
 def run(spark: SparkSession, warcs: str, output: str, settings: Settings, limit: int | None = None) -> Outcome:
@@ -66,8 +75,11 @@ def run(spark: SparkSession, warcs: str, output: str, settings: Settings, limit:
         with Progress(spark, n_files) as progress:
             totals = FusedJob(spark, tables, ledger, settings, at_once).run(batches, progress)
     written = [batch.number for batch in batches if batch.number not in totals.failed_batches]
-    complaints = [*_unfinished(totals), *(_unclosed(tables, totals, written) if written else [])]
-    return Outcome(plan, totals, ledger.counts(), tuple(complaints))
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        unclosed = pool.submit(_unclosed, tables, totals, written)
+        counts = ledger.counts()
+        complaints = [*_unfinished(totals), *unclosed.result()]
+    return Outcome(plan, totals, counts, tuple(complaints))
 
 
 def _unfinished(totals: Totals) -> list[str]:
@@ -85,6 +97,8 @@ def _unfinished(totals: Totals) -> list[str]:
 
 def _unclosed(tables: Tables, totals: Totals, batches: Sequence[int]) -> list[str]:
     """Every record is a page or skipped with a reason, and every page is exactly one row: checked on the table itself."""
+    if not batches:
+        return []
     rows = (
         tables.read("extractions")
         .where(F.col("batch").isin(list(batches)))

@@ -1,5 +1,6 @@
 """The Spark session: the one that is already there (Databricks, spark-submit), or one made here with Delta in it."""
 
+import logging
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _ALWAYS = {
     # Timestamps must not depend on where the job runs.
     "spark.sql.session.timeZone": "UTC",
@@ -41,8 +43,10 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = builder.master(settings.master or os.environ.get("MASTER") or "local[*]")
         properties |= _DELTA | delta_jars(settings) | _quiet_logging()
-    for key, value in (properties | settings.properties).items():
+    for key, value in _merged(properties, settings.properties).items():
         builder = builder.config(key, value)
+    # PySpark logs the whole JVM stack of every failed analysis, also of those that this program expects and handles.
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     try:
         spark = builder.getOrCreate()
     except PySparkRuntimeError as error:
@@ -82,9 +86,13 @@ def _require_java() -> None:
 
 def _quiet_logging() -> dict[str, str]:
     """Spark's own default prints a dozen warnings that nobody can act on."""
-    return {
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={(files('dripper.spark') / 'log4j2.properties')}"
-    }
+    return {_JAVA_OPTIONS: f"-Dlog4j2.configurationFile={files('dripper.spark') / 'log4j2.properties'}"}
+
+
+def _merged(ours: dict[str, str], theirs: dict[str, str]) -> dict[str, str]:
+    """The user's properties win, but for Java's options, which are a list."""
+    options = " ".join(filter(None, (ours.get(_JAVA_OPTIONS), theirs.get(_JAVA_OPTIONS))))
+    return ours | theirs | ({_JAVA_OPTIONS: options} if options else {})
 
 
 def delta_jars(settings: SparkSettings) -> dict[str, str]:

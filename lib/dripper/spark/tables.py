@@ -36,15 +36,15 @@ class Tables:
         """Return how SQL addresses the table: `catalog.schema.table`, or delta.`path`."""
         return f"{self.output}.{table}" if self.in_catalog else f"delta.`{self._path(table)}`"
 
-    def create(self, table: str) -> None:
-        """Make the table if it is not there, with comments on its columns.
+    def create(self, table: str) -> bool:
+        """Make the table if it is not there, with comments on its columns; return whether it is new.
 
         Raises InputError if it is there with another schema version, or if something else is in its place.
         """
         schema, comment = TABLES[table]
-        version = self._version(table)
+        version = self.version(table)
         if version == SCHEMA_VERSION:
-            return
+            return False
         if version is not None:
             raise InputError(
                 f"{self.sql_name(table)} has schema version {version}, this program writes {SCHEMA_VERSION}: choose another "
@@ -58,6 +58,24 @@ class Tables:
             )
         except AnalysisException as error:
             raise InputError(f"cannot create {self.sql_name(table)}: {_first_line(error)}") from None
+        return True
+
+    def version(self, table: str) -> int | None:
+        """Return the table's schema version; 0 for a Delta table that another program made, None if there is no table.
+
+        Raises InputError where it cannot be opened.
+        """
+        try:
+            # Table properties alone: DESCRIBE DETAIL has them too, but counts the table's files for it, 4 times the time.
+            properties = {
+                row["key"]: row["value"]
+                for row in self._spark.sql(f"SHOW TBLPROPERTIES {self.sql_name(table)}").collect()
+            }
+        except AnalysisException as error:
+            if error.getCondition() in _ABSENT:
+                return None
+            raise InputError(f"cannot open {self.sql_name(table)}: {_first_line(error)}") from None
+        return int(properties.get(_VERSION_PROPERTY, 0))
 
     def read(self, table: str) -> DataFrame:
         """Return the table as it is now."""
@@ -85,17 +103,6 @@ class Tables:
 
     def _path(self, table: str) -> str:
         return f"{self.output}/{table}"
-
-    def _version(self, table: str) -> int | None:
-        """The schema version of the table; 0 for a Delta table that another program made; None if there is no table."""
-        try:
-            properties = self._spark.sql(f"DESCRIBE DETAIL {self.sql_name(table)}").select("properties").head()
-        except AnalysisException as error:
-            if error.getCondition() in _ABSENT or "is not a Delta table" in str(error):
-                return None
-            raise InputError(f"cannot open {self.sql_name(table)}: {_first_line(error)}") from None
-        assert properties is not None
-        return int(properties[0].get(_VERSION_PROPERTY, 0))
 
 
 _ABSENT = {"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "TABLE_OR_VIEW_NOT_FOUND"}

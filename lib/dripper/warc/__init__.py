@@ -1,8 +1,20 @@
 """Where records come from: archives found, opened, cut into records, and their pages decoded to text."""
 
 from dripper.warc.encoding import Decoded, decode
+from dripper.warc.expand import SourceFile, expand
 from dripper.warc.reader import RecordReader, read_records
 from dripper.warc.record import FileReport, Record
 from dripper.warc.settings import ReadSettings, S3Settings
 
-__all__ = ["Decoded", "FileReport", "ReadSettings", "Record", "RecordReader", "S3Settings", "decode", "read_records"]
+__all__ = [
+    "Decoded",
+    "FileReport",
+    "ReadSettings",
+    "Record",
+    "RecordReader",
+    "S3Settings",
+    "SourceFile",
+    "decode",
+    "expand",
+    "read_records",
+]

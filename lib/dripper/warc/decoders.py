@@ -78,7 +78,8 @@ def _table(name: str) -> str:
 
 def _decode_multibyte(data: bytes, name: str) -> str:
     """Decode one of the East Asian encodings; on an error take what the standard takes and go on behind it."""
-    codec, parts, at = _CODECS[name], [], 0
+    codec, at = _CODECS[name], 0
+    parts: list[str] = []
     for _ in range(_MAX_MENDED):
         try:
             return "".join([*parts, data[at:].decode(codec)])

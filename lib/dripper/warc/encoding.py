@@ -15,9 +15,9 @@ from dripper.warc.prescan import charset_of, declared_label
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 
 _DETECT_BYTES = 1 << 14
-"""From the first byte that is not ASCII on. Of 985 pages in 14 encodings, made from pages of three training sets without their
-declarations, chardetng (Apache-2.0, MIT) names the right one for 983 from 16 KiB (8 ms a page), for 981 from 128 KiB. Whole
-pages: uchardet in resiliparse 972, cchardet 927, charset-normalizer 111 of 124, chardet 7 895."""
+"""From the first byte that is not ASCII on. Of 985 pages in 14 encodings, made from pages of three training sets
+without their declarations, chardetng (Apache-2.0, MIT) names the right one for 983 from 16 KiB (8 ms a page), for 981
+from 128 KiB. Whole pages: uchardet in resiliparse 972, cchardet 927, charset-normalizer 111 of 124, chardet 7 895."""
 
 _MOSTLY_UTF8 = 20
 """So many characters of several bytes for one error, and an undeclared page is UTF-8: one cut in half in a `title` is

@@ -4,19 +4,21 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dripper.errors import InputError
+from dripper.warc.http import HttpFile
 from dripper.warc.members import Source
+from dripper.warc.s3 import S3Object, is_s3
 from dripper.warc.settings import ReadSettings
 
 
 class LocalFile:
-    """A file on this machine, as a `Source`."""
+    """A file on this machine, as a `Source`. Raises InputError where it does not exist or is a folder."""
 
     def __init__(self, path: str) -> None:
-        self._path = Path(path.removeprefix("file://") if path.startswith("file:///") else path)
+        self._path = local_path(path)
         try:
             self.size_bytes: int | None = self._path.stat().st_size
-        except OSError as error:
-            raise InputError(f"{path}: {error.strerror or error}") from error
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
         if self._path.is_dir():
             raise InputError(f"{path} is a folder, not an archive file")
 
@@ -27,6 +29,21 @@ class LocalFile:
         return stream
 
 
+def local_path(path: str) -> Path:
+    """Return a local path, of which a `file:` URL is one way to write it."""
+    return Path("/" + path[5:].lstrip("/") if path.startswith("file:/") else path)
+
+
+def is_http(path: str) -> bool:
+    """Tell whether a path is an HTTP URL."""
+    return path.startswith(("http://", "https://"))
+
+
 def open_source(path: str, settings: ReadSettings) -> Source:
-    """Return the archive at `path`; raises InputError where it does not exist or may not be read."""
+    """Return the file at `path` (local, `file:`, `s3://`, `http(s)://`); raises InputError where it cannot be
+    opened."""
+    if is_s3(path):
+        return S3Object(path, settings.s3)
+    if is_http(path):
+        return HttpFile(path, settings.s3.max_attempts, settings.s3.timeout_seconds)
     return LocalFile(path)

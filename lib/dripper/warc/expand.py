@@ -1,0 +1,158 @@
+"""From what a user writes after `--warcs` to the archive files it means."""
+
+import fnmatch
+import glob
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from dripper.errors import InputError
+from dripper.warc.s3 import S3Object, bucket_and_key, is_s3, list_objects
+from dripper.warc.settings import ReadSettings
+from dripper.warc.source import is_http, local_path, open_source
+
+_ARCHIVE = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
+_GLOB = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One archive file to read. path: as `read_records` takes it. size_bytes: as stored; None where asking would cost
+    a request."""
+
+    path: str
+    size_bytes: int | None = None
+
+
+def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
+    """Return the archive files that `spec` means, each once; folders and patterns in the order of names, the rest as
+    written.
+
+    spec: comma-separated local paths, folders (searched to the bottom for names like `x.warc.gz`, `x.arc`), patterns
+    (`*`, `?`, `[…]`, `**`), `s3://` objects, prefixes or patterns, `http(s)://` files, and `@list`s: a file of paths,
+    one a line, anywhere the above may be, `.gz` too. A list's relative lines are joined to `settings.list_prefix`;
+    without one, to the bucket or server that the list is from (as Common Crawl's `warc.paths.gz` wants it), or to a
+    local list's folder. What a list names is not looked for here: it may be a hundred thousand files. Raises
+    InputError where a part of `spec` does not exist or means no file.
+    """
+    settings = settings or ReadSettings()
+    found: dict[str, SourceFile] = {}
+    for part in _parts(spec):
+        files = list(_expand_part(part, settings))
+        if not files:
+            raise InputError(
+                f"no archive files in {part}: names must end in .warc or .arc, with .gz, .zst or .lz4 or without"
+            )
+        for file in files:
+            found.setdefault(file.path, file)
+    return list(found.values())
+
+
+def _parts(spec: str) -> list[str]:
+    """Split at commas, unless the whole is the name of a file."""
+    if local_path(spec).exists():
+        return [spec]
+    parts = [part.strip() for part in spec.split(",") if part.strip()]
+    if not parts:
+        raise InputError(
+            "no archive files were named; give files, folders, patterns, s3:// or http:// addresses, or @lists"
+        )
+    return parts
+
+
+def _expand_part(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
+    if part.startswith("@"):
+        return _expand_list(part[1:], settings)
+    if is_s3(part):
+        return _expand_s3(part, settings)
+    return iter([SourceFile(part)]) if is_http(part) else _expand_local(part)
+
+
+def _expand_local(part: str) -> Iterator[SourceFile]:
+    path = local_path(part)
+    if path.is_dir():
+        return _files(sorted(p for p in path.rglob("*") if _ARCHIVE.search(p.name) and p.is_file()))
+    if path.exists():
+        return iter([SourceFile(part, path.stat().st_size)])
+    if not _GLOB.search(part):
+        raise InputError(f"{part} does not exist")
+    matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))  # noqa: PTH207, Path.glob takes no absolute
+    return _files([match for match in matches if match.is_file()])
+
+
+def _files(paths: list[Path]) -> Iterator[SourceFile]:
+    return (SourceFile(str(path), path.stat().st_size) for path in paths)
+
+
+def _expand_s3(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
+    bucket, key = bucket_and_key(part)
+    pattern = _GLOB.search(key)
+    if key and not key.endswith("/") and not pattern:
+        try:
+            return iter([SourceFile(part, S3Object(part, settings.s3).size_bytes)])
+        except InputError as error:
+            return _expand_prefix(part, bucket, key, settings, error)
+    if not pattern:
+        return _expand_prefix(part, bucket, key, settings)
+    matches = re.compile(fnmatch.translate(key)).match
+    listed = list_objects(bucket, key[: pattern.start()], settings.s3)
+    return (SourceFile(f"s3://{bucket}/{name}", size) for name, size in listed if matches(name) and size)
+
+
+def _expand_prefix(
+    part: str, bucket: str, prefix: str, settings: ReadSettings, error: InputError | None = None
+) -> Iterator[SourceFile]:
+    """Yield the archives whose keys start with `prefix`; where there are none, `error` says why there is no such
+    object."""
+    n_found = 0
+    for name, size in list_objects(bucket, prefix, settings.s3):
+        if _ARCHIVE.search(name):
+            n_found += 1
+            yield SourceFile(f"s3://{bucket}/{name}", size)
+    if error and not n_found:
+        raise error
+
+
+def _expand_list(path: str, settings: ReadSettings) -> Iterator[SourceFile]:
+    lines = [line.strip() for line in _read_text(path, settings).splitlines()]
+    names = [line for line in lines if line and not line.startswith("#")]
+    relative = [name for name in names if not (is_s3(name) or is_http(name) or name.startswith(("/", "file:/")))]
+    prefix = _prefix(path, relative, settings) if relative else ""
+    known = set(relative)
+    return (SourceFile(prefix + name if name in known else name) for name in names)
+
+
+def _prefix(path: str, relative: list[str], settings: ReadSettings) -> str:
+    """Return what goes before the relative lines of the list at `path`."""
+    if settings.list_prefix:
+        return settings.list_prefix.rstrip("/") + "/"
+    if is_s3(path):
+        return f"s3://{bucket_and_key(path)[0]}/"
+    if is_http(path):
+        return f"{urlsplit(path).scheme}://{urlsplit(path).netloc}/"
+    folders = (str(local_path(path).parent) + "/", "")
+    found = next((folder for folder in folders if any(Path(folder + name).exists() for name in relative)), None)
+    if found is None:
+        raise InputError(
+            f"@{path}: {relative[0]} is neither beside the list nor in the working folder; "
+            "set warc.list_prefix, for Common Crawl to s3://commoncrawl/ or https://data.commoncrawl.org/"
+        )
+    return found
+
+
+def _read_text(path: str, settings: ReadSettings) -> str:
+    """Return a list's text, unzipped if it is zipped; raises InputError where it is no text."""
+    stream = open_source(path, settings).open_at(0)
+    try:
+        parts = list(iter(lambda: stream.read(1 << 20), b""))
+    finally:
+        stream.close()
+    data = b"".join(parts)
+    try:
+        return (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).decode("utf-8-sig")
+    except (UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
+        raise InputError(f"@{path} is not a list of paths: {error}") from error
