@@ -12,7 +12,7 @@ from typing import Any
 
 from dripper.datasets import DATA_SETS, PageCounts, Role
 from dripper.eval import charts
-from dripper.eval.agreement import DIFFERENCES, agreements
+from dripper.eval.agreement import STUDY_VERSIONS, agreements
 from dripper.eval.extra import load
 from dripper.eval.extractors import Extractor, Kind
 from dripper.eval.results import Frame, mean_similarities, means_by, overall, pages_by, read_scores
@@ -45,12 +45,12 @@ class Heat:
     rows: Sequence[tuple[Extractor, Sequence[float | None]]]
 
     def shade(self, column: int, value: float | None) -> float:
-        """Return where a value lies between the lowest and the highest of its column, 0..1."""
-        values = [row[column] for _, row in self.rows if row[column] is not None]
-        low, high = min(values, default=0), max(values, default=0)  # type: ignore[type-var]
-        if value is None or low is None or high is None or high == low:
+        """Return where a value lies between the lowest and the highest of its column, bounds apart; at most 1."""
+        values = [row[column] for one, row in self.rows if one.kind is not Kind.BOUND]
+        there = [other for other in values if other is not None]
+        if value is None or not there or max(there) == min(there):
             return 0.0
-        return (value - low) / (high - low)
+        return min(1.0, max(0.0, (value - min(there)) / (max(there) - min(there))))
 
 
 def write_report(settings: RunSettings, jobs: Sequence[SetScoring], folder: Path) -> Path:
@@ -119,7 +119,8 @@ def _study(settings: RunSettings, frame: Frame, extractors: Sequence[Extractor])
         here[OUR_SETS[ours]] = len(ids) if ours in settings.sets else 0
     return {
         "agreements": agreements(frame, reference),
-        "reasons": DIFFERENCES,
+        "study_versions": STUDY_VERSIONS,
+        "versions": {one.name: one.version for one in settings.extractors},
         "table_3": table_3(frame, reference),
         "findings": findings(frame, extractors),
         "missing_parts": coverage(here),
