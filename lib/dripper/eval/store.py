@@ -50,8 +50,7 @@ class Outputs:
         self._stream: TextIO | None = None
 
     def __enter__(self) -> "Outputs":
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._stream = self.path.open("a", encoding="utf-8")
+        self._stream = _append_to(self.path)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -76,8 +75,7 @@ def read_outputs(path: Path) -> dict[str, Output]:
 
 def write_lines(path: Path, rows: Iterator[dict[str, Any]]) -> None:
     """Append rows, each written to the file at once."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as stream:
+    with _append_to(path) as stream:
         for row in rows:
             stream.write(_line(row))
             stream.flush()
@@ -93,6 +91,16 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
                 yield json.loads(line)
             except ValueError:
                 continue
+
+
+def _append_to(path: Path) -> TextIO:
+    """Open a file to append lines; what a kill left without an end of line is ended, or the next line would be lost too."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    cut_short = path.exists() and not path.read_bytes().endswith(b"\n") and path.stat().st_size > 0
+    stream = path.open("a", encoding="utf-8")
+    if cut_short:
+        stream.write("\n")
+    return stream
 
 
 def _line(row: dict[str, Any]) -> str:
