@@ -12,18 +12,26 @@ RUN = [
     "boto3>=1.35",
     "brotli>=1.1",
     "chardetng_py>=0.3",
+    # Ships with boto3 and trafilatura, and is used by name.
+    "botocore>=1.35",
+    "courlan>=1.3",
+    "html-to-markdown>=3,<4",
     "html2text>=2024.2.26",
     "lxml>=5.3",
     "lz4>=4.3",
     # Trafilatura extracts nothing without it, and says nothing.
     "lxml_html_clean>=0.4",
+    "mathml-to-latex>=0.2",
     "numpy>=1.26",
     "py3langid>=0.3",
     "pydantic>=2.8",
     "pyyaml>=6",
+    # Aligns a fallback's text with blocks.
+    "rapidfuzz>=3.10",
     "selectolax>=1.0,<2",
     "trafilatura>=2.0,<3",
     "warcio>=1.7.5",
+    "urllib3>=2",
     "webencodings>=0.5.1",
     "zstandard>=0.23",
 ]
@@ -53,8 +61,13 @@ TEST = [
     "ruff>=0.8",
     "types-PyYAML",
 ]
-TRAIN = ["jax>=0.5", "rapidfuzz>=3.10"]
-EVAL = ["jieba>=0.42", "rapidfuzz>=3.10"]
+TRAIN = [
+    "jax>=0.5",
+]
+EVAL = [
+    "jieba>=0.42",
+]
+
 GPU = ["vllm>=0.11"]
 
 setup(

@@ -21,7 +21,9 @@ def write_archives(data: Path, data_sets: list[str], folder: Path) -> tuple[list
         with files[-1].open("wb") as stream:
             writer = WARCWriter(stream, gzip=True)
             for number, page in enumerate(pages[start : start + PAGES_PER_FILE], start):
-                headers = StatusAndHeaders("200 OK", [("Content-Type", page.content_type or "text/html")], protocol="HTTP/1.1")
+                headers = StatusAndHeaders(
+                    "200 OK", [("Content-Type", page.content_type or "text/html")], protocol="HTTP/1.1"
+                )
                 url = page.url or f"http://{page.data_set}.example/{number}"
                 record = writer.create_warc_record(url, "response", payload=BytesIO(page.html), http_headers=headers)
                 writer.write_record(record)

@@ -58,13 +58,17 @@ def main() -> int:
             for file in files:
                 shutil.copy(file, folder / "copies" / f"{copy}-{file.name}")
         size = sum(file.stat().st_size for file in files)
-        print(f"{pages} pages of {arguments.sets} in {len(files)} WARC files, {size / 1e6:.0f} MB; {platform.processor()}")
+        print(
+            f"{pages} pages of {arguments.sets} in {len(files)} WARC files, {size / 1e6:.0f} MB; {platform.processor()}"
+        )
         rounds = [(ours(folder, i), theirs(folder, arguments.peer_python, i)) for i in range(arguments.rounds)]
     for number, (mine, peer) in enumerate(rounds, 1):
         tell(f"round {number}: dripper-spark", mine, pages)
         tell(f"round {number}: datatrove + Trafilatura", peer, pages)
     ratio = statistics.median(mine.pages_per_second(pages) / peer.pages_per_second(pages) for mine, peer in rounds)
-    print(f"pages a second and core beyond the fixed cost, ours over theirs, median of {len(rounds)} rounds: {ratio:.2f}")
+    print(
+        f"pages a second and core beyond the fixed cost, ours over theirs, median of {len(rounds)} rounds: {ratio:.2f}"
+    )
     return 0
 
 
@@ -81,7 +85,14 @@ def ours(folder: Path, number: int) -> Timing:
 
     def run(source: str) -> float:
         output = folder / f"ours-{source}-{number}"
-        job = [sys.executable, str(ROOT / "jobs/run.py"), "--conf", str(ROOT / "conf/local.yml"), "--set", "spark.master=local[1]"]
+        job = [
+            sys.executable,
+            str(ROOT / "jobs/run.py"),
+            "--conf",
+            str(ROOT / "conf/local.yml"),
+            "--set",
+            "spark.master=local[1]",
+        ]
         return timed([*job, "--warcs", str(folder / source), "--output", str(output)])
 
     once, copies = run("once"), run("copies")

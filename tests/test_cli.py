@@ -53,7 +53,7 @@ def test_a_page_without_content_is_told(tmp_path: Path, capsys: pytest.CaptureFi
     [
         (["/nowhere/page.html"], "/nowhere/page.html: No such file"),
         (["/"], "/: Is a directory"),
-        (["{file}", "--labeler", "cpuu"], "did you mean 'cpu'?"),
+        (["{file}", "--labeler", "cpuu"], "did you mean 'cpu'"),
     ],
 )
 def test_a_typo_is_one_sentence(

@@ -1,10 +1,12 @@
 """What is around the code: the bundle, the notebook's form, the pins, the preflight."""
 
+import ast
 import json
 import os
 import re
 import subprocess
 import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -142,3 +144,20 @@ def test_preflight_names_missing_java(tmp_path: Path) -> None:
 def test_the_notebook_is_stored_without_outputs() -> None:
     notebook = json.loads((ROOT / "notebooks/tour.ipynb").read_text())
     assert not [cell for cell in notebook["cells"] if cell.get("outputs")]
+
+
+def test_every_import_is_declared() -> None:
+    """What one machine happens to have installed must not be missing on the next."""
+    declared = re.findall(r'^    "([A-Za-z0-9_.-]+)', (ROOT / "setup.py").read_text(), flags=re.M)
+    wanted = {name.lower().replace("_", "-") for name in declared}
+    providers = packages_distributions()
+    missing = set()
+    for module in (ROOT / "lib").rglob("*.py"):
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            for name in {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"dripper"}:
+                packages = {package.lower().replace("_", "-") for package in providers.get(name, [name])}
+                if not packages & wanted:
+                    missing.add(f"{module.name}: {name}")
+    assert missing == set()

@@ -26,6 +26,11 @@ def test_words_are_runs_of_letters_or_single_unspaced_characters(text: str, word
     assert words_of(text) == words
 
 
+@given(st.text(st.characters(max_codepoint=127)))
+def test_the_short_way_for_ascii_is_the_long_way(text: str) -> None:
+    assert words_of(text) == words_of(f"{text} é")[:-1]
+
+
 @given(st.text())
 def test_every_letter_and_digit_is_in_exactly_one_word(text: str) -> None:
     kept = "".join(words_of(text))

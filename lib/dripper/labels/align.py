@@ -68,7 +68,8 @@ def _common_subsequence(
         for opcode in LCSseq.opcodes(flat.tolist(), text.tolist()):
             if opcode.tag == "equal":
                 matched[opcode.src_start : opcode.src_end] = True
-                used[opcode.dest_start : opcode.dest_end] = True
+                # A stray match does not use up the text: the shingles around it would be lost to the block they are from.
+                used[opcode.dest_start : opcode.dest_end] = opcode.src_end - opcode.src_start >= MIN_RUN
     return matched, used
 
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from dripper.html.page import Page
 from dripper.labels import text_features, tree_features
 from dripper.labels.network import BlockSequence
-from dripper.labels.places import places_of
+from dripper.labels.places import LEVELS, places_of
 from dripper.labels.text_features import PageWords
 
 FloatArray = npt.NDArray[np.float64]
@@ -38,7 +38,7 @@ class PageFeatures(NamedTuple):
 def page_features(page: Page) -> PageFeatures:
     """Return the features of a page; cost is linear in its characters, elements and blocks."""
     if not page.blocks:
-        none = np.zeros((0, tree_features.LEVELS + 1), np.int64)
+        none = np.zeros((0, LEVELS + 1), np.int64)
         return PageFeatures(BlockSequence(np.zeros((0, len(NAMES))), none, none), none[:, 0])
     texts = [block.text for block in page.blocks]
     chars = np.array([len(text) for text in texts], np.float64)

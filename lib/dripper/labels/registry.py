@@ -23,6 +23,6 @@ def load(name: str) -> Labeler:
     """
     if name not in LABELERS:
         near = difflib.get_close_matches(name, LABELERS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise SettingsError(f"no labeler {name!r}{hint} There are: {', '.join(LABELERS)}")
+        hint = f"; did you mean {near[0]!r}" if near else ""
+        raise SettingsError(f"no labeler {name!r}{hint}. There are: {', '.join(LABELERS)}")
     return LABELERS[name]()

@@ -62,7 +62,9 @@ class PageWords:
 
 def text_features(texts: Sequence[str], words: PageWords, title: str) -> FloatArray:
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)); texts must not be an empty sequence."""
-    return np.concatenate([_character_features(texts, words.counts), _word_features(texts, words, title)], axis=1)
+    characters = _character_features(texts, words.counts)
+    has_digit = characters[:, NAMES.index("digits")] > 0
+    return np.concatenate([characters, _word_features(texts, words, title, has_digit.tolist())], axis=1)
 
 
 def _character_features(texts: Sequence[str], word_counts: npt.NDArray[np.int64]) -> FloatArray:
@@ -88,23 +90,37 @@ def _character_features(texts: Sequence[str], word_counts: npt.NDArray[np.int64]
     )  # fmt: skip
 
 
-def _word_features(texts: Sequence[str], words: PageWords, title: str) -> FloatArray:
+def _word_features(texts: Sequence[str], words: PageWords, title: str, has_digit: Sequence[bool]) -> FloatArray:
     title_words = set(words_of(title))
     copies = Counter(texts)
-    frequent, cues = _frequent_words(words), _cue_bits()
-    bits = []
+    singles, pairs = _cue_bits()
     rows = []
-    for text, own in zip(texts, words.blocks, strict=True):
-        head, distinct = own[:HEAD_WORDS], set(own)
-        size, shared = max(len(head), 1), len(distinct & title_words)
+    bits = []
+    for text, own, digit in zip(texts, words.blocks, has_digit, strict=True):
+        distinct = set(own)
+        shared = len(distinct & title_words)
         rows.append((
             shared / max(len(distinct), 1), shared / max(len(title_words), 1), copies[text] > 1,
-            _DATE.search(text, 0, 200) is not None, sum(map(frequent.__contains__, head)) / size,
-            sum(map((3).__ge__, map(len, head))) / size, len(distinct) / max(len(own), 1), not own,
+            digit and _DATE.search(text, 0, 200) is not None, len(distinct) / max(len(own), 1), not own,
         ))  # fmt: skip
-        bits.append(_bits_of(own[:CUE_WORDS], cues))
+        bits.append(_bits_of(own[:CUE_WORDS], singles, pairs))
     flags = np.array(bits)[:, None] >> np.arange(len(CUES)) & 1
-    return np.concatenate([np.array(rows, np.float64), flags], axis=1)
+    table = np.array(rows, np.float64)
+    return np.concatenate([table[:, :4], _head_shares(words), table[:, 4:], flags], axis=1)
+
+
+def _head_shares(words: PageWords) -> FloatArray:
+    """Return which shares of each block's first words are frequent on the page, and short (three letters or less)."""
+    frequent = _frequent_words(words)
+    heads = list(chain.from_iterable(own[:HEAD_WORDS] for own in words.blocks))
+    sizes = np.minimum(words.counts, HEAD_WORDS)
+    ends = np.cumsum(sizes)
+    flags = (
+        np.fromiter(map(frequent.__contains__, heads), bool, len(heads)),
+        np.fromiter(map(len, heads), np.int64, len(heads)) <= 3,
+    )
+    sums = [np.concatenate([[0], np.cumsum(flag)]) for flag in flags]
+    return np.stack([(part[ends] - part[ends - sizes]) / np.maximum(sizes, 1) for part in sums], axis=1)
 
 
 def _frequent_words(words: PageWords) -> set[str]:
@@ -114,17 +130,30 @@ def _frequent_words(words: PageWords) -> set[str]:
     return {word for word, count in frequency.items() if count >= least[0]}
 
 
-def _bits_of(words: Sequence[str], cues: Mapping[str, int]) -> int:
+def _bits_of(words: Sequence[str], singles: Mapping[str, int], pairs: Mapping[str, Mapping[str, int]]) -> int:
     bits = 0
-    for word in chain(words, map("{} {}".format, words, words[1:])):
-        bits |= cues.get(word, 0)
+    for number, word in enumerate(words, start=1):
+        if word in singles:
+            bits |= singles[word]
+        if word in pairs and number < len(words):
+            bits |= pairs[word].get(words[number], 0)
     return bits
 
 
 @functools.cache
-def _cue_bits() -> Mapping[str, int]:
-    """Return the bit of every cue, its words joined by a space as :func:`words_of` takes them apart."""
-    return {" ".join(words_of(cue)): 1 << bit for bit, cues in enumerate(CUES.values()) for cue in cues.split()}
+def _cue_bits() -> tuple[Mapping[str, int], Mapping[str, Mapping[str, int]]]:
+    """Return the bits of cues of one word by that word, and of two words by the first and the second.
+
+    A cue is taken apart as texts are: an ideograph is a word.
+    """
+    singles: dict[str, int] = {}
+    pairs: dict[str, dict[str, int]] = {}
+    for bit, cues in enumerate(CUES.values()):
+        for first, *rest in map(words_of, cues.split()):
+            found = pairs.setdefault(first, {}) if rest else singles
+            key = rest[0] if rest else first
+            found[key] = found.get(key, 0) | 1 << bit
+    return singles, pairs
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """Pages packed end to end into batches of one fixed shape, so that the training step is compiled once."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +58,7 @@ def pack(group: Sequence[Example]) -> Batch:
     if offsets[-1] > BLOCKS_PER_BATCH or len(group) > PAGES_PER_BATCH:
         raise ValueError(f"{len(group)} pages of {offsets[-1]} blocks do not fit into one batch")
 
-    def joined(parts: Sequence[npt.NDArray[np.generic]], fill: float, kind: type) -> npt.NDArray[np.generic]:
+    def joined(parts: Sequence[npt.NDArray[Any]], fill: float, kind: type) -> npt.NDArray[Any]:
         whole = np.full((BLOCKS_PER_BATCH, *parts[0].shape[1:]), fill, kind)
         whole[: offsets[-1]] = np.concatenate(parts)
         return whole

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dripper.datasets import DATA_SETS
 from dripper.train.examples import Example
-from dripper.train.optimise import Recipe
+from dripper.train.recipe import Recipe
 from dripper.train.validate import Calibration, mean_by, page_scores, reliability
 
 _CARD = """\

@@ -21,19 +21,21 @@ from dripper.labels.weights import load_weights, save_weights
 from dripper.train.card import model_card
 from dripper.train.examples import read_examples
 from dripper.train.folds import fit, held_out_logits
-from dripper.train.optimise import Recipe
+from dripper.train.recipe import Recipe
 from dripper.train.validate import calibrate
 
 log = logging.getLogger(__name__)
 
 
-def run(data: Path, output: Path, recipe: Recipe, folds: int, sample: int | None = None) -> Path:
+def run(
+    data: Path, output: Path, recipe: Recipe, folds: int, data_sets: Sequence[str], sample: int | None = None
+) -> Path:
     """Read, cross-validate, calibrate, train, save; return the weights' path. sample: pages a set, None for all.
 
     Raises InputError for a missing set, UsageError where there are too few pages to train on.
     """
     started = time.process_time()
-    examples = list(read_examples(_pages(data, sample)))
+    examples = list(read_examples(_pages(data, data_sets, sample)))
     if len({example.host for example in examples}) < folds:
         raise UsageError(
             f"{len(examples)} usable pages in {data} are of fewer than {folds} sites: too few to validate on"
@@ -52,8 +54,8 @@ def run(data: Path, output: Path, recipe: Recipe, folds: int, sample: int | None
     return path
 
 
-def _pages(data: Path, sample: int | None) -> Iterator[LabelledPage]:
-    for data_set in names_with(Role.TRAIN_SHIPS):
+def _pages(data: Path, data_sets: Sequence[str], sample: int | None) -> Iterator[LabelledPage]:
+    for data_set in data_sets:
         yield from read_pages(data, data_set, sample=sample)
 
 
@@ -63,6 +65,8 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m dripper.train.cpu", description="Train the labeler cpu.")
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
     parser.add_argument("--output", type=Path, required=True, help="folder for the weights and the model card")
+    ships = names_with(Role.TRAIN_SHIPS)
+    parser.add_argument("--sets", nargs="+", choices=ships, default=ships, help="data sets (default: all of them)")
     parser.add_argument(
         "--folds", type=int, default=5, help="folds of the cross-validation by host (default %(default)s)"
     )
@@ -75,7 +79,7 @@ def main(arguments: Sequence[str]) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     recipe = replace(defaults, epochs=options.epochs, seed=options.seed)
     try:
-        path = run(options.data, options.output, recipe, options.folds, options.sample)
+        path = run(options.data, options.output, recipe, options.folds, options.sets, options.sample)
     except UsageError as error:
         log.error("%s", error)
         return 2

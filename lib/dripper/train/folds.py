@@ -12,8 +12,10 @@ from dripper.labels.cpu import score_blocks, standardised
 from dripper.labels.features import NAMES
 from dripper.labels.network import WEIGHT_STEPS
 from dripper.labels.weights import Weights
+from dripper.train.disturb import nameless_features
 from dripper.train.examples import Example
-from dripper.train.optimise import Recipe, train
+from dripper.train.optimise import train
+from dripper.train.recipe import Recipe
 
 log = logging.getLogger(__name__)
 
@@ -25,14 +27,25 @@ def fit(examples: Sequence[Example], recipe: Recipe) -> Weights:
     """Train on examples (raw features) and return weights without calibration (temperature 1, shift 0)."""
     features = np.concatenate([example.blocks.features for example in examples])
     unfitted = Weights(
-        matrices={}, mean=features.mean(axis=0), scale=features.std(axis=0) + SMALLEST_SCALE, shape=recipe.shape,
-        feature_names=NAMES, temperature=1.0, shift=0.0,
-    )  # fmt: skip
+        matrices={},
+        mean=features.mean(axis=0, dtype=np.float64),
+        scale=features.std(axis=0, dtype=np.float64) + SMALLEST_SCALE,
+        shape=recipe.shape,
+        feature_names=NAMES,
+        temperature=1.0,
+        shift=0.0,
+    )
     ready = [
-        replace(example, blocks=example.blocks._replace(features=standardised(unfitted, example.blocks.features)))
+        replace(
+            example,
+            blocks=example.blocks._replace(features=standardised(unfitted, example.blocks.features).astype(np.float32)),
+        )
         for example in examples
     ]
-    matrices = {name: np.rint(value * WEIGHT_STEPS) / WEIGHT_STEPS for name, value in train(ready, recipe).items()}
+    matrices = {
+        name: np.rint(value * WEIGHT_STEPS) / WEIGHT_STEPS
+        for name, value in train(ready, nameless_features(unfitted), recipe).items()
+    }
     return replace(unfitted, matrices=matrices)
 
 
