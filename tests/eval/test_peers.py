@@ -1,3 +1,5 @@
+import contextlib
+
 import pytest
 
 from dripper.errors import MachineError, UsageError

@@ -5,115 +5,31 @@ import logging
 import sys
 from pathlib import Path
 
-from dripper.datasets import DATA_SETS, Role, available, names_with
-from dripper.errors import InputError, UsageError
-from dripper.eval.extractors import Extractor, choose, installed
-from dripper.eval.ours import LABELERS, ours
-from dripper.eval.peers import peers
+from dripper.errors import UsageError
+from dripper.eval.command import add_arguments, run_settings
 from dripper.eval.report import write_report
-from dripper.eval.run import RunSettings, run
-from dripper.eval.scoring import DEFAULT_METRICS, METRICS
-from dripper.eval.sources import Source
-from dripper.eval.wceb import Reference, read_reference
-from dripper.eval.webmainbench import DATA_SET as WEBMAINBENCH
-
-logger = logging.getLogger("dripper.eval")
-
-DEFAULT_SAMPLE = 80
-"""Pages a set at most: all sets and extractors in 25 minutes on two cores; the interval of the macro mean is then ±0.02."""
+from dripper.eval.run import run
 
 
 def main(argv: list[str]) -> int:
     """Run the command; return 0, or 2 for wrong usage."""
-    arguments = _parser().parse_args(argv)
+    parser = argparse.ArgumentParser(prog="python -m dripper.eval", description=__doc__)
+    parser.add_argument(
+        "--output", type=Path, default=Path("report"), help="report, pictures, and what a stopped run has done"
+    )
+    add_arguments(parser)
+    arguments = parser.parse_args(argv)
     # What the peers log about a page is no news here: only this package speaks.
     logging.basicConfig(level=logging.CRITICAL, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     logging.getLogger("dripper").setLevel(logging.INFO)
     try:
-        settings = _settings(arguments)
+        settings = run_settings(arguments, arguments.output)
         path = write_report(settings, run(settings), arguments.output)
     except UsageError as error:
         sys.stderr.write(f"dripper.eval: {error}\n")
         return 2
     sys.stdout.write(f"{path}\n")
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m dripper.eval", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder with the archives of the data sets")
-    parser.add_argument(
-        "--output", type=Path, default=Path("report"), help="report, pictures, and what a stopped run has done"
-    )
-    parser.add_argument("--sets", type=_names, help="names, or `evaluation` (default: all that are in DATA)")
-    parser.add_argument("--extractors", type=_names, help="names (default: all that are installed)")
-    parser.add_argument("--labelers", type=_names, default=list(LABELERS), help="labelers of this project to run")
-    parser.add_argument("--metrics", type=_names, default=list(DEFAULT_METRICS), help=f"of {', '.join(METRICS)}")
-    parser.add_argument(
-        "--sample", type=_positive, default=DEFAULT_SAMPLE, help=f"pages a set (default {DEFAULT_SAMPLE})"
-    )
-    parser.add_argument("--all-pages", action="store_true", help="no sample: hours instead of minutes")
-    parser.add_argument("--webmainbench", type=Path, metavar="FILE", help="the WebMainBench file, as one more set")
-    parser.add_argument("--cache", type=Path, help="where archives are unpacked (default: OUTPUT/cache)")
-    return parser
-
-
-def _settings(arguments: argparse.Namespace) -> RunSettings:
-    if not arguments.data.is_dir():
-        raise InputError(f"--data {arguments.data} is no folder")
-    sample = None if arguments.all_pages else arguments.sample
-    source = Source(arguments.data, sample, arguments.cache or arguments.output / "cache", arguments.webmainbench)
-    return RunSettings(
-        source=source,
-        folder=arguments.output / "run",
-        sets=_sets(arguments),
-        extractors=_extractors(arguments),
-        metrics=arguments.metrics,
-        reference=_reference(arguments.data),
-    )
-
-
-def _sets(arguments: argparse.Namespace) -> list[str]:
-    there = available(arguments.data)
-    if arguments.sets == ["evaluation"]:
-        chosen = [name for name in names_with(Role.EVALUATION) if name in there]
-    elif arguments.sets:
-        chosen = arguments.sets
-    else:
-        chosen = [name for name in DATA_SETS if name in there and DATA_SETS[name].role is not Role.FORMAT_SAMPLE]
-    if arguments.webmainbench and WEBMAINBENCH not in chosen:
-        chosen = [*chosen, WEBMAINBENCH]
-    if not chosen:
-        raise InputError(f"no data sets in {arguments.data}")
-    return chosen
-
-
-def _extractors(arguments: argparse.Namespace) -> list[Extractor]:
-    everyone = {one.name: one for one in [*ours(tuple(arguments.labelers)), *peers()]}
-    if arguments.extractors:
-        return choose(arguments.extractors, everyone)
-    there, missing = installed(everyone.values())
-    if missing:
-        logger.info("not installed, so left out: %s", ", ".join(missing))
-    return there
-
-
-def _reference(data: Path) -> Reference | None:
-    if not (data / "wceb_reference.tar.xz").exists():
-        logger.info("no wceb_reference.tar.xz in %s: no comparison with published scores", data)
-        return None
-    return read_reference(data)
-
-
-def _names(value: str) -> list[str]:
-    return [name for name in value.split(",") if name]
-
-
-def _positive(value: str) -> int:
-    number = int(value)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -34,42 +34,46 @@ class Limits:
 def extract_set(
     extractor: Extractor, tasks: Sequence[Task], data_set: str, folder: Path, limits: Limits, progress: Progress
 ) -> None:
-    """Add the outputs that are missing.
-
-    Raises MachineError where the extractor's package is missing; a page that fails, crashes or hangs is an output.
-    """
+    """Add the outputs that are missing in `folder`. Raises MachineError where the extractor's package is missing."""
     with Outputs(folder, data_set, extractor) as outputs:
         there = outputs.read()
         waiting = [task for task in tasks if not _is_done(there, task.page)]
         progress.done(len(tasks) - len(waiting), fresh=False)
-        if not waiting:
-            return
-        extract = extractor.load()
-        work = partial(_timed, extract, converter(extractor.form, data_set))
-        _warm_up(work, waiting[0], limits)
-        guard_limits = GuardLimits(limits.cpu_seconds, limits.wall_seconds, limits.memory_bytes)
-        with Guard(work, guard_limits) as guard:
-            for task in waiting:
-                outputs.add(_output(guard, task, limits))
-                progress.done()
+        for output in extract_tasks(extractor, waiting, limits):
+            outputs.add(output)
+            progress.done()
+
+
+def extract_tasks(extractor: Extractor, tasks: Sequence[Task], limits: Limits) -> Iterator[Output]:
+    """Yield the output of each page; one that fails, crashes or hangs is an output too."""
+    if not tasks:
+        return
+    work = partial(_timed, extractor.load(), converter(extractor.form, tasks[0].page.data_set))
+    _warm_up(work, tasks[0], limits)
+    with Guard(work, GuardLimits(limits.cpu_seconds, limits.wall_seconds, limits.memory_bytes)) as guard:
+        for task in tasks:
+            yield _output(guard, task, limits)
 
 
 def vote_set(
     ensemble: Ensemble, tasks: Sequence[Task], data_set: str, folder: Path, members: Sequence[Extractor]
 ) -> None:
-    """Add the missing outputs of an ensemble, from the outputs of its members. Its cost is theirs and that of the vote."""
+    """Add the missing outputs of an ensemble, from the outputs of its members."""
     said = {member.name: Outputs(folder, data_set, member).read() for member in members}
     with Outputs(folder, data_set, as_extractor(ensemble)) as outputs:
         there = outputs.read()
         for task in tasks:
-            if _is_done(there, task.page):
-                continue
-            answers = {name: there[task.page.id] for name, there in said.items()}
-            start = time.process_time()
-            texts = {name: answer.text for name, answer in answers.items()}
-            text = majority_vote(page_tokens(task.html), texts, ensemble.members)
-            cost = sum(answer.cpu_ms for answer in answers.values()) + 1000 * (time.process_time() - start)
-            outputs.add(Output(task.page.id, page_digest(task.page), text, round(cost, 3)))
+            if not _is_done(there, task.page):
+                outputs.add(vote(ensemble, task, {name: known[task.page.id] for name, known in said.items()}))
+
+
+def vote(ensemble: Ensemble, task: Task, answers: Mapping[str, Output]) -> Output:
+    """Return the output of an ensemble. Its cost is that of its members and of the vote."""
+    start = time.process_time()
+    texts = {name: answers[name].text for name in ensemble.members}
+    text = majority_vote(page_tokens(task.html), texts, ensemble.members)
+    cost = sum(answers[name].cpu_ms for name in ensemble.members) + 1000 * (time.process_time() - start)
+    return Output(task.page.id, page_digest(task.page), text, round(cost, 3))
 
 
 def as_extractor(ensemble: Ensemble) -> Extractor:

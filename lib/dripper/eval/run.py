@@ -67,7 +67,7 @@ def run(settings: RunSettings) -> list[SetScoring]:
     for name in settings.sets:
         _extract(settings, name, progress)
         _finish(scoring)
-        jobs.append(_scoring(settings, name))
+        jobs.append(scoring_of(settings, name))
         # Spawned, not forked: the parent goes on forking extractors and must not share anything with it.
         scoring = multiprocessing.get_context("spawn").Process(target=score_set, args=(jobs[-1],))
         scoring.start()
@@ -86,7 +86,8 @@ def _extract(settings: RunSettings, data_set: str, progress: Progress) -> None:
         vote_set(ensemble, tasks, data_set, settings.folder, members)
 
 
-def _scoring(settings: RunSettings, data_set: str) -> SetScoring:
+def scoring_of(settings: RunSettings, data_set: str) -> SetScoring:
+    """Return where the outputs of a set are and its scores go."""
     extractors = [*settings.for_set(data_set), *map(as_extractor, settings.voting())]
     paths = {one.name: Outputs(settings.folder, data_set, one).path for one in extractors}
     ids = settings.reference.ids.get(data_set, {}) if settings.reference else {}

@@ -11,7 +11,7 @@ from dripper.eval.complexity import complexity
 from dripper.eval.convert import MARKDOWN_TRUTHS
 from dripper.eval.scoring import score_page, similarities
 from dripper.eval.sources import Source
-from dripper.eval.store import decode_page, page_digest, read_lines, read_outputs, write_lines
+from dripper.eval.store import Output, decode_page, page_digest, read_lines, read_outputs, write_lines
 from dripper.eval.wceb import truth_of
 
 # Raised when a metric changes: stored scores of another version are not used.
@@ -45,17 +45,24 @@ def _fresh_rows(job: SetScoring, pages: Iterable[LabelledPage]) -> Iterator[dict
     outputs = {name: read_outputs(path) for name, path in job.outputs.items()}
     for page in pages:
         said = {name: known[page.id] for name, known in outputs.items() if page.id in known}
-        texts = {name: output.text for name, output in said.items()}
-        digest = _digest(job, page, texts)
-        if there.get(page.id) != digest:
-            row = page_row(page, texts, [*job.metrics, *(["content"] if job.data_set in MARKDOWN_TRUTHS else [])])
-            if page.id in job.wceb_ids:
-                row["scores"] = _with_wceb(page, texts, row["scores"])
-            costs = {
-                name: {"cpu_ms": output.cpu_ms, "error_code": output.error_code, "error_detail": output.error_detail}
-                for name, output in said.items()
-            }
-            yield {"digest": digest, "is_wceb": page.id in job.wceb_ids, **row, "costs": costs}
+        is_wceb = page.id in job.wceb_ids
+        if there.get(page.id) != score_digest(page, said, job.metrics, is_wceb):
+            yield score_line(page, said, job.metrics, is_wceb)
+
+
+def score_line(
+    page: LabelledPage, outputs: Mapping[str, Output], metrics: Sequence[str], is_wceb: bool = False
+) -> dict[str, Any]:
+    """Return all that is known of a page: what it is, and the scores, cost and error of each extractor. JSON-ready."""
+    texts = {name: output.text for name, output in outputs.items()}
+    row = page_row(page, texts, [*metrics, *(["content"] if page.data_set in MARKDOWN_TRUTHS else [])])
+    if is_wceb:
+        row["scores"] = _with_wceb(page, texts, row["scores"])
+    costs = {
+        name: {"cpu_ms": output.cpu_ms, "error_code": output.error_code, "error_detail": output.error_detail}
+        for name, output in outputs.items()
+    }
+    return {"digest": score_digest(page, outputs, metrics, is_wceb), "is_wceb": is_wceb, **row, "costs": costs}
 
 
 def page_row(page: LabelledPage, texts: Mapping[str, str], metrics: Sequence[str]) -> dict[str, Any]:
@@ -79,9 +86,10 @@ def _with_wceb(page: LabelledPage, texts: Mapping[str, str], scores: dict[str, A
     return {name: {**values, "wceb_f1": theirs[name]["rouge_lsum_f1"]} for name, values in scores.items()}
 
 
-def _digest(job: SetScoring, page: LabelledPage, texts: Mapping[str, str]) -> str:
-    state = hashlib.sha256(f"{SCORES_VERSION} {sorted(job.metrics)} {page.id in job.wceb_ids}".encode())
+def score_digest(page: LabelledPage, outputs: Mapping[str, Output], metrics: Sequence[str], is_wceb: bool) -> str:
+    """Return what a score line depends on: page, truth, outputs, metrics."""
+    state = hashlib.sha256(f"{SCORES_VERSION} {sorted(metrics)} {is_wceb}".encode())
     state.update(page_digest(page).encode())
-    for name, text in sorted(texts.items()):
-        state.update(f"\0{name}\0".encode() + text.encode("utf-8", "surrogatepass"))
+    for name, output in sorted(outputs.items()):
+        state.update(f"\0{name}\0".encode() + output.text.encode("utf-8", "surrogatepass"))
     return state.hexdigest()[:16]
