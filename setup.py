@@ -56,6 +56,7 @@ TEST = [
     "ipykernel>=6.29",
     "matplotlib>=3.9",
     "boto3-stubs[s3]",
+    "mypy-boto3-s3>=1.35",
     "lxml-stubs",
     "pytest>=8",
     "ruff>=0.8",

@@ -17,7 +17,7 @@ NAMELESS = np.where(OF_NAMES, -0.5, np.nan)
 
 
 def batch() -> Batch:
-    return pack([made_example(number, 40) for number in range(30)])
+    return pack([made_example(number, 40) for number in range(30)], 1300)
 
 
 def changed(recipe: Recipe) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ from dripper.train.examples import Example
 from dripper.train.folds import fit, fold_of, held_out_logits
 from dripper.train.recipe import Recipe
 
-RECIPE = Recipe(width=6, pool_width=2, shape=Shape((1,), (0,)), epochs=1)
+RECIPE = Recipe(width=6, pool_width=2, shape=Shape((1,), (0,)), epochs=1, batch_blocks=300)
 
 
 def test_a_host_stays_in_one_fold_and_folds_are_of_similar_size() -> None:

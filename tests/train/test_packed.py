@@ -19,7 +19,7 @@ RECIPE = Recipe(width=8, pool_width=4)
 def test_packed_pages_give_the_logits_of_single_pages() -> None:
     examples = [made_example(number, blocks) for number, blocks in enumerate((30, 1, 65))]
     weights = {name: np.asarray(value, np.float64) for name, value in initial_weights(RECIPE, examples[0]).items()}
-    batch = pack(examples)
+    batch = pack(examples, 200)
     do = PackedOperations(batch.page, batch.blocks.starts, batch.blocks.ends)
     packed = np.asarray(forward(weights, RECIPE.shape, batch.blocks.features, do))
     offset = 0
@@ -36,7 +36,7 @@ def test_convolution_and_means_stop_at_the_page() -> None:
     other = made_example(3, 10)
     results = []
     for neighbour in (second, other):
-        batch = pack([first, neighbour])
+        batch = pack([first, neighbour], 50)
         do = PackedOperations(batch.page, batch.blocks.starts, batch.blocks.ends)
         x = batch.blocks.features[:, :6]
         taps = np.ones((3, 6), np.float32)

@@ -60,11 +60,12 @@ class PageWords:
         self.counts = np.array([len(words) for words in self.blocks], np.int64)
 
 
-def text_features(texts: Sequence[str], words: PageWords, title: str) -> FloatArray:
+def text_features(texts: Sequence[str], words: PageWords, title: str) -> npt.NDArray[np.float32]:
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)); texts must not be an empty sequence."""
     characters = _character_features(texts, words.counts)
     has_digit = characters[:, NAMES.index("digits")] > 0
-    return np.concatenate([characters, _word_features(texts, words, title, has_digit.tolist())], axis=1)
+    of_words = _word_features(texts, words, title, has_digit.tolist())
+    return np.concatenate([characters, of_words], axis=1, dtype=np.float32)
 
 
 def _character_features(texts: Sequence[str], word_counts: npt.NDArray[np.int64]) -> FloatArray:

@@ -72,7 +72,9 @@ NAMES = (
 )  # fmt: skip
 
 
-def tree_features(places: Places, tags: Sequence[str], chars: FloatArray, link_chars: FloatArray) -> FloatArray:
+def tree_features(
+    places: Places, tags: Sequence[str], chars: FloatArray, link_chars: FloatArray
+) -> npt.NDArray[np.float32]:
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
 
     tags: of all elements of the page. chars, link_chars: (n_blocks,), length of each block's text, and of the part of it in links.
@@ -90,7 +92,7 @@ def tree_features(places: Places, tags: Sequence[str], chars: FloatArray, link_c
             _bits(inherited[own], n_tags, n_names), _bits(near, n_tags, n_names),
             _inline_counts(tags, places.inside),
         ],
-        axis=1,
+        axis=1, dtype=np.float32,
     )  # fmt: skip
 
 

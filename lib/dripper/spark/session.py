@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from pyspark.errors import PySparkRuntimeError
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from dripper.config import SparkSettings
@@ -46,7 +47,7 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
     for key, value in _merged(properties, settings.properties).items():
         builder = builder.config(key, value)
     # PySpark logs the whole JVM stack of every failed analysis, also of those that this program expects and handles.
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     try:
         spark = builder.getOrCreate()
     except PySparkRuntimeError as error:

@@ -61,7 +61,7 @@ def files_mapper(
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for ids in batches:
             for task in ids.column("id").to_pylist():
-                yield from _in_batches(_rows_of_files(tasks[task], batch, settings, progress), schema)
+                yield from in_batches(_rows_of_files(tasks[task], batch, settings, progress), schema)
 
     return work
 
@@ -125,7 +125,8 @@ def report_json(report: FileReport, failed_pages: int) -> str:
     return json.dumps(asdict(report) | {"failed_pages": failed_pages})
 
 
-def _in_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def in_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the rows as Arrow batches of at most _BATCH_ROWS rows or about _BATCH_BYTES of text."""
     pending: list[Row] = []
     weight = 0
     for row in rows:

@@ -9,16 +9,16 @@ import numpy.typing as npt
 from dripper.labels.network import BlockSequence
 from dripper.train.examples import Example
 
-BLOCKS_PER_BATCH = 4096
 PAGES_PER_BATCH = 64
-# Longer pages are trained on by random windows, else 1 % of the pages would fill a quarter of every epoch.
-WINDOW = 1024
+# Longer pages are trained on by random windows of this share of a batch, else 1 % of the pages (over 1,024 blocks, with
+# batches of 4,096) would fill a quarter of every epoch.
+WINDOW_SHARE = 4
 
 
 class Batch(NamedTuple):
-    """blocks: padded to BLOCKS_PER_BATCH, ranges in the packed order. words, matched: (BLOCKS_PER_BATCH,).
+    """blocks: padded to the size of the batch, ranges in the packed order. words, matched: (size,).
 
-    page: (BLOCKS_PER_BATCH,), which page of the batch a block belongs to; PAGES_PER_BATCH for padding.
+    page: (size,), which page of the batch a block belongs to; PAGES_PER_BATCH for padding.
     truth_words, present: (PAGES_PER_BATCH,), the size of each page's truth and whether there is such a page (0 or 1).
     """
 
@@ -30,19 +30,20 @@ class Batch(NamedTuple):
     present: npt.NDArray[np.float32]
 
 
-def training_batches(examples: Sequence[Example], draw: np.random.Generator) -> Iterator[Batch]:
-    """Yield one epoch: every example once, in random order, long ones as one random window."""
-    windows = [_random_window(examples[index], draw) for index in draw.permutation(len(examples))]
-    for group in grouped(windows):
-        yield pack(group)
+def training_batches(examples: Sequence[Example], size: int, draw: np.random.Generator) -> Iterator[Batch]:
+    """Yield one epoch: every example once, in random order, long ones as one random window. size: blocks of a batch."""
+    order = draw.permutation(len(examples))
+    windows = [_random_window(examples[index], size // WINDOW_SHARE, draw) for index in order]
+    for group in grouped(windows, size):
+        yield pack(group, size)
 
 
-def grouped(examples: Sequence[Example]) -> Iterator[list[Example]]:
-    """Yield runs of examples that fit into one batch. An example longer than a batch raises ValueError in `pack`."""
+def grouped(examples: Sequence[Example], size: int) -> Iterator[list[Example]]:
+    """Yield runs of examples that fit into one batch; one that is too long alone is refused by :func:`pack`."""
     group: list[Example] = []
     blocks = 0
     for example in examples:
-        if group and (blocks + len(example.words) > BLOCKS_PER_BATCH or len(group) == PAGES_PER_BATCH):
+        if group and (blocks + len(example.words) > size or len(group) == PAGES_PER_BATCH):
             yield group
             group, blocks = [], 0
         group.append(example)
@@ -51,15 +52,15 @@ def grouped(examples: Sequence[Example]) -> Iterator[list[Example]]:
         yield group
 
 
-def pack(group: Sequence[Example]) -> Batch:
+def pack(group: Sequence[Example], size: int) -> Batch:
     """Return the batch of a group of examples, whose features are standardised. Raises ValueError if it is too long."""
     lengths = [len(example.words) for example in group]
     offsets = np.cumsum([0, *lengths])
-    if offsets[-1] > BLOCKS_PER_BATCH or len(group) > PAGES_PER_BATCH:
+    if offsets[-1] > size or len(group) > PAGES_PER_BATCH:
         raise ValueError(f"{len(group)} pages of {offsets[-1]} blocks do not fit into one batch")
 
     def joined(parts: Sequence[npt.NDArray[Any]], fill: float, kind: type) -> npt.NDArray[Any]:
-        whole = np.full((BLOCKS_PER_BATCH, *parts[0].shape[1:]), fill, kind)
+        whole = np.full((size, *parts[0].shape[1:]), fill, kind)
         whole[: offsets[-1]] = np.concatenate(parts)
         return whole
 
@@ -78,9 +79,9 @@ def pack(group: Sequence[Example]) -> Batch:
     return Batch(blocks, page, words, matched, per_page[0], per_page[1])
 
 
-def _random_window(example: Example, draw: np.random.Generator) -> Example:
+def _random_window(example: Example, window: int, draw: np.random.Generator) -> Example:
     length = len(example.words)
-    if length <= WINDOW:
+    if length <= window:
         return example
-    start = int(draw.integers(0, length - WINDOW + 1))
-    return example.window(start, start + WINDOW)
+    start = int(draw.integers(0, length - window + 1))
+    return example.window(start, start + window)

@@ -81,13 +81,11 @@ def example_of(page: Page, labelled: LabelledPage) -> Example:
     block_words = [words_of(block.text) for block in page.blocks]
     truth = words_of(labelled.truth_text)
     words = np.array([len(own) for own in block_words], np.int64)
-    blocks = page_features(page).blocks
     return Example(
         key=(labelled.data_set, labelled.id),
         host=labelled.host,
         page_type=labelled.page_type or "",
-        # float32: 480,000 blocks of 176 features would else be 700 MB, twice over while training.
-        blocks=blocks._replace(features=blocks.features.astype(np.float32)),
+        blocks=page_features(page).blocks,
         words=words,
         matched=matched_shares(block_words, truth).astype(np.float64) * words,
         truth_words=len(truth),

@@ -34,12 +34,14 @@ def train(examples: Sequence[Example], nameless: FloatArray, recipe: Recipe) -> 
     weights = initial_weights(recipe, examples[0])
     moments = (jax.tree.map(jnp.zeros_like, weights), jax.tree.map(jnp.zeros_like, weights))
     step = _compiled_step(recipe)
-    steps = recipe.epochs * sum(1 for _ in training_batches(examples, np.random.default_rng(recipe.seed)))
+    steps = recipe.epochs * sum(
+        1 for _ in training_batches(examples, recipe.batch_blocks, np.random.default_rng(recipe.seed))
+    )
     average: Tree | None = None
     done = 0
     for epoch in range(recipe.epochs):
         losses = []
-        for batch in training_batches(examples, draw):
+        for batch in training_batches(examples, recipe.batch_blocks, draw):
             done += 1
             rate = _learning_rate(recipe, done / steps, done)
             key = jax.random.PRNGKey(recipe.seed * 1_000_003 + done)
