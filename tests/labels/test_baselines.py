@@ -1,10 +1,9 @@
 """Labelers without a model, and the fallback made of them."""
 
 import numpy as np
-import pytest
 
 from dripper.html import Page, preprocess
-from dripper.labels import Fallback, Labels, fall_back
+from dripper.labels import Labels
 from dripper.labels.baselines import AllLabeler, TrafilaturaLabeler
 from labelled import pages
 
@@ -44,33 +43,3 @@ def test_trafilatura_on_a_real_page_marks_some_blocks_but_not_all() -> None:
 
 def test_trafilatura_on_nothing() -> None:
     assert TrafilaturaLabeler().label([preprocess("")])[0].main.shape == (0,)
-
-
-def test_fallback_to_trafilatura() -> None:
-    page = preprocess(ARTICLE)
-    labels, method = fall_back(page, ARTICLE, Fallback.TRAFILATURA)
-    assert method == "fallback:trafilatura"
-    assert "The river rose" in main_text(page, labels)
-    assert not labels.main.all()
-
-
-def test_fallback_goes_on_to_the_body_where_trafilatura_finds_nothing() -> None:
-    page = preprocess("<p>x</p>")
-    labels, method = fall_back(page, "<p>x</p>", Fallback.TRAFILATURA)
-    assert method == "fallback:body"
-    assert labels.main.all()
-
-
-@pytest.mark.parametrize(("fallback", "share"), [(Fallback.BODY, 1.0), (Fallback.EMPTY, 0.0)])
-def test_the_other_fallbacks(fallback: Fallback, share: float) -> None:
-    page = preprocess(ARTICLE)
-    labels, method = fall_back(page, ARTICLE, fallback)
-    assert method == f"fallback:{fallback.value}"
-    assert labels.main.mean() == share
-
-
-@pytest.mark.parametrize("fallback", list(Fallback))
-def test_a_page_without_blocks_is_empty_whatever_the_setting(fallback: Fallback) -> None:
-    labels, method = fall_back(preprocess(""), "", fallback)
-    assert method == "fallback:empty"
-    assert labels.main.shape == (0,)

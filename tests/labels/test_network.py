@@ -113,3 +113,32 @@ def test_logits_stay_finite_with_the_largest_weights_and_features() -> None:
     weights = {name: np.full(value.shape, largest) for name, value in random_weights().items()}
     features, do = random_page(30)
     assert np.isfinite(forward(weights, SHAPE, np.full_like(features, 6.0), do)).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_neighbours_and_containers_matter(seed: int) -> None:
+    weights = random_weights(seed)
+    features, do = random_page(12, seed)
+    whole = forward(weights, SHAPE, features, do)
+    half = ExactOperations(np.zeros((6, LEVELS), np.int64), np.full((6, LEVELS), 6))
+    assert not np.array_equal(forward(weights, SHAPE, features[:6], half), whole[:6])
+
+
+def test_weight_shapes_fit_together() -> None:
+    shapes = weight_shapes(SHAPE, FEATURES, LEVELS, WIDTH, POOL)
+    assert shapes["input"] == (FEATURES, WIDTH)
+    assert shapes["conv2_taps"] == (3, WIDTH)
+    assert shapes["pool1_down"] == (WIDTH, LEVELS * POOL)
+    assert "pool0_down" not in shapes
+    features, do = random_page(4)
+    assert forward(random_weights(), SHAPE, features, do).shape == (4,)
+
+
+@pytest.mark.parametrize("width", [6, 64, 256])
+def test_the_longest_exact_chain_fits_into_float64(width: int) -> None:
+    """The bound in the docstring: a normalised row, the largest tap and weight, summed over taps and channels."""
+    largest = 8.0
+    row = np.sqrt(width) + 1 / ACTIVATION_STEPS
+    # The root mean square is 1, so a row sums to at most `width` in absolute value, with taps at three rows.
+    total = min(row * np.sqrt(width), width) * 3 * largest * largest
+    assert np.log2(total * ACTIVATION_STEPS * WEIGHT_STEPS * WEIGHT_STEPS) < 53

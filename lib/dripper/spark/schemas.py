@@ -95,8 +95,31 @@ WARC_FILES = StructType(
     ]
 )
 
+EVALUATIONS = StructType(
+    [
+        _column("batch", LongType(), "The evaluation that wrote the row; the partition", nullable=False),
+        _column("data_set", StringType(), "Key: the set of labelled pages", nullable=False),
+        _column("page_id", StringType(), "Key: the page's id within its set", nullable=False),
+        _column("host", StringType(), "The page's site"),
+        _column("language", StringType(), "Language of the page, ISO 639-1"),
+        _column("page_type", StringType(), "article, forum, product…, where the set says so"),
+        _column("complexity", DoubleType(), "Share of the page's words that are not main content, 0 to 1"),
+        _column("extractor", StringType(), "Key: who extracted", nullable=False),
+        _column("extractor_version", StringType(), "Its version", nullable=False),
+        _column("cpu_ms", DoubleType(), "CPU milliseconds of the extraction"),
+        _column("error_code", StringType(), "Why there is no extraction; null: there is one"),
+        _column("error_detail", StringType(), "What exactly went wrong"),
+        _column("metric", StringType(), "Key: the metric", nullable=False),
+        _column("value", DoubleType(), "Its value, 0 to 1; null: not defined for this page"),
+    ]
+)
+
 TABLES = {
     "extractions": (EXTRACTIONS, "One row per HTML page of the archives: its main content, or why there is none"),
+    "evaluations": (
+        EVALUATIONS,
+        "One row per page, extractor and metric: how well the extractor did on a labelled page",
+    ),
     "warc_files": (WARC_FILES, "One row per archive file: what was read, what was skipped and why"),
 }
 """Name → (schema, comment)."""

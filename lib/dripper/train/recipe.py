@@ -24,7 +24,7 @@ class Recipe:
     learning_rate: float = 3e-3
     weight_decay: float = 0.02
     dropout: float = 0.2
-    noise: float = 0.2
+    noise: float = 0.3
     feature_drop: float = 0.1
     name_drop: float = 0.15
     average_from: float = 0.6
