@@ -12,8 +12,8 @@ LIB = ROOT / "lib"
 MODULES = sorted((LIB / "dripper").rglob("*.py"))
 LAYERS = {
     **dict.fromkeys(("errors",), 0),
-    **dict.fromkeys(("config", "guard", "language", "datasets"), 1),
-    **dict.fromkeys(("warc", "html"), 2),
+    **dict.fromkeys(("config", "guard", "language", "hosts"), 1),
+    **dict.fromkeys(("warc", "html", "datasets"), 2),
     **dict.fromkeys(("labels",), 3),
     **dict.fromkeys(("extraction",), 4),
     **dict.fromkeys(("eval", "train", "spark"), 5),
