@@ -1,35 +1,57 @@
 """What `preprocess` returns: a page split into blocks, in the two forms that the Dripper paper (3.2) names."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from dripper.html.blocks import Block
+from dripper.html.mapping import mapping
+from dripper.html.mineru_prune import prune_exactly
+from dripper.html.pruning import prune_blocks
+from dripper.html.simplify import simplify
+from dripper.html.tree import Tree
+
+__all__ = ["Block", "Page"]
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One block: the unit that a labeler marks `main` or `other`.
-
-    item_id: 1..N in document order. text: its visible text, white space as in the page, never truncated.
-    link_chars: how many characters of `text` stand inside links.
-    path: the elements from the root to the block, as indexes into `Page.elements` (ancestors first, the block's own last).
-    """
-
-    item_id: int
-    text: str
-    link_chars: int
-    path: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Page:
-    """One page, split. All sequences are in document order.
+    """One page, split. All sequences are in document order. Picklable.
 
-    simplified_html: what a language model reads: one element a block, each with `_item_id`.
-    mapping_html: the whole page with the same ids, from which the main HTML is cut.
-    item_ids: 1..N. blocks: N blocks. title: of `<title>`, or "".
+    elements: the page's tree: tags, parents, attributes (see `Tree`). blocks: N blocks, which point into it.
+    title: of `<title>`, else `og:title`, else "". profile: the set of rules that made the blocks.
+    Simplified and mapping HTML are written when first asked for, once.
     """
 
-    simplified_html: str
-    mapping_html: str
-    item_ids: Sequence[int]
+    elements: Tree
     blocks: Sequence[Block]
     title: str = ""
+    profile: str = "dripper"
+    _simplified: str | None = field(default=None, repr=False, compare=False)
+    _mapping: str | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def item_ids(self) -> range:
+        """1..N."""
+        return range(1, len(self.blocks) + 1)
+
+    @property
+    def simplified_html(self) -> str:
+        """What a language model reads: one element a block, each with `_item_id`."""
+        if self._simplified is None:
+            self._simplified = simplify(self.elements, self.blocks)
+        return self._simplified
+
+    @property
+    def mapping_html(self) -> str:
+        """The whole page with the same ids, from which the main HTML is cut."""
+        if self._mapping is None:
+            self._mapping = mapping(self.elements, self.blocks)
+        return self._mapping
+
+    def prune(self, main_ids: Collection[int]) -> str:
+        """Return the page's main HTML: `dripper.html.prune(self.mapping_html, main_ids, self.profile)` without
+        parsing again.
+        """
+        if self.profile == "mineru-1.1":
+            return prune_exactly(self.mapping_html, main_ids)
+        return prune_blocks(self.elements, self.blocks, main_ids)

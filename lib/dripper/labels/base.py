@@ -1,5 +1,6 @@
 """The one interface of everything that decides which blocks are main content."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,10 +16,21 @@ class Labels:
     """The decision for one page; both arrays have shape (n_blocks,), in block order.
 
     main: bool. probability: float32, of `main`; NaN where the labeler has none.
+    confidence: the F1 over words that the labeler expects of `main`, 0 to 1; NaN where it cannot tell.
     """
 
     main: npt.NDArray[np.bool_]
     probability: npt.NDArray[np.float32]
+    confidence: float = math.nan
+
+    @classmethod
+    def certain(cls, main: npt.NDArray[np.bool_]) -> "Labels":
+        """Return labels of a rule that knows no probabilities.
+
+        >>> Labels.certain(np.array([True])).probability
+        array([nan], dtype=float32)
+        """
+        return cls(main, np.full(len(main), np.nan, np.float32))
 
 
 class Labeler(Protocol):

@@ -1,0 +1,1 @@
+"""From labelled pages to the weights of a labeler; needs the extra `[train]`."""

@@ -1,0 +1,30 @@
+"""WARC files made of labelled pages, as a crawler would have stored them."""
+
+from io import BytesIO
+from pathlib import Path
+
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from dripper.datasets import read_pages
+
+PAGES_PER_FILE = 100
+
+
+def write_archives(data: Path, data_sets: list[str], folder: Path) -> tuple[list[Path], int]:
+    """Write the pages of `data_sets`, served without a charset unless their source stored characters, 100 a file; return the files and the number of pages."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = [page for name in data_sets for page in read_pages(data, name)]
+    files = []
+    for start in range(0, len(pages), PAGES_PER_FILE):
+        files.append(folder / f"{start // PAGES_PER_FILE:04d}.warc.gz")
+        with files[-1].open("wb") as stream:
+            writer = WARCWriter(stream, gzip=True)
+            for number, page in enumerate(pages[start : start + PAGES_PER_FILE], start):
+                headers = StatusAndHeaders(
+                    "200 OK", [("Content-Type", page.content_type or "text/html")], protocol="HTTP/1.1"
+                )
+                url = page.url or f"http://{page.data_set}.example/{number}"
+                record = writer.create_warc_record(url, "response", payload=BytesIO(page.html), http_headers=headers)
+                writer.write_record(record)
+    return files, len(pages)

@@ -1,0 +1,48 @@
+"""Times MinerU-HTML 1.1.2 over pickled pages; run by html_core.py in an interpreter of its own. Prints JSON."""
+
+import importlib
+import importlib.util
+import json
+import pickle
+import sys
+import time
+import types
+from pathlib import Path
+
+
+def prepare() -> None:
+    """Make the modules of mineru_html importable without its package's own imports, which want an inference engine."""
+    spec = importlib.util.find_spec("mineru_html")
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit("mineru-html is not installed in this interpreter")
+    root = Path(spec.submodule_search_locations[0])
+    for package, folder in (("mineru_html", root), ("mineru_html.process", root / "process")):
+        module = types.ModuleType(package)
+        module.__path__ = [str(folder)]
+        sys.modules[package] = module
+
+
+def main(path: str) -> None:
+    """Print {"mineru simplify": [seconds, …], "mineru prune": […]}."""
+    prepare()
+    simplify = importlib.import_module("mineru_html.process.simplify_html").simplify_html
+    extract = importlib.import_module("mineru_html.process.map_to_main").extract_main_html
+    times: dict[str, list[float]] = {"mineru simplify": [], "mineru prune": []}
+    for html in pickle.loads(Path(path).read_bytes()):
+        mapping = ""
+        start = time.process_time()
+        try:
+            simplified, mapping = simplify(html)
+            blocks = simplified.count(" _item_id=")
+        except Exception:  # noqa: BLE001
+            blocks = 0
+        middle = time.process_time()
+        labels = {str(k): "main" for k in range(1, blocks + 1) if 0.3 * blocks < k <= 0.7 * blocks}
+        extract(mapping, labels)
+        times["mineru simplify"].append(middle - start)
+        times["mineru prune"].append(time.process_time() - middle)
+    sys.stdout.write(json.dumps(times))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

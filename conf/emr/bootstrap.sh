@@ -1,0 +1,17 @@
+#!/bin/sh
+# EMR bootstrap action: a virtual environment with the job's dependencies on every node, at /opt/dripper. Spark itself is EMR's.
+# Arguments: where setup.py's folder or a wheel can be had, for instance s3://bucket/dripper_spark-0.1.0-py3-none-any.whl,
+# and constraints (conf/constraints.txt), for instance s3://bucket/constraints.txt.
+set -eu
+wheel=$1
+constraints=$2
+folder=$(mktemp -d)
+aws s3 cp "$wheel" "$folder/"
+aws s3 cp "$constraints" "$folder/constraints.txt"
+for python in python3.13 python3.12 python3.11; do
+    if command -v "$python" > /dev/null; then break; fi
+done
+sudo "$python" -m venv /opt/dripper
+sudo /opt/dripper/bin/pip install --quiet --upgrade pip
+# pandas and pyarrow are what Spark's Arrow maps need in the workers.
+sudo /opt/dripper/bin/pip install --quiet --constraint "$folder/constraints.txt" "$folder"/*.whl pandas pyarrow

@@ -1,0 +1,59 @@
+"""Score extractors over labelled pages on a cluster: the Delta table `evaluations`, and the report.
+
+spark-submit jobs/evaluate.py --data DATA --output O [--report FOLDER] [--sets A,B] [--extractors A,B] [--labelers A]
+    [--metrics A,B] [--sample N | --all-pages] [--webmainbench FILE] [--conf FILE] [--set key=value ...]
+
+DATA is a folder that driver and executors reach by the same path. On one machine `python -m dripper.eval` does the same
+without Spark; it measures CPU time better (one extractor at a time) and goes on where it was stopped.
+Exit code 0: scored; 2: wrong usage or settings.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from dripper.eval.command import add_arguments, run_settings
+from dripper.eval.report import write_report
+from dripper.eval.run import RunSettings, scoring_of
+from dripper.eval.scoring import check_metrics
+from dripper.eval.share import Share, keep_lines, metric_rows, share_lines, shares
+from dripper.spark import cli
+
+
+def main(argv: list[str]) -> int:
+    """Parse, evaluate, write the report, return the exit code."""
+    parser = cli.parser("evaluate.py", __doc__, reads_archives=False)
+    parser.add_argument("--report", type=Path, default=Path("report"), help="folder of the report (default: report)")
+    add_arguments(parser)
+    return cli.guarded(lambda: _evaluate(parser.parse_args(argv)))
+
+
+def _evaluate(arguments: argparse.Namespace) -> int:
+    asked = run_settings(arguments, arguments.report)
+    check_metrics(asked.metrics)
+    work = [(share.data_set, share.number, share.of) for share in shares(asked)]
+    with cli.session(cli.settings(arguments, {})) as spark:
+        from dripper.spark.evaluate import evaluate
+        from dripper.spark.tables import Tables
+
+        tables = Tables(spark, arguments.output)
+        tables.create("evaluations")
+        keep_lines(asked, evaluate(spark, tables, work, partial(_lines, asked), partial(_rows, asked)))
+    path = write_report(asked, [scoring_of(asked, name) for name in asked.sets], arguments.report)
+    sys.stdout.write(f"{path}\n")
+    return 0
+
+
+def _lines(asked: RunSettings, share: tuple[str, int, int]) -> Iterator[str]:
+    return share_lines(asked, Share(*share))
+
+
+def _rows(asked: RunSettings, line: str) -> Iterator[tuple[Any, ...]]:
+    return metric_rows(asked, line)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

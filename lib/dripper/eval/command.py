@@ -1,0 +1,95 @@
+"""What the command line of an evaluation means: flags, and the settings of a run from them."""
+
+import argparse
+import logging
+from pathlib import Path
+
+from dripper.datasets import DATA_SETS, Role, available, names_with
+from dripper.errors import InputError
+from dripper.eval.extractors import Extractor, choose, installed
+from dripper.eval.ours import LABELERS, ours
+from dripper.eval.peers import peers
+from dripper.eval.run import RunSettings
+from dripper.eval.scoring import DEFAULT_METRICS, METRICS
+from dripper.eval.sources import Source
+from dripper.eval.wceb import Reference, read_reference
+from dripper.eval.webmainbench import DATA_SET as WEBMAINBENCH
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_SAMPLE = 80
+"""Pages a set at most: all sets and extractors in 25 minutes on two cores; the interval of the macro mean is then ±0.02."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that say what to evaluate."""
+    parser.add_argument("--data", type=Path, required=True, help="folder with the archives of the data sets")
+    parser.add_argument("--sets", type=_names, help="names, or `evaluation` (default: all that are in DATA)")
+    parser.add_argument("--extractors", type=_names, help="names (default: all that are installed)")
+    parser.add_argument("--labelers", type=_names, default=list(LABELERS), help="labelers of this project to run")
+    parser.add_argument("--metrics", type=_names, default=list(DEFAULT_METRICS), help=f"of {', '.join(METRICS)}")
+    parser.add_argument(
+        "--sample", type=_positive, default=DEFAULT_SAMPLE, help=f"pages a set (default {DEFAULT_SAMPLE})"
+    )
+    parser.add_argument("--all-pages", action="store_true", help="no sample: hours instead of minutes")
+    parser.add_argument("--webmainbench", type=Path, metavar="FILE", help="the WebMainBench file, as one more set")
+    parser.add_argument("--cache", type=Path, help="where archives are unpacked (default: beside the report)")
+
+
+def run_settings(arguments: argparse.Namespace, folder: Path) -> RunSettings:
+    """Return the settings of a run that keeps its state below `folder`. Raises UsageError."""
+    if not arguments.data.is_dir():
+        raise InputError(f"--data {arguments.data} is no folder")
+    sample = None if arguments.all_pages else arguments.sample
+    source = Source(arguments.data, sample, arguments.cache or folder / "cache", arguments.webmainbench)
+    return RunSettings(
+        source=source,
+        folder=folder / "run",
+        sets=_sets(arguments),
+        extractors=_extractors(arguments),
+        metrics=arguments.metrics,
+        reference=_reference(arguments.data),
+    )
+
+
+def _sets(arguments: argparse.Namespace) -> list[str]:
+    there = available(arguments.data)
+    if arguments.sets == ["evaluation"]:
+        chosen = [name for name in names_with(Role.EVALUATION) if name in there]
+    elif arguments.sets:
+        chosen = arguments.sets
+    else:
+        chosen = [name for name in DATA_SETS if name in there and DATA_SETS[name].role is not Role.FORMAT_SAMPLE]
+    if arguments.webmainbench and WEBMAINBENCH not in chosen:
+        chosen = [*chosen, WEBMAINBENCH]
+    if not chosen:
+        raise InputError(f"no data sets in {arguments.data}")
+    return chosen
+
+
+def _extractors(arguments: argparse.Namespace) -> list[Extractor]:
+    everyone = {one.name: one for one in [*ours(tuple(arguments.labelers)), *peers()]}
+    if arguments.extractors:
+        return choose(arguments.extractors, everyone)
+    there, missing = installed(everyone.values())
+    if missing:
+        logger.info("not installed, so left out: %s", ", ".join(missing))
+    return there
+
+
+def _reference(data: Path) -> Reference | None:
+    if not (data / "wceb_reference.tar.xz").exists():
+        logger.info("no wceb_reference.tar.xz in %s: no comparison with published scores", data)
+        return None
+    return read_reference(data)
+
+
+def _names(value: str) -> list[str]:
+    return [name for name in value.split(",") if name]
+
+
+def _positive(value: str) -> int:
+    number = int(value)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number

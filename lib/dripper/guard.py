@@ -1,0 +1,197 @@
+"""A page that hangs, eats memory or kills its process costs one error, not a task.
+
+Work runs in one reusable forked child with limits that the kernel enforces: signals cannot interrupt lxml (a SIGALRM of one
+second fired after 30 s inside an XPath), and Spark's own idle limit kills the worker, which then meets the same page again.
+CPU seconds are the limit that counts; wall clocks misfire on busy machines, so the wall limit is generous and tried twice.
+"""
+
+import contextlib
+import logging
+import math
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from dripper.errors import ErrorCode, PageError
+
+logger = logging.getLogger(__name__)
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_STATM = Path("/proc/self/statm")
+_OOM_SCORE = Path("/proc/self/oom_score_adj")
+
+
+@dataclass(frozen=True, slots=True)
+class GuardLimits:
+    """What one item may cost: CPU seconds and wall seconds, and bytes of address space above the child's start."""
+
+    cpu_seconds: int
+    wall_seconds: float
+    memory_bytes: int
+
+
+class Guard(Generic[Item, Result]):
+    """Calls `work` on one item at a time in a forked child; the child is made on the first call and kept.
+
+    `work` is inherited by fork, not pickled: load models before. Items and results are pickled. Linux enforces all limits;
+    macOS has no address space limit. Use as a context manager, or call `close`.
+    """
+
+    def __init__(self, work: Callable[[Item], Result], limits: GuardLimits) -> None:
+        self._work = work
+        self._limits = limits
+        self._child: BaseProcess | None = None
+        self._pipe: Connection | None = None
+
+    def __enter__(self) -> "Guard[Item, Result]":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def call(self, item: Item) -> Result:
+        """Return `work(item)`.
+
+        Raises PageError with TIME_LIMIT, MEMORY_LIMIT, CRASHED (twice in a row, each in a fresh child), INTERNAL (an
+        exception of `work`), or the PageError that `work` raised.
+        """
+        try:
+            return self._attempt(item)
+        except _DiedError as first:
+            if first.is_final:
+                raise first.as_page_error() from None
+            logger.info("the page process ended (%s); trying the page once more", first.detail)
+        try:
+            return self._attempt(item)
+        except _DiedError as second:
+            raise second.as_page_error() from None
+
+    def close(self) -> None:
+        """End the child, if there is one."""
+        child, pipe, self._child, self._pipe = self._child, self._pipe, None, None
+        if pipe is not None:
+            pipe.close()
+        if child is not None:
+            child.kill()
+            child.join()
+            child.close()
+
+    def _attempt(self, item: Item) -> Result:
+        pipe = self._started()
+        try:
+            pipe.send(item)
+            if not pipe.poll(self._limits.wall_seconds):
+                self.close()
+                raise _DiedError(
+                    ErrorCode.TIME_LIMIT, f"no answer within {self._limits.wall_seconds:g} s of wall time", False
+                )
+            outcome, recycle = pipe.recv()
+        except (EOFError, ConnectionError):
+            raise self._post_mortem() from None
+        if recycle:
+            self.close()
+        if isinstance(outcome, PageError):
+            raise outcome
+        return outcome  # type: ignore[no-any-return]
+
+    def _started(self) -> Connection:
+        if self._pipe is None:
+            context = multiprocessing.get_context("fork")
+            self._pipe, theirs = context.Pipe()
+            self._child = context.Process(
+                target=_serve, args=(theirs, self._pipe, self._work, self._limits), daemon=True
+            )
+            self._child.start()
+            theirs.close()
+        return self._pipe
+
+    def _post_mortem(self) -> "_DiedError":
+        child = self._child
+        assert child is not None
+        child.join(timeout=10)
+        code = child.exitcode
+        self.close()
+        if code == -signal.SIGXCPU:
+            return _DiedError(ErrorCode.TIME_LIMIT, f"more than {self._limits.cpu_seconds} s of CPU time", True)
+        if code == -signal.SIGKILL:
+            return _DiedError(
+                ErrorCode.MEMORY_LIMIT, "the system killed the page process, most likely for memory", False
+            )
+        name = signal.Signals(-code).name if code is not None and code < 0 else f"exit code {code}"
+        return _DiedError(ErrorCode.CRASHED, f"the page process ended with {name}", False)
+
+
+class _DiedError(Exception):
+    """The child is gone. `is_final`: trying again would end the same way."""
+
+    def __init__(self, code: ErrorCode, detail: str, is_final: bool) -> None:
+        super().__init__(detail)
+        self.code, self.detail, self.is_final = code, detail, is_final
+
+    def as_page_error(self) -> PageError:
+        return PageError(self.code, self.detail)
+
+
+def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Result], limits: GuardLimits) -> None:
+    """The child's loop. Ends when the parent's end of the pipe closes, also because the parent was killed."""
+    parents_end.close()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(OSError):
+        _OOM_SCORE.write_text("1000")
+    start = _address_space()
+    if start and sys.platform == "linux":
+        resource.setrlimit(resource.RLIMIT_AS, (start + limits.memory_bytes, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    while True:
+        try:
+            item = pipe.recv()
+        except (EOFError, ConnectionError):
+            os._exit(0)
+        _allow_cpu(limits.cpu_seconds)
+        outcome = _outcome(work, item)
+        del item
+        # Fragmented or leaked memory counts towards the next page's limit: start afresh at half of it.
+        recycle = _address_space() - start > limits.memory_bytes // 2 or _is_memory_error(outcome)
+        pipe.send((outcome, recycle))
+
+
+def _allow_cpu(seconds: int) -> None:
+    used = math.ceil(time.process_time())
+    resource.setrlimit(resource.RLIMIT_CPU, (used + seconds, resource.RLIM_INFINITY))
+
+
+def _outcome(work: Callable[[Item], Result], item: Item) -> Result | PageError:
+    try:
+        return work(item)
+    except PageError as error:
+        return error
+    except MemoryError:
+        return PageError(ErrorCode.MEMORY_LIMIT, "out of memory")
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        detail = f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+        return PageError(ErrorCode.INTERNAL, detail[:500])
+
+
+def _is_memory_error(outcome: object) -> bool:
+    return isinstance(outcome, PageError) and outcome.code is ErrorCode.MEMORY_LIMIT
+
+
+def _address_space() -> int:
+    """Bytes of address space of this process; 0 where the system does not tell."""
+    try:
+        return int(_STATM.read_text().split()[0]) * resource.getpagesize()
+    except OSError:
+        return 0

@@ -1,0 +1,76 @@
+"""From paragraphs to numbered blocks with their text: what labelers look at (profile `dripper`)."""
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from itertools import accumulate
+from typing import NamedTuple
+
+from dripper.html.segment import Paragraph
+from dripper.html.tags import LINE_BREAKING
+from dripper.html.tree import Tree, attributes, unescape
+
+
+class Block(NamedTuple):
+    """One block: the unit that a labeler marks `main` or `other`.
+
+    item_id: 1..N in document order.
+    text: its visible text, never truncated; stripped, but inside white space as in the page, and a line break
+        at every `br`, cell, item, … inside.
+    link_chars: how many characters of the page's text in it stand inside links (white space at the ends of a link not
+        counted).
+    element: the block's element, an index into the page's tree. `tree.path(element)` has its ancestors.
+    is_run: the block is only a run of texts and inline elements inside `element`, which may hold other blocks too.
+    first, last: the slice `Page.elements.parts[first : last + 1]` is the block's markup.
+    """
+
+    item_id: int
+    text: str
+    link_chars: int
+    element: int
+    is_run: bool
+    first: int
+    last: int
+
+
+def number(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph], *, check: bool = True) -> list[Block]:
+    """Return the paragraphs that show something (text that is not blank, or an image with an address) as blocks 1..N.
+
+    texts: `tree.parts`, perhaps with texts changed and elements blanked. check: False if all are known to show
+        something.
+    """
+    images = [tree.opens[i] for i, tag in enumerate(tree.tags) if tag == "img" and _has_address(tree.start_tag(i))]
+    plain, linked = plain_parts(tree, texts), link_chars_before(tree, texts)
+    blocks: list[Block] = []
+    for element, first, last, is_run in paragraphs:
+        text = "".join(plain[first : last + 1]).strip()
+        if check and not text and bisect_left(images, first) == bisect_left(images, last + 1):
+            continue
+        link_chars = linked[last + 1] - linked[first]
+        blocks.append(Block(len(blocks) + 1, unescape(text), link_chars, element, is_run, first, last))
+    return blocks
+
+
+def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
+    """Return `texts` with each tag replaced by what it means in plain text: a line break, or nothing."""
+    breaks = {tag: "\n" if name in LINE_BREAKING else "" for tag, name in tree.names.items()}
+    breaks[""] = ""
+    plain = texts.copy()
+    plain[1::2] = [breaks[tag] for tag in plain[1::2]]
+    return plain
+
+
+def link_chars_before(tree: Tree, texts: list[str]) -> list[int]:
+    """Return for each index into `texts` how many characters inside links stand in the texts before it."""
+    counts = [0] * len(texts)
+    covered = -1
+    for element, tag in enumerate(tree.tags):
+        if tag == "a" and tree.opens[element] > covered:
+            covered = tree.closes[element]
+            for index in range(tree.opens[element] + 1, covered, 2):
+                counts[index] = len(unescape(texts[index].strip()))
+    return list(accumulate(counts, initial=0))
+
+
+def _has_address(tag: str) -> bool:
+    address = attributes(tag).get("src", "").strip() if " src=" in tag else ""
+    return bool(address) and not address.startswith("data:image/")

@@ -1,0 +1,59 @@
+"""`preprocess`: from a page's text to its blocks, by profile."""
+
+from collections.abc import Collection
+
+from dripper.html import pruning
+from dripper.html.blocks import number
+from dripper.html.mineru import preprocess_exactly
+from dripper.html.mineru_prune import prune_exactly
+from dripper.html.page import Page
+from dripper.html.parse import parse_page
+from dripper.html.segment import segment
+
+PROFILES = ("dripper", "mineru-1.1", "paper")
+
+
+def preprocess(html: str, profile: str = "dripper") -> Page:
+    """Return the page split into blocks (Dripper paper 3.2, A.10).
+
+    html: the page's text, decoded; anything goes, an empty string too. profile: a set of rules, one of PROFILES.
+    Deterministic; linear in len(html). Raises PageError(PARSE_FAILED) where elements are nested by the ten thousand,
+    TypeError on bytes (decode them first), ValueError on an unknown profile.
+
+    >>> page = preprocess("<title>T</title><p>one<p>two <b>three</b>")
+    >>> page.title, [block.text for block in page.blocks]
+    ('T', ['one', 'two three'])
+    """
+    if not isinstance(html, str):
+        raise TypeError(f"html must be text (str), not {type(html).__name__}: decode it first, see dripper.warc.decode")
+    _check_profile(profile)
+    if profile == "mineru-1.1":
+        exact = preprocess_exactly(html)
+        return Page(exact.tree, exact.blocks, exact.title, profile, exact.simplified_html, exact.mapping_html)
+    tree, title = parse_page(html)
+    removed = bytearray(len(tree))
+    for element in tree.children(0):
+        if tree.tags[element] == "head":
+            removed[element : tree.lasts[element] + 1] = b"\1" * (tree.lasts[element] + 1 - element)
+    paragraphs, _ = segment(tree, tree.parts, removed)
+    return Page(tree, number(tree, tree.parts, paragraphs), title, profile)
+
+
+def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper") -> str:
+    """Return the page with only its main blocks and their ancestors, without `_item_id` (Dripper paper 3.2, mapping).
+
+    mapping_html: `Page.mapping_html`, of the same profile. main_ids: any subset of its ids, in any order; none gives
+    "". The same as `Page.prune(main_ids)`. O(len(mapping_html)). Raises pruning.UnknownItemError on a foreign id,
+    ValueError where `mapping_html` is no mapping HTML. Profile `mineru-1.1` does byte for byte what MinerU-HTML 1.1.2
+    does instead: foreign ids are ignored, helper attributes stay, no id gives "<html></html>".
+
+    >>> prune('<div><p _item_id="1">menu</p><p _item_id="2">story</p></div>', {2})
+    '<div><p>story</p></div>'
+    """
+    _check_profile(profile)
+    return prune_exactly(mapping_html, main_ids) if profile == "mineru-1.1" else pruning.prune(mapping_html, main_ids)
+
+
+def _check_profile(profile: str) -> None:
+    if profile not in PROFILES:
+        raise ValueError(f"unknown profile {profile!r}; there are {', '.join(PROFILES)}")

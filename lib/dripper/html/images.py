@@ -1,0 +1,59 @@
+"""Images that load late: where the real address is."""
+
+import re
+
+from dripper.html.tree import attributes, escape_attribute
+
+_LAZY = (
+    "data-src",
+    "data-original",
+    "data-lazy-src",
+    "data-lazy",
+    "data-actualsrc",
+    "data-echo",
+    "data-url",
+    "data-hi-res-src",
+)
+_LAZY_SETS = ("data-srcset", "data-lazy-srcset", "srcset")
+_ADDRESS = re.compile(r"(?:https?:)?//\S+|[^\s{}<>:]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\b\S*|/\S+", re.IGNORECASE)
+_ANY_LAZY = re.compile(r"\s(?:data-[a-z-]+|srcset)=")
+
+
+def with_real_address(tag: str) -> str:
+    """Return an `img` start tag whose `src` is the address that a browser would show in the end.
+
+    Lazy loaders keep it in `data-src` and its kin, or in `srcset`, and leave nothing, a `data:` picture or a
+    placeholder in `src`.
+
+    >>> with_real_address('<img src="data:image/gif;base64,R0lG" data-src="/a.jpg">')
+    '<img src="/a.jpg" data-src="/a.jpg">'
+    """
+    if not _ANY_LAZY.search(tag):
+        return tag
+    values = attributes(tag)
+    shown = values.get("src", "").strip()
+    real = next((values[name].strip() for name in _LAZY if _ADDRESS.fullmatch(values.get(name, "").strip())), "")
+    if not real and (not shown or shown.startswith("data:")):
+        real = next((address for name in _LAZY_SETS if (address := largest_of(values.get(name, "")))), "")
+    if not real or real == shown:
+        return tag
+    new = f' src="{escape_attribute(real)}"'
+    if "src" in values:
+        return re.sub(r'(?<=[\t\n\f\r "])src="[^"]*"', lambda _: new[1:], tag, count=1)
+    return tag[:4] + new + tag[4:]
+
+
+def largest_of(candidates: str) -> str:
+    """Return the address with the largest descriptor of a `srcset` (HTML standard 4.8.4.2.1), or "".
+
+    >>> largest_of("a.jpg 480w, b.jpg 1080w")
+    'b.jpg'
+    """
+    best, best_size = "", -1.0
+    for candidate in re.split(r",\s+|,(?=https?:|/)", candidates.strip()):
+        address, _, descriptor = candidate.strip().partition(" ")
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)[wxh]", descriptor.strip())
+        size = float(match.group(1)) if match else 1.0
+        if address and not address.startswith("data:") and size > best_size:
+            best, best_size = address.rstrip(","), size
+    return best

@@ -1,0 +1,22 @@
+"""Mapping HTML: the page with `_item_id` on every block, from which the main HTML is cut (Dripper paper 3.2, A.10)."""
+
+from collections.abc import Sequence
+
+from dripper.html.blocks import Block
+from dripper.html.simplify import with_id
+from dripper.html.tree import Tree
+
+WRAPPER = "cc-alg-uc-text"
+"""The element put around a run (a block that is no element by itself); the name is MinerU-HTML's."""
+
+
+def mapping(tree: Tree, blocks: Sequence[Block]) -> str:
+    """Return the page's markup with the ids in it: on the element of a block, or on a WRAPPER around a run."""
+    parts = tree.parts.copy()
+    for block in blocks:
+        if block.is_run:
+            parts[block.first] = f'<{WRAPPER} _item_id="{block.item_id}">{parts[block.first]}'
+            parts[block.last] += f"</{WRAPPER}>"
+        else:
+            parts[block.first] = with_id(parts[block.first], block.item_id)
+    return "".join(parts)

@@ -1,0 +1,216 @@
+"""From main HTML to text for readers: Markdown, or plain text as the published scores use it.
+
+Markdown is written by html-to-markdown (Rust, MIT); what it cannot know is put in order before: formulas become
+LaTeX, code keeps its lines and its language, tables that only lay out the page are taken apart.
+"""
+
+import re
+from collections.abc import Iterator
+
+import html2text
+import html_to_markdown
+from selectolax.lexbor import LexborHTMLParser
+
+from dripper.html.blocks import plain_parts
+from dripper.html.formulas import delimited, formula_at
+from dripper.html.scan import scan
+from dripper.html.tags import HTML_VOID, LINE_BREAKING
+from dripper.html.tree import Tree, attributes, escape, escape_attribute, unescape
+
+_LANGUAGE = re.compile(
+    r"\b(?:lang(?:uage)?|brush|highlight-source|hljs|sourceCode|prettyprint lang)[-: ]+([A-Za-z][\w+#.-]*)"
+)
+_LINE_NUMBERS = re.compile(
+    r"\b(?:line-?numbers?(?:-rows)?|lineno|linenos|gutter|blob-num|hljs-ln-numbers|code-?lines?-num)\b"
+)
+_MATH_MARKS = ("<math", "katex", "MathJax", "mjx-", "math", "latex", "\\(", "tex")
+_HOLE = "\ufdd2{}\ufdd3"
+_HOLES = re.compile("\ufdd2(\\d+)\ufdd3")
+_TEX_IN_TEXT = re.compile(
+    r"\\\(.+?\\\)|\\\[.+?\\\]|\$\$.+?\$\$|\$[^$\n]*\\[^$\n]*\$|\[tex\].+?\[/tex\]|\\begin\{(\w+\*?)\}.+?\\end\{\1\}",
+    re.DOTALL,
+)
+"""LaTeX in running text; without a hole its backslashes would be doubled."""
+
+_NOT_LANGUAGES = frozenset({"line", "numbers", "plaintext", "text", "none", "auto", "nohighlight", "code"})
+_LAYOUT = frozenset({"table", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "article", "section"})
+_TABLE_TAGS = re.compile(r"(</?)(?:table|thead|tbody|tfoot|tr|td|th|caption)\b[^>]*>")
+_MAX_DEPTH = 500
+"""html-to-markdown returns nothing for elements nested some 1,000 deep; above this the page becomes plain text."""
+_BLANK_LINES = re.compile(r"\s*\n\s*")
+
+
+def to_markdown(main_html: str) -> str:
+    """Return HTML as Markdown: headings, lists and their numbers, tables, code, formulas, links, image texts; not
+    wrapped.
+
+    main_html: any HTML, as a rule what `prune` returned; "" gives "". Ends with one newline. Never raises on a string.
+    """
+    if not main_html.strip():
+        return ""
+    document = LexborHTMLParser(main_html.encode("utf-8", "replace").decode("utf-8"))
+    document.strip_tags(["script", "style", "template", "noembed", "noframes", "iframe", "xmp", "plaintext"])
+    tree = scan((document.html or "").replace("&nbsp;", "\u00a0"), HTML_VOID)
+    if _depth(tree) > _MAX_DEPTH:
+        return _plain(tree)
+    holes = _rewrite(tree)
+    markdown = _convert("".join(tree.parts))
+    return _HOLES.sub(lambda match: holes[int(match.group(1))], markdown).strip() + "\n"
+
+
+def to_text(main_html: str) -> str:
+    """Return HTML as the text that scores are computed on: html2text without links and images (Dripper paper 4.1)."""
+    converter = html2text.HTML2Text(bodywidth=0)
+    converter.ignore_links = converter.ignore_images = True
+    return converter.handle(main_html) if main_html.strip() else ""
+
+
+def _convert(html: str) -> str:
+    options = html_to_markdown.ConversionOptions(
+        extract_metadata=False,
+        preprocessing=html_to_markdown.PreprocessingOptions(enabled=False, remove_navigation=False, remove_forms=False),
+        hidden_content="all",
+        br_in_tables=True,
+        compact_tables=True,
+        autolinks=False,
+    )
+    return html_to_markdown.convert(html, options).content or ""
+
+
+def _plain(tree: Tree) -> str:
+    return _BLANK_LINES.sub("\n\n", unescape("".join(plain_parts(tree, tree.parts)))).strip() + "\n"
+
+
+def _depth(tree: Tree) -> int:
+    depths: list[int] = []
+    for parent in tree.parents:
+        depths.append(depths[parent] + 1 if parent >= 0 else 0)
+    return max(depths, default=0)
+
+
+def _rewrite(tree: Tree) -> list[str]:
+    """Replace formulas by holes, whose contents are returned; rewrite code blocks; take layout tables apart. In
+    place.
+    """
+    holes: list[str] = []
+    has_math = any(mark in tag for tag in tree.names for mark in _MATH_MARKS)
+    element = 0
+    while element < len(tree):
+        name = tree.tags[element]
+        formula = formula_at(tree, element) if has_math else None
+        if formula is not None:
+            holes.append(formula)
+            _replace(tree, element, escape(_HOLE.format(len(holes) - 1)))
+        elif name == "pre" or (name == "code" and _has_lines(tree, element)):
+            code = f"<pre><code{_language_class(tree, element)}>{escape(code_text(tree, element))}</code></pre>"
+            _replace(tree, element, code)
+        elif name == "table" and _is_code_table(tree, element):
+            _replace(tree, element, f"<pre><code>{escape(code_text(tree, element))}</code></pre>")
+        else:
+            if name == "table" and _is_layout(tree, element):
+                _take_apart(tree, element)
+            element += 1
+            continue
+        element = tree.lasts[element] + 1
+    for index in range(0, len(tree.parts), 2):
+        if "\\" in tree.parts[index] or "[tex]" in tree.parts[index]:
+            tree.parts[index] = _TEX_IN_TEXT.sub(lambda match: _hole(holes, match.group()), tree.parts[index])
+    return holes
+
+
+def _hole(holes: list[str], tex: str) -> str:
+    tex = unescape(tex)
+    if tex.startswith("\\begin"):
+        tex = f"$${tex}$$"
+    holes.append(delimited(tex.removeprefix("[tex]").removesuffix("[/tex]")))
+    return _HOLE.format(len(holes) - 1)
+
+
+def _replace(tree: Tree, element: int, markup: str) -> None:
+    first, last = tree.opens[element], tree.closes[element]
+    tree.parts[first : last + 1] = [markup] + [""] * (last - first)
+
+
+def code_text(tree: Tree, element: int) -> str:
+    """Return the text of a code element with its lines: line breaks for `br` and for elements that stand on lines of
+    their own, nothing of line numbers beside it."""
+    lines: list[str] = [""]
+    for kind, piece in _code_pieces(tree, element):
+        if kind == "text":
+            lines[-1] += piece
+        elif kind == "br" or lines[-1].strip(" "):
+            lines[-1] = lines[-1]
+            if kind == "br" or not lines[-1].endswith("\n"):
+                lines.append("")
+    return "\n".join(line.removesuffix("\n") for line in lines).strip("\n")
+
+
+def _code_pieces(tree: Tree, element: int) -> Iterator[tuple[str, str]]:
+    """Yield what a code element consists of: ("text", characters), ("br", ""), ("block", "") at either end of a
+    line.
+    """
+    index, last = tree.opens[element] + 1, tree.closes[element]
+    skip_to = -1
+    inner = element + 1
+    while index < last:
+        part = tree.parts[index]
+        if index % 2 == 0:
+            if index > skip_to and part:
+                yield "text", unescape(part)
+        else:
+            name = tree.names[part]
+            is_start = part[1] != "/"
+            if is_start and index > skip_to and _LINE_NUMBERS.search(attributes(part).get("class", "")):
+                skip_to = tree.closes[inner]
+            elif index > skip_to and name in LINE_BREAKING:
+                yield ("br" if name == "br" else "block"), ""
+            inner += is_start
+        index += 1
+
+
+def _has_lines(tree: Tree, element: int) -> bool:
+    """Tell whether a `code` that is not in a `pre` holds several lines (one line break is mere source formatting)."""
+    inside = tree.parts[tree.opens[element] + 1 : tree.closes[element]]
+    return "".join(inside).strip().count("\n") > 1 or any(tree.names.get(tag) == "br" for tag in inside[1::2])
+
+
+def _language_class(tree: Tree, element: int) -> str:
+    """Return ` class="language-x"` from the classes of a code block, of what is right inside and right around it."""
+    around = [element, tree.parents[element], tree.parents[tree.parents[element]] if tree.parents[element] > 0 else 0]
+    if tree.lasts[element] > element:
+        around.insert(0, element + 1)
+    for each in around:
+        values = tree.attributes(each)
+        named = values.get("data-lang") or values.get("data-language") or ""
+        match = _LANGUAGE.search(values.get("class", ""))
+        language = named or (match.group(1) if match else "")
+        if language and language.lower() not in _NOT_LANGUAGES:
+            return f' class="language-{escape_attribute(language.lower())}"'
+    return ""
+
+
+def _is_code_table(tree: Tree, element: int) -> bool:
+    """Tell whether a table only puts line numbers beside code."""
+    inside = range(element + 1, tree.lasts[element] + 1)
+    if not any(tree.tags[i] in ("pre", "code") or "code" in tree.start_tag(i) for i in inside):
+        return False
+    return any(_LINE_NUMBERS.search(tree.attributes(i).get("class", "")) for i in inside)
+
+
+def _is_layout(tree: Tree, element: int) -> bool:
+    """Tell whether a table lays out the page: it holds what no cell of data does, or has but one column."""
+    inside = tree.tags[element + 1 : tree.lasts[element] + 1]
+    cells = sum(tag in ("td", "th") for tag in inside)
+    return not _LAYOUT.isdisjoint(inside) or cells <= max(inside.count("tr"), 1)
+
+
+def _take_apart(tree: Tree, element: int) -> None:
+    """Make plain divisions of a table's own rows and cells; tables inside are judged on their own."""
+    inner = element
+    while inner <= tree.lasts[element]:
+        if inner != element and tree.tags[inner] == "table":
+            inner = tree.lasts[inner] + 1
+            continue
+        if tree.tags[inner] in ("table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption"):
+            tree.parts[tree.opens[inner]], tree.parts[tree.closes[inner]] = "<div>", "</div>"
+        inner += 1

@@ -1,0 +1,283 @@
+"""Profile `mineru-1.1`: simplified and mapping HTML byte for byte as MinerU-HTML 1.1.2 makes them, losses included.
+
+The public weights saw this and nothing else. Where this module drops text or misplaces an id, MinerU does so too; the
+default profile mends it. What differs from profile `dripper` beside the tree (`mineru_tree`): which paragraphs are
+dropped, and where in the mapping their ids land.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from dripper.html.blocks import Block, number
+from dripper.html.mapping import WRAPPER
+from dripper.html.mineru_tree import FORBIDDEN, Source, read_source, show_angles
+from dripper.html.segment import NOT_BLOCK, Paragraph, segment
+from dripper.html.simplify import (
+    ELLIPSIS,
+    HEAD,
+    SPACES,
+    TAIL,
+    collapse_spaces,
+    short_tag,
+    shorten_lists,
+    simplified,
+    truncate,
+)
+from dripper.html.tags import INLINE
+from dripper.html.tree import Tree, attributes, escape
+
+_CUTOFF = 500
+_RAW_TEXT = frozenset({"xmp", "noembed", "noframes", "plaintext"})
+_BAD_NAME = re.compile(r"""[\s"&'/<>]""")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_DATA_UID = re.compile(r"""[\t\n\f\r ]data-uid(?:="[^"]*"|='[^']*')?(?=[\t\n\f\r >])""")
+
+
+@dataclass(slots=True)
+class ExactPage:
+    """Both forms of a page, and its blocks (their texts are what the simplified HTML is cut from)."""
+
+    tree: Tree
+    blocks: list[Block]
+    simplified_html: str
+    mapping_html: str
+    title: str
+
+
+def preprocess_exactly(html: str) -> ExactPage:
+    """Return the page as MinerU-HTML 1.1.2 simplifies it. Raises PageError(PARSE_FAILED) where it raises."""
+    source = read_source(html)
+    tree, texts = source.tree, source.texts
+    paragraphs, entered = segment(tree, texts, source.removed)
+    survivors = _survivors(source, paragraphs, entered)
+    parts = _reparsed(source)
+    short = {tag: short_tag(name, _CONTROL.sub("\ufffd", tag)) for tag, name in tree.names.items()}
+    short[""] = ""
+    parts[1::2] = [short[tag] for tag in parts[1::2]]
+    shorten_lists(tree, parts, [paragraph[:3] for paragraph in survivors])
+    kept = [paragraph for paragraph in survivors if _is_shown(parts, paragraph)]
+    blocks = number(tree, texts, kept, check=False)
+    for block in blocks:
+        # At most 83 lists fit into the other half: an ellipsis of theirs counts 3 characters.
+        if sum(map(len, parts[block.first + block.first % 2 : block.last + 1 : 2])) > _CUTOFF // 2:
+            truncate(tree, parts, block.first, block.last, _CUTOFF, float("inf"))
+    for index, text in source.void_text.items():
+        parts[index] += SPACES.sub(" ", text)
+    parts[::2] = collapse_spaces(parts[::2])
+    _open_empty_items(tree, parts)
+    body = "".join([simplified(tree, short, parts, block) for block in blocks])
+    mapping_html = _Mapper(source, entered).write(blocks)
+    return ExactPage(tree, blocks, show_angles(HEAD + body.strip() + TAIL), show_angles(mapping_html), source.title)
+
+
+def _survivors(source: Source, paragraphs: list[Paragraph], entered: list[int]) -> list[Paragraph]:
+    """Return the paragraphs that get through MinerU's writing and re-parsing of each; strip the first text of runs."""
+    survivors, seen = [], set()
+    body_is_split = any(source.tree.tags[element] == "body" for element in entered)
+    bad_tags = {tag for tag, name in source.tree.names.items() if tag[1] != "/" and _is_bad_tag(name, tag)}
+    for paragraph in paragraphs:
+        element, first, _, is_run = paragraph
+        if body_is_split and _dissolved(source.tree, paragraph) and _is_misplaced(source.tree, element):
+            continue
+        if is_run and source.tree.tags[element] == "body":
+            continue
+        if _is_lost(source, paragraph, bad_tags):
+            continue
+        if is_run and first % 2 == 0:
+            source.texts[first] = source.texts[first].strip()
+            if not _elements(source, paragraph):
+                if (element, source.texts[first]) in seen:
+                    continue
+                seen.add((element, source.texts[first]))
+        survivors.append(paragraph)
+    return survivors
+
+
+def _elements(source: Source, paragraph: Paragraph) -> list[int]:
+    """Return the outermost elements in a run that are not removed."""
+    return [i for i in source.tree.siblings(paragraph.first, paragraph.last) if not source.removed[i]]
+
+
+def _dissolved(tree: Tree, paragraph: Paragraph) -> bool:
+    """Tell whether the paragraph was a run of the body, which dissolves and leaves its only element."""
+    element = paragraph.element
+    return not paragraph.is_run and tree.tags[element] in NOT_BLOCK and tree.tags[tree.parents[element]] == "body"
+
+
+def _is_misplaced(tree: Tree, element: int) -> bool:
+    """Tell whether MinerU looks for the element's children where they are not, fails, and drops the block."""
+    return tree.tags[element] not in INLINE and tree.lasts[element] > element
+
+
+def _is_lost(source: Source, paragraph: Paragraph, bad_tags: Collection[str]) -> bool:
+    """Tell whether MinerU fails on a paragraph: a bad tag or forbidden characters at its root, text in a void root."""
+    tree, texts = source.tree, source.texts
+    element, first, _, is_run = paragraph
+    root = tree.parents[element] if _dissolved(tree, paragraph) else element
+    if tree.start_tag(root) in bad_tags:
+        return True
+    if not is_run:
+        if source.void_text.get(first, "").strip():
+            return True
+        return source.has_forbidden and tree.opens[element] != tree.closes[element] and _forbidden(texts[first + 1])
+    if not source.has_forbidden:
+        return False
+    elements = _elements(source, paragraph)
+    direct = [texts[tree.closes[child] + 1] for child in elements]
+    # The wrapper in the mapping takes over the text before the run as it is, blanks and all.
+    direct.append(tree.parts[tree.opens[elements[0]] - 1] if elements else texts[first])
+    return any(map(_forbidden, direct))
+
+
+def _forbidden(text: str) -> bool:
+    return bool(FORBIDDEN.search(text))
+
+
+def _is_bad_tag(name: str, tag: str) -> bool:
+    """Tell whether lxml refuses an element: by its name, a character in an attribute, or an attribute's name."""
+    if _BAD_NAME.search(name) or _forbidden(tag):
+        return True
+    return "{" in tag and any(map(_is_bad_name, attributes(tag)))
+
+
+def _is_bad_name(attribute: str) -> bool:
+    """Tell whether lxml takes an attribute name for a namespace in braces that is not one."""
+    return attribute.startswith("{") and not attribute.partition("}")[2]
+
+
+def _reparsed(source: Source) -> list[str]:
+    """Return the texts as a second parsing leaves them: control characters replaced, raw text escaped once more."""
+    tree, parts = source.tree, source.texts.copy()
+    for element, tag in enumerate(tree.tags if not _RAW_TEXT.isdisjoint(tree.tags) else ()):
+        if tag in _RAW_TEXT:
+            index = tree.opens[element] + 1
+            parts[index] = escape(_CONTROL.sub("&#xFFFD;", parts[index]))
+            if tag == "plaintext":
+                # Nothing ends a plaintext, so it swallows what MinerU puts around the paragraph.
+                parts[index] += escape("</plaintext></body></html>")
+    if source.has_forbidden:
+        parts[::2] = [_CONTROL.sub("\ufffd", text) for text in parts[::2]]
+    return parts
+
+
+def _is_shown(parts: list[str], paragraph: Paragraph) -> bool:
+    """Tell whether MinerU numbers a paragraph: it has text that is not blank, but text right after an image without
+    `src` does not count, or an image with one."""
+    before = ""
+    for index in range(paragraph.first, paragraph.last + 1):
+        part = parts[index]
+        if index % 2:
+            if part.startswith(ELLIPSIS) or (part.startswith("<img") and " src=" in part):
+                return True
+            before = part or before
+        elif part and not part.isspace() and not before.startswith("<img"):
+            return True
+        else:
+            before = "" if part else before
+    return False
+
+
+def _open_empty_items(tree: Tree, parts: list[str]) -> None:
+    """Drop the end tags of empty `li`, as libxml2's writer does."""
+    for element in (i for i, tag in enumerate(tree.tags) if tag == "li"):
+        if not any(parts[tree.opens[element] + 1 : tree.closes[element]]):
+            parts[tree.closes[element]] = ""
+
+
+class _Mapper:
+    """Puts ids and wrappers into a copy of the page, where MinerU finds the text again, which need not be where it
+    was.
+    """
+
+    def __init__(self, source: Source, entered: list[int]) -> None:
+        self.source = source
+        self.tree = source.tree
+        self.parts = source.tree.parts.copy()
+        self.taken: set[int] = set()
+        self.texts_of: dict[int, dict[str, list[int]]] = {}
+        self.body_is_block = not any(self.tree.tags[element] == "body" for element in entered)
+        for element in entered:
+            if self.tree.tags[element] in INLINE:
+                self.set_attribute(element, "cc-block-type", "true")
+
+    def write(self, blocks: list[Block]) -> str:
+        """Return the mapping HTML."""
+        for block in blocks:
+            paragraph = Paragraph(block.element, block.first, block.last, block.is_run)
+            if not block.is_run:
+                self.mark(paragraph, block.item_id)
+            elif elements := _elements(self.source, paragraph):
+                self.wrap_elements(block, elements)
+            else:
+                self.wrap_text(block)
+        _open_empty_items(self.tree, self.parts)
+        for element, text in self.source.raw.items():
+            self.parts[self.tree.opens[element] + 1] = text
+        if any("data-uid" in tag for tag in self.tree.names):
+            self.parts[1::2] = [_DATA_UID.sub("", tag) if "data-uid" in tag else tag for tag in self.parts[1::2]]
+        return "".join(self.parts)
+
+    def set_attribute(self, element: int, name: str, value: str) -> None:
+        """Set an attribute as lxml does: in place where there is one of this name, else as the last."""
+        index = self.tree.opens[element]
+        tag, new = self.parts[index], f' {name}="{value}"'
+        replaced, count = re.subn(rf"""[\t\n\f\r ]{name}(=("[^"]*"|'[^']*'))?(?=[\t\n\f\r >])""", new, tag, count=1)
+        self.parts[index] = replaced if count else tag[:-1] + new + ">"
+
+    def mark(self, paragraph: Paragraph, item_id: int) -> None:
+        """Set the id on a block, and `cc-select` if something inside has it (annotated pages of WebMainBench)."""
+        element = paragraph.element
+        if self.body_is_block and _dissolved(self.tree, paragraph):
+            element = self.tree.parents[element]
+        self.set_attribute(element, "_item_id", str(item_id))
+        for inner in range(element + 1, self.tree.lasts[element] + 1):
+            tag = self.tree.start_tag(inner)
+            if "cc-select" in tag and (value := attributes(tag).get("cc-select")) is not None:
+                self.set_attribute(element, "cc-select", value)
+                break
+
+    def wrapper(self, block: Block) -> str:
+        select = self.tree.attributes(block.element).get("cc-select")
+        return f'<{WRAPPER} _item_id="{block.item_id}"' + (f' cc-select="{select}">' if select is not None else ">")
+
+    def wrap_elements(self, block: Block, elements: list[int]) -> None:
+        """Wrap from the text before the first element of a run to the text after its last, unless that is a `br`."""
+        tree, parts = self.tree, self.parts
+        before, after = tree.opens[elements[0]] - 1, tree.closes[elements[-1]] + 1
+        if before in self.taken:
+            parts[before] += self.wrapper(block)
+        else:
+            parts[before] = self.wrapper(block) + parts[before]
+        if after in self.taken or (tree.tags[elements[-1]] == "br" and parts[after]):
+            parts[after - 1] += f"</{WRAPPER}>"
+        else:
+            parts[after] += f"</{WRAPPER}>"
+            self.taken.add(after)
+        self.taken.add(before)
+        inner = elements[0]
+        while inner != elements[-1]:
+            self.taken.add(tree.closes[inner] + 1)
+            inner = tree.lasts[inner] + 1
+
+    def wrap_text(self, block: Block) -> None:
+        """Wrap the first text of the element that equals the run, if there is one."""
+        texts = self.texts_of.get(block.element)
+        if texts is None:
+            texts = self.texts_of[block.element] = self.direct_texts(block.element)
+        places = texts.get(self.source.texts[block.first], [])
+        while places and places[-1] in self.taken:
+            places.pop()
+        if places:
+            index = places.pop()
+            self.taken.add(index)
+            self.parts[index] = f"{self.wrapper(block)}{self.parts[index]}</{WRAPPER}>"
+
+    def direct_texts(self, element: int) -> dict[str, list[int]]:
+        """Return where the texts of an element stand, by the stripped text; the first place last."""
+        tree = self.tree
+        places = [tree.opens[element] + 1] + [tree.closes[child] + 1 for child in tree.children(element)]
+        found: dict[str, list[int]] = {}
+        for index in reversed(places):
+            found.setdefault(tree.parts[index].strip(), []).append(index)
+        return found

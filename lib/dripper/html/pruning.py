@@ -1,0 +1,154 @@
+"""From labels to main HTML: the main blocks, their ancestors, and the cells that keep a row in its columns."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from dripper.html.blocks import Block
+from dripper.html.mapping import WRAPPER
+from dripper.html.scan import scan
+from dripper.html.tags import CELLS, HTML_VOID
+from dripper.html.tree import Tree
+
+_ITEM_ID = re.compile(r' _item_id="(\d+)">$')
+
+
+class UnknownItemError(ValueError):
+    """An id among the main ids is none of the page's."""
+
+
+class Slice(NamedTuple):
+    """A piece to keep: `parts[first : last + 1]`, which stands directly inside the element `owner`."""
+
+    owner: int
+    first: int
+    last: int
+    is_run: bool
+
+
+def prune(mapping_html: str, main_ids: Collection[int]) -> str:
+    """Return the page with only its main blocks and their ancestors (Dripper paper 3.2, mapping), without `_item_id`.
+
+    mapping_html: `Page.mapping_html` of profile `dripper`. main_ids: any subset of its ids, in any order; none gives
+    "". The same as `Page.prune(main_ids)`. O(len(mapping_html)). Raises UnknownItemError on a foreign id, ValueError
+    where `mapping_html` is no mapping HTML.
+
+    >>> prune('<div><p _item_id="1">menu</p><p _item_id="2">story</p></div>', {2})
+    '<div><p>story</p></div>'
+    """
+    tree = scan(mapping_html, HTML_VOID)
+    ids = {tag: int(match.group(1)) for tag in tree.names if (match := _ITEM_ID.search(tag))}
+    slices: dict[int, Slice] = {}
+    for element, (parent, first, last) in enumerate(zip(tree.parents, tree.opens, tree.closes, strict=True)):
+        item_id = ids.get(tree.parts[first])
+        if item_id is None:
+            continue
+        if tree.tags[element] == WRAPPER:
+            slices[item_id] = Slice(parent, first + 1, last - 1, True)
+        else:
+            slices[item_id] = Slice(parent, first, last, False)
+            bare = _ITEM_ID.sub(">", tree.parts[first])
+            tree.parts[first], tree.names[bare] = bare, tree.tags[element]
+    return _cut(tree, _chosen(slices, main_ids))
+
+
+def prune_blocks(tree: Tree, blocks: Sequence[Block], main_ids: Collection[int]) -> str:
+    """Return what `prune` returns, from the tree in hand."""
+    slices = {
+        block.item_id: Slice(
+            block.element if block.is_run else tree.parents[block.element], block.first, block.last, block.is_run
+        )
+        for block in blocks
+    }
+    return _cut(tree, _chosen(slices, main_ids))
+
+
+def _chosen(slices: Mapping[int, Slice], main_ids: Iterable[int]) -> list[Slice]:
+    """Return the slices of the main ids in document order."""
+    wanted = {int(item_id) for item_id in main_ids}
+    if foreign := sorted(wanted - slices.keys()):
+        raise UnknownItemError(f"main ids {foreign[:5]} are not among the page's ids 1..{len(slices)}")
+    return sorted((slices[item_id] for item_id in wanted), key=lambda kept: kept.first)
+
+
+def _cut(tree: Tree, slices: list[Slice]) -> str:
+    """Return the slices inside their ancestors. Each ancestor opens and closes once: linear in what is kept."""
+    cutter = _Cutter(tree, _kept_cells(tree, slices))
+    for kept in slices:
+        cutter.go_to(kept.owner, kept)
+        cutter.add(kept)
+    cutter.go_to(-1, None)
+    return "".join(cutter.out)
+
+
+def _kept_cells(tree: Tree, slices: list[Slice]) -> dict[int, set[int]]:
+    """Return the kept cells of each row that something is kept of."""
+    rows: dict[int, set[int]] = {}
+    seen: set[int] = set()
+    for kept in slices:
+        element = kept.owner
+        if not kept.is_run and tree.names[tree.parts[kept.first]] in CELLS:
+            rows.setdefault(element, set()).add(kept.first)
+        while element > 0 and element not in seen:
+            seen.add(element)
+            if tree.tags[element] in CELLS:
+                rows.setdefault(tree.parents[element], set()).add(tree.opens[element])
+            element = tree.parents[element]
+    return rows
+
+
+class _Cutter:
+    """Writes slices and the tags around them, in document order."""
+
+    def __init__(self, tree: Tree, rows: dict[int, set[int]]) -> None:
+        self.tree = tree
+        self.rows = {row: cells for row, cells in rows.items() if len(cells) > 1}
+        self.next_child = {row: row + 1 for row in self.rows}
+        self.out: list[str] = []
+        self.open: list[int] = []
+        self.previous: Slice | None = None
+
+    def go_to(self, owner: int, kept: Slice | None) -> None:
+        """Close and open elements until `owner` is the innermost open one (-1: none)."""
+        tree, opened = self.tree, self.open
+        while opened and not opened[-1] <= owner <= tree.lasts[opened[-1]]:
+            element = opened.pop()
+            self.fill_row(element, tree.closes[element])
+            self.out.append(tree.parts[tree.closes[element]])
+            self.previous = None
+        path, innermost = [], opened[-1] if opened else -1
+        while owner != innermost:
+            path.append(owner)
+            owner = tree.parents[owner]
+        for element in reversed(path):
+            self.fill_row(tree.parents[element], tree.opens[element])
+            self.out.append(tree.parts[tree.opens[element]])
+            opened.append(element)
+            self.previous = None
+        if kept is not None and opened:
+            self.fill_row(opened[-1], kept.first)
+
+    def fill_row(self, row: int, before: int) -> None:
+        """Write the row's cells that begin before part `before` as empty ones: they have nothing main, but a column."""
+        if row not in self.rows:
+            return
+        tree, child = self.tree, self.next_child[row]
+        while child <= tree.lasts[row] and tree.opens[child] < before:
+            if tree.tags[child] in CELLS and tree.opens[child] not in self.rows[row]:
+                self.out.append(f"{tree.start_tag(child)}</{tree.tags[child]}>")
+            child = tree.lasts[child] + 1
+        self.next_child[row] = child
+
+    def add(self, kept: Slice) -> None:
+        """Write a slice; a line break stands for what is left out between two runs of one element."""
+        if self.previous is not None and self.previous.is_run and kept.is_run and self.apart(self.previous, kept):
+            self.out.append("<br>")
+        self.out += self.tree.parts[kept.first : kept.last + 1]
+        self.previous = kept
+
+    def apart(self, before: Slice, after: Slice) -> bool:
+        """Tell whether elements stood between two runs, and no `br` is left to part them."""
+        names, parts = self.tree.names, self.tree.parts
+        last = before.last if parts[before.last] else before.last - 1
+        tags = parts[before.last + 1 + before.last % 2 : after.first : 2]
+        return names.get(parts[last]) != "br" and any(names[tag] != WRAPPER for tag in tags)

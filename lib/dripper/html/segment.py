@@ -1,0 +1,224 @@
+"""Where blocks begin and end (the block rules of MinerU-HTML 1.1, which every profile shares; Dripper paper 3.2 step
+3, A.10).
+
+An element is a *block* unless it is one of the INLINE names; a cell is one only in a layout table, a list item only
+in a layout list. Elements without a block inside become one paragraph each, tables of data and plain lists as a
+whole; what stands between them, texts and inline elements up to the next block or `br`, becomes a *run*.
+"""
+
+from bisect import bisect_left
+from typing import NamedTuple
+
+from dripper.html.tags import CELLS, INLINE, ITEMS, LIST_ITEMS, LISTS, TABLE_PARTS
+from dripper.html.tree import Tree, attributes
+
+NOT_BLOCK = INLINE | ITEMS | CELLS | {"math"}
+_COLUMNS = frozenset({"caption", "col", "colgroup"})
+
+
+class Paragraph(NamedTuple):
+    """A block before it is numbered: the parts `first`..`last` of the tree.
+
+    element: the block itself, or for a run (`is_run`) the element in which the run stands.
+    """
+
+    element: int
+    first: int
+    last: int
+    is_run: bool
+
+
+class Kinds(NamedTuple):
+    """What the rules say of each element, as flags by element number.
+
+    block: ends a line by itself. splits: has such an element inside. whole: a table of data, never split.
+    """
+
+    block: bytearray
+    splits: bytearray
+    whole: frozenset[int]
+
+
+def segment(tree: Tree, texts: list[str], removed: bytearray) -> tuple[list[Paragraph], list[int]]:
+    """Return the paragraphs of the page in the order in which they end, and the elements that were split.
+
+    texts: as `tree.parts`, its even entries perhaps changed. removed: flags by element; these are as if not there.
+    Linear in the number of elements and parts.
+    """
+    kinds = classify(tree, texts, removed)
+    paragraphs: list[Paragraph] = []
+    opens, closes, lasts = tree.opens, tree.closes, tree.lasts
+    block, splits = kinds.block, kinds.splits
+    node, child, start = 0, 1, -1
+    frames: list[int] = []
+    entered: list[int] = []
+    while True:
+        if child > lasts[node]:
+            if start >= 0:
+                paragraphs.append(Paragraph(node, start, closes[node] - 1, True))
+            if not frames:
+                return [_without_body(tree, texts, paragraph) for paragraph in paragraphs], entered
+            start = _text_at(texts, closes[node] + 1)
+            child, node = lasts[node] + 1, frames.pop()
+        elif removed[child]:
+            child = lasts[child] + 1
+        elif not (block[child] or splits[child]):
+            if start < 0:
+                start = opens[child]
+            child = lasts[child] + 1
+        elif tree.tags[child] == "br":
+            paragraphs.append(Paragraph(node, opens[child] if start < 0 else start, closes[child], True))
+            start = _text_at(texts, closes[child] + 1)
+            child += 1
+        else:
+            if start >= 0:
+                paragraphs.append(Paragraph(node, start, opens[child] - 1, True))
+            if splits[child] and child not in kinds.whole:
+                frames.append(node)
+                entered.append(child)
+                start = _text_at(texts, opens[child] + 1)
+                node, child = child, child + 1
+            else:
+                paragraphs.append(Paragraph(child, opens[child], closes[child], False))
+                start = _text_at(texts, closes[child] + 1)
+                child = lasts[child] + 1
+
+
+def _without_body(tree: Tree, texts: list[str], paragraph: Paragraph) -> Paragraph:
+    """Turn a run of the body (or a body without blocks) that is one element and blank text into that element's
+    block.
+    """
+    element, first, last, is_run = paragraph
+    if tree.tags[element] != "body":
+        return paragraph
+    first, last = (first, last) if is_run else (first + 1, last - 1)
+    inside = [index for index in range(first, last + 1) if texts[index].strip()]
+    child = bisect_left(tree.opens, inside[0]) if inside else len(tree)
+    if child < len(tree) and tree.opens[child] == inside[0] and tree.closes[child] >= inside[-1]:
+        return Paragraph(child, tree.opens[child], tree.closes[child], False)
+    return Paragraph(element, first, last, True)
+
+
+def _text_at(texts: list[str], index: int) -> int:
+    """Return `index` if a run starts with the text there, else -1."""
+    text = texts[index]
+    return index if text and not text.isspace() else -1
+
+
+def classify(tree: Tree, texts: list[str], removed: bytearray) -> Kinds:
+    """Decide for every element whether it is a block and whether it has one inside, from the last element to the
+    first.
+    """
+    tags, parents = tree.tags, tree.parents
+    block = bytearray(tag not in NOT_BLOCK for tag in tags)
+    splits = bytearray(len(tags))
+    whole = frozenset[int]()
+    if "table" in tags:
+        whole = _tables(tree, removed, block)
+    items = _items_by_list(tree, removed) if not LISTS.isdisjoint(tags) else {}
+    quiet = {i for i, tag in enumerate(tags) if tag == "math"} | _marked(tree, "cc-no-block", "true")
+    for element in range(len(tags) - 1, 0, -1):
+        if removed[element]:
+            continue
+        if element in items and not _is_content_list(tree, texts, removed, splits, element):
+            _break_up(items[element], element, parents, block, splits, quiet)
+        if element in quiet:
+            splits[element] = splits[element] and tags[element] != "math"
+        elif block[element] or splits[element]:
+            splits[parents[element]] = 1
+    return Kinds(block, splits, whole)
+
+
+def _marked(tree: Tree, attribute: str, value: str) -> set[int]:
+    """Return the elements that carry attribute="value"; looks at each distinct tag once."""
+    wanted = {tag for tag in tree.names if attribute in tag and attributes(tag).get(attribute) == value}
+    return {i for i in range(len(tree)) if tree.start_tag(i) in wanted} if wanted else set()
+
+
+def _tables(tree: Tree, removed: bytearray, block: bytearray) -> frozenset[int]:
+    """Return the tables of data, and mark the cells of all others (layout) as blocks."""
+    data, layout, cells = set(), set(), []
+    nearest = [-1] * len(tree)
+    for element, tag in enumerate(tree.tags):
+        if removed[element] or not element:
+            continue
+        table = nearest[tree.parents[element]]
+        if tag == "table":
+            nearest[element] = element
+            layout.add(table)
+            values = tree.attributes(element)
+            if values.get("role") == "table" or values.get("data-table"):
+                data.add(element)
+            continue
+        nearest[element] = table
+        if table < 0:
+            continue
+        if tag in CELLS:
+            cells.append(element)
+            if " headers" in tree.start_tag(element) and "headers" in tree.attributes(element):
+                data.add(table)
+        elif tag in _COLUMNS:
+            data.add(table)
+        elif tag not in INLINE and tag not in TABLE_PARTS:
+            layout.add(table)
+    layout -= data
+    for cell in cells:
+        block[cell] = nearest[cell] in layout
+    tables = {i for i, tag in enumerate(tree.tags) if tag == "table" and not removed[i]}
+    return frozenset(tables - layout)
+
+
+def _items_by_list(tree: Tree, removed: bytearray) -> dict[int, list[int]]:
+    """Return for each list the items whose nearest list it is (ul and ol for li, dl for dt and dd)."""
+    items: dict[int, list[int]] = {}
+    nearest_list, nearest_dl = [-1] * len(tree), [-1] * len(tree)
+    for element, tag in enumerate(tree.tags):
+        if removed[element] or not element:
+            continue
+        parent = tree.parents[element]
+        outer, outer_dl = nearest_list[parent], nearest_dl[parent]
+        if tag == "li":
+            if outer >= 0:
+                items[outer].append(element)
+        elif tag in ITEMS:
+            if outer_dl >= 0:
+                items[outer_dl].append(element)
+        elif tag in LISTS:
+            items[element] = []
+            if tag == "dl":
+                outer_dl = element
+            else:
+                outer = element
+        nearest_list[element], nearest_dl[element] = outer, outer_dl
+    return items
+
+
+def _is_content_list(tree: Tree, texts: list[str], removed: bytearray, splits: bytearray, element: int) -> bool:
+    """Tell whether a list holds items only, none of them with a block inside: such a list is one paragraph."""
+    wanted, found = LIST_ITEMS[tree.tags[element]], False
+    if _text_at(texts, tree.opens[element] + 1) >= 0:
+        return False
+    child = element + 1
+    while child <= tree.lasts[element]:
+        if not removed[child]:
+            if tree.tags[child] not in wanted or splits[child]:
+                return False
+            found = True
+        if _text_at(texts, tree.closes[child] + 1) >= 0 and not removed[child]:
+            return False
+        child = tree.lasts[child] + 1
+    return found
+
+
+def _break_up(
+    items: list[int], element: int, parents: list[int], block: bytearray, splits: bytearray, quiet: set[int]
+) -> None:
+    """Mark the items of a layout list as blocks, and what stands between them and the list as having blocks inside."""
+    for item in items:
+        block[item] = 1
+        ancestor = parents[item]
+        while item not in quiet and not splits[ancestor]:
+            splits[ancestor] = 1
+            if ancestor == element or ancestor in quiet:
+                break
+            ancestor = parents[ancestor]

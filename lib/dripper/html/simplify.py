@@ -1,0 +1,195 @@
+"""Simplified HTML: what a language model reads (Dripper paper 3.2 and A.10; the cuts of MinerU-HTML 1.1).
+
+Of every block: its elements with `class` and `id` alone (images also `src` and `alt`), lists shortened to their first
+and last item, texts cut after 500 characters, white space collapsed.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+
+from dripper.html.blocks import Block
+from dripper.html.tags import LISTS
+from dripper.html.tree import Tree, escape, unescape
+
+HEAD = '<html><head><meta charset="utf-8"></head><body>'
+TAIL = "</body></html>"
+
+ELLIPSIS = "<span>...</span>"
+SPACES = re.compile(r"[^\S ]\s*|\s{2,}")
+"""White space that is not one blank already."""
+_QUOTED = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]+)=("[^"]*"|'[^']*')""")
+_NAMING = re.compile(r' (src|alt|class|id)=("[^"]*")')
+_KEYS = ("class", "id")
+_IMAGE_KEYS = ("src", "alt", "class", "id")
+_OPAQUE = frozenset({"math", "table"})
+"""The texts inside these are neither counted nor cut (MinerU-HTML 1.1)."""
+
+
+def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int = 500, table_cutoff: int = 8000) -> str:
+    """Return the simplified HTML of a page, `<html>…</html>`; each block is one child of `body`, `_item_id` its last
+    attribute.
+
+    cutoff: characters of text a block. table_cutoff: the same for text inside tables and formulas, which `cutoff`
+        spares.
+    """
+    short = {tag: short_tag(name, tag) for tag, name in tree.names.items()}
+    parts = tree.parts.copy()
+    parts[1::2] = [short[tag] for tag in parts[1::2]]
+    shorten_lists(tree, parts, [(block.element, block.first, block.last) for block in blocks])
+    for block in blocks:
+        if block.is_run:
+            parts[block.first] = parts[block.first].lstrip()
+        if len(block.text) > cutoff:
+            truncate(tree, parts, block.first, block.last, cutoff, table_cutoff)
+    parts[::2] = collapse_spaces(parts[::2])
+    return HEAD + "".join([simplified(tree, short, parts, block) for block in blocks]) + TAIL
+
+
+def simplified(tree: Tree, short: dict[str, str], parts: list[str], block: Block) -> str:
+    """Return the simplified markup of one block; `parts` and `short` are the tree's with all cuts made."""
+    if not block.is_run:
+        return with_id(parts[block.first], block.item_id) + "".join(parts[block.first + 1 : block.last + 1])
+    name, start = tree.tags[block.element], short[tree.start_tag(block.element)]
+    if name == "body":
+        # A body inside the body would dissolve; MinerU-HTML loses such runs.
+        name, start = "div", "<div>"
+    return f"{with_id(start, block.item_id)}{''.join(parts[block.first : block.last + 1])}</{name}>"
+
+
+def with_id(tag: str, item_id: int) -> str:
+    """Return a start tag with `_item_id` as its last attribute."""
+    return f'{tag[:-1]} _item_id="{item_id}">'
+
+
+def short_tag(name: str, tag: str) -> str:
+    """Return a tag with the attributes that the model sees, values stripped, none empty, no image as `data:`.
+
+    >>> short_tag("a", '<a href="/x" id=" i " class="">')
+    '<a id="i">'
+    """
+    if tag[1] == "/" or len(tag) == len(name) + 2:
+        return tag
+    if name != "img" and " class=" not in tag and " id=" not in tag:
+        return f"<{name}>"
+    found: dict[str, str] = {}
+    for key, value in (_QUOTED if "'" in tag else _NAMING).findall(tag):
+        found.setdefault(key, value)
+    short = "<" + name
+    for key in _IMAGE_KEYS if name == "img" else _KEYS:
+        if key in found:
+            value = found[key]
+            inner = value[1:-1].strip()
+            if inner and not (key == "src" and inner.startswith("data:image/")):
+                short += f" {key}={value[0]}{inner}{value[0]}"
+    return short + ">"
+
+
+def collapse_spaces(texts: list[str]) -> list[str]:
+    """Return the texts with each run of white space as one space."""
+    return SPACES.sub(" ", "\0".join(texts)).split("\0")
+
+
+def shorten_lists(tree: Tree, parts: list[str], spans: Iterable[tuple[int, int, int]]) -> None:
+    """Shorten the lists inside blocks, in `parts`: of ul and ol stay first and last item, of dl first and last term.
+
+    spans: (element, first, last) of each block; a run inside a list is shortened like one, whatever its elements are.
+    """
+    lists = [i for i, tag in enumerate(tree.tags) if tag in LISTS]
+    opens = [tree.opens[i] for i in lists]
+    for element, first, last in spans:
+        inside = lists[bisect_left(opens, first) : bisect_left(opens, last)]
+        if tree.tags[element] in LISTS and first != tree.opens[element]:
+            inside.append(element)
+        for each in inside:
+            kids = tree.siblings(max(first, tree.opens[each] + 1), min(last, tree.closes[each]))
+            kids = [kid for kid in kids if parts[tree.opens[kid]]]
+            if len(kids) > 2:
+                (_shorten_dl if tree.tags[each] == "dl" else _shorten_ul)(tree, parts, kids)
+
+
+def _shorten_ul(tree: Tree, parts: list[str], kids: list[int]) -> None:
+    _blank(parts, tree.closes[kids[0]] + 2, tree.opens[kids[-1]] - 1)
+    parts[tree.opens[kids[-1]]] = ELLIPSIS + parts[tree.opens[kids[-1]]]
+
+
+def _shorten_dl(tree: Tree, parts: list[str], kids: list[int]) -> None:
+    terms = [kid for kid in kids if tree.tags[kid] == "dt"]
+    if len(terms) < 2:
+        return
+    _blank(parts, tree.opens[kids[0]], tree.opens[terms[0]] - 1)
+    _blank(parts, tree.opens[terms[1]], tree.opens[terms[-1]] - 1)
+    parts[tree.opens[terms[-1]]] = ELLIPSIS + parts[tree.opens[terms[-1]]]
+
+
+def _blank(parts: list[str], first: int, last: int) -> None:
+    if last >= first:
+        parts[first : last + 1] = [""] * (last - first + 1)
+
+
+def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, table_cutoff: float) -> None:
+    """Cut the text of the block `parts[first : last + 1]` after `cutoff` characters, in place; tags around the cut
+    stay closed.
+
+    Counted are texts outside tables and formulas, and all texts that follow an element (MinerU-HTML 1.1 counts these
+    even inside tables, but cuts only outside); texts inside tables and formulas have their own count.
+    """
+    used = used_inside = depth = 0
+    for index in range(first, last + 1):
+        part = parts[index]
+        if not part:
+            continue
+        if index % 2:
+            if part.startswith(ELLIPSIS) and not depth:
+                if used + 3 > cutoff:
+                    parts[index] = f"<span>{'...'[: cutoff - used]}...</span>"
+                    return _empty_after(tree, parts, index, last)
+                used += 3
+            depth += _depth_change(tree, index)
+            continue
+        length = len(unescape(part))
+        if not depth:
+            if used + length > cutoff:
+                parts[index] = escape(unescape(part)[: cutoff - used]) + "..."
+                return _empty_after(tree, parts, index, last, shells=index == first or tree.starts_element(index - 1))
+            used += length
+            continue
+        if not tree.starts_element(index - 1):
+            used += length
+        used_inside += length
+        if used_inside > table_cutoff:
+            parts[index] = "..."
+            return _empty_after(tree, parts, index, last)
+    return None
+
+
+def _depth_change(tree: Tree, index: int) -> int:
+    tag = tree.parts[index]
+    if tree.names[tag] not in _OPAQUE:
+        return 0
+    return -1 if tag[1] == "/" else 1
+
+
+def _empty_after(tree: Tree, parts: list[str], cut: int, last: int, *, shells: bool = False) -> None:
+    """Empty what follows the cut at index `cut`: only end tags of what is open there stay.
+
+    shells: the cut is in an element's own text, before its children; these stay, without their texts.
+    """
+    level = int(cut % 2 and tree.starts_element(cut))
+    depth = 0
+    for index in range(cut + 1, last + 1):
+        if index % 2 == 0:
+            if not (shells and depth and tree.starts_element(index - 1)):
+                parts[index] = ""
+            continue
+        is_end = tree.parts[index][1] == "/"
+        if is_end and not level:
+            shells = False
+            continue
+        if shells:
+            if not depth and parts[index].startswith(ELLIPSIS):
+                parts[index] = "<span></span>" + parts[index].removeprefix(ELLIPSIS)
+            depth += _depth_change(tree, index)
+        else:
+            parts[index] = ""
+        level += -1 if is_end else tree.starts_element(index)

@@ -1,0 +1,38 @@
+"""What the elements are: one name list a question, shared by all profiles.
+
+The lists of MinerU-HTML 1.1 are kept exactly, for the block rules of every profile rest on them (see `segment`).
+"""
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the names in a text, which blanks part."""
+    return frozenset(text.split())
+
+
+INLINE = words(
+    "a abbr acronym b basefont bdo big blink button cccode-inline ccmath-inline cite code dfn em font i img input kbd "
+    "label map mark marked-tail marked-text nobr object optgroup option pic q s samp script small span strike strong "
+    "sub sup svg time u var"
+)
+"""Elements that do not end a line (44 names); everything else, known or not, is a block. Source: MinerU-HTML 1.1."""
+
+TABLE_PARTS = words("caption colgroup col thead tbody tfoot tr td th br")
+"""What a table of data may hold beside INLINE; anything else makes it a layout table."""
+
+LISTS = frozenset({"ul", "ol", "dl"})
+LIST_ITEMS = {"ul": frozenset({"li"}), "ol": frozenset({"li"}), "dl": frozenset({"dt", "dd"})}
+ITEMS = frozenset({"li", "dt", "dd"})
+CELLS = frozenset({"td", "th"})
+
+HTML_VOID = words("area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr")
+"""Elements that the HTML standard serialises without an end tag (13.3)."""
+
+LIBXML2_VOID = words("area base basefont br col frame hr img input isindex link meta param")
+"""The same of libxml2's HTML writer (version 2.14)."""
+
+LINE_BREAKING = words(
+    "address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption "
+    "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav noscript ol optgroup option p "
+    "pre search section select summary table tbody td tfoot th thead tr ul"
+)
+"""Elements whose text a browser shows on a line (or in a cell) of its own: where `Block.text` gets a line break."""

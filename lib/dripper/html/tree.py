@@ -1,0 +1,131 @@
+"""A page as flat arrays: the serialised markup cut into texts and tags, and the element tree over it.
+
+Python objects per node are what makes tree walks slow. Here a page is one list of strings, `parts`, in which texts
+and tags alternate (`text, tag, text, tag, …, text`; a text may be empty), and an element is an integer, numbered from
+0 in document order. Subtrees are ranges, so that blocks, simplified HTML, mapping HTML and pruned pages are all
+slices of one list. There is no recursion, hence no limit on depth.
+
+The input must be a parser's own serialisation: every tag balanced, attributes quoted, `<` and `>` escaped in texts and
+attribute values. Then `<[^>]*>` is exact.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+_NAME = re.compile(r"</?([^\t\n\f\r />]+)")
+_ATTRIBUTE = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]*)(?:=(?:"([^"]*)"|'([^']*)'))?""")
+
+
+@dataclass(slots=True)
+class Tree:
+    """Elements 0..n-1 in document order over `parts`; element 0 is the root (`html`).
+
+    parts: texts at even, tags at odd indexes, both as serialised (escaped). names: the element name of each distinct
+        tag.
+    void: names of the elements that have no end tag.
+    tags: name of each element. parents: its parent element, -1 for the root. lasts: its last descendant, or itself.
+    opens, closes: indexes into `parts` of its start and end tag (the same one for void elements).
+    So the text before an element's first child is `parts[opens[i] + 1]`, the text after the element `parts[closes[i]
+    + 1]`.
+    """
+
+    parts: list[str]
+    names: dict[str, str]
+    void: Collection[str]
+    tags: list[str] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    lasts: list[int] = field(default_factory=list)
+    opens: list[int] = field(default_factory=list)
+    closes: list[int] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        """Return the number of elements."""
+        return len(self.tags)
+
+    def start_tag(self, element: int) -> str:
+        """Return the element's start tag as serialised: equal strings mean equal name and attributes."""
+        return self.parts[self.opens[element]]
+
+    def starts_element(self, index: int) -> bool:
+        """Tell whether the tag `parts[index]` is a start tag that some end tag follows: the text after it is inside."""
+        tag = self.parts[index]
+        return tag[1:2] != "/" and self.names.get(tag, "br") not in self.void
+
+    def attributes(self, element: int) -> dict[str, str]:
+        """Return the element's attributes, values unescaped; names are lower case but for SVG's."""
+        return attributes(self.start_tag(element))
+
+    def path(self, element: int) -> tuple[int, ...]:
+        """Return the elements from the root to this one, itself last."""
+        path = []
+        while element >= 0:
+            path.append(element)
+            element = self.parents[element]
+        return tuple(reversed(path))
+
+    def children(self, element: int) -> list[int]:
+        """Return the child elements in document order."""
+        return self.siblings(self.opens[element] + 1, self.closes[element])
+
+    def siblings(self, first: int, last: int) -> list[int]:
+        """Return the outermost elements in the slice `parts[first : last + 1]`, in document order."""
+        found, element = [], bisect_left(self.opens, first)
+        while element < len(self.opens) and self.opens[element] <= last:
+            found.append(element)
+            element = self.lasts[element] + 1
+        return found
+
+
+def attributes(tag: str) -> dict[str, str]:
+    """Return the attributes of a serialised start tag, values unescaped; of a repeated name the first counts.
+
+    >>> attributes('<p class="a &amp; b" hidden="">')
+    {'class': 'a & b', 'hidden': ''}
+    """
+    found: dict[str, str] = {}
+    start = _NAME.match(tag)
+    for match in _ATTRIBUTE.finditer(tag, start.end() if start else 0):
+        name, double, single = match.groups()
+        found.setdefault(name, unescape(double if double is not None else single or ""))
+    return found
+
+
+def unescape(text: str) -> str:
+    """Return serialised text or attribute value as characters: the five references that serialisers write, no
+    others.
+    """
+    if "&" not in text:
+        return text
+    text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&nbsp;", "\u00a0")
+    return text.replace("&amp;", "&")
+
+
+def escape(text: str) -> str:
+    """Return characters as serialised text."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def cut_parts(parts: list[str], cuts: list[tuple[int, int]]) -> list[str]:
+    """Return `parts` without the tag ranges `cuts` (first and last index, ascending, disjoint); texts on both sides
+    join.
+    """
+    kept: list[str] = []
+    position, carried = 0, ""
+    for first, last in cuts:
+        if first - 1 > position:
+            kept.append(carried + parts[position])
+            kept.extend(parts[position + 1 : first - 1])
+            carried = parts[first - 1]
+        else:
+            carried += parts[position]
+        position = last + 1
+    kept.append(carried + parts[position])
+    kept.extend(parts[position + 1 :])
+    return kept
+
+
+def escape_attribute(value: str) -> str:
+    """Return characters as the value of a double-quoted attribute."""
+    return escape(value).replace('"', "&quot;")

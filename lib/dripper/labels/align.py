@@ -1,0 +1,94 @@
+"""From a text to block labels: which blocks of a page does an extracted or human-written text contain?
+
+Used twice: to turn human truth into training labels, and to turn the output of another extractor into labels.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz.distance import LCSseq
+
+from dripper.labels.words import words_of
+
+# The bit matrix of the common subsequence takes one bit a pair of words: 1e9 pairs are 125 MB. Longer pairs (3 of the
+# 2,300 labelled pages) are matched by n-grams alone, which is linear.
+MAX_WORD_PAIRS = 1_000_000_000
+# A word or two in common with the truth is chance ("the", "of"); three in a row are not.
+MIN_RUN = 3
+# Evidence without order: this share of a block's 5-word shingles must stand in the unmatched part of the text.
+SHINGLE_WORDS = 5
+MIN_SHINGLE_SHARE = 0.7
+
+
+def matched_shares(block_words: Sequence[Sequence[str]], text_words: Sequence[str]) -> npt.NDArray[np.float32]:
+    """Return, for each block, the share (0 to 1) of its words that a text contains; shape (n_blocks,).
+
+    Longest common subsequence over the words of all blocks in order, runs under three words dropped unless the block
+    is that short; then blocks that the text has at another place, by shingles. Blocks without words get 0.
+    """
+    vocabulary: dict[str, int] = {}
+    flat = _ids([word for words in block_words for word in words], vocabulary)
+    text = _ids(text_words, vocabulary)
+    matched, used = _common_subsequence(flat, text)
+    unmatched_shingles = _shingles(np.where(used, -1, text))
+    starts = accumulate((len(words) for words in block_words), initial=0)
+    runs = _run_lengths(matched)
+    shares = np.zeros(len(block_words), np.float32)
+    for block, (start, end) in enumerate(pairwise(starts)):
+        if end > start:
+            length = end - start
+            shares[block] = (matched[start:end] & ((runs[start:end] >= MIN_RUN) | (length < MIN_RUN))).mean()
+            if shares[block] < 0.5 and length > SHINGLE_WORDS:
+                elsewhere = _share_in(flat[start:end], unmatched_shingles)
+                shares[block] = max(shares[block], elsewhere if elsewhere > MIN_SHINGLE_SHARE else 0.0)
+    return shares
+
+
+def labels_from_text(block_texts: Sequence[str], text: str) -> npt.NDArray[np.bool_]:
+    """Return which blocks are main if `text` is the main content: those that it holds at least half the words of.
+
+    >>> labels_from_text(["Home About", "It rained all day in Rome.", "Share"], "It rained all day in Rome.")
+    array([False,  True, False])
+    """
+    return matched_shares([words_of(block) for block in block_texts], words_of(text)) >= 0.5
+
+
+def _ids(words: Sequence[str], vocabulary: dict[str, int]) -> npt.NDArray[np.int64]:
+    return np.array([vocabulary.setdefault(word, len(vocabulary)) for word in words], np.int64)
+
+
+def _common_subsequence(
+    flat: npt.NDArray[np.int64], text: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return which words of each side belong to the longest common subsequence; none at all if it is out of reach."""
+    matched, used = np.zeros(len(flat), bool), np.zeros(len(text), bool)
+    if len(flat) * len(text) <= MAX_WORD_PAIRS:
+        for opcode in LCSseq.opcodes(flat.tolist(), text.tolist()):
+            if opcode.tag == "equal":
+                matched[opcode.src_start : opcode.src_end] = True
+                # A stray match does not use up the text: the shingles around it would be lost to the block they are from.
+                used[opcode.dest_start : opcode.dest_end] = opcode.src_end - opcode.src_start >= MIN_RUN
+    return matched, used
+
+
+def _run_lengths(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """Return, at every position, the length of the run of equal flags that it belongs to."""
+    if not len(flags):
+        return np.zeros(0, np.int64)
+    lengths = np.diff(np.concatenate([[0], np.flatnonzero(np.diff(flags)) + 1, [len(flags)]]))
+    return np.repeat(lengths, lengths)
+
+
+def _shingles(ids: npt.NDArray[np.int64]) -> set[tuple[int, ...]]:
+    """Return the 5-word shingles of a sequence in which -1 stands for a word that must not be part of any."""
+    listed: list[int] = ids.tolist()
+    shingles = {tuple(listed[at : at + SHINGLE_WORDS]) for at in range(len(listed) - SHINGLE_WORDS + 1)}
+    return {shingle for shingle in shingles if -1 not in shingle}
+
+
+def _share_in(ids: npt.NDArray[np.int64], shingles: set[tuple[int, ...]]) -> float:
+    listed: list[int] = ids.tolist()
+    own = [tuple(listed[at : at + SHINGLE_WORDS]) for at in range(len(listed) - SHINGLE_WORDS + 1)]
+    return sum(shingle in shingles for shingle in own) / len(own) if shingles else 0.0

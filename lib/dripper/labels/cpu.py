@@ -1,0 +1,70 @@
+"""The labeler `cpu`: features of the blocks, a small network, the set of blocks with the highest expected F1.
+
+Needs numpy and nothing else: no GPU, no hub, no server. How the weights came to be: `dripper.train.cpu`.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from dripper.html.page import Page
+from dripper.labels.base import Labels
+from dripper.labels.decode import decide, probabilities
+from dripper.labels.features import NAMES, PageFeatures, page_features
+from dripper.labels.network import BlockSequence, ExactOperations, forward
+from dripper.labels.weights import FloatArray, Weights, load_weights
+
+# A page of more blocks is labelled in windows of so many, each as if it were a page: activations take about 5 KB a
+# block, so memory stays under 100 MB. None of 2,300 labelled pages has more than a third of it.
+WINDOW_BLOCKS = 16_384
+# Standardised features beyond it are outliers (a block of 100 KB) that would drown the rest.
+FEATURE_LIMIT = 6.0
+
+
+class CpuLabeler:
+    """See the module. The same page gives the same labels and probabilities, bit by bit, on every machine."""
+
+    name = "cpu"
+
+    def __init__(self, weights: Weights) -> None:
+        if weights.feature_names != NAMES:
+            unlike = sorted(set(weights.feature_names) ^ set(NAMES))
+            raise ValueError(f"weights were trained on other features; the first that differ: {unlike[:5]}")
+        self.version = weights.version
+        self._weights = weights
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> "CpuLabeler":
+        """Return the labeler with the weights of a file, by default those in the package. Raises MachineError."""
+        return cls(load_weights(path))
+
+    def label(self, pages: Sequence[Page]) -> list[Labels]:
+        """Return one `Labels` a page; at least one block is main wherever a block has words."""
+        return [self._label(page_features(page)) for page in pages]
+
+    def _label(self, page: PageFeatures) -> Labels:
+        windows = range(0, len(page.words), WINDOW_BLOCKS)
+        scored = [score_blocks(self._weights, _window(page.blocks, start)) for start in windows]
+        logits = np.concatenate(scored) if scored else np.zeros(0)
+        probability = probabilities(logits, self._weights.temperature, self._weights.shift)
+        decision = decide(probability, page.words)
+        return Labels(decision.main, probability.astype(np.float32), decision.expected_f1)
+
+
+def score_blocks(weights: Weights, blocks: BlockSequence) -> FloatArray:
+    """Return the logit of `main` for every block, not yet calibrated; shape (n_blocks,)."""
+    do = ExactOperations(blocks.starts, blocks.ends)
+    return np.asarray(forward(weights.matrices, weights.shape, do.snap(standardised(weights, blocks.features)), do))
+
+
+def standardised(weights: Weights, features: FloatArray) -> FloatArray:
+    """Return raw features with mean 0 and standard deviation 1 over the training pages, outliers clipped."""
+    return np.clip((features - weights.mean) / weights.scale, -FEATURE_LIMIT, FEATURE_LIMIT)
+
+
+def _window(blocks: BlockSequence, start: int) -> BlockSequence:
+    features = blocks.features[start : start + WINDOW_BLOCKS]
+    starts, ends = (part[start : start + WINDOW_BLOCKS] - start for part in (blocks.starts, blocks.ends))
+    length = len(features)
+    return BlockSequence(features, np.clip(starts, 0, length - 1), np.clip(ends, 1, length))

@@ -1,0 +1,36 @@
+"""What a page becomes where its labeler finds nothing main: a page is never lost for that."""
+
+from enum import StrEnum
+
+import numpy as np
+
+from dripper.html.page import Page
+from dripper.labels.base import Labels
+from dripper.labels.baselines import trafilatura_labels
+
+
+class Fallback(StrEnum):
+    """The setting: what to try. What was used ends up in the column `method` as "fallback:<value>"."""
+
+    TRAFILATURA = "trafilatura"
+    """The blocks that Trafilatura extracts; the whole body where it extracts nothing either."""
+    BODY = "body"
+    """Every block."""
+    EMPTY = "empty"
+    """No block: the page's row says that nothing was found."""
+
+
+def fall_back(page: Page, html: str, fallback: Fallback) -> tuple[Labels, str]:
+    """Return labels for a page without main blocks, and the `method` that gave them.
+
+    html: the decoded page as served: Trafilatura also reads what the mapping HTML leaves out. A page without blocks
+    always ends as "fallback:empty".
+    """
+    if not page.blocks:
+        fallback = Fallback.EMPTY
+    if fallback is Fallback.TRAFILATURA:
+        main = trafilatura_labels(page, html)
+        if main.any():
+            return Labels.certain(main), f"fallback:{fallback}"
+        fallback = Fallback.BODY
+    return Labels.certain(np.full(len(page.blocks), fallback is Fallback.BODY)), f"fallback:{fallback}"

@@ -1,0 +1,101 @@
+"""What the network sees of a page: one row of numbers a block, and the ranges of blocks in its containers.
+
+Numbers are float32: 0.7 KB a block, so that a page of 100,000 blocks does not cost a worker its memory.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.html.page import Page
+from dripper.labels.network import BlockSequence
+from dripper.labels.places import LEVELS, places_of
+from dripper.labels.text_features import NAMES as TEXT_NAMES
+from dripper.labels.text_features import PageWords, text_features
+from dripper.labels.tree_features import NAMES as TREE_NAMES
+from dripper.labels.tree_features import tree_features
+
+FloatArray = npt.NDArray[np.float64]
+
+POSITION_NAMES = (
+    "position", "chars_before", "from_start", "from_end", "share_of_longest", "share_of_page", "page_blocks", "page_chars",
+    "page_links", "page_unspaced", "page_paragraphs", "page_headings", "page_items", "page_articles", "page_median",
+    "since_heading", "heading_level", "until_long", "since_long",
+)  # fmt: skip
+NAMES = (*TEXT_NAMES, *TREE_NAMES, *POSITION_NAMES)
+"""The columns, in order."""
+
+# A block of so many characters is nearly always prose: over it, menus and captions are rare.
+LONG_BLOCK_CHARS = 200
+
+
+class PageFeatures(NamedTuple):
+    """blocks: features as in `NAMES`, raw, with the container ranges (own element and ancestors, then the page).
+
+    words: (n_blocks,), number of words of each block.
+    """
+
+    blocks: BlockSequence
+    words: npt.NDArray[np.int64]
+
+
+def page_features(page: Page) -> PageFeatures:
+    """Return the features of a page; cost is linear in its characters, elements and blocks."""
+    if not page.blocks:
+        none = np.zeros((0, LEVELS + 1), np.int64)
+        return PageFeatures(BlockSequence(np.zeros((0, len(NAMES)), np.float32), none, none), none[:, 0])
+    texts = [block.text for block in page.blocks]
+    chars = np.array([len(text) for text in texts], np.float64)
+    link_chars = np.minimum([block.link_chars for block in page.blocks], chars)
+    words = PageWords(texts)
+    places = places_of(page)
+    text = text_features(texts, words, page.title)
+    tree = tree_features(places, page.elements.tags, chars, link_chars)
+    position = _position_features(chars, link_chars, text, tree)
+    whole = np.zeros((len(texts), 1), np.int64)
+    blocks = BlockSequence(
+        np.concatenate([text, tree, position], axis=1, dtype=np.float32),
+        np.concatenate([places.starts, whole], axis=1),
+        np.concatenate([places.ends, whole + len(texts)], axis=1),
+    )
+    return PageFeatures(blocks, words.counts)
+
+
+def _position_features(
+    chars: FloatArray, link_chars: FloatArray, text: npt.NDArray[np.float32], tree: npt.NDArray[np.float32]
+) -> FloatArray:
+    """Where a block stands on the page, the page's own shape, and the distance to headings and long blocks."""
+    n_blocks, total = len(chars), max(chars.sum(), 1)
+    index = np.arange(n_blocks)
+
+    def within(name: str) -> npt.NDArray[np.float32]:
+        return tree[:, TREE_NAMES.index(name)]
+
+    headings = [within(f"in_{name}") > 0 for name in ("h1", "h2", "h3", "h4")]
+    is_heading = np.logical_or.reduce(headings)
+    level = np.select(headings, [1.0, 2.0, 3.0, 4.0], 0.0)
+    since_heading, last_heading = _since(is_heading)
+    unspaced = text[:, TEXT_NAMES.index("unspaced")]
+    page_shape = [
+        np.log1p(n_blocks) / 5, np.log1p(total) / 10, link_chars.sum() / total, (unspaced * chars).sum() / total,
+        (within("in_p") * chars).sum() / total, is_heading.mean(), within("in_li").mean(), within("in_article").mean(),
+        np.log1p(np.median(chars)),
+    ]  # fmt: skip
+    is_long = chars >= LONG_BLOCK_CHARS
+    return np.stack(
+        [
+            index / n_blocks, (np.cumsum(chars) - chars) / total, np.log1p(index) / 5, np.log1p(index[::-1]) / 5,
+            chars / chars.max(initial=1), chars / total, *(np.full(n_blocks, value) for value in page_shape),
+            np.log1p(since_heading), np.where(last_heading >= 0, level[last_heading], 0.0),
+            np.log1p(_since(is_long[::-1])[0][::-1]), np.log1p(_since(is_long)[0]),
+        ],
+        axis=1,
+    )  # fmt: skip
+
+
+def _since(flags: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return, for every block, how many blocks ago the last flagged one was (itself: 0), and its index or -1."""
+    index = np.arange(len(flags))
+    last = np.maximum.accumulate(np.where(flags, index, -1))
+    return index - last, last

@@ -1,0 +1,191 @@
+"""Features of the blocks' places: ancestors, their class names, links and other inline elements, repeated structure.
+
+Elements are integers in document order (see `dripper.html.tree`), so a subtree is a range, and counts over subtrees are
+differences of running sums. Nothing here loops over pairs of blocks or over depths: cost is linear in elements and blocks.
+"""
+
+import functools
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.labels.places import LEVELS, IntArray, Places
+
+FloatArray = npt.NDArray[np.float64]
+
+TAG_GROUPS = (
+    "nav", "header", "footer", "aside", "article", "main", "form", "li ul ol dt dl menu", "table", "blockquote", "h1", "h2",
+    "h3", "h4 h5 h6", "p", "pre", "figcaption figure", "noscript", "button label", "section", "dd", "td th", "address", "div",
+    "details", "body",
+)  # fmt: skip
+"""Elements whose presence among a block's ancestors is a feature, those of one group together."""
+
+NAME_GROUPS: dict[str, str] = {
+    "comment": "comment|disqus|repl(?:y|ies)|respond|discuss",
+    "navigation": "nav|menu|breadcrumb|crumb|paginat|pager",
+    "foot": "foot|copyright|legal|colophon",
+    "side": "side|rail|widget|right|aside",
+    "share": "share|social|follow|tweet|facebook",
+    "related": "relat|recommend|more|popular|trending|also|teaser|promo|latest|carousel|suggest",
+    "body": "content|body|text|entry|prose|copy",
+    "article": "article|story|post|main|blog|news",
+    "title": "title|headline|heading",
+    "byline": "author|byline|meta|date|time|info|published|user|avatar|profile|signature",
+    "advertisement": "advert|banner|sponsor|^ads?$|outbrain|taboola",
+    "consent": "cookie|consent|gdpr|newsletter|subscri|signup|login|modal|popup|paywall|overlay",
+    "tags": "tag|categor|topic|label|keyword",
+    "caption": "caption|image|photo|gallery|figure|media|video",
+    "hidden": "hidden|^sr$|reader|visually|collapse",
+    "thread": "message|thread|forum|quote|answer|question|bbcode",
+    "product": "product|price|cart|shop|spec|sku|item",
+    "list": "list|grid|card|archive|result|feed|tile",
+    "description": "descri|summary|excerpt|lead|intro|detail|overview|about|hero",
+    "review": "review|rating|testimonial|faq|accordion|tab",
+}
+"""What class, id, role and itemprop values tell: English words that sites of every language use in their markup."""
+_NAMED = re.compile(r'\s(?:class|id|role|itemprop)="([^"]*)"')
+_WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
+# Generated class lists run to kilobytes; what names an element stands at their beginning.
+_NAME_CHARS = 200
+
+INLINE_GROUPS = (
+    "a",
+    "b strong",
+    "em i",
+    "img picture video iframe",
+    "br",
+    "code kbd samp",
+    "span",
+    "input button select",
+)
+"""Elements counted inside each block."""
+
+NAMES = (
+    *(f"{what}{level}" for level in range(LEVELS) for what in ("share", "links", "blocks")), "link_share", "depth",
+    "log_same_path", "same_path_share", "same_path_mean", "log_same_class", "same_class_links", "same_class_mean",
+    "siblings_alike", "is_run",
+    *(f"in_{group.split()[0]}" for group in TAG_GROUPS), *(f"own_{group.split()[0]}" for group in TAG_GROUPS),
+    *(f"named_{name}" for name in NAME_GROUPS), *(f"near_{name}" for name in NAME_GROUPS),
+    *(f"holds_{group.split()[0]}" for group in INLINE_GROUPS),
+)  # fmt: skip
+
+
+def tree_features(
+    places: Places, tags: Sequence[str], chars: FloatArray, link_chars: FloatArray
+) -> npt.NDArray[np.float32]:
+    """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
+
+    tags: of all elements of the page. chars, link_chars: (n_blocks,), length of each block's text, and of the part of it in links.
+    """
+    own = places.elements
+    flags = _flags_of(places)
+    inherited = _inherited(flags, places.parents)
+    near = flags[own] | flags[places.containers[:, 0]] | flags[places.containers[:, 1]]
+    n_tags, n_names = len(TAG_GROUPS), len(NAME_GROUPS)
+    return np.concatenate(
+        [
+            _container_features(places, chars, link_chars),
+            _repetition_features(places, chars, link_chars),
+            _bits(inherited[own], 0, n_tags), _bits(flags[own], 0, n_tags),
+            _bits(inherited[own], n_tags, n_names), _bits(near, n_tags, n_names),
+            _inline_counts(tags, places.inside),
+        ],
+        axis=1, dtype=np.float32,
+    )  # fmt: skip
+
+
+def _container_features(places: Places, chars: FloatArray, link_chars: FloatArray) -> FloatArray:
+    """Share of the page's text, link density and number of blocks of each container; the block's own link density."""
+    sums, link_sums = (np.concatenate([[0.0], np.cumsum(values)]) for values in (chars, link_chars))
+    inside = sums[places.ends] - sums[places.starts]
+    links = link_sums[places.ends] - link_sums[places.starts]
+    levels = [np.log(inside / max(sums[-1], 1) + 1e-3), links / (inside + 1), np.log1p(places.ends - places.starts)]
+    own = (link_chars / np.maximum(chars, 1))[:, None]
+    return np.concatenate([np.stack(levels, axis=2).reshape(len(chars), -1), own], axis=1)
+
+
+def _repetition_features(places: Places, chars: FloatArray, link_chars: FloatArray) -> FloatArray:
+    """How many blocks stand on the same path of tags, or in equal start tags, and how long and linked those are."""
+    tags, start_tags = places.tags, places.start_tags
+    paths, depths = _paths(places)
+    own: list[int] = places.elements.tolist()
+    around = places.containers[:, 0].tolist()
+    same_path = _group([paths[element] for element in own])
+    same_class = _group([(start_tags[i], start_tags[j]) for i, j in zip(own, around, strict=True)])
+    siblings = _group([(tags[i], j) for i, j in zip(own, around, strict=True)])
+    path_blocks, class_blocks = np.bincount(same_path)[same_path], np.bincount(same_class)[same_class]
+    path_chars, class_chars = (np.bincount(group, chars)[group] for group in (same_path, same_class))
+    class_links = np.bincount(same_class, link_chars)[same_class]
+    return np.stack(
+        [
+            depths[own] / 15, np.log1p(path_blocks), path_chars / max(chars.sum(), 1), np.log1p(path_chars / path_blocks),
+            np.log1p(class_blocks), class_links / (class_chars + 1), np.log1p(class_chars / class_blocks),
+            np.log1p(np.bincount(siblings)[siblings]), places.is_run,
+        ],
+        axis=1,
+    )  # fmt: skip
+
+
+def _paths(places: Places) -> tuple[list[int], FloatArray]:
+    """Return, for every element, a number that equal paths of tag names share, and its depth."""
+    numbers: dict[tuple[int, str], int] = {}
+    paths, depths = [0], [0]
+    for parent, tag in zip(places.parents.tolist()[1:], places.tags[1:], strict=True):
+        paths.append(numbers.setdefault((paths[parent], tag), len(numbers) + 1))
+        depths.append(depths[parent] + 1)
+    return paths, np.array(depths, np.float64)
+
+
+def _group(keys: Sequence[object]) -> IntArray:
+    """Return a small number for each key, equal for equal keys."""
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+
+
+def _flags_of(places: Places) -> IntArray:
+    """Return, for every element, the bits of its own tag group and name groups; looks at each distinct tag once."""
+    groups = {tag: 1 << bit for bit, group in enumerate(TAG_GROUPS) for tag in group.split()}
+    names = dict(zip(places.start_tags, places.tags, strict=True))
+    bits = {start_tag: groups.get(name, 0) | _name_bits(start_tag) for start_tag, name in names.items()}
+    return np.array([bits[start_tag] for start_tag in places.start_tags], np.int64)
+
+
+def _name_bits(start_tag: str) -> int:
+    bits = 0
+    for values in _NAMED.findall(start_tag):
+        for word in _WORD.findall(values[:_NAME_CHARS]):
+            bits |= _word_bits(word)
+    return bits
+
+
+# The same few thousand words name the elements of nearly all pages, and twenty searches a word are slow.
+@functools.lru_cache(maxsize=1 << 15)
+def _word_bits(word: str) -> int:
+    lowered = word.lower()
+    found = (re.search(pattern, lowered) is not None for pattern in NAME_GROUPS.values())
+    return sum(1 << bit for bit, hit in enumerate(found, start=len(TAG_GROUPS)) if hit)
+
+
+def _inherited(flags: IntArray, parents: IntArray) -> IntArray:
+    """Return the bits of every element and all its ancestors: pointers double, so the rounds are log2 of the depth."""
+    flags, above = flags.copy(), parents
+    while above.any():
+        flags |= flags[above]
+        above = above[above]
+    return flags
+
+
+def _bits(flags: IntArray, first: int, count: int) -> FloatArray:
+    return (flags[:, None] >> np.arange(first, first + count) & 1).astype(np.float64)
+
+
+def _inline_counts(tags: Sequence[str], inside: IntArray) -> FloatArray:
+    groups = {tag: number for number, group in enumerate(INLINE_GROUPS) for tag in group.split()}
+    kinds = np.array([groups.get(tag, -1) for tag in tags])
+    counts = []
+    for number in range(len(INLINE_GROUPS)):
+        sums = np.concatenate([[0], np.cumsum(kinds == number)])
+        counts.append(np.log1p(sums[inside[:, 1]] - sums[inside[:, 0]]))
+    return np.stack(counts, axis=1)

@@ -1,0 +1,88 @@
+"""Weights of the labeler `cpu`: one .npz file with int16 matrices, and a model card beside it."""
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.errors import MachineError
+from dripper.labels.network import WEIGHT_STEPS, Shape
+
+FloatArray = npt.NDArray[np.float64]
+
+FORMAT = 1
+"""Changes whenever a feature or the network changes its meaning: old weights would give nonsense without an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A trained network and what it needs to label.
+
+    matrices: by name, float64 on the grid of weights. mean, scale: (n_features,), standardise the features.
+    feature_names: in column order. temperature, shift: calibration of the logit. version: hash of the file.
+    """
+
+    matrices: Mapping[str, FloatArray]
+    mean: FloatArray
+    scale: FloatArray
+    shape: Shape
+    feature_names: tuple[str, ...]
+    temperature: float
+    shift: float
+    version: str = ""
+
+
+def save_weights(weights: Weights, path: Path) -> None:
+    """Write the file; the same weights always give the same bytes (numpy stamps a constant date into its archives).
+
+    Matrices are rounded to multiples of 1/4096. Raises ValueError for a value outside ±8.
+    """
+    meta = {
+        "format": FORMAT, "dilations": weights.shape.dilations, "pooled": weights.shape.pooled,
+        "feature_names": weights.feature_names, "temperature": weights.temperature, "shift": weights.shift,
+    }  # fmt: skip
+    arrays: dict[str, npt.NDArray[Any]] = {
+        f"w_{name}": _to_int16(name, value) for name, value in weights.matrices.items()
+    }
+    arrays |= {"mean": weights.mean, "scale": weights.scale, "meta": np.array(json.dumps(meta, sort_keys=True))}
+    with path.open("wb") as stream:
+        np.savez_compressed(stream, allow_pickle=False, **dict(sorted(arrays.items())))
+
+
+def load_weights(path: Path | None = None) -> Weights:
+    """Read a file that :func:`save_weights` wrote; None is the one that ships with the package.
+
+    Raises MachineError where it is missing, damaged, or of another format than this version of the code reads.
+    """
+    source = path or files("dripper.labels").joinpath("cpu_weights.npz")
+    try:
+        raw = source.read_bytes()
+        with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
+            meta = json.loads(str(arrays["meta"]))
+            matrices = {name[2:]: arrays[name] / float(WEIGHT_STEPS) for name in arrays.files if name.startswith("w_")}
+            mean, scale = arrays["mean"], arrays["scale"]
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        raise MachineError(
+            f"weights of the labeler cpu: {source} cannot be read ({error}); reinstall the package"
+        ) from error
+    if meta.get("format") != FORMAT:
+        raise MachineError(f"weights of the labeler cpu: {source} has format {meta.get('format')}, expected {FORMAT}")
+    return Weights(
+        matrices, mean, scale, Shape(tuple(meta["dilations"]), tuple(meta["pooled"])), tuple(meta["feature_names"]),
+        meta["temperature"], meta["shift"], hashlib.sha256(raw).hexdigest()[:12],
+    )  # fmt: skip
+
+
+def _to_int16(name: str, value: FloatArray) -> npt.NDArray[np.int16]:
+    steps = np.rint(value * WEIGHT_STEPS)
+    if not np.abs(steps).max(initial=0) <= np.iinfo(np.int16).max:
+        raise ValueError(f"weight {name} is outside ±{np.iinfo(np.int16).max / WEIGHT_STEPS:.3f}")
+    return steps.astype(np.int16)

@@ -1,0 +1,78 @@
+"""What all jobs share: flags, settings, the session, and usage errors as one sentence and exit code 2."""
+
+import argparse
+import logging
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dripper.config import Settings, load
+from dripper.errors import MachineError, UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+logger = logging.getLogger(__name__)
+
+
+def parser(name: str, description: str | None, *, reads_archives: bool = True) -> argparse.ArgumentParser:
+    """Return a parser with the flags that every job has, and --warcs where it reads archives."""
+    made = argparse.ArgumentParser(
+        prog=name, description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    if reads_archives:
+        kinds = "comma-separated files, folders, globs, s3:// objects or prefixes, and @lists of paths"
+        made.add_argument("--warcs", required=True, help=kinds)
+    made.add_argument("--output", required=True, help="a folder, an s3a:// prefix, or catalog.schema")
+    made.add_argument("--conf", action="append", default=[], metavar="FILE", help="settings as YAML; later files win")
+    made.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="assignments", help="one setting")
+    return made
+
+
+def positive(text: str) -> int:
+    """Return `text` as an integer above 0, for argparse."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return number
+
+
+def settings(arguments: argparse.Namespace, flags: Mapping[str, str | None]) -> Settings:
+    """Return the settings: files, then --set, then the flags that stand for a setting. Raises SettingsError."""
+    given = [f"{key}={value}" for key, value in flags.items() if value is not None]
+    return load([Path(file) for file in arguments.conf], [*arguments.assignments, *given])
+
+
+@contextmanager
+def session(settings: Settings) -> Iterator["SparkSession"]:
+    """Give a Spark session, and stop it at the end where this program made it. Raises MachineError."""
+    try:
+        from dripper.spark.session import is_given, open_session
+    except ImportError as error:
+        raise MachineError(f"{error.name} is not installed: pip install dripper-spark, or make install") from None
+    given = is_given()
+    spark = open_session(settings.spark)
+    try:
+        yield spark
+    finally:
+        if not given:
+            spark.stop()
+
+
+def guarded(job: Callable[[], int]) -> int:
+    """Return the job's exit code; a UsageError becomes its message on stderr and 2, Ctrl-C becomes 3."""
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+    logging.getLogger("dripper").setLevel(logging.INFO)
+    try:
+        return job()
+    except UsageError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted; run the same command again: only what is missing is done\n")
+        return 3

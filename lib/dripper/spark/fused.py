@@ -1,0 +1,102 @@
+"""The fused job: batches of archive files → one `mapInArrow` pass each → `extractions` and the ledger `warc_files`."""
+
+import json
+import logging
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from pyspark.sql import Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StringType, StructField, StructType
+
+from dripper.config import Settings
+from dripper.spark.ledger import Ledger
+from dripper.spark.plan import Batch, split_into_tasks
+from dripper.spark.progress import Progress
+from dripper.spark.schemas import EXTRACTIONS
+from dripper.spark.tables import Tables
+from dripper.spark.worker import REPORT, files_mapper
+
+logger = logging.getLogger(__name__)
+
+Report = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Totals:
+    """What a run did, added up over its batches. rows: as counted by Spark while they were written."""
+
+    files: int = 0
+    records: int = 0
+    pages: int = 0
+    rows: int = 0
+    failed_pages: int = 0
+    skipped: dict[str, int] = field(default_factory=dict)
+    broken_files: int = 0
+    failed_files: int = 0
+    failed_batches: dict[int, str] = field(default_factory=dict)
+
+    def add(self, reports: Iterable[Report], rows: int) -> None:
+        """Add one batch: its file reports and the number of rows that were written."""
+        self.rows += rows
+        for report in reports:
+            self.files += 1
+            self.records += report["records"]
+            self.pages += report["pages"]
+            self.failed_pages += report["failed_pages"]
+            self.broken_files += bool(report["n_problems"] or report["clipped"])
+            self.failed_files += report["error"] is not None
+            for reason, count in report["skipped"].items():
+                self.skipped[reason] = self.skipped.get(reason, 0) + count
+
+
+class FusedJob:
+    """Runs batches; each is committed as a whole to `extractions`, and then noted in the ledger.
+
+    A kill between the two commits leaves the batch `planned`: the next run writes the same rows over it.
+    """
+
+    def __init__(self, spark: SparkSession, tables: Tables, ledger: Ledger, settings: Settings, slots: int) -> None:
+        self._spark = spark
+        self._tables = tables
+        self._ledger = ledger
+        self._settings = settings
+        self._slots = slots
+
+    def run(self, batches: Sequence[Batch], progress: Progress) -> Totals:
+        """Work through `batches`, `settings.batch.in_flight` at a time. A batch that fails is noted in `failed_batches` and
+        stays `planned`; the others go on."""
+        totals = Totals()
+        with ThreadPoolExecutor(max_workers=self._settings.batch.in_flight) as pool:
+            futures = {batch.number: pool.submit(self._run_batch, batch, progress) for batch in batches}
+            for number, future in futures.items():
+                try:
+                    totals.add(*future.result())
+                except Exception as error:
+                    logger.exception("batch %d failed", number)
+                    totals.failed_batches[number] = f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"
+        return totals
+
+    def _run_batch(self, batch: Batch, progress: Progress) -> tuple[list[Report], int]:
+        tasks = [[file.warc_file for file in task] for task in split_into_tasks(batch, self._slots)]
+        with_report = StructType([*EXTRACTIONS.fields, StructField(REPORT, StringType())])
+        arrow = to_arrow_schema(StructType([StructField(f.name, f.dataType) for f in with_report.fields]))
+        mapper = files_mapper(tasks, batch.number, self._settings, arrow, progress.sink)
+        seen = Observation()
+        rows = (
+            self._spark.range(0, len(tasks), 1, len(tasks))
+            .mapInArrow(mapper, StructType([StructField(f.name, f.dataType) for f in with_report.fields]))
+            # The reports leave with the same pass: a second action over the plan would read every archive again.
+            .observe(seen, F.concat_ws("\n", F.collect_list(REPORT)).alias("reports"), F.count("page_id").alias("rows"))
+            .where(F.col("page_id").isNotNull())
+            .drop(REPORT)
+        )
+        self._tables.replace_batch("extractions", rows, batch.number)
+        reports = [json.loads(line) for line in seen.get["reports"].splitlines()]
+        self._ledger.finish(batch, reports, datetime.now(UTC))
+        progress.batch_done(batch.number)
+        return reports, int(seen.get["rows"])

@@ -1,0 +1,33 @@
+"""OPTIMIZE and VACUUM over the tables of one output."""
+
+from collections.abc import Iterator
+
+from pyspark.sql import SparkSession
+
+from dripper.errors import InputError, SettingsError
+from dripper.spark.schemas import TABLES
+from dripper.spark.tables import Tables
+
+MINIMUM_HOURS = 168
+"""Delta refuses less unless told otherwise: a reader or a run that started before would lose its files."""
+
+
+def maintain(spark: SparkSession, output: str, retain_hours: int = MINIMUM_HOURS) -> Iterator[str]:
+    """Join the small files of every table that is there and delete what no version of the last hours needs.
+
+    Yields a sentence a table. Raises SettingsError below MINIMUM_HOURS, InputError where `output` has no table at all.
+    """
+    if retain_hours < MINIMUM_HOURS:
+        raise SettingsError(
+            f"--retain-hours {retain_hours}: at least {MINIMUM_HOURS}, or running readers lose their files"
+        )
+    tables = Tables(spark, output)
+    there = [table for table in TABLES if tables.version(table) is not None]
+    if not there:
+        raise InputError(f"--output {output}: none of the tables {', '.join(TABLES)} is there")
+    for table in there:
+        name = tables.sql_name(table)
+        metrics = spark.sql(f"OPTIMIZE {name}").select("metrics.numFilesAdded", "metrics.numFilesRemoved").head()
+        assert metrics is not None
+        spark.sql(f"VACUUM {name} RETAIN {retain_hours} HOURS")
+        yield f"{name}: {metrics['numFilesRemoved']} files joined into {metrics['numFilesAdded']}, old versions cleared"

@@ -1,0 +1,85 @@
+"""What a person sees while a job works: files, pages, pages a second, failures, at most every few seconds."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from pyspark import AccumulatorParam
+from pyspark.sql import SparkSession
+
+from dripper.spark.worker import ProgressSink
+
+logger = logging.getLogger(__name__)
+
+INTERVAL_SECONDS = 5.0
+
+
+class _Counts(AccumulatorParam[dict[str, int]]):
+    def zero(self, value: dict[str, int]) -> dict[str, int]:
+        return {}
+
+    def addInPlace(self, value1: dict[str, int], value2: dict[str, int]) -> dict[str, int]:  # noqa: N802 (Spark's name)
+        for key, count in value2.items():
+            value1[key] = value1.get(key, 0) + count
+        return value1
+
+
+class Progress:
+    """Logs a line every INTERVAL_SECONDS in which something was done. Use as a context manager.
+
+    Counts arrive when a task ends. They are for the eye alone: a task that Spark runs twice is counted twice. `sink` is
+    None where the session has no accumulators (Spark Connect); then only finished batches are told.
+    """
+
+    def __init__(self, spark: SparkSession, n_files: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._n_files = n_files
+        self._clock = clock
+        self._start = clock()
+        self._told: dict[str, int] = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._tell_now_and_then, name="progress", daemon=True)
+        self._counts: Any = _accumulator(spark)
+
+    @property
+    def sink(self) -> ProgressSink | None:
+        """What tasks add their counts to."""
+        return self._counts  # type: ignore[no-any-return]
+
+    def __enter__(self) -> "Progress":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+        self.tell()
+
+    def batch_done(self, number: int) -> None:
+        """Say that a batch is committed."""
+        logger.info("batch %d committed", number)
+
+    def tell(self) -> None:
+        """Log the counts, if they have changed."""
+        counts = dict(self._counts.value) if self._counts is not None else {}
+        if counts == self._told:
+            return
+        self._told = counts
+        seconds = max(self._clock() - self._start, 1e-9)
+        pages, failed = counts.get("pages", 0), counts.get("failed", 0)
+        logger.info(
+            "%d of %d files, %d pages, %.1f pages/s, %d pages failed",
+            *(counts.get("files", 0), self._n_files, pages, pages / seconds, failed),
+        )
+
+    def _tell_now_and_then(self) -> None:
+        while not self._stop.wait(INTERVAL_SECONDS):
+            self.tell()
+
+
+def _accumulator(spark: SparkSession) -> Any:
+    try:
+        return spark.sparkContext.accumulator({}, _Counts())
+    except Exception:  # Connect sessions have no context and raise one of several types here, by version.
+        return None

@@ -1,0 +1,125 @@
+"""The tables, column by column. Names are fixed; a change of meaning raises SCHEMA_VERSION."""
+
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+SCHEMA_VERSION = 1
+"""Kept as the table property `dripper.schema_version`; a job refuses to write into a table of another version."""
+
+
+def _column(name: str, kind: DataType, comment: str, nullable: bool = True) -> StructField:
+    return StructField(name, kind, nullable, {"comment": comment})
+
+
+VERSIONS = StructType(
+    [
+        StructField("dripper", StringType()),
+        StructField("profile", StringType()),
+        StructField("labeler", StringType()),
+        StructField("labeler_version", StringType()),
+    ]
+)
+
+EXTRACTIONS = StructType(
+    [
+        _column("page_id", StringType(), "Key: 32 hex digits, a hash of warc_file and warc_offset", nullable=False),
+        _column("batch", LongType(), "The batch of WARC files that wrote the row; the partition", nullable=False),
+        _column("url", StringType(), "Address of the page as archived"),
+        _column("host", StringType(), "Host of url, lower case"),
+        _column("warc_file", StringType(), "The archive file, as planned", nullable=False),
+        _column("warc_offset", LongType(), "First byte of the record in warc_file", nullable=False),
+        _column("warc_length", LongType(), "Bytes of the record in warc_file, as stored"),
+        _column("fetched_at", TimestampType(), "When the page was fetched (WARC-Date)"),
+        _column("http_status", IntegerType(), "HTTP status of the response"),
+        _column("content_type", StringType(), "HTTP Content-Type as sent"),
+        _column("charset", StringType(), "Encoding the page was decoded with, WHATWG name"),
+        _column("charset_source", StringType(), "Where the encoding came from: bom, http, meta or detector"),
+        _column("payload_digest", StringType(), "sha256 of the body after HTTP decoding"),
+        _column("payload_bytes", LongType(), "Bytes of the body after HTTP decoding"),
+        _column("truncated", StringType(), "Why the body is not whole; null: it is"),
+        _column("flags", ArrayType(StringType()), "What was odd but survivable about the record"),
+        _column("title", StringType(), "Title of the page"),
+        _column("language", StringType(), "Language of the main content, ISO 639-1; null: too little text"),
+        _column("language_probability", DoubleType(), "How sure the language detector is, 0 to 1"),
+        _column("main_html", StringType(), "The page cut down to its main blocks; null: see error_code"),
+        _column("markdown", StringType(), "main_html as Markdown; null: see error_code"),
+        _column("markdown_chars", LongType(), "Characters of markdown"),
+        _column(
+            "text_sha256",
+            StringType(),
+            "sha256 of markdown, lower case, white space collapsed: equal texts, equal hash",
+        ),
+        _column("method", StringType(), "Who decided: the labeler, or `fallback-…` where it marked no block main"),
+        _column("n_blocks", IntegerType(), "Blocks the page was split into"),
+        _column("n_main", IntegerType(), "Blocks marked main by the labeler"),
+        _column(
+            "confidence", DoubleType(), "How sure the labeler is of the page as a whole, 0 to 1; null: it does not say"
+        ),
+        _column("versions", VERSIONS, "What produced the row: the same versions give the same row"),
+        _column("error_code", StringType(), "Why there is no extraction; null: there is one"),
+        _column("error_detail", StringType(), "What exactly went wrong"),
+    ]
+)
+
+WARC_FILES = StructType(
+    [
+        _column("warc_file", StringType(), "Key: the archive file, as planned", nullable=False),
+        _column("batch", LongType(), "The batch it belongs to; the partition", nullable=False),
+        _column(
+            "state",
+            StringType(),
+            "planned, done, or failed (could not be read to its end; tried again by the next run)",
+        ),
+        _column("size_bytes", LongType(), "Size of the file; null: not known before reading"),
+        _column("bytes_read", LongType(), "Bytes of it that were read"),
+        _column("records", LongType(), "Records seen = pages + all skipped"),
+        _column("pages", LongType(), "Records that are HTML pages: each is one row of extractions"),
+        _column("failed_pages", LongType(), "Pages whose extraction ended as an error row"),
+        _column("skipped", MapType(StringType(), LongType()), "Records that are not pages, by reason"),
+        _column("clipped", BooleanType(), "The file ends inside a record"),
+        _column("n_problems", LongType(), "Faults found in the file"),
+        _column("problems", ArrayType(StringType()), "The first faults, each with its offset"),
+        _column("error", StringType(), "Why the file could not be read to its end"),
+        _column("finished_at", TimestampType(), "When its batch was committed"),
+    ]
+)
+
+EVALUATIONS = StructType(
+    [
+        _column("batch", LongType(), "The evaluation that wrote the row; the partition", nullable=False),
+        _column("data_set", StringType(), "Key: the set of labelled pages", nullable=False),
+        _column("page_id", StringType(), "Key: the page's id within its set", nullable=False),
+        _column("host", StringType(), "The page's site"),
+        _column("language", StringType(), "Language of the page, ISO 639-1"),
+        _column("page_type", StringType(), "article, forum, product…, where the set says so"),
+        _column("complexity", DoubleType(), "Share of the page's words that are not main content, 0 to 1"),
+        _column("extractor", StringType(), "Key: who extracted", nullable=False),
+        _column("extractor_version", StringType(), "Its version", nullable=False),
+        _column("cpu_ms", DoubleType(), "CPU milliseconds of the extraction"),
+        _column("error_code", StringType(), "Why there is no extraction; null: there is one"),
+        _column("error_detail", StringType(), "What exactly went wrong"),
+        _column("metric", StringType(), "Key: the metric", nullable=False),
+        _column("value", DoubleType(), "Its value, 0 to 1; null: not defined for this page"),
+    ]
+)
+
+TABLES = {
+    "extractions": (EXTRACTIONS, "One row per HTML page of the archives: its main content, or why there is none"),
+    "evaluations": (
+        EVALUATIONS,
+        "One row per page, extractor and metric: how well the extractor did on a labelled page",
+    ),
+    "warc_files": (WARC_FILES, "One row per archive file: what was read, what was skipped and why"),
+}
+"""Name → (schema, comment)."""

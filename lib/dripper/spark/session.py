@@ -1,0 +1,148 @@
+"""The Spark session: the one that is already there (Databricks, spark-submit), or one made here with Delta in it."""
+
+import logging
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+from pyspark.errors import PySparkRuntimeError
+from pyspark.logger import PySparkLogger
+from pyspark.sql import SparkSession
+
+from dripper.config import SparkSettings
+from dripper.errors import MachineError
+
+_SUPPORTED_JAVA = ("17", "21")
+_DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_ALWAYS = {
+    # Timestamps must not depend on where the job runs.
+    "spark.sql.session.timeZone": "UTC",
+    # Says the line a hung Python worker stands in, instead of nothing.
+    "spark.python.worker.faulthandler.enabled": "true",
+}
+
+
+def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSession:
+    """Return a session that can read and write Delta.
+
+    Under spark-submit or on Databricks the running session is used and must bring Delta along. Otherwise one is made:
+    Delta's jars come from `settings.jars`, from an earlier download, or from Maven Central.
+    Raises MachineError, saying what to do, if there is no fitting Java, no Spark, or no Delta.
+    """
+    builder = SparkSession.builder.appName(app_name)
+    properties = dict(_ALWAYS)
+    if not is_given():
+        _require_java()
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        builder = builder.master(settings.master or os.environ.get("MASTER") or "local[*]")
+        properties |= _DELTA | delta_jars(settings) | _quiet_logging()
+    for key, value in _merged(properties, settings.properties).items():
+        builder = builder.config(key, value)
+    # PySpark logs the whole JVM stack of every failed analysis, also of those that this program expects and handles.
+    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    try:
+        spark = builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        raise MachineError(
+            "Spark did not start; its own words are above. Most often Delta's jars could not be fetched: without a network, "
+            f"put the jars of {settings.delta_package} into a folder and pass --set spark.jars=FOLDER ({_first_line(error)})"
+        ) from None
+    _require_delta(spark, settings)
+    return spark
+
+
+def is_given() -> bool:
+    """Whether somebody else starts and stops the session: spark-submit, a notebook, Databricks, a Connect server."""
+    given = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
+    return any(name in os.environ for name in given) or SparkSession.getActiveSession() is not None
+
+
+def slots(spark: SparkSession) -> int:
+    """Return how many tasks run at once; 200 where the session does not tell (Spark Connect)."""
+    try:
+        return int(spark.sparkContext.defaultParallelism)
+    except Exception:  # Connect sessions raise one of several types here, by version.
+        return 200
+
+
+def _require_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    words = f"install Java {' or '.join(_SUPPORTED_JAVA)} (a JRE is enough) and set JAVA_HOME or PATH"
+    if not java or not Path(java).exists():
+        raise MachineError(f"no Java found{f' at JAVA_HOME={home}' if home else ''}: {words}")
+    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    version = re.search(r'version "(\d+)', told)
+    if not version or version[1] not in _SUPPORTED_JAVA:
+        raise MachineError(f"{java} is Java {version[1] if version else 'of an unknown version'}: {words}")
+
+
+def _quiet_logging() -> dict[str, str]:
+    """Spark's own default prints a dozen warnings that nobody can act on."""
+    return {_JAVA_OPTIONS: f"-Dlog4j2.configurationFile={files('dripper.spark') / 'log4j2.properties'}"}
+
+
+def _merged(ours: dict[str, str], theirs: dict[str, str]) -> dict[str, str]:
+    """The user's properties win, but for Java's options, which are a list."""
+    options = " ".join(filter(None, (ours.get(_JAVA_OPTIONS), theirs.get(_JAVA_OPTIONS))))
+    return ours | theirs | ({_JAVA_OPTIONS: options} if options else {})
+
+
+def delta_jars(settings: SparkSettings) -> dict[str, str]:
+    """Return the properties that bring Delta along: from `settings.jars`, an earlier download, or Maven Central."""
+    if settings.jars:
+        return {"spark.jars": ",".join(_jars_on_disk(settings.jars))}
+    fetched = _fetched_jars(settings.delta_package)
+    if fetched:
+        return {"spark.jars": ",".join(fetched), "spark.jars.packages": ""}
+    return {"spark.jars.packages": settings.delta_package}
+
+
+def _jars_on_disk(jars: str) -> list[str]:
+    found = (
+        sorted(map(str, Path(jars).glob("*.jar"))) if Path(jars).is_dir() else [jar.strip() for jar in jars.split(",")]
+    )
+    missing = [jar for jar in found if not Path(jar).is_file()]
+    if missing or not found:
+        raise MachineError(
+            f"setting spark.jars={jars}: {f'no such file {missing[0]}' if missing else 'no *.jar in that folder'}"
+        )
+    for part in ("delta-spark", "delta-storage"):
+        if not any(part in Path(jar).name for jar in found):
+            raise MachineError(
+                f"setting spark.jars={jars}: no {part} jar among {', '.join(Path(jar).name for jar in found)}"
+            )
+    return found
+
+
+def _fetched_jars(package: str) -> list[str]:
+    """Delta's jars from an earlier run, as Ivy left them; asking Ivy again costs 2 s and 20 lines of its log."""
+    group, artifact, version = package.split(":")
+    for folder in sorted(Path.home().glob(".ivy2*/jars"), reverse=True):
+        needed = [folder / f"{group}_{artifact}-{version}.jar", folder / f"io.delta_delta-storage-{version}.jar"]
+        parsers = sorted(folder.glob("org.antlr_antlr4-runtime-*.jar"))
+        if all(jar.is_file() for jar in needed) and parsers:
+            return [str(jar) for jar in (*needed, parsers[-1])]
+    return []
+
+
+def _require_delta(spark: SparkSession, settings: SparkSettings) -> None:
+    if "delta" in str(spark.conf.get("spark.sql.extensions", "")).lower() or "DATABRICKS_RUNTIME_VERSION" in os.environ:
+        return
+    flags = " ".join(f"--conf {key}={value}" for key, value in _DELTA.items())
+    raise MachineError(
+        f"this Spark session has no Delta. Start the job with: spark-submit --packages {settings.delta_package} {flags} …, "
+        "or with --properties-file conf/spark-local.conf"
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]

@@ -1,0 +1,125 @@
+"""Reading and writing the Delta tables: by folder or by catalog name, one batch at a time, atomically."""
+
+import logging
+import re
+from pathlib import Path
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql.types import StructField
+
+from dripper.errors import InputError
+from dripper.spark.schemas import SCHEMA_VERSION, TABLES
+
+logger = logging.getLogger(__name__)
+
+_CATALOG_SCHEMA = re.compile(r"[A-Za-z_]\w*\.[A-Za-z_]\w*")
+_VERSION_PROPERTY = "dripper.schema_version"
+
+
+class Tables:
+    """The tables below one output: a folder or `s3a://` prefix (`O/extractions`), or `catalog.schema`.
+
+    Every table is partitioned by `batch`; a batch is replaced as a whole in one commit, so that writing it again after a
+    kill changes nothing.
+    """
+
+    def __init__(self, spark: SparkSession, output: str) -> None:
+        if not output.strip():
+            raise InputError("--output is empty: give a folder, an s3a:// prefix, or catalog.schema")
+        self._spark = spark
+        self.in_catalog = bool(_CATALOG_SCHEMA.fullmatch(output)) and not Path(output).exists()
+        is_plain_path = not self.in_catalog and "://" not in output
+        self.output = str(Path(output).absolute()) if is_plain_path else output.rstrip("/")
+
+    def sql_name(self, table: str) -> str:
+        """Return how SQL addresses the table: `catalog.schema.table`, or delta.`path`."""
+        return f"{self.output}.{table}" if self.in_catalog else f"delta.`{self._path(table)}`"
+
+    def create(self, table: str) -> bool:
+        """Make the table if it is not there, with comments on its columns; return whether it is new.
+
+        Raises InputError if it is there with another schema version, or if something else is in its place.
+        """
+        schema, comment = TABLES[table]
+        version = self.version(table)
+        if version == SCHEMA_VERSION:
+            return False
+        if version is not None:
+            raise InputError(
+                f"{self.sql_name(table)} has schema version {version}, this program writes {SCHEMA_VERSION}: choose another "
+                "--output, or the release that wrote the table"
+            )
+        columns = ", ".join(_column_ddl(field) for field in schema)
+        try:
+            self._spark.sql(
+                f"CREATE TABLE {self.sql_name(table)} ({columns}) USING delta PARTITIONED BY (batch) "
+                f"COMMENT {_quoted(comment)} TBLPROPERTIES ('{_VERSION_PROPERTY}' = '{SCHEMA_VERSION}')"
+            )
+        except AnalysisException as error:
+            raise InputError(f"cannot create {self.sql_name(table)}: {_first_line(error)}") from None
+        return True
+
+    def version(self, table: str) -> int | None:
+        """Return the table's schema version; 0 for a Delta table that another program made, None if there is no table.
+
+        Raises InputError where it cannot be opened.
+        """
+        try:
+            # Table properties alone: DESCRIBE DETAIL has them too, but counts the table's files for it, 4 times the time.
+            properties = {
+                row["key"]: row["value"]
+                for row in self._spark.sql(f"SHOW TBLPROPERTIES {self.sql_name(table)}").collect()
+            }
+        except AnalysisException as error:
+            if error.getCondition() in _ABSENT:
+                return None
+            raise InputError(f"cannot open {self.sql_name(table)}: {_first_line(error)}") from None
+        return int(properties.get(_VERSION_PROPERTY, 0))
+
+    def read(self, table: str) -> DataFrame:
+        """Return the table as it is now."""
+        if self.in_catalog:
+            return self._spark.read.table(self.sql_name(table))
+        return self._spark.read.format("delta").load(self._path(table))
+
+    def replace_batch(self, table: str, rows: DataFrame, batch: int) -> None:
+        """Make `rows` the whole content of `batch`, in one commit."""
+        self._save(table, rows.write.mode("overwrite").option("replaceWhere", f"batch = {batch}"))
+
+    def append(self, table: str, rows: DataFrame) -> None:
+        """Add `rows`, in one commit."""
+        self._save(table, rows.write.mode("append"))
+
+    def delete(self, table: str, condition: str) -> None:
+        """Delete the rows for which the SQL `condition` holds."""
+        self._spark.sql(f"DELETE FROM {self.sql_name(table)} WHERE {condition}")
+
+    def _save(self, table: str, writer: DataFrameWriter) -> None:
+        if self.in_catalog:
+            writer.format("delta").saveAsTable(self.sql_name(table))
+        else:
+            writer.format("delta").save(self._path(table))
+
+    def _path(self, table: str) -> str:
+        return f"{self.output}/{table}"
+
+
+_ABSENT = {"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "TABLE_OR_VIEW_NOT_FOUND"}
+
+
+def _column_ddl(field: StructField) -> str:
+    required = "" if field.nullable else " NOT NULL"
+    comment = field.metadata.get("comment")
+    return f"`{field.name}` {field.dataType.simpleString()}{required}" + (
+        f" COMMENT {_quoted(comment)}" if comment else ""
+    )
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]

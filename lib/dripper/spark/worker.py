@@ -1,0 +1,144 @@
+"""What runs in a Spark task: archive files in, Arrow batches of rows and of file reports out.
+
+The output has the columns of `extractions` and one more, `report`: a file's last row is empty but for its report (JSON), so
+that rows and counts come out of one pass and of the same attempt of a task.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+import dripper
+from dripper.config import LabelerSettings, Settings
+from dripper.errors import PageError
+from dripper.extraction import Extraction, Extractor
+from dripper.guard import Guard, GuardLimits
+from dripper.spark.rows import Row, extraction_row, storable
+from dripper.warc import FileReport, ReadSettings, Record, RecordReader, S3Settings, read_records
+
+logger = logging.getLogger(__name__)
+
+REPORT = "report"
+
+_BATCH_ROWS = 64
+_BATCH_BYTES = 8 << 20
+"""An Arrow batch ends at whichever comes first. Pages have up to 32 MiB; a string column overflows at 2 GiB."""
+
+
+class ProgressSink(Protocol):
+    """Where a task tells what it has done; Spark's accumulators are one."""
+
+    def add(self, counts: dict[str, int]) -> None:
+        """Add `counts` (files, pages, failed)."""
+        ...
+
+
+def read_settings(settings: Settings) -> ReadSettings:
+    """Return the part of the settings that reading archives needs."""
+    s3 = settings.reading.s3
+    return ReadSettings(
+        settings.limits.page_bytes,
+        tuple(settings.reading.statuses),
+        settings.reading.list_prefix or None,
+        S3Settings(s3.endpoint_url, s3.region, s3.anonymous, s3.max_attempts),
+    )
+
+
+PageInput = tuple[bytes, str | None, str | None]
+
+
+def files_mapper(
+    tasks: Sequence[Sequence[str]], batch: int, settings: Settings, schema: pa.Schema, progress: ProgressSink | None
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return the function for `mapInArrow`. Its input column `id` says which of `tasks` (lists of files) to work on."""
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for ids in batches:
+            for task in ids.column("id").to_pylist():
+                yield from in_batches(_rows_of_files(tasks[task], batch, settings, progress), schema)
+
+    return work
+
+
+@lru_cache(maxsize=1)
+def _extractor(labeler: LabelerSettings, profile: str) -> Extractor:
+    """The worker's model singleton: loaded once a Python worker, inherited by every page process it forks."""
+    extractor = Extractor(labeler, profile)
+    extractor.extract("<p>One page before any process is forked, so that none of them loads models by itself.</p>")
+    return extractor
+
+
+def _rows_of_files(
+    files: Sequence[str], batch: int, settings: Settings, progress: ProgressSink | None
+) -> Iterator[Row]:
+    extractor = _extractor(settings.labeler, settings.profile)
+    versions = {
+        "dripper": dripper.__version__,
+        "profile": settings.profile,
+        "labeler": extractor.labeler.name,
+        "labeler_version": extractor.labeler.version,
+    }
+    limits = GuardLimits(
+        settings.limits.page_cpu_seconds, settings.limits.page_wall_seconds, settings.limits.page_memory_bytes
+    )
+    guard: Guard[PageInput, Extraction] = Guard(lambda page: extractor.extract(page[0], page[2], page[1]), limits)
+    with closing(guard):
+        for file in files:
+            reader = read_records(file, read_settings(settings))
+            failed = 0
+            for record in _until_fault(reader):
+                extraction = _extract(record, guard)
+                failed += extraction.error_code is not None
+                yield storable(extraction_row(record, extraction, batch, versions))
+            yield {REPORT: report_json(reader.report, failed)}
+            if progress is not None:
+                progress.add({"files": 1, "pages": reader.report.pages, "failed": failed})
+
+
+def _until_fault(reader: RecordReader) -> Iterator[Record]:
+    """The reader's records; an exception nobody foresaw ends the file with an error in its report, not the task."""
+    try:
+        yield from reader
+    except Exception as error:
+        logger.exception("reading %s", reader.report.warc_file)
+        reader.report.error = f"internal: {type(error).__name__}: {error}"
+
+
+def _extract(record: Record, guard: Guard[PageInput, Extraction]) -> Extraction:
+    if record.error_code is not None:
+        return Extraction(error_code=record.error_code, error_detail=record.error_detail)
+    try:
+        return guard.call((record.payload, record.content_type, record.url))
+    except PageError as error:
+        logger.warning("%s in %s at %d: %s", record.url, record.warc_file, record.offset, error)
+        return Extraction(error_code=error.code, error_detail=error.detail or None)
+
+
+def report_json(report: FileReport, failed_pages: int) -> str:
+    """Return a file's report as one JSON object, with `failed_pages` added."""
+    return json.dumps(asdict(report) | {"failed_pages": failed_pages})
+
+
+def in_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the rows as Arrow batches of at most _BATCH_ROWS rows or about _BATCH_BYTES of text."""
+    pending: list[Row] = []
+    weight = 0
+    for row in rows:
+        pending.append(row)
+        weight += sum(len(value) for value in row.values() if isinstance(value, str))
+        if len(pending) >= _BATCH_ROWS or weight >= _BATCH_BYTES:
+            yield _to_arrow(pending, schema)
+            pending, weight = [], 0
+    if pending:
+        yield _to_arrow(pending, schema)
+
+
+def _to_arrow(rows: list[Row], schema: pa.Schema) -> pa.RecordBatch:
+    columns: list[Any] = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)

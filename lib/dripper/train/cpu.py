@@ -1,0 +1,91 @@
+"""Train the labeler `cpu` from the archives of labelled pages:
+
+    python -m dripper.train.cpu --data DIR --output DIR
+
+Writes `cpu_weights.npz` (copy it to lib/dripper/labels/ to ship it) and `model_card_cpu.md`. Reads only the sets whose
+role is "train, ships". Choices and scores come from cross-validation by host; the shipped weights are then trained on
+all pages with the same recipe.
+"""
+
+import argparse
+import logging
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from dripper.datasets import LabelledPage, Role, names_with, read_pages
+from dripper.errors import UsageError
+from dripper.labels.weights import load_weights, save_weights
+from dripper.train.card import model_card
+from dripper.train.examples import read_examples
+from dripper.train.folds import fit, held_out_logits
+from dripper.train.recipe import Recipe
+from dripper.train.validate import calibrate
+
+log = logging.getLogger(__name__)
+
+
+def run(
+    data: Path, output: Path, recipe: Recipe, folds: int, data_sets: Sequence[str], sample: int | None = None
+) -> Path:
+    """Read, cross-validate, calibrate, train, save; return the weights' path. sample: pages a set, None for all.
+
+    Raises InputError for a missing set, UsageError where there are too few pages to train on.
+    """
+    started = time.process_time()
+    examples = list(read_examples(_pages(data, data_sets, sample)))
+    if len({example.host for example in examples}) < folds:
+        raise UsageError(
+            f"{len(examples)} usable pages in {data} are of fewer than {folds} sites: too few to validate on"
+        )
+    logits = held_out_logits(examples, recipe, folds)
+    calibration = calibrate(examples, logits)
+    log.info("cross-validated F1 over words: %.4f on %d pages", calibration.f1, len(examples))
+    weights = replace(fit(examples, recipe), temperature=calibration.temperature, shift=calibration.shift)
+    output.mkdir(parents=True, exist_ok=True)
+    path = output / "cpu_weights.npz"
+    save_weights(weights, path)
+    seconds, version = time.process_time() - started, load_weights(path).version
+    parameters = sum(matrix.size for matrix in weights.matrices.values())
+    card = model_card(version, recipe, folds, examples, logits, calibration, seconds, parameters)
+    (output / "model_card_cpu.md").write_text(card, encoding="utf-8")
+    return path
+
+
+def _pages(data: Path, data_sets: Sequence[str], sample: int | None) -> Iterator[LabelledPage]:
+    for data_set in data_sets:
+        yield from read_pages(data, data_set, sample=sample)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change something."""
+    defaults = Recipe()
+    parser = argparse.ArgumentParser(prog="python -m dripper.train.cpu", description="Train the labeler cpu.")
+    parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
+    parser.add_argument("--output", type=Path, required=True, help="folder for the weights and the model card")
+    ships = names_with(Role.TRAIN_SHIPS)
+    parser.add_argument("--sets", nargs="+", choices=ships, default=ships, help="data sets (default: all of them)")
+    parser.add_argument(
+        "--folds", type=int, default=5, help="folds of the cross-validation by host (default %(default)s)"
+    )
+    parser.add_argument(
+        "--epochs", type=int, default=defaults.epochs, help="passes over the pages (default %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=defaults.seed, help="of every random choice (default %(default)s)")
+    parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")
+    options = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    recipe = replace(defaults, epochs=options.epochs, seed=options.seed)
+    try:
+        path = run(options.data, options.output, recipe, options.folds, options.sets, options.sample)
+    except UsageError as error:
+        log.error("%s", error)
+        return 2
+    log.info("wrote %s", path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

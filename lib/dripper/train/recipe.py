@@ -1,0 +1,32 @@
+"""All arguments of a training run in one value; the model card prints it."""
+
+from dataclasses import dataclass, field
+
+from dripper.labels.network import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """All arguments of a training run; chosen on validation pages (see the model card).
+
+    width: channels of the network; pool_width: channels of each level of container means. batch_blocks: blocks of a batch.
+    dropout: of residual branches. noise: standard deviation of what is added to standardised features.
+    feature_drop: share of the features blanked on each page: no feature may be trusted alone.
+    name_drop: share of the pages whose class and id names are hidden, as on pages from before style sheets.
+    average_from: share of the steps after which weights are averaged, exponentially: `average_decay` a step.
+    """
+
+    width: int = 64
+    pool_width: int = 12
+    shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32, 1), pooled=(1, 3, 5)))
+    epochs: int = 20
+    batch_blocks: int = 4096
+    learning_rate: float = 3e-3
+    weight_decay: float = 0.02
+    dropout: float = 0.2
+    noise: float = 0.3
+    feature_drop: float = 0.1
+    name_drop: float = 0.15
+    average_from: float = 0.6
+    average_decay: float = 0.995
+    seed: int = 0

@@ -1,0 +1,75 @@
+"""Scores of predictions on held-out pages, and the calibration fitted on them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.labels.decode import decide, probabilities
+from dripper.train.examples import Example
+
+FloatArray = npt.NDArray[np.float64]
+
+TEMPERATURES = (0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
+SHIFTS = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5)
+RELIABILITY_BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How a logit becomes a probability (see `decode.probabilities`), and the mean F1 that it reached."""
+
+    temperature: float
+    shift: float
+    f1: float
+
+
+def page_scores(
+    examples: Sequence[Example], logits: Sequence[FloatArray], calibration: Calibration
+) -> tuple[FloatArray, FloatArray]:
+    """Return the F1 over words of every page, and the one that the decoder expected; both of shape (n_pages,)."""
+    scores, expected = [], []
+    for example, own in zip(examples, logits, strict=True):
+        decision = decide(probabilities(own, calibration.temperature, calibration.shift), example.words)
+        scores.append(example.f1(decision.main))
+        expected.append(decision.expected_f1)
+    return np.array(scores), np.array(expected)
+
+
+def calibrate(examples: Sequence[Example], logits: Sequence[FloatArray]) -> Calibration:
+    """Return the temperature and shift of the highest mean F1; ties go to the first of the grid."""
+    candidates = []
+    for temperature, shift in product(TEMPERATURES, SHIFTS):
+        candidate = Calibration(temperature, shift, 0.0)
+        f1 = float(page_scores(examples, logits, candidate)[0].mean())
+        candidates.append(Calibration(temperature, shift, f1))
+    return max(candidates, key=lambda candidate: candidate.f1)
+
+
+def mean_by(
+    examples: Sequence[Example], scores: FloatArray, key: Callable[[Example], str]
+) -> Mapping[str, tuple[int, float]]:
+    """Return, for each value of `key` in order, the number of pages and their mean score."""
+    groups: dict[str, list[float]] = {}
+    for example, score in zip(examples, scores, strict=True):
+        groups.setdefault(key(example), []).append(float(score))
+    return {name: (len(group), float(np.mean(group))) for name, group in sorted(groups.items())}
+
+
+def reliability(
+    examples: Sequence[Example], logits: Sequence[FloatArray], calibration: Calibration
+) -> list[tuple[float, float, int]]:
+    """Return (mean probability, share of main, words) of ten bins of probability; every block counts by its words."""
+    probability = probabilities(np.concatenate(logits), calibration.temperature, calibration.shift)
+    words = np.concatenate([example.words for example in examples])
+    main = np.concatenate([example.main for example in examples])
+    bins = np.minimum((probability * RELIABILITY_BINS).astype(int), RELIABILITY_BINS - 1)
+    rows = []
+    for number in range(RELIABILITY_BINS):
+        weight = words * (bins == number)
+        if weight.sum():
+            rows.append((float((weight * probability).sum() / weight.sum()), float((weight * main).sum() / weight.sum()),
+                         int(weight.sum())))  # fmt: skip
+    return rows

@@ -1,0 +1,93 @@
+"""Packaging of dripper-spark: `lib/` is a source root, the import name is `dripper`."""
+
+import re
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+HERE = Path(__file__).parent
+VERSION = re.search(r'__version__ = "(.+)"', (HERE / "lib/dripper/__init__.py").read_text(encoding="utf-8"))[1]
+
+RUN = [
+    "boto3>=1.35",
+    "brotli>=1.1",
+    "chardetng_py>=0.3",
+    # Ships with boto3 and trafilatura, and is used by name.
+    "botocore>=1.35",
+    "courlan>=1.3",
+    "html-to-markdown>=3,<4",
+    "html2text>=2024.2.26",
+    "lxml>=5.3",
+    "lz4>=4.3",
+    # Trafilatura extracts nothing without it, and says nothing.
+    "lxml_html_clean>=0.4",
+    "mathml-to-latex>=0.2",
+    "numpy>=1.26",
+    "py3langid>=0.3",
+    "pydantic>=2.8",
+    "pyyaml>=6",
+    # Aligns a fallback's text with blocks.
+    "rapidfuzz>=3.10",
+    "selectolax>=1.0,<2",
+    "trafilatura>=2.0,<3",
+    "warcio>=1.7.5",
+    "urllib3>=2",
+    "webencodings>=0.5.1",
+    "zstandard>=0.23",
+]
+# Apart, because Databricks and EMR bring their own Spark, and a second one from PyPI would shadow it.
+SPARK = [
+    # 4.0.1 has no upper bound on pyspark, and no Delta fits Spark 4.3: both are bounded here.
+    "delta-spark>=4.0,<4.5",
+    "pyspark>=4.0,<4.2",
+    # PySpark's Arrow maps need both.
+    "pandas>=2.2,<3",
+    "pyarrow>=17",
+]
+TEST = [
+    "check-jsonschema>=0.31",
+    "deltalake>=1.0",
+    "duckdb>=1.2",
+    "hypothesis>=6.100",
+    "moto[s3,server]>=5",
+    "mypy>=1.13",
+    "nbclient>=0.10",
+    "nbformat>=5.10",
+    "ipykernel>=6.29",
+    "matplotlib>=3.9",
+    "boto3-stubs[s3]",
+    "mypy-boto3-s3>=1.35",
+    "lxml-stubs",
+    "pytest>=8",
+    "ruff>=0.8",
+    "types-PyYAML",
+]
+TRAIN = [
+    "jax>=0.5",
+]
+EVAL = [
+    "jieba>=0.42",
+]
+
+GPU = ["vllm>=0.11"]
+
+setup(
+    name="dripper-spark",
+    version=VERSION,
+    description="Web archives in, a Delta table of clean main content out: Dripper on Apache Spark",
+    long_description=(HERE / "README.md").read_text(encoding="utf-8") if (HERE / "README.md").exists() else "",
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    license_files=["LICENSE"],
+    python_requires=">=3.11,<3.14",
+    package_dir={"": "lib"},
+    packages=find_packages("lib"),
+    package_data={
+        "dripper": ["py.typed"],
+        "dripper.spark": ["log4j2.properties"],
+        "dripper.labels": ["**/*.npz", "**/*.json"],
+    },
+    install_requires=RUN,
+    extras_require={"spark": SPARK, "test": TEST, "train": TRAIN, "eval": EVAL, "gpu": GPU},
+    entry_points={"console_scripts": ["dripper = dripper.__main__:main"]},
+)

@@ -1,0 +1,96 @@
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dripper.eval.run import RunSettings, scoring_of
+from dripper.eval.share import Share, keep_lines, metric_rows, share_lines, shares
+from dripper.eval.sources import Source
+from dripper.eval.store import read_lines
+from eval.pages import fake, half, perfect, write_set
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parents[2]
+
+
+def settings(folder: Path) -> RunSettings:
+    write_set(folder / "data", "dragnet", range(30))
+    extractors = [fake("trafilatura", half), fake("goose3", perfect), fake("justext", half)]
+    return RunSettings(Source(folder / "data"), folder / "run", ["dragnet"], extractors, metrics=["rouge5_words"])
+
+
+def test_shares_hold_every_page_once(tmp_path: Path) -> None:
+    asked = settings(tmp_path)
+    parts = shares(asked)
+    assert parts == [Share("dragnet", 0, 2), Share("dragnet", 1, 2)]
+    for page in asked.source.pages("dragnet"):
+        assert sum(part.holds(page.id) for part in parts) == 1
+
+
+def test_lines_of_shares_are_a_local_run(tmp_path: Path) -> None:
+    asked = settings(tmp_path)
+    lines = [line for share in shares(asked) for line in share_lines(asked, share)]
+    keep_lines(asked, lines)
+    rows = list(read_lines(scoring_of(asked, "dragnet").path))
+    assert {row["id"] for row in rows} == {str(number) for number in range(30)}
+    assert all(row["scores"]["goose3"]["rouge5_words_f1"] == 1 for row in rows)
+    table = list(metric_rows(asked, lines[0]))
+    assert len(table) == 6 * 3  # three extractors, three votes
+    assert all(len(row) == 13 for row in table)
+
+
+@pytest.mark.spark
+def test_table_and_report(spark: "SparkSession", tmp_path: Path) -> None:
+    from dripper.spark.evaluate import evaluate
+    from dripper.spark.tables import Tables
+
+    write_set(tmp_path / "data", "dragnet", range(6))
+    tables = Tables(spark, str(tmp_path / "out"))
+    tables.create("evaluations")
+    work = [("dragnet", 0, 1), ("dragnet", 1, 2)]
+    for _ in range(2):
+        lines = list(evaluate(spark, tables, work, _lines, _rows))
+        assert sorted(lines) == ["dragnet 0/1", "dragnet 1/2"]
+    found = tables.read("evaluations")
+    assert found.count() == 4
+    assert [row.batch for row in found.select("batch").distinct().orderBy("batch").collect()] == [0, 1]
+    assert found.where("metric = 'word_f1' and value = 0.5").count() == 4
+
+
+def _lines(share: tuple[str, int, int]) -> Iterator[str]:
+    yield f"{share[0]} {share[1]}/{share[2]}"
+
+
+def _rows(line: str) -> Iterator[tuple[object, ...]]:
+    yield ("dragnet", line, "h", "en", None, 0.5, "gne", "1", 1.0, None, None, "word_f1", 0.5)
+
+
+@pytest.mark.spark
+def test_the_job_as_a_command(tmp_path: Path) -> None:
+    write_set(tmp_path / "data", "dragnet", range(4))
+    command = [
+        sys.executable, str(ROOT / "jobs" / "evaluate.py"), "--data", str(tmp_path / "data"), "--output", str(tmp_path / "out"),
+        "--report", str(tmp_path / "report"), "--extractors", "trafilatura,beautifulsoup", "--metrics", "rouge5_words",
+        "--conf", str(ROOT / "conf" / "local.yml"),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment())
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert (tmp_path / "report" / "report.html").exists()
+    assert done.stdout.strip().endswith("report.html")
+
+
+def test_wrong_usage(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "jobs" / "evaluate.py"), "--data", str(tmp_path), "--output", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment())
+    assert done.returncode == 2
+    assert "no data sets in" in done.stderr
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT / "lib")}

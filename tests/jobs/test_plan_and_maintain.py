@@ -1,0 +1,80 @@
+"""The small jobs beside the main one."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dripper.config import Settings
+from dripper.spark.run import run
+from dripper.spark.tables import Tables
+from warcs import pages, write_warc
+
+pytestmark = pytest.mark.spark
+
+ROOT = Path(__file__).parents[2]
+
+
+def job(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"jobs_{name}", ROOT / "jobs" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def archives_of_two(tmp_path: Path) -> Path:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for i in range(2):
+        write_warc(folder / f"{i}.warc.gz", pages(i, 1))
+    return folder
+
+
+@pytest.mark.usefixtures("spark")
+def test_plan_writes_nothing(archives_of_two: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "out"
+    assert job("plan").main(["--warcs", str(archives_of_two), "--output", str(output), "--limit", "1"]) == 0
+    told = capsys.readouterr().out
+    assert "0 files are done" in told
+    assert "batch 1 (new): 1 files, 0.0 MB" in told
+    assert "--limit leaves 1 files" in told
+    assert not output.exists()
+
+
+def test_plan_knows_what_is_done(
+    spark: SparkSession, archives_of_two: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(spark, str(archives_of_two), str(tmp_path / "out"), Settings(), limit=1)
+    assert job("plan").main(["--warcs", str(archives_of_two), "--output", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().out
+    assert "1 files are done" in told
+    assert "batch 2 (new): 1 files" in told
+
+
+def test_maintain_joins_files_and_keeps_rows(
+    spark: SparkSession, archives_of_two: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = str(tmp_path / "out")
+    run(spark, str(archives_of_two), output, Settings())
+    assert job("maintain").main(["--output", output]) == 0
+    assert capsys.readouterr().out.count("old versions cleared") == 2
+    assert Tables(spark, output).read("extractions").count() == 2
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [(["--retain-hours", "5"], "at least 168"), ([], "none of the tables extractions, warc_files is there")],
+)
+def test_maintain_says_what_is_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str], words: str
+) -> None:
+    assert job("maintain").main(["--output", str(tmp_path), *flags]) == 2
+    assert words in capsys.readouterr().err

@@ -1,0 +1,98 @@
+"""The labeler `cpu` with the weights that ship."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dripper.html import preprocess
+from dripper.labels import cpu
+from dripper.labels.align import labels_from_text
+from dripper.labels.cpu import CpuLabeler
+from dripper.labels.weights import load_weights
+from labelled import labelled_pages, pages
+
+ARTICLE = """<body><nav><ul><li><a href="/">Home</a></li><li><a href="/n">News</a></li></ul></nav>
+<article><h1>Flood in the lower town</h1>
+<p>The river rose over night, and the lower town was under water by morning. Forty houses have to be rebuilt.</p>
+<p>Nobody was hurt. "We had an hour," said the mayor, "and that was enough to wake everybody up and get them out."</p>
+<p>It is the third flood in ten years. The dam that was promised after the first one has never been built.</p></article>
+<aside><h3>Related</h3><a href="/1">Storm over the bay</a></aside>
+<footer>© 2020 The Paper. All rights reserved. <a href="/p">Privacy</a></footer></body>"""
+
+
+@pytest.fixture(scope="module")
+def labeler() -> CpuLabeler:
+    return CpuLabeler.load()
+
+
+def test_a_plain_article(labeler: CpuLabeler) -> None:
+    page = preprocess(ARTICLE)
+    (labels,) = labeler.label([page])
+    main = " ".join(block.text for block, is_main in zip(page.blocks, labels.main, strict=True) if is_main)
+    assert "The river rose" in main
+    assert "third flood" in main
+    assert "All rights reserved" not in main
+    assert "Storm over the bay" not in main
+
+
+def test_real_pages_come_out_close_to_their_truth(labeler: CpuLabeler) -> None:
+    scores = []
+    for page, truth, labels in zip(pages(), labelled_pages(), labeler.label(pages()), strict=True):
+        expected = labels_from_text([block.text for block in page.blocks], truth.truth_text)
+        words = np.array([len(block.text.split()) for block in page.blocks])
+        both = words[expected & labels.main].sum()
+        scores.append(2 * both / max(1, words[expected].sum() + words[labels.main].sum()))
+    # These pages are among the training pages: a floor against a broken pipeline, not a score.
+    assert np.mean(scores) > 0.85
+
+
+def test_shapes_types_and_ranges(labeler: CpuLabeler) -> None:
+    for page, labels in zip(pages(), labeler.label(pages()), strict=True):
+        assert labels.main.shape == labels.probability.shape == (len(page.blocks),)
+        assert labels.main.dtype == np.bool_
+        assert labels.probability.dtype == np.float32
+        assert ((labels.probability >= 0) & (labels.probability <= 1)).all()
+        assert labels.main.any()
+        assert 0 < labels.confidence <= 1
+
+
+def test_pages_do_not_influence_each_other(labeler: CpuLabeler) -> None:
+    together = labeler.label(pages())
+    for page, labels in zip(pages(), together, strict=True):
+        (alone,) = labeler.label([page])
+        assert np.array_equal(alone.main, labels.main)
+        assert alone.probability.tobytes() == labels.probability.tobytes()
+        assert alone.confidence == labels.confidence
+
+
+def test_empty_inputs(labeler: CpuLabeler) -> None:
+    assert labeler.label([]) == []
+    (labels,) = labeler.label([preprocess("")])
+    assert labels.main.shape == labels.probability.shape == (0,)
+    (images,) = labeler.label([preprocess("<p><img src='a.png'></p>")])
+    assert images.main.shape == (1,)
+
+
+def test_a_page_with_words_is_never_empty(labeler: CpuLabeler) -> None:
+    for html in ("<p>word", "<footer><a href='/'>© Terms</a></footer>", "<nav>" + "<a href='/'>x</a><br>" * 50):
+        assert labeler.label([preprocess(html)])[0].main.any()
+
+
+def test_long_pages_are_labelled_in_windows(labeler: CpuLabeler, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu, "WINDOW_BLOCKS", 7)
+    page = preprocess(ARTICLE + "".join(f"<p>Sentence number {n} of a long page.</p>" for n in range(30)))
+    (labels,) = labeler.label([page])
+    assert labels.main.shape == (len(page.blocks),)
+    assert len(page.blocks) > 4 * 7
+
+
+def test_weights_of_other_features_are_refused() -> None:
+    weights = load_weights()
+    with pytest.raises(ValueError, match="other features"):
+        CpuLabeler(replace(weights, feature_names=("a", *weights.feature_names[1:])))
+
+
+def test_name_and_version(labeler: CpuLabeler) -> None:
+    assert labeler.name == "cpu"
+    assert labeler.version == load_weights().version

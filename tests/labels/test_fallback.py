@@ -1,0 +1,61 @@
+"""What becomes of a page without main blocks."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dripper.html import Page, preprocess
+from dripper.labels import Fallback, Labels, fall_back
+
+STORY = "The river rose over night, and the lower town was under water by morning. Forty houses have to be rebuilt. "
+ARTICLE = (
+    "<html><head><title>Flood</title></head><body><nav><a href='/'>Home</a> <a href='/n'>News</a></nav>"
+    f"<article><h1>Flood in the lower town</h1><p>{STORY * 3}</p><p>{STORY.upper() * 2}</p></article>"
+    "<footer>Copyright The Paper</footer></body></html>"
+)
+
+
+def main_text(page: Page, labels: Labels) -> str:
+    return " ".join(block.text for block, is_main in zip(page.blocks, labels.main, strict=True) if is_main)
+
+
+def test_fallback_to_trafilatura() -> None:
+    page = preprocess(ARTICLE)
+    labels, method = fall_back(page, ARTICLE, Fallback.TRAFILATURA)
+    assert method == "fallback:trafilatura"
+    assert "The river rose" in main_text(page, labels)
+    assert not labels.main.all()
+
+
+def test_fallback_goes_on_to_the_body_where_trafilatura_finds_nothing() -> None:
+    page = preprocess("<p>x</p>")
+    labels, method = fall_back(page, "<p>x</p>", Fallback.TRAFILATURA)
+    assert method == "fallback:body"
+    assert labels.main.all()
+
+
+@pytest.mark.parametrize(("fallback", "share"), [(Fallback.BODY, 1.0), (Fallback.EMPTY, 0.0)])
+def test_the_other_fallbacks(fallback: Fallback, share: float) -> None:
+    page = preprocess(ARTICLE)
+    labels, method = fall_back(page, ARTICLE, fallback)
+    assert method == f"fallback:{fallback.value}"
+    assert labels.main.mean() == share
+
+
+@pytest.mark.parametrize("fallback", list(Fallback))
+def test_a_page_without_blocks_is_empty_whatever_the_setting(fallback: Fallback) -> None:
+    labels, method = fall_back(preprocess(""), "", fallback)
+    assert method == "fallback:empty"
+    assert labels.main.shape == (0,)
+
+
+@given(st.text(alphabet="<>/pdiv ab\n", max_size=60), st.sampled_from(list(Fallback)))
+def test_any_page_gets_labels_of_its_length_and_a_method(html: str, fallback: Fallback) -> None:
+    page = preprocess(html)
+    labels, method = fall_back(page, html, fallback)
+    assert labels.main.shape == (len(page.blocks),)
+    assert np.isnan(labels.probability).all()
+    assert method.removeprefix("fallback:") in list(Fallback)
+    if page.blocks and fallback is not Fallback.EMPTY:
+        assert labels.main.any()

@@ -1,0 +1,27 @@
+"""The tour runs from top to bottom over tables as `make run` leaves them."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from pyspark.sql import SparkSession
+
+from dripper.config import Settings
+from dripper.spark.run import run
+
+pytestmark = pytest.mark.spark
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_tour(spark: SparkSession, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(spark, str(sample), str(tmp_path), Settings())
+    monkeypatch.setenv("DRIPPER_OUTPUT", str(tmp_path))
+    notebook = nbformat.read(ROOT / "notebooks" / "tour.ipynb", as_version=4)
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(ROOT / "notebooks")}}).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    shown = "".join(str(output.get("data", {})) for output in outputs)
+    assert "image/png" in shown
+    assert "srcdoc" in shown
+    assert "not html" in shown

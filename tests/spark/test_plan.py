@@ -1,0 +1,103 @@
+"""Planning: pure, deterministic, and never a file lost or done twice."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dripper.spark.plan import Batch, BatchSize, LedgerEntry, PlannedFile, make_plan, split_into_tasks
+
+SIZE = BatchSize(files=3, bytes=100)
+FILES = st.lists(
+    st.builds(PlannedFile, st.text("abcdef", min_size=1, max_size=3), st.none() | st.integers(0, 80)),
+    unique_by=lambda file: file.warc_file,
+    max_size=20,
+)
+
+
+def names(batches: tuple[Batch, ...]) -> list[str]:
+    return [file.warc_file for batch in batches for file in batch.files]
+
+
+def as_ledger(batches: tuple[Batch, ...], state: str) -> list[LedgerEntry]:
+    return [LedgerEntry(file, batch.number, state) for batch in batches for file in batch.files]
+
+
+@given(FILES)
+def test_every_file_is_in_one_batch_in_order(files: list[PlannedFile]) -> None:
+    plan = make_plan(files, [], SIZE)
+    assert names(plan.fresh) == [file.warc_file for file in files]
+    assert [batch.number for batch in plan.fresh] == list(range(1, len(plan.fresh) + 1))
+    for batch in plan.fresh:
+        assert 1 <= len(batch.files) <= SIZE.files
+        assert len(batch.files) == 1 or sum(file.weight for file in batch.files) <= SIZE.bytes
+
+
+@given(FILES)
+def test_what_is_done_stays_done(files: list[PlannedFile]) -> None:
+    first = make_plan(files, [], SIZE)
+    again = make_plan(files, as_ledger(first.fresh, "done"), SIZE)
+    assert (again.resumed, again.fresh, again.n_done) == ((), (), len(files))
+
+
+@given(FILES)
+def test_what_was_planned_is_resumed_in_the_same_batches(files: list[PlannedFile]) -> None:
+    first = make_plan(files, [], SIZE)
+    again = make_plan(files, as_ledger(first.fresh, "planned"), SIZE)
+    assert again.fresh == ()
+    assert sorted(names(again.resumed)) == sorted(names(first.fresh))
+    assert {(b.number, frozenset(b.files)) for b in again.resumed} == {
+        (b.number, frozenset(b.files)) for b in first.fresh
+    }
+
+
+@given(FILES, st.data())
+def test_any_ledger_accounts_for_every_file(files: list[PlannedFile], data: st.DataObject) -> None:
+    states = data.draw(
+        st.lists(st.sampled_from(["planned", "done", "failed", ""]), min_size=len(files), max_size=len(files))
+    )
+    batches = data.draw(st.lists(st.integers(1, 4), min_size=len(files), max_size=len(files)))
+    ledger = [LedgerEntry(f, b, s) for f, b, s in zip(files, batches, states, strict=True) if s]
+    plan = make_plan(files, ledger, SIZE)
+    todo = names(plan.resumed) + names(plan.fresh)
+    assert len(todo) == len(set(todo))
+    assert len(todo) + plan.n_done == len(files)
+    planned = {entry.batch for entry in ledger if entry.state == "planned"}
+    undone = {e.file.warc_file for e in ledger if e.state != "done" or e.batch in planned}
+    assert set(todo) == undone | {file.warc_file for file in files} - {e.file.warc_file for e in ledger}
+    assert all(batch.number > max((e.batch for e in ledger), default=0) for batch in plan.fresh)
+
+
+def test_a_failed_file_moves_to_a_new_batch() -> None:
+    bad = PlannedFile("bad", 1)
+    plan = make_plan([bad], [LedgerEntry(bad, 1, "failed"), LedgerEntry(PlannedFile("good", 1), 1, "done")], SIZE)
+    assert plan.fresh == (Batch(2, (bad,)),)
+    assert [entry.batch for entry in plan.retried] == [1]
+
+
+def test_the_limit_counts_files_to_do_and_says_what_is_left() -> None:
+    files = [PlannedFile(name, 1) for name in "abcde"]
+    plan = make_plan(files, [LedgerEntry(files[0], 1, "done")], SIZE, limit=2)
+    assert (names(plan.fresh), plan.n_done, plan.n_left) == (["b", "c"], 1, 2)
+
+
+def test_other_files_of_the_ledger_are_left_alone() -> None:
+    plan = make_plan([PlannedFile("a", 1)], [LedgerEntry(PlannedFile("x", 1), 7, "planned")], SIZE)
+    assert (names(plan.resumed), names(plan.fresh), plan.fresh[0].number) == ([], ["a"], 8)
+
+
+@given(FILES, st.integers(1, 64))
+def test_tasks_hold_every_file_once_heaviest_first(files: list[PlannedFile], slots: int) -> None:
+    tasks = split_into_tasks(Batch(1, tuple(files)), slots)
+    assert sorted(f.warc_file for task in tasks for f in task) == sorted(file.warc_file for file in files)
+    weights = [file.weight for task in tasks for file in task]
+    assert weights == sorted(weights, reverse=True)
+    assert all(tasks)
+
+
+def test_big_files_spread_over_the_cores() -> None:
+    files = tuple(PlannedFile(f"f{i}", 1 << 30) for i in range(8))
+    assert len(split_into_tasks(Batch(1, files), 2)) == 8
+
+
+def test_small_files_share_a_task() -> None:
+    files = tuple(PlannedFile(f"f{i}", 10_000) for i in range(100))
+    assert len(split_into_tasks(Batch(1, files), 2)) == 1

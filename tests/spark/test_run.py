@@ -1,0 +1,160 @@
+"""The main job in one session, on real WARC files and real Delta: every record is accounted for, whatever happens."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from dripper.config import Settings, load
+from dripper.errors import InputError, SettingsError
+from dripper.spark.report import show, summary
+from dripper.spark.run import Outcome, run
+from dripper.spark.tables import Tables
+from warcs import page, pages, write_warc
+
+pytestmark = pytest.mark.spark
+
+
+def read(spark: SparkSession, output: Path, table: str = "extractions") -> DataFrame:
+    return Tables(spark, str(output)).read(table)
+
+
+def assert_closed(spark: SparkSession, outcome: Outcome, output: Path) -> None:
+    """The trust rule, counted afresh from the tables."""
+    files = read(spark, output, "warc_files").collect()
+    rows = read(spark, output).select("page_id", "warc_file", "error_code").collect()
+    assert len({row["page_id"] for row in rows}) == len(rows)
+    for file in files:
+        assert file["records"] == file["pages"] + sum(file["skipped"].values())
+        mine = [row for row in rows if row["warc_file"] == file["warc_file"]]
+        assert len(mine) == file["pages"]
+        assert sum(row["error_code"] is not None for row in mine) == file["failed_pages"]
+    assert outcome.ledger["pages"] == len(rows)
+
+
+def test_the_sample(spark: SparkSession, sample: Path, tmp_path: Path) -> None:
+    outcome = run(spark, str(sample), str(tmp_path), Settings())
+    assert outcome.complaints == ()
+    assert_closed(spark, outcome, tmp_path)
+    good = read(spark, tmp_path).where("error_code IS NULL").collect()
+    assert len(good) >= 20
+    for row in good:
+        assert 0 < row["n_main"] <= row["n_blocks"]
+        assert row["markdown"].strip()
+        assert row["versions"]["labeler"] == "cpu"
+    assert len({row["language"] for row in good}) >= 3
+    words = summary(outcome, "out")
+    assert f"= {outcome.totals.pages} pages + " in words
+    assert "NOT DONE" not in words
+
+
+def test_a_second_run_finds_the_work_done(spark: SparkSession, sample: Path, tmp_path: Path) -> None:
+    run(spark, str(sample), str(tmp_path), Settings())
+    before = {row["page_id"]: row for row in read(spark, tmp_path).collect()}
+    again = run(spark, str(sample), str(tmp_path), Settings())
+    assert again.totals.files == 0
+    assert again.complaints == ()
+    assert "nothing to do: all" in summary(again, "out")
+    assert {row["page_id"]: row for row in read(spark, tmp_path).collect()} == before
+
+
+def test_the_same_input_gives_the_same_rows(spark: SparkSession, sample: Path, tmp_path: Path) -> None:
+    """However the work is cut: one batch here, a batch a file there."""
+    run(spark, str(sample), str(tmp_path / "a"), Settings())
+    run(spark, str(sample), str(tmp_path / "b"), load(assignments=["batch.files=1"]))
+    first, second = (
+        {row["page_id"]: row for row in read(spark, tmp_path / name).drop("batch").collect()} for name in ("a", "b")
+    )
+    assert first == second
+
+
+def test_every_shared_archive_is_accounted_for(
+    spark: SparkSession, shared: Path, archives: Path, tmp_path: Path
+) -> None:
+    outcome = run(spark, str(archives), str(tmp_path), Settings())
+    assert outcome.complaints == ()
+    assert_closed(spark, outcome, tmp_path)
+    files = {Path(row["warc_file"]).name: row for row in read(spark, tmp_path, "warc_files").collect()}
+    assert len(files) >= 120
+    for clipped in ("clipped.warc.gz", "transfer_compression_none_truncated.warc.gz", "Evil-Warc-Headers.warc"):
+        assert files[clipped]["clipped"]
+        assert files[clipped]["problems"]
+
+
+def test_poison_pages_cost_one_row_each(spark: SparkSession, tmp_path: Path) -> None:
+    heavy = b"<p>one more paragraph</p>" * 1_000_000
+    write_warc(tmp_path / "p.warc.gz", [page(1), ("http://example.org/heavy", heavy), page(2)])
+    output = tmp_path / "out"
+    outcome = run(spark, str(tmp_path / "p.warc.gz"), str(output), load(assignments=["limits.page_cpu_seconds=1"]))
+    assert outcome.complaints == ()
+    rows = {row["url"]: row for row in read(spark, output).collect()}
+    assert rows["http://example.org/heavy"]["error_code"] in ("time_limit", "memory_limit")
+    assert [rows[f"http://example.org/{i}"]["error_code"] for i in (1, 2)] == [None, None]
+
+
+def test_pages_that_cannot_be_extracted_are_rows(spark: SparkSession, tmp_path: Path) -> None:
+    surrogates = b"\xed\xa0\x80<p>half a pair &#xD800; and a \x00 byte</p>"
+    bodies = [b"<html></html>", b"<script>nothing()</script>", b"<p>" + b"x" * 3000 + b"</p>", surrogates]
+    write_warc(tmp_path / "p.warc", [(f"http://example.org/{i}", body) for i, body in enumerate(bodies)])
+    output = tmp_path / "out"
+    outcome = run(spark, str(tmp_path / "p.warc"), str(output), load(assignments=["limits.page_bytes=2000"]))
+    assert outcome.complaints == ()
+    codes = {row["url"][-1]: row["error_code"] for row in read(spark, output).collect()}
+    assert codes == {"0": "empty_page", "1": "empty_page", "2": "page_too_large", "3": None}
+
+
+def test_an_unreadable_file_is_told_and_tried_again(spark: SparkSession, tmp_path: Path) -> None:
+    write_warc(tmp_path / "a.warc", pages(1, 2))
+    (tmp_path / "list").write_text(f"{tmp_path}/a.warc\n{tmp_path}/b.warc\n")
+    output = tmp_path / "out"
+    first = run(spark, f"@{tmp_path}/list", str(output), Settings())
+    assert any("1 files could not be read to their end" in words for words in first.complaints)
+    assert "NOT DONE" in summary(first, "out")
+    states = {Path(r["warc_file"]).name: (r["state"], r["error"]) for r in read(spark, output, "warc_files").collect()}
+    assert states["a.warc"] == ("done", None)
+    assert states["b.warc"][0] == "failed"
+    assert "b.warc" in states["b.warc"][1]
+    write_warc(tmp_path / "b.warc", pages(3, 2))
+    second = run(spark, f"@{tmp_path}/list", str(output), Settings())
+    assert second.complaints == ()
+    assert second.totals.files == 1
+    assert read(spark, output).count() == 4
+    assert_closed(spark, second, output)
+
+
+def test_a_limit_is_gone_on_from(spark: SparkSession, tmp_path: Path) -> None:
+    for i in range(3):
+        write_warc(tmp_path / f"{i}.warc", pages(i, 1))
+    output = tmp_path / "out"
+    first = run(spark, str(tmp_path), str(output), Settings(), limit=2)
+    assert (first.totals.files, first.plan.n_left) == (2, 1)
+    assert "--limit left 1 files" in summary(first, "out")
+    second = run(spark, str(tmp_path), str(output), Settings(), limit=2)
+    assert (second.totals.files, second.plan.n_done, second.plan.n_left) == (1, 2, 0)
+    assert_closed(spark, second, output)
+
+
+def test_show_prints_rows_and_their_sql(spark: SparkSession, tmp_path: Path) -> None:
+    write_warc(tmp_path / "a.warc", pages(1, 3))
+    run(spark, str(tmp_path / "a.warc"), str(tmp_path / "out"), Settings())
+    words = show(spark, str(tmp_path / "out"), 2)
+    assert "SELECT url, n_main, markdown FROM delta.`" in words
+    assert words.count("http://example.org/") == 2
+
+
+@pytest.mark.parametrize("warcs", ["/nowhere/at/all.warc.gz", "@/nowhere/list"])
+def test_a_missing_input_is_one_sentence(spark: SparkSession, tmp_path: Path, warcs: str) -> None:
+    with pytest.raises(InputError, match="/nowhere"):
+        run(spark, warcs, str(tmp_path), Settings())
+
+
+def test_a_folder_without_archives_is_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    with pytest.raises(InputError, match="no archive files in"):
+        run(spark, str(tmp_path / "in"), str(tmp_path / "out"), Settings())
+
+
+def test_an_unknown_labeler_is_one_sentence_before_anything_is_made(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="did you mean 'cpu'"):
+        run(spark, str(tmp_path), str(tmp_path / "out"), load(assignments=["labeler.name=cpuu"]))
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,77 @@
+"""The main job over S3: a real server process, real boto3, prefixes and Common Crawl's kind of list."""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+from pyspark.sql import SparkSession
+
+from dripper.config import Settings, load
+from dripper.errors import InputError
+from dripper.spark.run import run
+from dripper.spark.tables import Tables
+from warcs import pages, write_warc
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A server with two archives and a list of them in the bucket `crawl`."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    server = ThreadedMotoServer(port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    client = boto3.client("s3", endpoint_url=f"http://{host}:{port}", region_name="us-east-1")
+    client.create_bucket(Bucket="crawl")
+    for i in range(2):
+        file = write_warc(tmp_path / f"{i}.warc.gz", pages(10 * i, 3))
+        client.upload_file(str(file), "crawl", f"data/{file.name}", ExtraArgs={"ACL": "public-read"})
+    paths = gzip.compress(b"data/0.warc.gz\ndata/1.warc.gz\n")
+    client.put_object(Bucket="crawl", Key="warc.paths.gz", Body=paths, ACL="public-read")
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+def settings(endpoint: str, *more: str) -> Settings:
+    # Anonymous, as the Python workers were forked before these tests set their credentials.
+    s3 = [f"reading.s3.endpoint_url={endpoint}", "reading.s3.region=us-east-1", "reading.s3.anonymous=true"]
+    return load(assignments=[*s3, *more])
+
+
+@pytest.mark.parametrize("warcs", ["s3://crawl/data/", "@s3://crawl/warc.paths.gz", "s3://crawl/data/*.warc.gz"])
+def test_prefixes_lists_and_patterns(spark: SparkSession, endpoint: str, tmp_path: Path, warcs: str) -> None:
+    outcome = run(spark, warcs, str(tmp_path / "out"), settings(endpoint))
+    assert outcome.complaints == ()
+    rows = Tables(spark, str(tmp_path / "out")).read("extractions").collect()
+    assert len(rows) == 6
+    assert {row["warc_file"] for row in rows} == {"s3://crawl/data/0.warc.gz", "s3://crawl/data/1.warc.gz"}
+
+
+def test_a_local_list_with_a_prefix(spark: SparkSession, endpoint: str, tmp_path: Path) -> None:
+    (tmp_path / "warc.paths").write_text("data/1.warc.gz\n")
+    outcome = run(
+        spark,
+        f"@{tmp_path}/warc.paths",
+        str(tmp_path / "out"),
+        settings(endpoint, "reading.list_prefix=s3://crawl/"),
+    )
+    assert (outcome.complaints, outcome.totals.pages) == ((), 3)
+
+
+def test_a_missing_object_of_a_list_is_a_failed_file(spark: SparkSession, endpoint: str, tmp_path: Path) -> None:
+    (tmp_path / "warc.paths").write_text("s3://crawl/data/1.warc.gz\ns3://crawl/data/9.warc.gz\n")
+    outcome = run(spark, f"@{tmp_path}/warc.paths", str(tmp_path / "out"), settings(endpoint))
+    assert len(outcome.complaints) == 1
+    failed = Tables(spark, str(tmp_path / "out")).read("warc_files").where("state = 'failed'").collect()
+    assert [row["warc_file"] for row in failed] == ["s3://crawl/data/9.warc.gz"]
+    assert "9.warc.gz" in failed[0]["error"]
+
+
+def test_a_missing_bucket_is_one_sentence(spark: SparkSession, endpoint: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="s3://nowhere"):
+        run(spark, "s3://nowhere/data/", str(tmp_path / "out"), settings(endpoint))

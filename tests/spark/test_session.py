@@ -1,0 +1,80 @@
+"""The session: a clear sentence for every machine that lacks something."""
+
+from pathlib import Path
+
+import pytest
+
+from dripper.config import SparkSettings
+from dripper.errors import MachineError
+from dripper.spark import session
+
+
+def fake_java(folder: Path, version: str) -> Path:
+    (folder / "bin").mkdir(parents=True)
+    java = folder / "bin" / "java"
+    java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n")
+    java.chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def not_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "is_given", lambda: False)
+
+
+@pytest.mark.usefixtures("not_given")
+def test_no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MachineError, match="no Java found: install Java 17 or 21"):
+        session.open_session(SparkSettings())
+
+
+@pytest.mark.usefixtures("not_given")
+@pytest.mark.parametrize("version", ["11.0.2", "1.8.0_292", "25"])
+def test_wrong_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, version: str) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "jdk", version)))
+    with pytest.raises(MachineError, match=rf"is Java {version.split('.')[0]}: install Java 17 or 21"):
+        session.open_session(SparkSettings())
+
+
+@pytest.mark.usefixtures("not_given")
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ([], "no \\*.jar in that folder"),
+        (["other.jar"], "no delta-spark jar among other.jar"),
+        (["delta-spark_2.13-4.0.1.jar"], "no delta-storage jar"),
+    ],
+)
+def test_jars_on_disk_that_are_not_delta(tmp_path: Path, names: list[str], words: str) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+    with pytest.raises(MachineError, match=words):
+        session.open_session(SparkSettings(jars=str(tmp_path)))
+
+
+@pytest.mark.usefixtures("not_given")
+def test_jars_that_are_not_there() -> None:
+    with pytest.raises(MachineError, match=r"no such file /nowhere/delta\.jar"):
+        session.open_session(SparkSettings(jars="/nowhere/delta.jar"))
+
+
+def test_jars_of_an_earlier_run_are_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    package = "io.delta:delta-spark_2.13:4.0.1"
+    assert session.delta_jars(SparkSettings()) == {"spark.jars.packages": package}
+    folder = tmp_path / ".ivy2.5.2" / "jars"
+    folder.mkdir(parents=True)
+    for name in ("io.delta_delta-spark_2.13-4.0.1", "io.delta_delta-storage-4.0.1", "org.antlr_antlr4-runtime-4.13.1"):
+        (folder / f"{name}.jar").touch()
+    jars = session.delta_jars(SparkSettings())
+    assert jars["spark.jars"].count(".jar") == 3
+    assert jars["spark.jars.packages"] == ""
+
+
+@pytest.mark.spark
+def test_a_session_reads_and_writes_delta(spark: "object", tmp_path: Path) -> None:
+    spark.range(3).write.format("delta").save(str(tmp_path / "t"))  # type: ignore[attr-defined]
+    assert spark.read.format("delta").load(str(tmp_path / "t")).count() == 3  # type: ignore[attr-defined]
+    assert session.slots(spark) == 2  # type: ignore[arg-type]

@@ -1,0 +1,117 @@
+"""The tables on real Delta: schema, comments, versions, and batches that are replaced as a whole."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from dripper.errors import InputError
+from dripper.spark.schemas import EXTRACTIONS, SCHEMA_VERSION, WARC_FILES
+from dripper.spark.tables import Tables
+
+pytestmark = pytest.mark.spark
+
+
+def ledger_rows(spark: SparkSession, batch: int, *names: str) -> DataFrame:
+    rows = [
+        tuple({"warc_file": name, "batch": batch, "state": "done"}.get(field) for field in WARC_FILES.names)
+        for name in names
+    ]
+    return spark.createDataFrame(rows, WARC_FILES)
+
+
+@pytest.fixture
+def tables(spark: SparkSession, tmp_path: Path) -> Tables:
+    made = Tables(spark, str(tmp_path / "out"))
+    made.create("warc_files")
+    return made
+
+
+def test_a_new_table_has_the_schema_comments_and_version(spark: SparkSession, tmp_path: Path) -> None:
+    tables = Tables(spark, str(tmp_path))
+    tables.create("extractions")
+    frame = tables.read("extractions")
+    assert [(f.name, f.dataType) for f in frame.schema] == [(f.name, f.dataType) for f in EXTRACTIONS]
+    comments = {
+        row["col_name"]: row["comment"] for row in spark.sql(f"DESCRIBE {tables.sql_name('extractions')}").collect()
+    }
+    assert comments["markdown"].startswith("main_html as Markdown")
+    assert all(comments[field.name] for field in EXTRACTIONS)
+    properties = spark.sql(f"DESCRIBE DETAIL {tables.sql_name('extractions')}").head()
+    assert properties["properties"]["dripper.schema_version"] == str(SCHEMA_VERSION)
+    assert properties["partitionColumns"] == ["batch"]
+
+
+def test_a_batch_written_twice_is_there_once(spark: SparkSession, tables: Tables) -> None:
+    tables.replace_batch("warc_files", ledger_rows(spark, 1, "a", "b"), 1)
+    tables.replace_batch("warc_files", ledger_rows(spark, 2, "c"), 2)
+    tables.replace_batch("warc_files", ledger_rows(spark, 1, "b", "d"), 1)
+    rows = {(row["batch"], row["warc_file"]) for row in tables.read("warc_files").collect()}
+    assert rows == {(1, "b"), (1, "d"), (2, "c")}
+
+
+def test_rows_of_another_batch_are_refused(spark: SparkSession, tables: Tables) -> None:
+    with pytest.raises(Exception, match="REPLACE_WHERE"):
+        tables.replace_batch("warc_files", ledger_rows(spark, 2, "a"), 1)
+
+
+def test_creating_again_keeps_what_is_there(spark: SparkSession, tables: Tables) -> None:
+    tables.append("warc_files", ledger_rows(spark, 1, "a"))
+    tables.create("warc_files")
+    assert tables.read("warc_files").count() == 1
+
+
+def test_delete_takes_only_what_the_condition_names(spark: SparkSession, tables: Tables) -> None:
+    tables.append("warc_files", ledger_rows(spark, 1, "a", "b"))
+    tables.delete("warc_files", "batch IN (1) AND warc_file IN ('a')")
+    assert [row["warc_file"] for row in tables.read("warc_files").collect()] == ["b"]
+
+
+def test_a_table_of_another_version_is_refused(spark: SparkSession, tables: Tables) -> None:
+    spark.sql(f"ALTER TABLE {tables.sql_name('warc_files')} SET TBLPROPERTIES ('dripper.schema_version' = '99')")
+    with pytest.raises(InputError, match="schema version 99, this program writes"):
+        tables.create("warc_files")
+
+
+def test_a_foreign_delta_table_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(3).write.format("delta").save(str(tmp_path / "extractions"))
+    with pytest.raises(InputError, match="schema version 0"):
+        Tables(spark, str(tmp_path)).create("extractions")
+
+
+def test_a_folder_of_something_else_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "extractions").mkdir()
+    (tmp_path / "extractions" / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="cannot create"):
+        Tables(spark, str(tmp_path)).create("extractions")
+
+
+def test_catalog_names_work_too(spark: SparkSession) -> None:
+    spark.sql("CREATE SCHEMA IF NOT EXISTS spark_catalog.dripper_tests")
+    tables = Tables(spark, "spark_catalog.dripper_tests")
+    try:
+        tables.create("warc_files")
+        tables.replace_batch("warc_files", ledger_rows(spark, 1, "a"), 1)
+        assert spark.sql("SELECT warc_file FROM spark_catalog.dripper_tests.warc_files").head()["warc_file"] == "a"
+    finally:
+        spark.sql("DROP SCHEMA spark_catalog.dripper_tests CASCADE")
+
+
+@pytest.mark.parametrize(
+    ("output", "in_catalog"),
+    [
+        ("out", False),
+        ("./out", False),
+        ("/data/out", False),
+        ("s3a://bucket/x", False),
+        ("main.web", True),
+        ("my.v1.0", False),
+    ],
+)
+def test_output_is_a_place_or_a_catalog_name(spark: SparkSession, output: str, in_catalog: bool) -> None:
+    assert Tables(spark, output).in_catalog is in_catalog
+
+
+def test_an_empty_output_is_refused(spark: SparkSession) -> None:
+    with pytest.raises(InputError, match="--output is empty"):
+        Tables(spark, " ")

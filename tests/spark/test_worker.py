@@ -1,0 +1,99 @@
+"""What runs in a task, without Spark: Arrow batches in, rows and one report a file out."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StringType, StructField, StructType
+
+from dripper.config import Settings, load
+from dripper.spark import worker
+from dripper.spark.schemas import EXTRACTIONS
+from dripper.warc import FileReport, Record
+from warcs import pages, write_warc
+
+SCHEMA = to_arrow_schema(
+    StructType([*(StructField(f.name, f.dataType) for f in EXTRACTIONS), StructField(worker.REPORT, StringType())])
+)
+
+
+class Sink:
+    """Adds up what tasks tell."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+
+    def add(self, counts: dict[str, int]) -> None:
+        for key, count in counts.items():
+            self.counts[key] = self.counts.get(key, 0) + count
+
+
+def work(
+    tasks: list[list[str]], *ids: int, settings: Settings | None = None, sink: Sink | None = None
+) -> list[dict[str, object]]:
+    mapper = worker.files_mapper(tasks, 4, settings or Settings(), SCHEMA, sink)
+    batch = pa.RecordBatch.from_pydict({"id": pa.array(ids, pa.int64())})
+    return [row for out in mapper([batch]) for row in out.to_pylist()]
+
+
+def test_a_task_gives_its_files_rows_and_a_report_each(tmp_path: Path) -> None:
+    files = [str(write_warc(tmp_path / f"{i}.warc.gz", pages(10 * i, 2))) for i in range(3)]
+    sink = Sink()
+    rows = work([files[:2], files[2:]], 0, sink=sink)
+    assert [row["url"] for row in rows if row["page_id"]] == [f"http://example.org/{i}" for i in (0, 1, 10, 11)]
+    reports = [json.loads(str(row["report"])) for row in rows if row["report"]]
+    assert [(Path(r["warc_file"]).name, r["pages"], r["failed_pages"]) for r in reports] == [
+        ("0.warc.gz", 2, 0),
+        ("1.warc.gz", 2, 0),
+    ]
+    assert all(row["batch"] == 4 for row in rows if row["page_id"])
+    assert rows[0]["fetched_at"] == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert sink.counts == {"files": 2, "pages": 4, "failed": 0}
+
+
+def test_no_file_no_row() -> None:
+    assert work([[]], 0) == []
+
+
+def test_a_page_over_its_limit_is_a_row_and_the_next_goes_on(tmp_path: Path) -> None:
+    heavy = ("http://example.org/heavy", b"<p>one more paragraph</p>" * 500_000)
+    file = str(write_warc(tmp_path / "a.warc", [heavy, *pages(1, 1)]))
+    rows = work(
+        [[file]], 0, settings=load(assignments=["limits.page_memory_bytes=67108864", "limits.page_cpu_seconds=2"])
+    )
+    assert [row["error_code"] in ("memory_limit", "time_limit") for row in rows[:2]] == [True, False]
+    assert rows[1]["markdown"]
+    assert json.loads(str(rows[2]["report"]))["failed_pages"] == 1
+
+
+def test_a_fault_of_the_reader_ends_the_file_not_the_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = str(write_warc(tmp_path / "a.warc", pages(1, 2)))
+    read = worker.read_records
+
+    class Faulty:
+        """Gives one record, then an exception nobody foresaw."""
+
+        def __init__(self, file: str) -> None:
+            self.report = FileReport(file)
+            self.records = read(good)
+
+        def __iter__(self) -> Iterator[Record]:
+            yield next(self.records)
+            raise RuntimeError("not foreseen")
+
+    monkeypatch.setattr(worker, "read_records", lambda file, _: Faulty(file) if "bad" in file else read(file))
+    rows = work([["bad", good]], 0)
+    reports = [json.loads(str(row["report"])) for row in rows if row["report"]]
+    assert [report["error"] for report in reports] == ["internal: RuntimeError: not foreseen", None]
+    assert sum(row["page_id"] is not None for row in rows) == 3
+
+
+def test_batches_are_bounded_by_rows_and_by_bytes() -> None:
+    mapper = worker.in_batches([{"page_id": "a", "markdown": "x" * 100} for _ in range(150)], SCHEMA)
+    assert [len(batch) for batch in mapper] == [64, 64, 22]
+    large = worker.in_batches([{"page_id": "a", "markdown": "x" * (5 << 20)} for _ in range(5)], SCHEMA)
+    assert [len(batch) for batch in large] == [2, 2, 1]

@@ -1,0 +1,65 @@
+"""Dependencies point one way; only lib/dripper/spark knows Spark; nothing that git should keep is ignored."""
+
+import ast
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LIB = ROOT / "lib"
+MODULES = sorted((LIB / "dripper").rglob("*.py"))
+LAYERS = {
+    **dict.fromkeys(("errors",), 0),
+    **dict.fromkeys(("config", "guard", "language", "hosts"), 1),
+    **dict.fromkeys(("warc", "html", "datasets"), 2),
+    **dict.fromkeys(("labels",), 3),
+    **dict.fromkeys(("extraction",), 4),
+    **dict.fromkeys(("eval", "train", "spark"), 5),
+}
+
+
+def imports(module: Path) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: relative import"
+            yield node.module or "", node.lineno
+            if node.module == "dripper":
+                yield from ((f"dripper.{alias.name}", node.lineno) for alias in node.names)
+
+
+def part(module: Path) -> str:
+    return module.relative_to(LIB / "dripper").with_suffix("").parts[0]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.relative_to(LIB)))
+def test_imports_point_down(module: Path) -> None:
+    mine = part(module)
+    if mine not in LAYERS:
+        assert mine in ("__init__", "__main__"), f"{mine} has no layer: add it to LAYERS"
+        return
+    for name, line in imports(module):
+        parts = name.split(".")
+        if parts[0] != "dripper" or len(parts) < 2 or parts[1] == mine or parts[1] not in LAYERS:
+            continue
+        assert LAYERS[parts[1]] < LAYERS[mine] or (parts[1], mine) == ("html", "labels"), (
+            f"{module}:{line} imports {name}"
+        )
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.relative_to(LIB)))
+def test_only_the_spark_folder_imports_spark(module: Path) -> None:
+    if part(module) != "spark":
+        assert not [name for name, _ in imports(module) if name.split(".")[0] in ("pyspark", "delta")]
+
+
+def test_no_source_file_is_ignored_by_git() -> None:
+    """Common .gitignore files list `lib/`: then neither git nor a Databricks bundle would take the code along."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    files = [str(file.relative_to(ROOT)) for file in [*MODULES, *(ROOT / "jobs").glob("*.py")]]
+    told = subprocess.run(["git", "check-ignore", *files], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert told.stdout == ""

@@ -1,0 +1,70 @@
+"""The command `dripper extract`."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from dripper.__main__ import main
+from warcs import page
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    made = tmp_path / "page.html"
+    made.write_bytes(page(7)[1])
+    return made
+
+
+def test_markdown(file: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["extract", str(file)]) == 0
+    out = capsysbinary.readouterr().out.decode()
+    assert "the ferry leaves the harbour" in out
+    assert "Imprint" not in out
+
+
+def test_html_and_json(file: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["extract", str(file), "--format", "html"]) == 0
+    assert b"<p>" in capsysbinary.readouterr().out
+    assert main(["extract", str(file), "--format", "json"]) == 0
+    told = json.loads(capsysbinary.readouterr().out)
+    assert told["title"] == "Article 7"
+    assert 0 < told["n_main"] < told["n_blocks"]
+    assert told["charset"] == "utf-8"
+
+
+def test_standard_input(
+    file: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
+    assert main(["extract", "-"]) == 0
+    assert b"ferry" in capsysbinary.readouterr().out
+
+
+def test_a_page_without_content_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty.html").write_text("<script>x()</script>")
+    assert main(["extract", str(tmp_path / "empty.html")]) == 1
+    assert "has no extraction (empty_page" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["/nowhere/page.html"], "/nowhere/page.html: No such file"),
+        (["/"], "/: Is a directory"),
+        (["{file}", "--labeler", "cpuu"], "did you mean 'cpu'"),
+    ],
+)
+def test_a_typo_is_one_sentence(
+    file: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    assert main(["extract", *(argument.replace("{file}", str(file)) for argument in arguments)]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_unknown_flags_show_the_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["extract", "a.html", "--fromat", "html"])
+    assert caught.value.code == 2
+    assert "usage: dripper" in capsys.readouterr().err

@@ -1,0 +1,83 @@
+"""Settings: layers, and errors that name the nearest key."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dripper.config import Settings, keys, load
+from dripper.errors import SettingsError
+
+CONF = Path(__file__).parents[1] / "conf"
+
+
+def test_later_layers_win(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.yml", tmp_path / "b.yml"
+    first.write_text("limits: {page_cpu_seconds: 5, page_wall_seconds: 50}\n")
+    second.write_text("limits: {page_cpu_seconds: 6}\n")
+    settings = load([first, second], ["limits.page_wall_seconds=70"])
+    assert (settings.limits.page_cpu_seconds, settings.limits.page_wall_seconds) == (6, 70)
+
+
+def test_base_yml_lists_every_setting_with_its_default() -> None:
+    assert load([CONF / "base.yml"]) == Settings()
+    written = yaml.safe_load((CONF / "base.yml").read_text())
+    for key in keys():
+        section = written
+        for part in key.split("."):
+            assert part in section, f"{key} is missing in conf/base.yml"
+            section = section[part]
+
+
+@pytest.mark.parametrize("file", sorted(CONF.rglob("*.yml")), ids=lambda file: file.name)
+def test_every_settings_file_loads(file: Path) -> None:
+    if "databricks" in file.parts:
+        pytest.skip("a bundle's resource file, not settings")
+    load([file])
+
+
+@pytest.mark.parametrize(
+    ("assignment", "words"),
+    [
+        ("limits.page_cpu_second=5", "unknown setting limits.page_cpu_second; did you mean limits.page_cpu_seconds?"),
+        ("fallback=body", "did you mean labeler.fallback?"),
+        ("limits.page_bytes=many", "setting limits.page_bytes='many': input should be a valid integer"),
+        ("limits.page_bytes=3", "greater than or equal to 1024"),
+        ("labeler.fallback=guess", "'trafilatura', 'body' or 'empty'"),
+        ("labeler=cpu", "is a section: set one of labeler.name, labeler.fallback"),
+        ("limits.page_bytes", "write key=value"),
+        ("=3", "write key=value"),
+        ("xyzzy=1", "known are profile, "),
+    ],
+)
+def test_a_typo_gives_one_sentence(assignment: str, words: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load(assignments=[assignment])
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [("- a\n", "must hold `key: value` lines"), ("a: [\n", "is not YAML"), ("\x00", "is not YAML")],
+)
+def test_a_bad_file_is_named(tmp_path: Path, content: str, words: str) -> None:
+    file = tmp_path / "bad.yml"
+    file.write_text(content)
+    with pytest.raises(SettingsError, match=r"bad\.yml") as caught:
+        load([file])
+    assert words in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"nowhere\.yml: No such file"):
+        load([tmp_path / "nowhere.yml"])
+
+
+def test_spark_properties_keep_their_dots_and_become_text() -> None:
+    settings = load(assignments=["spark.properties.spark.ui.enabled=false", "spark.properties.spark.cores.max=4"])
+    assert settings.spark.properties == {"spark.ui.enabled": "false", "spark.cores.max": "4"}
+
+
+def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "empty.yml").write_text("# nothing\n")
+    assert load([tmp_path / "empty.yml"]) == Settings()

@@ -1,0 +1,88 @@
+"""One page's way without Spark: what every result promises."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dripper
+from dripper.config import LabelerSettings
+from dripper.errors import ErrorCode, SettingsError
+from dripper.extraction import Extractor
+from dripper.html.page import Page
+from dripper.labels import Labels
+from warcs import page
+
+HTML = page(3)[1]
+
+
+class Nothing:
+    """A labeler that finds nothing."""
+
+    name = "nothing"
+    version = "1"
+
+    def label(self, pages: list[Page]) -> list[Labels]:
+        return [Labels.certain(np.zeros(len(page.blocks), bool)) for page in pages]
+
+
+def test_the_article_is_kept_and_the_rest_is_not() -> None:
+    result = dripper.extract(HTML, url="http://example.org/3")
+    assert result.error_code is None
+    assert result.markdown.count("ferry leaves the harbour") == 6
+    assert "Section 4" not in result.markdown
+    assert (result.title, result.language, result.method) == ("Article 3", "en", "cpu")
+    assert 6 <= result.n_main < result.n_blocks
+    assert "_item_id" not in result.main_html
+    assert "cc-alg-uc-text" not in result.main_html
+
+
+def test_text_and_bytes_give_the_same() -> None:
+    text, data = dripper.extract(HTML.decode()), dripper.extract(HTML)
+    assert (text.charset, data.charset) == (None, "utf-8")
+    assert text.main_html == data.main_html
+
+
+def test_the_same_page_gives_the_same_result() -> None:
+    digests = {hashlib.sha256(repr(dripper.extract(HTML)).encode()).hexdigest() for _ in range(3)}
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize("html", ["", " \n", "<script>x</script>", b"", b"\x00\x00"])
+def test_no_text_is_an_error_code(html: str | bytes) -> None:
+    result = dripper.extract(html)
+    assert result.error_code is ErrorCode.EMPTY_PAGE
+    assert (result.main_html, result.markdown, result.n_blocks) == ("", "", 0)
+
+
+@pytest.mark.parametrize(
+    ("fallback", "method", "has_text"),
+    [
+        ("trafilatura", "fallback:trafilatura", True),
+        ("body", "fallback:body", True),
+        ("empty", "fallback:empty", False),
+    ],
+)
+def test_where_nothing_is_main_the_fallback_says_so(fallback: str, method: str, has_text: bool) -> None:
+    settings = LabelerSettings.model_validate({"fallback": fallback})
+    result = Extractor(settings, labeler=Nothing()).extract(HTML)
+    assert (result.method, result.n_main, result.error_code) == (method, 0, None)
+    assert ("ferry" in result.markdown) is has_text
+
+
+def test_wrong_types_and_names() -> None:
+    with pytest.raises(TypeError, match="html must be str or bytes, not int"):
+        dripper.extract(3)  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match="did you mean 'cpu'"):
+        dripper.extract(HTML, labeler="cpuu")
+    with pytest.raises(AttributeError, match="no attribute 'extrakt'"):
+        _ = dripper.extrakt
+
+
+@given(st.binary(max_size=300) | st.text(max_size=300))
+@settings(max_examples=200, deadline=None)
+def test_no_input_raises(html: bytes | str) -> None:
+    result = dripper.extract(html)
+    assert (result.error_code is None) == (result.n_blocks > 0)

@@ -1,0 +1,136 @@
+"""The guard: every way a page can go wrong costs one error, and the next page goes on."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from dripper.errors import ErrorCode, PageError
+from dripper.guard import Guard, GuardLimits
+
+LIMITS = GuardLimits(cpu_seconds=1, wall_seconds=3, memory_bytes=512 << 20)
+
+
+def work(item: str) -> tuple[int, str]:
+    """Misbehaves in the way that `item` names."""
+    if item == "hang in Python":
+        while True:
+            pass
+    if item == "hang in C":
+        # Quadratic inside libxml2: no Python byte code runs for minutes, so that no signal handler could.
+        etree.fromstring("<a>" + "<b/>" * 60_000 + "</a>").xpath("//b[count(preceding::b) > count(following::b)]")
+    if item == "sleep":
+        time.sleep(60)
+    if item == "eat memory":
+        return len(bytearray(4 << 30)), item
+    if item == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if item == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if item == "crash once" and not Path(os.environ["MARK"]).exists():
+        Path(os.environ["MARK"]).touch()
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if item == "raise":
+        raise ValueError("not foreseen")
+    if item == "page error":
+        raise PageError(ErrorCode.EMPTY_PAGE, "nothing here")
+    return os.getpid(), item
+
+
+@pytest.fixture
+def guard() -> Iterator[Guard[str, tuple[int, str]]]:
+    with Guard(work, LIMITS) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("item", "code", "words"),
+    [
+        ("hang in Python", ErrorCode.TIME_LIMIT, "1 s of CPU time"),
+        ("hang in C", ErrorCode.TIME_LIMIT, "1 s of CPU time"),
+        ("sleep", ErrorCode.TIME_LIMIT, "3 s of wall time"),
+        ("eat memory", ErrorCode.MEMORY_LIMIT, "out of memory"),
+        ("killed", ErrorCode.MEMORY_LIMIT, "the system killed"),
+        ("crash", ErrorCode.CRASHED, "SIGSEGV"),
+        ("raise", ErrorCode.INTERNAL, "ValueError: not foreseen (test_guard.py:"),
+        ("page error", ErrorCode.EMPTY_PAGE, "nothing here"),
+    ],
+)
+def test_a_bad_page_costs_one_error(guard: Guard[str, tuple[int, str]], item: str, code: ErrorCode, words: str) -> None:
+    assert guard.call("before")[1] == "before"
+    with pytest.raises(PageError) as caught:
+        guard.call(item)
+    assert caught.value.code is code
+    assert words in caught.value.detail
+    assert guard.call("after")[1] == "after"
+
+
+def test_a_crash_by_chance_is_tried_again(
+    guard: Guard[str, tuple[int, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MARK", str(tmp_path / "mark"))
+    assert guard.call("crash once")[1] == "crash once"
+
+
+def test_good_pages_share_one_process_which_is_not_ours(guard: Guard[str, tuple[int, str]]) -> None:
+    processes = {guard.call("page")[0] for _ in range(50)}
+    assert len(processes) == 1
+    assert os.getpid() not in processes
+
+
+def test_the_cpu_limit_is_for_one_page_not_for_all(guard: Guard[str, tuple[int, str]]) -> None:
+    def spin(seconds: float) -> float:
+        end = time.process_time() + seconds
+        while time.process_time() < end:
+            pass
+        return time.process_time()
+
+    with Guard(spin, LIMITS) as made:
+        assert [made.call(0.6) for _ in range(4)][-1] > 2
+
+
+def test_leaked_memory_recycles_the_process() -> None:
+    leaked: list[bytearray] = []
+
+    def leak(n_bytes: int) -> int:
+        leaked.append(bytearray(n_bytes))
+        return os.getpid()
+
+    with Guard(leak, LIMITS) as made:
+        processes = {made.call(150 << 20) for _ in range(8)}
+    assert 2 <= len(processes) < 8
+
+
+def test_close_leaves_no_process(guard: Guard[str, tuple[int, str]]) -> None:
+    process, _ = guard.call("page")
+    guard.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+def test_the_child_ends_when_its_parent_is_killed() -> None:
+    code = (
+        "import os, signal\n"
+        "from dripper.guard import Guard, GuardLimits\n"
+        "guard = Guard(lambda item: os.getpid(), GuardLimits(1, 3, 1 << 29))\n"
+        "print(guard.call('page'), flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    child = int(told.stdout)
+    for _ in range(50):
+        try:
+            os.kill(child, 0)
+        except ProcessLookupError:
+            return
+        if Path(f"/proc/{child}/stat").read_text().split()[2] == "Z":
+            return
+        time.sleep(0.1)
+    pytest.fail("the page process outlived its parent")

@@ -1,0 +1,34 @@
+"""Languages of real sentences; no answer where there is too little text."""
+
+import pytest
+
+from dripper.language import SAMPLE_CHARACTERS, detect
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("en", "The ferry leaves the harbour at noon, and nobody on the pier waves."),
+        ("de", "Die Fähre verlässt mittags den Hafen, und niemand winkt vom Steg."),
+        ("fr", "Le bac quitte le port à midi, et personne ne fait signe depuis le quai."),
+        ("zh", "渡轮中午离开港口，码头上没有人挥手。天气很好，大家都在家里休息。"),
+        ("ja", "フェリーは正午に港を出ますが、桟橋で手を振る人はいません。"),
+        ("ru", "Паром покидает порт в полдень, и никто на причале не машет рукой."),
+    ],
+)
+def test_languages(code: str, text: str) -> None:
+    found, probability = detect(text)
+    assert found == code
+    assert probability is not None
+    assert 0 < probability <= 1
+
+
+@pytest.mark.parametrize("text", ["", "   ", "12345 67890 " * 10, "Hi there"])
+def test_too_little_text(text: str) -> None:
+    assert detect(text) == (None, None)
+
+
+def test_only_the_start_is_looked_at() -> None:
+    text = "The ferry leaves the harbour at noon. " * 100
+    assert len(text) > SAMPLE_CHARACTERS
+    assert detect(text) == detect(text + "Die Fähre verlässt mittags den Hafen. " * 1000)

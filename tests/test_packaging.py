@@ -1,0 +1,163 @@
+"""What is around the code: the bundle, the notebook's form, the pins, the preflight."""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+import yaml
+
+import dripper
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("file", ["databricks.yml", "conf/databricks/extract_main_content.yml"])
+def test_the_bundle_fits_its_schema(shared: Path, file: str) -> None:
+    """The schema is Databricks' own and not ours to copy; Python's jsonschema stumbles over its patterns."""
+    schema = shared / "data" / "databricks_bundle_schema_v1.13.0.json"
+    told = subprocess.run(
+        [str(Path(sys.executable).parent / "check-jsonschema"), "--schemafile", str(schema), str(ROOT / file)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+
+
+def test_the_schema_check_can_fail(shared: Path, tmp_path: Path) -> None:
+    wrong = (ROOT / "conf/databricks/extract_main_content.yml").read_text().replace("max_workers", "max_wrkers")
+    (tmp_path / "wrong.yml").write_text(wrong)
+    schema = shared / "data" / "databricks_bundle_schema_v1.13.0.json"
+    told = subprocess.run(
+        [
+            str(Path(sys.executable).parent / "check-jsonschema"),
+            "--schemafile",
+            str(schema),
+            str(tmp_path / "wrong.yml"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode != 0
+
+
+def test_the_bundle_names_files_variables_and_flags_that_exist() -> None:
+    bundle = yaml.safe_load((ROOT / "databricks.yml").read_text())
+    resource = ROOT / "conf/databricks/extract_main_content.yml"
+    text = resource.read_text()
+    assert set(re.findall(r"\$\{var\.(\w+)\}", text)) <= set(bundle["variables"])
+    task = yaml.safe_load(text)["resources"]["jobs"]["extract_main_content"]["tasks"][0]["spark_python_task"]
+    job = (resource.parent / task["python_file"]).resolve()
+    assert job == ROOT / "jobs" / "run.py"
+    usage = subprocess.run([sys.executable, str(job), "--help"], capture_output=True, text=True, check=True).stdout
+    for flag in task["parameters"]:
+        if flag.startswith("--"):
+            assert flag in usage
+
+
+def test_every_dependency_is_pinned() -> None:
+    pinned = {
+        re.split(r"==", line)[0].lower().replace("_", "-")
+        for line in (ROOT / "conf/constraints.txt").read_text().splitlines()
+        if "==" in line
+    }
+    needed = re.findall(r'^    "([A-Za-z0-9_.-]+)', (ROOT / "setup.py").read_text(), flags=re.M)
+    assert len(needed) > 20
+    assert {name.lower().replace("_", "-") for name in needed} - pinned == set()
+
+
+def test_the_wheel_holds_the_package_and_its_data(tmp_path: Path) -> None:
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "-q",
+            "--no-deps",
+            "--no-build-isolation",
+            "-w",
+            str(tmp_path),
+            str(ROOT),
+        ],
+        check=True,
+        capture_output=True,
+        cwd=tmp_path,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name.startswith(f"dripper_spark-{dripper.__version__}-py3-none-any")
+    listed = subprocess.run(
+        [sys.executable, "-m", "zipfile", "-l", str(wheel)], capture_output=True, text=True, check=True
+    )
+    for name in ("dripper/py.typed", "dripper/spark/log4j2.properties", "dripper/labels/", ".npz", "licenses/LICENSE"):
+        assert name in listed.stdout
+    assert "tests/" not in listed.stdout
+
+
+def fake(folder: Path, name: str, says: str, stream: int = 1) -> None:
+    folder.mkdir(exist_ok=True)
+    program = folder / name
+    program.write_text(f"#!/bin/sh\ncase \"$1\" in -c) exit 1;; esac\necho '{says}' >&{stream}\n")
+    program.chmod(0o755)
+
+
+def preflight(**environment: str) -> "subprocess.CompletedProcess[str]":
+    base = {"PATH": os.environ["PATH"]}
+    command = ["/bin/sh", str(ROOT / "conf/preflight.sh")]
+    return subprocess.run(command, capture_output=True, text=True, env=base | environment, check=False)
+
+
+def test_preflight_finds_a_fitting_python() -> None:
+    told = preflight(PYTHON=sys.executable)
+    assert (told.returncode, told.stdout.strip()) == (0, sys.executable), told.stderr
+
+
+def test_preflight_names_the_wrong_python(tmp_path: Path) -> None:
+    fake(tmp_path / "bin", "python3", "Python 3.9.2")
+    told = preflight(PYTHON=str(tmp_path / "bin" / "python3"))
+    assert told.returncode == 1
+    assert "Python 3.11, 3.12 or 3.13 is needed; found: Python 3.9.2" in told.stderr
+
+
+@pytest.mark.parametrize(("version", "words"), [("11.0.2", "is Java 11"), ("25.0.1", "is Java 25")])
+def test_preflight_names_the_wrong_java(tmp_path: Path, version: str, words: str) -> None:
+    (tmp_path / "jdk").mkdir()
+    fake(tmp_path / "jdk" / "bin", "java", f'openjdk version "{version}"', stream=2)
+    told = preflight(PYTHON=sys.executable, JAVA_HOME=str(tmp_path / "jdk"))
+    assert told.returncode == 1
+    assert words in told.stderr
+
+
+def test_preflight_names_missing_java(tmp_path: Path) -> None:
+    told = preflight(PYTHON=sys.executable, JAVA_HOME=str(tmp_path))
+    assert told.returncode == 1
+    assert "Java 17 or 21 is needed, none found at JAVA_HOME=" in told.stderr
+
+
+def test_the_notebook_is_stored_without_outputs() -> None:
+    notebook = json.loads((ROOT / "notebooks/tour.ipynb").read_text())
+    assert not [cell for cell in notebook["cells"] if cell.get("outputs")]
+
+
+def test_every_import_is_declared() -> None:
+    """What one machine happens to have installed must not be missing on the next."""
+    declared = re.findall(r'^    "([A-Za-z0-9_.-]+)', (ROOT / "setup.py").read_text(), flags=re.M)
+    wanted = {name.lower().replace("_", "-") for name in declared}
+    providers = packages_distributions()
+    missing = set()
+    for module in (ROOT / "lib").rglob("*.py"):
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            for name in {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"dripper"}:
+                packages = {package.lower().replace("_", "-") for package in providers.get(name, [name])}
+                if not packages & wanted:
+                    missing.add(f"{module.name}: {name}")
+    assert missing == set()

@@ -1,0 +1,21 @@
+"""Made-up examples for tests of training: small, and easy to learn."""
+
+import numpy as np
+
+from dripper.labels.features import NAMES
+from dripper.labels.network import BlockSequence
+from dripper.train.examples import Example
+
+
+def made_example(number: int, blocks: int = 30) -> Example:
+    """Return a page whose blocks are main exactly where their first feature is positive."""
+    draw = np.random.default_rng(number)
+    features = draw.normal(size=(blocks, len(NAMES)))
+    features[:, 1:] *= 0.1
+    words = draw.integers(1, 40, blocks)
+    levels = np.zeros((blocks, 6), np.int64)
+    matched = np.where(features[:, 0] > 0, words, 0).astype(float)
+    return Example(
+        key=("made", str(number)), host=f"host{number}.example", page_type="", words=words, matched=matched,
+        blocks=BlockSequence(features, levels, levels + blocks), truth_words=int(matched.sum()),
+    )  # fmt: skip

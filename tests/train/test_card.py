@@ -1,0 +1,82 @@
+"""The model card."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from dripper.train.card import digest_of, model_card
+from dripper.train.examples import Example
+from dripper.train.recipe import Recipe
+from dripper.train.validate import Calibration
+from train.made import made_example
+
+
+def named(number: int, data_set: str, page_type: str) -> Example:
+    return replace(made_example(number), key=(data_set, str(number)), page_type=page_type)
+
+
+EXAMPLES = [
+    *(named(number, "wcxb-dev", "forum") for number in range(3)),
+    *(named(number, "wcxb-dev", "article") for number in range(3, 8)),
+    named(8, "fundus", ""),
+]
+LOGITS = [np.where(example.main, 6.0, -6.0) for example in EXAMPLES]
+
+
+def card(**changes: object) -> str:
+    arguments: dict[str, object] = {
+        "version": "abc123",
+        "recipe": Recipe(seed=7),
+        "folds": 3,
+        "examples": EXAMPLES,
+        "logits": LOGITS,
+        "calibration": Calibration(1.5, -0.25, 1.0),
+        "cpu_seconds": 120.0,
+        "parameters": 12345,
+    }
+    return model_card(**{**arguments, **changes})  # type: ignore[arg-type]
+
+
+def test_it_names_the_weights_and_how_they_were_made() -> None:
+    text = card()
+    assert "Version `abc123`" in text
+    assert "12,345 parameters" in text
+    assert '"seed": 7' in text
+    assert '"folds": 3' in text
+    assert "2 CPU minutes" in text
+    assert "Temperature 1.5, shift -0.25" in text
+
+
+def test_data_sets_stand_with_licence_and_count() -> None:
+    text = card()
+    assert "| wcxb-dev | CC-BY-4.0 | 8 |" in text
+    assert "| fundus | MIT | 1 |" in text
+
+
+def test_scores_are_by_set_and_page_type_with_counts_and_ceiling() -> None:
+    text = card()
+    assert "All pages: **1.0000** (9 pages; ceiling 1.0000)" in text
+    assert "| wcxb-dev forum | 3 | 1.0000 | 1.0000 |" in text
+    assert "| wcxb-dev article | 5 | 1.0000 | 1.0000 |" in text
+    assert "| fundus | 1 | 1.0000 | 1.0000 |" in text
+
+
+def test_worse_predictions_show() -> None:
+    text = card(logits=[-logits for logits in LOGITS])
+    assert "All pages: **1.0000**" not in text
+
+
+def test_no_placeholder_is_left() -> None:
+    text = card().replace("{\n", "").replace("\n}", "").replace(": {", "").replace("},", "").replace(" }", "")
+    assert "{" not in text.replace('"shape": ', "")
+
+
+def test_the_digest_changes_with_labels_features_and_order() -> None:
+    first = digest_of(EXAMPLES)
+    assert first == digest_of(list(EXAMPLES))
+    assert first != digest_of(EXAMPLES[::-1])
+    assert first != digest_of(EXAMPLES[:-1])
+    other = replace(EXAMPLES[0], matched=EXAMPLES[0].matched * 0)
+    assert first != digest_of([other, *EXAMPLES[1:]])
+    moved = EXAMPLES[0].blocks._replace(features=EXAMPLES[0].blocks.features + 1)
+    assert first != digest_of([replace(EXAMPLES[0], blocks=moved), *EXAMPLES[1:]])

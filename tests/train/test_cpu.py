@@ -1,0 +1,56 @@
+"""The training command, end to end on a few pages, and its model card."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from labelled import FOLDER, pages
+
+pytest.importorskip("jax", reason="needs the extra [train]")
+
+from dripper.labels.cpu import CpuLabeler
+from dripper.train.cpu import main
+
+ARGUMENTS = ["--data", str(FOLDER), "--sets", "wcxb-dev", "--folds", "2", "--epochs", "1"]
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("trained") / "new"
+    assert main([*ARGUMENTS, "--output", str(folder)]) == 0
+    return folder
+
+
+def test_the_weights_label_pages(output: Path) -> None:
+    labeler = CpuLabeler.load(output / "cpu_weights.npz")
+    for page, labels in zip(pages(), labeler.label(pages()), strict=True):
+        assert len(labels.main) == len(page.blocks)
+
+
+def test_the_card_says_what_it_was_made_of(output: Path) -> None:
+    card = (output / "model_card_cpu.md").read_text(encoding="utf-8")
+    assert CpuLabeler.load(output / "cpu_weights.npz").version in card
+    assert "| wcxb-dev | CC-BY-4.0 | 11 |" in card
+    assert re.search(r"Digest of the examples.*`[0-9a-f]{16}`", card)
+    assert '"seed": 0' in card
+    assert '"folds": 2' in card
+    assert re.search(r"All pages: \*\*0\.\d{4}\*\* \(11 pages", card)
+    assert "## Limits" in card
+
+
+def test_a_missing_set_is_one_sentence_and_exit_code_2(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert main(["--data", str(tmp_path), "--output", str(tmp_path / "out"), "--sets", "fundus"]) == 2
+    assert "no data set 'fundus'" in caplog.text
+    assert not (tmp_path / "out").exists()
+
+
+def test_too_few_sites_are_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    arguments = ["--data", str(FOLDER), "--sets", "wcxb-dev", "--folds", "50", "--output", str(tmp_path / "out")]
+    assert main(arguments) == 2
+    assert "too few to validate on" in caplog.text
+
+
+def test_sets_that_do_not_ship_cannot_be_named(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit):
+        main(["--data", str(FOLDER), "--sets", "dragnet", "--output", str(tmp_path)])

@@ -1,0 +1,62 @@
+"""What training does to features."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from dripper.labels.features import NAMES
+from dripper.labels.weights import load_weights
+from dripper.train.batches import Batch, pack
+from dripper.train.disturb import disturbed, nameless_features
+from dripper.train.recipe import Recipe
+from train.made import made_example
+
+STILL = Recipe(noise=0.0, feature_drop=0.0, name_drop=0.0)
+OF_NAMES = np.array([name.startswith(("named_", "near_")) for name in NAMES])
+NAMELESS = np.where(OF_NAMES, -0.5, np.nan)
+
+
+def batch() -> Batch:
+    return pack([made_example(number, 40) for number in range(30)], 1300)
+
+
+def changed(recipe: Recipe) -> tuple[np.ndarray, np.ndarray]:
+    before = batch()
+    after = disturbed(before, NAMELESS, recipe, np.random.default_rng(0))
+    assert after.words is before.words
+    assert after.blocks.features.dtype == np.float32
+    own = before.page < 30
+    return before.blocks.features[own], after.blocks.features[own]
+
+
+def test_nothing_to_do_changes_nothing() -> None:
+    before, after = changed(STILL)
+    assert np.array_equal(before, after)
+
+
+def test_noise_has_the_size_of_the_recipe() -> None:
+    before, after = changed(replace(STILL, noise=0.3))
+    assert abs((after - before).std() - 0.3) < 0.01
+
+
+def test_features_are_dropped_for_whole_pages() -> None:
+    before, after = changed(replace(STILL, feature_drop=0.2))
+    gone = (after == 0).reshape(30, 40, -1)
+    assert (gone.all(axis=1) == gone.any(axis=1)).all()
+    assert 0.15 < gone.mean() < 0.25
+    assert np.array_equal(before[after != 0], after[after != 0])
+
+
+def test_names_are_hidden_for_whole_pages_and_nothing_else_is() -> None:
+    before, after = changed(replace(STILL, name_drop=0.5))
+    hidden = (after[:, OF_NAMES] == -0.5).reshape(30, 40, -1).all(axis=(1, 2))
+    assert 5 < hidden.sum() < 25
+    assert np.array_equal(before[:, ~OF_NAMES], after[:, ~OF_NAMES])
+    assert np.array_equal(before.reshape(30, 40, -1)[~hidden], after.reshape(30, 40, -1)[~hidden])
+
+
+def test_the_value_of_no_name_is_that_of_a_page_without_names() -> None:
+    weights = load_weights()
+    nameless = nameless_features(weights)
+    assert np.isnan(nameless[~OF_NAMES]).all()
+    assert np.allclose(nameless[OF_NAMES], ((0 - weights.mean) / weights.scale)[OF_NAMES])

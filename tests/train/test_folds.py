@@ -1,0 +1,51 @@
+"""Cross-validation by host."""
+
+import numpy as np
+import pytest
+
+from train.made import made_example
+
+pytest.importorskip("jax", reason="needs the extra [train]")
+
+from dripper.labels.network import WEIGHT_STEPS, Shape
+from dripper.train import folds
+from dripper.train.examples import Example
+from dripper.train.folds import fit, fold_of, held_out_logits
+from dripper.train.recipe import Recipe
+
+RECIPE = Recipe(width=6, pool_width=2, shape=Shape((1,), (0,)), epochs=1, batch_blocks=300)
+
+
+def test_a_host_stays_in_one_fold_and_folds_are_of_similar_size() -> None:
+    counts = np.bincount([fold_of(f"host{number}.example", 5) for number in range(2000)], minlength=5)
+    assert len(counts) == 5
+    assert counts.min() > 300
+    assert fold_of("example.org", 5) == fold_of("example.org", 5)
+
+
+def test_weights_are_on_the_grid_and_features_standardised() -> None:
+    examples = [made_example(number) for number in range(4)]
+    weights = fit(examples, RECIPE)
+    for matrix in weights.matrices.values():
+        assert np.array_equal(matrix * WEIGHT_STEPS, np.rint(matrix * WEIGHT_STEPS))
+    features = np.concatenate([example.blocks.features for example in examples])
+    assert np.allclose(weights.mean, features.mean(axis=0))
+    assert (weights.scale > 0).all()
+
+
+def test_no_page_is_scored_by_a_network_that_saw_its_site(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[set[str]] = []
+    real = folds.fit
+
+    def watched(examples: list[Example], recipe: Recipe) -> object:
+        seen.append({example.host for example in examples})
+        return real(examples, recipe)
+
+    monkeypatch.setattr(folds, "fit", watched)
+    examples = [made_example(number) for number in range(6)]
+    logits = held_out_logits(examples, RECIPE, 3)
+    assert [len(own) for own in logits] == [len(example.words) for example in examples]
+    every = {example.host for example in examples}
+    for fold in {fold_of(host, 3) for host in every}:
+        held_out = {host for host in every if fold_of(host, 3) == fold}
+        assert every - held_out in seen
