@@ -5,7 +5,6 @@ a file that is in no rule must agree.
 """
 
 import json
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,6 @@ from typing import Any
 import pytest
 
 from dripper.warc import FileReport, Record, read_records
-
-ARCHIVE = Path(__file__).parents[2].parent / "shared" / "data" / "warc.tar.xz"
 
 FEWER_PAGES = {
     "content-resource-types.warc.gz": "a PNG that says text/html",
@@ -33,15 +30,10 @@ CLIPPED = {
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[dict[str, Any], list[Record], FileReport]]:
-    if not ARCHIVE.exists():
-        pytest.skip(f"{ARCHIVE.name} is not beside this checkout")
-    folder = tmp_path_factory.mktemp("corpus")
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(folder, filter="data")
-    index = {entry["repo"].replace("/", "+") + "/" + Path(entry["path"]).name: entry for entry in read_index(folder)}
+def corpus(archives: Path) -> dict[str, tuple[dict[str, Any], list[Record], FileReport]]:
+    index = {entry["repo"].replace("/", "+") + "/" + Path(entry["path"]).name: entry for entry in read_index(archives)}
     found = {}
-    for path in sorted(folder.rglob("*arc*")):
+    for path in sorted(archives.rglob("*arc*")):
         name = f"{path.parent.name}/{path.name}"
         if path.is_file() and name in index:
             reader = read_records(str(path))
