@@ -51,9 +51,9 @@ def largest_of(candidates: str) -> str:
     """
     best, best_size = "", -1.0
     for candidate in re.split(r",\s+|,(?=https?:|/)", candidates.strip()):
-        address, _, descriptor = candidate.strip().partition(" ")
+        address, _, descriptor = candidate.strip(" ,\t\n").partition(" ")
         match = re.fullmatch(r"(\d+(?:\.\d+)?)[wxh]", descriptor.strip())
         size = float(match.group(1)) if match else 1.0
         if address and not address.startswith("data:") and size > best_size:
-            best, best_size = address.rstrip(","), size
+            best, best_size = address, size
     return best

@@ -19,7 +19,7 @@ from dripper.html.tags import HTML_VOID
 from dripper.html.tree import Tree, attributes
 
 _NEVER_SHOWN = ["script", "style", "template", "link", "meta", "base", "noembed", "datalist"]
-_RAW_TEXT = "iframe, noframes, xmp, plaintext, svg title, svg desc"
+_RAW_TEXT = "iframe, noframes, xmp, plaintext, body title, svg desc"
 _DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
 _OPENS_LATER = re.compile(
     r"tab-?_?(?:panel|content|pane)|accordi?on|collaps|faq|toggle|expand|until-found|subscriber|"
@@ -30,18 +30,17 @@ _OPENS_LATER = re.compile(
 
 _TAG = re.compile("<[a-zA-Z][^>]*>")
 _ITEM_ID = re.compile(r'[\t\n\f\r ]_item_id(?:="[^"]*")?')
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _WRAPPER_TAG = re.compile(r"(</?)cc-alg-uc-text(?=[\t\n\f\r />])")
 
 
 def parse_page(html: str) -> tuple[Tree, str]:
     """Return the tree of the page's visible body, and its title (`<title>`, else `og:title`, else "").
 
-    html: any string; NULs and lone surrogates become U+FFFD. Linear, see `limits`.
+    html: any string; NULs and lone surrogates are dropped. Linear, see `limits`.
     Raises PageError(PARSE_FAILED) where the parser would need seconds.
     """
     refuse_costly(html)
-    document = _parsed(html)
+    document = LexborHTMLParser(html)
     title = title_of(document)
     frames = document.css_first("frameset noframes, html > noframes")
     if frames is not None and document.css_first("frameset") is not None:
@@ -59,18 +58,11 @@ def parse_page(html: str) -> tuple[Tree, str]:
     return scan(markup, HTML_VOID, read_tag), title
 
 
-def _parsed(html: str) -> LexborHTMLParser:
-    try:
-        return LexborHTMLParser(html)
-    except UnicodeEncodeError:
-        # A lone surrogate is no character and has no UTF-8.
-        return LexborHTMLParser(_SURROGATE.sub("\ufffd", html))
-
-
 def title_of(document: LexborHTMLParser) -> str:
     """Return the page's title on one line, or ""."""
-    node = document.css_first("head title") or document.css_first("body title")
-    title = " ".join(node.text().split()) if node is not None else ""
+    # Pictures have titles too; a page's own is in the head, or, where that ended too early, directly in the body.
+    nodes = (node for node in document.css("title") if node.parent is not None and node.parent.tag in ("head", "body"))
+    title = next((text for node in nodes if (text := " ".join(node.text().split()))), "")
     if not title:
         node = document.css_first('meta[property="og:title"]') or document.css_first('meta[name="og:title"]')
         title = " ".join(((node.attributes.get("content") if node is not None else "") or "").split())
