@@ -10,7 +10,7 @@ VERSION = re.search(r'__version__ = "(.+)"', (HERE / "lib/dripper/__init__.py").
 
 RUN = [
     "boto3>=1.35",
-    "brotli>=1.1",
+    "brotli>=1.2",
     "chardetng_py>=0.3",
     # Ships with boto3 and trafilatura, and is used by name.
     "botocore>=1.35",

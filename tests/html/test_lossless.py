@@ -5,23 +5,114 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from labelled import labelled_pages
 from selectolax.lexbor import LexborHTMLParser
 
 from dripper.html import preprocess, prune
 from dripper.html.blocks import plain_parts
 from dripper.warc import decode
+from labelled import labelled_pages
 
 TEXTS = [decode(page.html, page.content_type).text for page in labelled_pages()]
 MARKUP = st.lists(
     st.sampled_from(
-        "<p> </p> <div> </div> <b> </b> <a href=x> </a> <br> <ul> <ol> <li> </li> </ul> <dl> <dt> <dd> </dl> <table> <tr> "
-        "<td> <th> </table> <caption> <select> <option> <span> </span> <pre> </pre> <math> <mi> </math> <svg> <title> "
-        "</svg> <img src=a> <img data-src=b> <noscript> </noscript> <details> <summary> <textarea> </textarea> <hr> <h1> "
-        "</h1> <script> </script> <style> </style> <xmp> </xmp> <template> </template> <iframe> </iframe> <body> </body> "
-        "<html> <head> <frameset> <noframes> <plaintext> <nav> <form> <button> <input> <wbr> <embed> <source> <li/> "
-        '<!-- c --> <? x> <![CDATA[ ]]> <p\u00a0x> <x:y> <a<b> <"> <cc-alg-uc-text> <p\u00a0_item_id=9> &lt; &amp;nbsp; '
-        "&#1; &nbsp; word 文字 1main 2other".split(" ")
+        [
+            "<p>",
+            "</p>",
+            "<div>",
+            "</div>",
+            "<b>",
+            "</b>",
+            "<a",
+            "href=x>",
+            "</a>",
+            "<br>",
+            "<ul>",
+            "<ol>",
+            "<li>",
+            "</li>",
+            "</ul>",
+            "<dl>",
+            "<dt>",
+            "<dd>",
+            "</dl>",
+            "<table>",
+            "<tr>",
+            "<td>",
+            "<th>",
+            "</table>",
+            "<caption>",
+            "<select>",
+            "<option>",
+            "<span>",
+            "</span>",
+            "<pre>",
+            "</pre>",
+            "<math>",
+            "<mi>",
+            "</math>",
+            "<svg>",
+            "<title>",
+            "</svg>",
+            "<img",
+            "src=a>",
+            "<img",
+            "data-src=b>",
+            "<noscript>",
+            "</noscript>",
+            "<details>",
+            "<summary>",
+            "<textarea>",
+            "</textarea>",
+            "<hr>",
+            "<h1>",
+            "</h1>",
+            "<script>",
+            "</script>",
+            "<style>",
+            "</style>",
+            "<xmp>",
+            "</xmp>",
+            "<template>",
+            "</template>",
+            "<iframe>",
+            "</iframe>",
+            "<body>",
+            "</body>",
+            "<html>",
+            "<head>",
+            "<frameset>",
+            "<noframes>",
+            "<plaintext>",
+            "<nav>",
+            "<form>",
+            "<button>",
+            "<input>",
+            "<wbr>",
+            "<embed>",
+            "<source>",
+            "<li/>",
+            "<!--",
+            "c",
+            "-->",
+            "<?",
+            "x>",
+            "<![CDATA[",
+            "]]>",
+            "<p\xa0x>",
+            "<x:y>",
+            "<a<b>",
+            '<">',
+            "<cc-alg-uc-text>",
+            "<p\xa0_item_id=9>",
+            "&lt;",
+            "&amp;nbsp;",
+            "&#1;",
+            "&nbsp;",
+            "word",
+            "文字",
+            "1main",
+            "2other",
+        ]
     ).map(lambda piece: piece.replace("\u00a0", " ")),
     max_size=60,
 ).map(" ".join)

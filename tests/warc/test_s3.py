@@ -50,7 +50,9 @@ def no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def settings(endpoint: str, max_attempts: int = 4) -> ReadSettings:
-    return ReadSettings(s3=S3Settings(endpoint, "us-east-1", anonymous=True, max_attempts=max_attempts))
+    return ReadSettings(
+        s3=S3Settings(endpoint_url=endpoint, region="us-east-1", anonymous=True, max_attempts=max_attempts)
+    )
 
 
 class Faulty(ThreadingHTTPServer):
@@ -189,7 +191,10 @@ def test_a_missing_object(server: str) -> None:
 
 def test_no_credentials_is_an_error_that_says_so(server: str) -> None:
     with pytest.raises(InputError, match=r"s3\.anonymous=true"):
-        expand("s3://crawl/data/1.warc.gz", ReadSettings(s3=S3Settings(server, "us-east-1", max_attempts=1)))
+        expand(
+            "s3://crawl/data/1.warc.gz",
+            ReadSettings(s3=S3Settings(endpoint_url=server, region="us-east-1", max_attempts=1)),
+        )
 
 
 def test_a_changed_object_is_not_mixed_with_the_old_one(server: str) -> None:

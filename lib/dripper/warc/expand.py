@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from dripper.config import ReadSettings
 from dripper.errors import InputError
 from dripper.warc.s3 import S3Object, bucket_and_key, is_s3, list_objects
-from dripper.warc.settings import ReadSettings
 from dripper.warc.source import is_http, local_path, open_source
 
 _ARCHIVE = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
@@ -139,7 +139,7 @@ def _prefix(path: str, relative: list[str], settings: ReadSettings) -> str:
     if found is None:
         raise InputError(
             f"@{path}: {relative[0]} is neither beside the list nor in the working folder; "
-            "set warc.list_prefix, for Common Crawl to s3://commoncrawl/ or https://data.commoncrawl.org/"
+            "set reading.list_prefix, for Common Crawl to s3://commoncrawl/ or https://data.commoncrawl.org/"
         )
     return found
 
