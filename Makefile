@@ -2,6 +2,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 OUTPUT ?= out
+DATA ?= ../shared/data
 # pip 23.2, which Python 3.11 brings, crashes on an extra of lxml: pip is upgraded first, to a pinned version like the rest.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINNED := --constraint conf/constraints.txt
@@ -46,5 +47,19 @@ lint: $(VENV)/all
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
+# The peers want other versions of what we use: datatrove an older Trafilatura, MinerU-HTML an older selectolax.
+$(VENV)-bench/done: conf/preflight.sh
+	@echo "installing the peers into $(VENV)-bench"
+	@"$$(sh conf/preflight.sh)" -m venv $(VENV)-bench
+	@$(VENV)-bench/bin/python -m pip install --quiet --upgrade pip
+	@$(VENV)-bench/bin/python -m pip install --quiet "datatrove[io,processing]==0.10.1" lxml_html_clean
+	@touch $@
+
+bench: $(VENV)/all $(VENV)-bench/done
+	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make bench DATA=/path/to/data"; exit 1; }
+	$(BIN)/python benchmarks/fused_job.py --data $(DATA) --peer-python $(VENV)-bench/bin/python
+	$(BIN)/python benchmarks/html_core.py --data $(DATA)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/labeler_cpu.py --data $(DATA)
+
 clean:
-	rm -rf $(VENV) $(OUTPUT) build dist lib/*.egg-info
+	rm -rf $(VENV) $(VENV)-bench $(OUTPUT) build dist lib/*.egg-info
