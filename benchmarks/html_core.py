@@ -38,7 +38,9 @@ def main(argv: list[str]) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     pages = _sample(arguments.data, arguments.pages, arguments.sets)
     characters = sum(map(len, pages))
-    print(f"{len(pages)} pages of {characters / len(pages) / 1000:.0f} thousand characters on the mean, {platform.machine()}")
+    print(
+        f"{len(pages)} pages of {characters / len(pages) / 1000:.0f} thousand characters on the mean, {platform.machine()}"
+    )
     print(", ".join(f"{name} {version(name)}" for name in ("selectolax", "lxml", "html2text", "html-to-markdown")))
     with tempfile.TemporaryDirectory() as work:
         peer = arguments.peer or _make_peer(Path(work))
@@ -98,7 +100,13 @@ def _timed(seconds: list[float], call: Callable[[], object]) -> object:
 
 
 def _ours(pages: list[str]) -> dict[str, list[float]]:
-    names = ("preprocess (blocks only)", "preprocess + both HTML", "preprocess, mineru-1.1", "prune in hand", "prune staged")
+    names = (
+        "preprocess (blocks only)",
+        "preprocess + both HTML",
+        "preprocess, mineru-1.1",
+        "prune in hand",
+        "prune staged",
+    )
     times: dict[str, list[float]] = {name: [] for name in (*names, "to_markdown", "to_text")}
     for html in pages:
         _timed(times[names[0]], lambda: preprocess(html))  # noqa: B023
@@ -144,7 +152,11 @@ def linearity() -> int:
     """Print the cost of growing pages as a bar chart; a page of twice the size should take twice the time."""
     print(f"\n{'MB':>4}{'blocks':>9}{'seconds':>9}{'s/MB':>7}")
     for megabytes in (1, 2, 4, 8, 16):
-        unit = '<div class="c x"><h2>t</h2><p>' + "word " * 20 + '<a href="/x">l</a></p><ul><li>a</li><li>b</li></ul></div>\n'
+        unit = (
+            '<div class="c x"><h2>t</h2><p>'
+            + "word " * 20
+            + '<a href="/x">l</a></p><ul><li>a</li><li>b</li></ul></div>\n'
+        )
         html = unit * (megabytes * 1_000_000 // len(unit))
         start = time.process_time()
         try:

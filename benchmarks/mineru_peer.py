@@ -34,7 +34,7 @@ def main(path: str) -> None:
         try:
             simplified, mapping = simplify(html)
             blocks = simplified.count(" _item_id=")
-        except Exception:  # noqa: BLE001
+        except Exception:
             blocks = 0
         middle = time.process_time()
         labels = {str(k): "main" for k in range(1, blocks + 1) if 0.3 * blocks < k <= 0.7 * blocks}

@@ -11,7 +11,7 @@ _STANDARD = "lexbor follows today's HTML standard where Modest, of 2015, does no
 DIFFERENT = {
     "PAR66": _STANDARD + "what follows `<!>`",
     "AUTO08": _STANDARD + "tags inside select",
-    "MOD01": _STANDARD + "a slash after an attribute without value makes one named `=\"\"`",
+    "MOD01": _STANDARD + 'a slash after an attribute without value makes one named `=""`',
     "MOD02": _STANDARD + "references in raw text are decoded",
     "MOD03": _STANDARD + "tags inside select",
     "MOD04": _STANDARD + "search closes p",
@@ -20,7 +20,9 @@ DIFFERENT = {
     "MOD11": _STANDARD + "`</>` is dropped",
     "MAP28": "MinerU leaves the wrapper of a block it then drops, so that its mapping has one id twice",
 }
-PRUNE_DIFFERENT = {"PR48": "an id with a quote breaks MinerU's XPath; here ids are compared, and an unknown one is ignored"}
+PRUNE_DIFFERENT = {
+    "PR48": "an id with a quote breaks MinerU's XPath; here ids are compared, and an unknown one is ignored"
+}
 
 
 @cache

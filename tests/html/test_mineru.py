@@ -4,12 +4,12 @@ import hashlib
 import itertools
 
 import pytest
-from html_vectors import DIFFERENT, load
 
 from dripper.datasets import read_pages
 from dripper.errors import ErrorCode, PageError
 from dripper.html import preprocess
 from dripper.warc import decode
+from html_vectors import DIFFERENT, load
 
 
 @pytest.mark.parametrize("vector", load("simplify_vectors"), ids=lambda vector: vector["id"])
@@ -52,7 +52,7 @@ def digest(text):
 
 @pytest.mark.parametrize("profile", ["mineru-1.1", "dripper"])
 def test_blocks_ids_and_both_html_correspond(profile):
-    page = preprocess('<div>a<br>b<p>c <b>d</b></p><ul><li>e<li>f</ul>g<i>h</i></div>', profile)
+    page = preprocess("<div>a<br>b<p>c <b>d</b></p><ul><li>e<li>f</ul>g<i>h</i></div>", profile)
     for block in page.blocks:
         mark = f' _item_id="{block.item_id}"'
         assert page.simplified_html.count(mark) == page.mapping_html.count(mark) == 1

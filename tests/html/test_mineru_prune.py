@@ -4,10 +4,10 @@ import json
 import lzma
 
 import pytest
-from html_vectors import PRUNE_DIFFERENT, load
 
 from dripper.html import preprocess, prune
 from dripper.html.mineru_prune import prune_exactly
+from html_vectors import PRUNE_DIFFERENT, load
 
 
 @pytest.mark.parametrize("vector", load("prune_vectors"), ids=lambda vector: vector["id"])

@@ -52,7 +52,9 @@ def test_a_hidden_body_does_not_lose_the_page():
 
 
 def test_never_shown_elements_leave_nothing():
-    html = "<p>a<script>s</script><style>t</style><template>u</template><!-- c --><iframe>v</iframe>b</p><title>w</title>"
+    html = (
+        "<p>a<script>s</script><style>t</style><template>u</template><!-- c --><iframe>v</iframe>b</p><title>w</title>"
+    )
     assert texts(html) == ["ab"]
 
 
@@ -102,7 +104,10 @@ def test_title(html, title):
         ("<p>a\0b", "ab"),
         ("<p>a\x01b\x1fc", "a\x01b\x1fc"),
         ("\ufeff<p>a", "\ufeff"),
-        ('<?xml version="1.0" encoding="gbk"?><html xmlns="http://www.w3.org/1999/xhtml"><body><p>x</p></body></html>', "x"),
+        (
+            '<?xml version="1.0" encoding="gbk"?><html xmlns="http://www.w3.org/1999/xhtml"><body><p>x</p></body></html>',
+            "x",
+        ),
         ("just text", "just text"),
         ("a < b & c > d", "a < b & c > d"),
         ('<p>say _item_id="99" and 1main2other <cc-alg-uc-text _item_id="7">w</cc-alg-uc-text>', "say…"),
