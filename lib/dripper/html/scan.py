@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dripper.html.tree import Tree, cut_parts
 
 _TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
-_HIDDEN_SHARE = 0.3
+HIDDEN_SHARE = 0.3
 """An element that holds more than this share of the page's text is never cut as hidden: scripts will show it. Over
 2,374 labelled training pages, hidden elements above it are main content by 35 % (`display:none`) to 80 % (`hidden`),
 those below by 15 %."""
@@ -31,12 +31,15 @@ class StartTag(NamedTuple):
 ReadTag = Callable[[str, str], StartTag | None]
 
 
-def scan(markup: str, void: Collection[str], read_tag: ReadTag | None = None) -> Tree:
+def scan(
+    markup: str, void: Collection[str], read_tag: ReadTag | None = None, hidden_share: float = HIDDEN_SHARE
+) -> Tree:
     """Return the tree of a serialised page; comments and the doctype vanish, the texts beside them join.
 
     markup: as a parser wrote it (see `tree`). void: names of elements that have no end tag.
     read_tag: called once for each distinct start tag with (name, tag); may rewrite the tag or have the element
         cut out; None leaves it alone.
+    hidden_share: an element with more than this share of the page's text is not cut out.
     Raises ValueError where tags do not balance, that is, where `markup` is not a serialisation. O(n log n), n its tags.
     """
     parts = _TOKEN.split(markup)
@@ -48,7 +51,7 @@ def scan(markup: str, void: Collection[str], read_tag: ReadTag | None = None) ->
         parts = cut_parts(parts, [(2 * k + 1, 2 * k + 1) for k in dropped.tolist()])
         kinds = np.delete(kinds, dropped)
     opens, closes, parents, lasts = _elements(kinds)
-    hidden = _hidden_elements(parts, kinds, opens, closes, lasts)
+    hidden = _hidden_elements(parts, kinds, opens, closes, lasts, hidden_share)
     if hidden:
         parts = cut_parts(parts, [(2 * int(opens[i]) + 1, 2 * int(closes[i]) + 1) for i in hidden])
         opens, closes, parents, lasts = _without(hidden, opens, closes, parents, lasts)
@@ -114,7 +117,7 @@ def _elements(kinds: npt.NDArray[np.int8]) -> tuple[Indexes, Indexes, Indexes, I
 
 
 def _hidden_elements(
-    parts: Sequence[str], kinds: npt.NDArray[np.int8], opens: Indexes, closes: Indexes, lasts: Indexes
+    parts: Sequence[str], kinds: npt.NDArray[np.int8], opens: Indexes, closes: Indexes, lasts: Indexes, share: float
 ) -> list[int]:
     """Return the elements to cut out, outermost ones only, in document order."""
     candidates = np.flatnonzero(kinds[opens] == _HIDDEN).tolist()
@@ -124,7 +127,7 @@ def _hidden_elements(
     found: list[int] = []
     for element in candidates:
         text = text_before[closes[element] + 1] - text_before[opens[element] + 1]
-        if text <= _HIDDEN_SHARE * text_before[-1] and not (found and element <= lasts[found[-1]]):
+        if text <= share * text_before[-1] and not (found and element <= lasts[found[-1]]):
             found.append(element)
     return found
 

@@ -15,6 +15,11 @@ from dripper.html.tree import Tree, escape, unescape
 HEAD = '<html><head><meta charset="utf-8"></head><body>'
 TAIL = "</body></html>"
 
+CUTOFF = 500
+"""Characters of text that the model sees of a block (MinerU-HTML 1.1)."""
+TABLE_CUTOFF = 8000
+"""The same for text in tables, which MinerU-HTML never cuts: a table of 100,000 cells would be a block of 2 MB."""
+
 ELLIPSIS = "<span>...</span>"
 SPACES = re.compile(r"[^\S ]\s*|\s{2,}")
 """White space that is not one blank already."""
@@ -26,7 +31,7 @@ _OPAQUE = frozenset({"math", "table"})
 """The texts inside these are neither counted nor cut (MinerU-HTML 1.1)."""
 
 
-def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int = 500, table_cutoff: int = 8000) -> str:
+def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int) -> str:
     """Return the simplified HTML of a page, `<html>…</html>`; each block is one child of `body`, `_item_id` its last
     attribute.
 
