@@ -57,6 +57,7 @@ def test_block_text_is_never_cut():
         ("p", '<p title=\' class="x"\' id="i">', '<p id="i">'),
         ("p", '<p class="">', "<p>"),
         ("p", '<p data-class="x" class="y">', '<p class="y">'),
+        ("p", '<p "class="a" b" class="c=" id="i">', '<p class="c=" id="i">'),
     ],
 )
 def test_short_tag(name, tag, short):

@@ -83,7 +83,7 @@ def read_tag(name: str, tag: str) -> StartTag | None:
 
 def is_hidden(name: str, tag: str) -> bool:
     """Tell whether a start tag hides its element for good (see the module's head)."""
-    if name in ("html", "body"):
+    if name in ("html", "body") or (" hidden" not in tag and "none" not in tag.lower()):
         return False
     values = attributes(tag)
     if "hidden" not in values and not DISPLAY_NONE.search(values.get("style", "")):

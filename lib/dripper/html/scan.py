@@ -11,6 +11,7 @@ import numpy.typing as npt
 from dripper.html.tree import Tree, cut_parts
 
 _TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
+_NAMES = re.compile(r"^<(/?[^ >]*)", re.MULTILINE)
 HIDDEN_SHARE = 0.3
 """An element that holds more than this share of the page's text is never cut as hidden: scripts will show it. Over
 2,374 labelled training pages, hidden elements above it are main content by 35 % (`display:none`) to 80 % (`hidden`),
@@ -67,26 +68,29 @@ def _read_tags(
     tags: Collection[str], void: Collection[str], read_tag: ReadTag | None
 ) -> tuple[dict[str, str], dict[str, int], dict[str, str]]:
     """Return the name, the kind, and where it changes the new markup of each tag."""
-    names: dict[str, str] = {}
-    kinds: dict[str, int] = {}
+    names = dict.fromkeys((tag for tag in tags if tag[1] in "!?"), "")
+    rest = [tag for tag in tags if tag not in names]
+    # No tag holds a line that begins with "<": in values it is escaped, and names hold no line breaks.
+    names.update(zip(rest, _NAMES.findall("\n".join(rest)), strict=True))
+    kind_of = {name: _kind(name, void) for name in set(names.values())}
+    kinds = {tag: kind_of[name] for tag, name in names.items()}
+    names = {tag: name.removeprefix("/") for tag, name in names.items()}
     rewritten: dict[str, str] = {}
-    for tag in tags:
-        is_end = tag[1] == "/"
-        name = names[tag] = tag[2:-1] if is_end else tag[1:-1].partition(" ")[0]
-        if not name or tag[1] in "!?":
-            kinds[tag] = _DROP
-        elif is_end:
-            # SVG has elements named as HTML's void ones, with end tags ("<source></source>").
-            kinds[tag] = _DROP if name in void else _END
-        else:
-            kinds[tag] = _VOID if name in void else _START
-            special = read_tag(name, tag) if read_tag is not None else None
-            if special is not None:
-                if special.markup != tag:
-                    rewritten[tag] = special.markup
-                if special.hidden and name not in void:
-                    kinds[tag] = _HIDDEN
+    for tag in rest if read_tag is not None else ():
+        if kinds[tag] != _END and (special := read_tag(names[tag], tag)) is not None:
+            if special.markup != tag:
+                rewritten[tag] = special.markup
+            if special.hidden and kinds[tag] == _START:
+                kinds[tag] = _HIDDEN
     return names, kinds, rewritten
+
+
+def _kind(name: str, void: Collection[str]) -> int:
+    """Return the kind of tag that a name is of, which begins with "/" in end tags and is "" in comments."""
+    if name.startswith("/"):
+        # SVG has elements named as HTML's void ones, with end tags ("<source></source>").
+        return _DROP if name[1:] in void else _END
+    return _DROP if not name else _VOID if name in void else _START
 
 
 def _elements(kinds: npt.NDArray[np.int8]) -> tuple[Indexes, Indexes, Indexes, Indexes]:

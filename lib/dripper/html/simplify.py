@@ -78,7 +78,9 @@ def short_tag(name: str, tag: str) -> str:
     if name != "img" and " class=" not in tag and " id=" not in tag:
         return f"<{name}>"
     found: dict[str, str] = {}
-    for key, value in (_QUOTED if "'" in tag else _NAMING).findall(tag):
+    # Names of attributes may hold quotes; then only a pattern that knows every attribute is exact.
+    is_plain = "'" not in tag and tag.count('"') == 2 * tag.count('="')
+    for key, value in (_NAMING if is_plain else _QUOTED).findall(tag):
         found.setdefault(key, value)
     short = "<" + name
     for key in _IMAGE_KEYS if name == "img" else _KEYS:
