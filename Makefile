@@ -7,13 +7,14 @@ DATA ?= ../shared/data
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINNED := --constraint conf/constraints.txt
 
-.PHONY: help run test bench lint install clean
+.PHONY: help run test bench report lint install clean
 
 help:
 	@echo "make run      the main job over the sample WARCs of this repository -> ./$(OUTPUT), then SQL over it"
 	@echo "make test     every test"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    ratios against peers, in one run"
+	@echo "make report   scores of all extractors over the labelled pages of DATA, as one HTML page"
 	@echo "make install  $(VENV) with the package and all its extras but gpu"
 
 $(VENV)/base: setup.py conf/constraints.txt
@@ -29,7 +30,7 @@ $(VENV)/base: setup.py conf/constraints.txt
 
 $(VENV)/all: $(VENV)/base
 	@echo "installing what tests, training and evaluation need into $(VENV)"
-	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[spark,test,train,eval]"
+	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[spark,test,train,eval,bench]"
 	@touch $@
 
 install: $(VENV)/all
@@ -60,6 +61,10 @@ bench: $(VENV)/all $(VENV)-bench/done
 	$(BIN)/python benchmarks/fused_job.py --data $(DATA) --peer-python $(VENV)-bench/bin/python
 	$(BIN)/python benchmarks/html_core.py --data $(DATA)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/labeler_cpu.py --data $(DATA)
+
+report: $(VENV)/all
+	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make report DATA=/path/to/data"; exit 1; }
+	$(BIN)/python -m dripper.eval --data $(DATA) --output report
 
 clean:
 	rm -rf $(VENV) $(VENV)-bench $(OUTPUT) build dist lib/*.egg-info

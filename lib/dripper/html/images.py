@@ -16,7 +16,6 @@ _LAZY = (
 )
 _LAZY_SETS = ("data-srcset", "data-lazy-srcset", "srcset")
 _ADDRESS = re.compile(r"(?:https?:)?//\S+|[^\s{}<>:]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\b\S*|/\S+", re.IGNORECASE)
-_ANY_LAZY = re.compile(r"\s(?:data-[a-z-]+|srcset)=")
 
 
 def with_real_address(tag: str) -> str:
@@ -28,7 +27,7 @@ def with_real_address(tag: str) -> str:
     >>> with_real_address('<img src="data:image/gif;base64,R0lG" data-src="/a.jpg">')
     '<img src="/a.jpg" data-src="/a.jpg">'
     """
-    if not _ANY_LAZY.search(tag):
+    if " data-" not in tag and " srcset=" not in tag:
         return tag
     values = attributes(tag)
     shown = values.get("src", "").strip()

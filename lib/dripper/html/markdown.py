@@ -25,6 +25,7 @@ _LINE_NUMBERS = re.compile(
 )
 _MATH_MARKS = ("<math", "katex", "MathJax", "mjx-", "math", "latex", "\\(", "tex")
 _HOLE = "\ufdd2{}\ufdd3"
+_HOLE_SIGNS = re.compile("[\ufdd2\ufdd3]")
 _HOLES = re.compile("\ufdd2(\\d+)\ufdd3")
 _TEX_IN_TEXT = re.compile(
     r"\\\(.+?\\\)|\\\[.+?\\\]|\$\$.+?\$\$|\$[^$\n]*\\[^$\n]*\$|\[tex\].+?\[/tex\]|\\begin\{(\w+\*?)\}.+?\\end\{\1\}",
@@ -48,7 +49,7 @@ def to_markdown(main_html: str) -> str:
     """
     if not main_html.strip():
         return ""
-    document = LexborHTMLParser(main_html.encode("utf-8", "replace").decode("utf-8"))
+    document = LexborHTMLParser(_HOLE_SIGNS.sub("", main_html))
     document.strip_tags(["script", "style", "template", "noembed", "noframes", "iframe", "xmp", "plaintext"])
     tree = scan((document.html or "").replace("&nbsp;", "\u00a0"), HTML_VOID)
     if _depth(tree) > _MAX_DEPTH:
@@ -72,6 +73,7 @@ def _convert(html: str) -> str:
         hidden_content="all",
         br_in_tables=True,
         compact_tables=True,
+        bullets="-",
         autolinks=False,
     )
     return html_to_markdown.convert(html, options).content or ""

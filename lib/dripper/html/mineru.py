@@ -14,6 +14,7 @@ from dripper.html.mapping import WRAPPER
 from dripper.html.mineru_tree import FORBIDDEN, Source, read_source, show_angles
 from dripper.html.segment import NOT_BLOCK, Paragraph, segment
 from dripper.html.simplify import (
+    CUTOFF,
     ELLIPSIS,
     HEAD,
     SPACES,
@@ -27,7 +28,6 @@ from dripper.html.simplify import (
 from dripper.html.tags import INLINE
 from dripper.html.tree import Tree, attributes, escape
 
-_CUTOFF = 500
 _RAW_TEXT = frozenset({"xmp", "noembed", "noframes", "plaintext"})
 _BAD_NAME = re.compile(r"""[\s"&'/<>]""")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -60,8 +60,8 @@ def preprocess_exactly(html: str) -> ExactPage:
     blocks = number(tree, texts, kept, check=False)
     for block in blocks:
         # At most 83 lists fit into the other half: an ellipsis of theirs counts 3 characters.
-        if sum(map(len, parts[block.first + block.first % 2 : block.last + 1 : 2])) > _CUTOFF // 2:
-            truncate(tree, parts, block.first, block.last, _CUTOFF, float("inf"))
+        if sum(map(len, parts[block.first + block.first % 2 : block.last + 1 : 2])) > CUTOFF // 2:
+            truncate(tree, parts, block.first, block.last, CUTOFF, float("inf"))
     for index, text in source.void_text.items():
         parts[index] += SPACES.sub(" ", text)
     parts[::2] = collapse_spaces(parts[::2])

@@ -14,13 +14,13 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dripper.html.images import with_real_address
 from dripper.html.limits import refuse_costly
-from dripper.html.scan import StartTag, scan
+from dripper.html.scan import HIDDEN_SHARE, ReadTag, StartTag, scan
 from dripper.html.tags import HTML_VOID
 from dripper.html.tree import Tree, attributes
 
 _NEVER_SHOWN = ["script", "style", "template", "link", "meta", "base", "noembed", "datalist"]
 _RAW_TEXT = "iframe, noframes, xmp, plaintext, body title, svg desc"
-_DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
+DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
 _OPENS_LATER = re.compile(
     r"tab-?_?(?:panel|content|pane)|accordi?on|collaps|faq|toggle|expand|until-found|subscriber|"
     r'\bid="S:[0-9a-f]+"',
@@ -33,9 +33,10 @@ _ITEM_ID = re.compile(r'[\t\n\f\r ]_item_id(?:="[^"]*")?')
 _WRAPPER_TAG = re.compile(r"(</?)cc-alg-uc-text(?=[\t\n\f\r />])")
 
 
-def parse_page(html: str) -> tuple[Tree, str]:
+def parse_page(html: str, read_tag: ReadTag, hidden_share: float = HIDDEN_SHARE) -> tuple[Tree, str]:
     """Return the tree of the page's visible body, and its title (`<title>`, else `og:title`, else "").
 
+    read_tag, hidden_share: see `scan`; they decide what is cut out.
     html: any string; NULs and lone surrogates are dropped. Linear, see `limits`.
     Raises PageError(PARSE_FAILED) where the parser would need seconds.
     """
@@ -55,7 +56,7 @@ def parse_page(html: str) -> tuple[Tree, str]:
         markup = _WRAPPER_TAG.sub(r"\1span", markup)
     if "_item_id" in markup:
         markup = _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup)
-    return scan(markup, HTML_VOID, read_tag), title
+    return scan(markup, HTML_VOID, read_tag, hidden_share), title
 
 
 def title_of(document: LexborHTMLParser) -> str:
@@ -82,10 +83,10 @@ def read_tag(name: str, tag: str) -> StartTag | None:
 
 def is_hidden(name: str, tag: str) -> bool:
     """Tell whether a start tag hides its element for good (see the module's head)."""
-    if name in ("html", "body"):
+    if name in ("html", "body") or (" hidden" not in tag and "none" not in tag.lower()):
         return False
     values = attributes(tag)
-    if "hidden" not in values and not _DISPLAY_NONE.search(values.get("style", "")):
+    if "hidden" not in values and not DISPLAY_NONE.search(values.get("style", "")):
         return False
     return not _OPENS_LATER.search(tag)
 

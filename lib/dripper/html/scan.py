@@ -11,7 +11,8 @@ import numpy.typing as npt
 from dripper.html.tree import Tree, cut_parts
 
 _TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
-_HIDDEN_SHARE = 0.3
+_NAMES = re.compile(r"^<(/?[^ >]*)", re.MULTILINE)
+HIDDEN_SHARE = 0.3
 """An element that holds more than this share of the page's text is never cut as hidden: scripts will show it. Over
 2,374 labelled training pages, hidden elements above it are main content by 35 % (`display:none`) to 80 % (`hidden`),
 those below by 15 %."""
@@ -31,12 +32,15 @@ class StartTag(NamedTuple):
 ReadTag = Callable[[str, str], StartTag | None]
 
 
-def scan(markup: str, void: Collection[str], read_tag: ReadTag | None = None) -> Tree:
+def scan(
+    markup: str, void: Collection[str], read_tag: ReadTag | None = None, hidden_share: float = HIDDEN_SHARE
+) -> Tree:
     """Return the tree of a serialised page; comments and the doctype vanish, the texts beside them join.
 
     markup: as a parser wrote it (see `tree`). void: names of elements that have no end tag.
     read_tag: called once for each distinct start tag with (name, tag); may rewrite the tag or have the element
         cut out; None leaves it alone.
+    hidden_share: an element with more than this share of the page's text is not cut out.
     Raises ValueError where tags do not balance, that is, where `markup` is not a serialisation. O(n log n), n its tags.
     """
     parts = _TOKEN.split(markup)
@@ -48,7 +52,7 @@ def scan(markup: str, void: Collection[str], read_tag: ReadTag | None = None) ->
         parts = cut_parts(parts, [(2 * k + 1, 2 * k + 1) for k in dropped.tolist()])
         kinds = np.delete(kinds, dropped)
     opens, closes, parents, lasts = _elements(kinds)
-    hidden = _hidden_elements(parts, kinds, opens, closes, lasts)
+    hidden = _hidden_elements(parts, kinds, opens, closes, lasts, hidden_share)
     if hidden:
         parts = cut_parts(parts, [(2 * int(opens[i]) + 1, 2 * int(closes[i]) + 1) for i in hidden])
         opens, closes, parents, lasts = _without(hidden, opens, closes, parents, lasts)
@@ -64,26 +68,29 @@ def _read_tags(
     tags: Collection[str], void: Collection[str], read_tag: ReadTag | None
 ) -> tuple[dict[str, str], dict[str, int], dict[str, str]]:
     """Return the name, the kind, and where it changes the new markup of each tag."""
-    names: dict[str, str] = {}
-    kinds: dict[str, int] = {}
+    names = dict.fromkeys((tag for tag in tags if tag[1] in "!?"), "")
+    rest = [tag for tag in tags if tag not in names]
+    # No tag holds a line that begins with "<": in values it is escaped, and names hold no line breaks.
+    names.update(zip(rest, _NAMES.findall("\n".join(rest)), strict=True))
+    kind_of = {name: _kind(name, void) for name in set(names.values())}
+    kinds = {tag: kind_of[name] for tag, name in names.items()}
+    names = {tag: name.removeprefix("/") for tag, name in names.items()}
     rewritten: dict[str, str] = {}
-    for tag in tags:
-        is_end = tag[1] == "/"
-        name = names[tag] = tag[2:-1] if is_end else tag[1:-1].partition(" ")[0]
-        if not name or tag[1] in "!?":
-            kinds[tag] = _DROP
-        elif is_end:
-            # SVG has elements named as HTML's void ones, with end tags ("<source></source>").
-            kinds[tag] = _DROP if name in void else _END
-        else:
-            kinds[tag] = _VOID if name in void else _START
-            special = read_tag(name, tag) if read_tag is not None else None
-            if special is not None:
-                if special.markup != tag:
-                    rewritten[tag] = special.markup
-                if special.hidden and name not in void:
-                    kinds[tag] = _HIDDEN
+    for tag in rest if read_tag is not None else ():
+        if kinds[tag] != _END and (special := read_tag(names[tag], tag)) is not None:
+            if special.markup != tag:
+                rewritten[tag] = special.markup
+            if special.hidden and kinds[tag] == _START:
+                kinds[tag] = _HIDDEN
     return names, kinds, rewritten
+
+
+def _kind(name: str, void: Collection[str]) -> int:
+    """Return the kind of tag that a name is of, which begins with "/" in end tags and is "" in comments."""
+    if name.startswith("/"):
+        # SVG has elements named as HTML's void ones, with end tags ("<source></source>").
+        return _DROP if name[1:] in void else _END
+    return _DROP if not name else _VOID if name in void else _START
 
 
 def _elements(kinds: npt.NDArray[np.int8]) -> tuple[Indexes, Indexes, Indexes, Indexes]:
@@ -114,7 +121,7 @@ def _elements(kinds: npt.NDArray[np.int8]) -> tuple[Indexes, Indexes, Indexes, I
 
 
 def _hidden_elements(
-    parts: Sequence[str], kinds: npt.NDArray[np.int8], opens: Indexes, closes: Indexes, lasts: Indexes
+    parts: Sequence[str], kinds: npt.NDArray[np.int8], opens: Indexes, closes: Indexes, lasts: Indexes, share: float
 ) -> list[int]:
     """Return the elements to cut out, outermost ones only, in document order."""
     candidates = np.flatnonzero(kinds[opens] == _HIDDEN).tolist()
@@ -124,7 +131,7 @@ def _hidden_elements(
     found: list[int] = []
     for element in candidates:
         text = text_before[closes[element] + 1] - text_before[opens[element] + 1]
-        if text <= _HIDDEN_SHARE * text_before[-1] and not (found and element <= lasts[found[-1]]):
+        if text <= share * text_before[-1] and not (found and element <= lasts[found[-1]]):
             found.append(element)
     return found
 

@@ -49,6 +49,7 @@ def segment(tree: Tree, texts: list[str], removed: bytearray) -> tuple[list[Para
     paragraphs: list[Paragraph] = []
     opens, closes, lasts = tree.opens, tree.closes, tree.lasts
     block, splits = kinds.block, kinds.splits
+    body = tree.tags.index("body") if "body" in tree.tags else -1
     node, child, start = 0, 1, -1
     frames: list[int] = []
     entered: list[int] = []
@@ -57,7 +58,7 @@ def segment(tree: Tree, texts: list[str], removed: bytearray) -> tuple[list[Para
             if start >= 0:
                 paragraphs.append(Paragraph(node, start, closes[node] - 1, True))
             if not frames:
-                return [_without_body(tree, texts, paragraph) for paragraph in paragraphs], entered
+                return [_without_body(tree, texts, each) if each[0] == body else each for each in paragraphs], entered
             start = _text_at(texts, closes[node] + 1)
             child, node = lasts[node] + 1, frames.pop()
         elif removed[child]:
@@ -89,8 +90,6 @@ def _without_body(tree: Tree, texts: list[str], paragraph: Paragraph) -> Paragra
     block.
     """
     element, first, last, is_run = paragraph
-    if tree.tags[element] != "body":
-        return paragraph
     first, last = (first, last) if is_run else (first + 1, last - 1)
     inside = [index for index in range(first, last + 1) if texts[index].strip()]
     child = bisect_left(tree.opens, inside[0]) if inside else len(tree)
@@ -115,13 +114,12 @@ def classify(tree: Tree, texts: list[str], removed: bytearray) -> Kinds:
     whole = frozenset[int]()
     if "table" in tags:
         whole = _tables(tree, removed, block)
-    items = _items_by_list(tree, removed) if not LISTS.isdisjoint(tags) else {}
     quiet = {i for i, tag in enumerate(tags) if tag == "math"} | _marked(tree, "cc-no-block", "true")
     for element in range(len(tags) - 1, 0, -1):
         if removed[element]:
             continue
-        if element in items and not _is_content_list(tree, texts, removed, splits, element):
-            _break_up(items[element], element, parents, block, splits, quiet)
+        if tags[element] in LISTS and not _is_content_list(tree, texts, removed, splits, element):
+            _break_up(_items(tree, removed, element), element, parents, block, splits, quiet)
         if element in quiet:
             splits[element] = splits[element] and tags[element] != "math"
         elif block[element] or splits[element]:
@@ -168,29 +166,19 @@ def _tables(tree: Tree, removed: bytearray, block: bytearray) -> frozenset[int]:
     return frozenset(tables - layout)
 
 
-def _items_by_list(tree: Tree, removed: bytearray) -> dict[int, list[int]]:
-    """Return for each list the items whose nearest list it is (ul and ol for li, dl for dt and dd)."""
-    items: dict[int, list[int]] = {}
-    nearest_list, nearest_dl = [-1] * len(tree), [-1] * len(tree)
-    for element, tag in enumerate(tree.tags):
-        if removed[element] or not element:
+def _items(tree: Tree, removed: bytearray, element: int) -> list[int]:
+    """Return the items whose nearest list this is (of ul and ol the li, of dl the dt and dd), at any depth."""
+    tags, items = tree.tags, LIST_ITEMS[tree.tags[element]]
+    lists = ("dl",) if tags[element] == "dl" else ("ul", "ol")
+    found, inner = [], element + 1
+    while inner <= tree.lasts[element]:
+        if removed[inner] or tags[inner] in lists:
+            inner = tree.lasts[inner] + 1
             continue
-        parent = tree.parents[element]
-        outer, outer_dl = nearest_list[parent], nearest_dl[parent]
-        if tag == "li":
-            if outer >= 0:
-                items[outer].append(element)
-        elif tag in ITEMS:
-            if outer_dl >= 0:
-                items[outer_dl].append(element)
-        elif tag in LISTS:
-            items[element] = []
-            if tag == "dl":
-                outer_dl = element
-            else:
-                outer = element
-        nearest_list[element], nearest_dl[element] = outer, outer_dl
-    return items
+        if tags[inner] in items:
+            found.append(inner)
+        inner += 1
+    return found
 
 
 def _is_content_list(tree: Tree, texts: list[str], removed: bytearray, splits: bytearray, element: int) -> bool:

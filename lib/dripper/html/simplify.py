@@ -15,6 +15,11 @@ from dripper.html.tree import Tree, escape, unescape
 HEAD = '<html><head><meta charset="utf-8"></head><body>'
 TAIL = "</body></html>"
 
+CUTOFF = 500
+"""Characters of text that the model sees of a block (MinerU-HTML 1.1)."""
+TABLE_CUTOFF = 8000
+"""The same for text in tables, which MinerU-HTML never cuts: a table of 100,000 cells would be a block of 2 MB."""
+
 ELLIPSIS = "<span>...</span>"
 SPACES = re.compile(r"[^\S ]\s*|\s{2,}")
 """White space that is not one blank already."""
@@ -26,7 +31,7 @@ _OPAQUE = frozenset({"math", "table"})
 """The texts inside these are neither counted nor cut (MinerU-HTML 1.1)."""
 
 
-def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int = 500, table_cutoff: int = 8000) -> str:
+def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int) -> str:
     """Return the simplified HTML of a page, `<html>…</html>`; each block is one child of `body`, `_item_id` its last
     attribute.
 
@@ -73,7 +78,9 @@ def short_tag(name: str, tag: str) -> str:
     if name != "img" and " class=" not in tag and " id=" not in tag:
         return f"<{name}>"
     found: dict[str, str] = {}
-    for key, value in (_QUOTED if "'" in tag else _NAMING).findall(tag):
+    # Names of attributes may hold quotes; then only a pattern that knows every attribute is exact.
+    is_plain = "'" not in tag and tag.count('"') == 2 * tag.count('="')
+    for key, value in (_NAMING if is_plain else _QUOTED).findall(tag):
         found.setdefault(key, value)
     short = "<" + name
     for key in _IMAGE_KEYS if name == "img" else _KEYS:

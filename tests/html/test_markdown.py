@@ -1,0 +1,96 @@
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dripper.html import to_markdown, to_text
+from labelled import pages
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("", ""),
+        (" \n", ""),
+        ("<h2>A <a href='/x'>b</a></h2><p>c <b>d</b> <i>e</i>", "## A [b](/x)\n\nc **d** *e*\n"),
+        ("<ol start=3><li>a<li>b</ol>", "3. a\n4. b\n"),
+        ("<ul><li>a<ul><li>b</ul></ul>", "- a\n  - b\n"),
+        ("<blockquote><p>a</blockquote>", "> a\n"),
+        ("<p>a<br>b", "a  \nb\n"),
+        ("<img src=a.png alt='b c'>", "![b c](a.png)\n"),
+        ("<nav>n</nav><header>h</header><form>f</form>", "n\n\nh\n\nf\n"),
+        ("<p hidden>shown</p>", "shown\n"),
+        ("<p>1. not_a *list* [x]", "1\\. not_a *list* [x]\n"),
+    ],
+)
+def test_structure(html, markdown):
+    assert to_markdown(html) == markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        (
+            "<pre><code class='language-python'>def f():\n\n    return 1 &lt; 2\n</code></pre>",
+            "```python\ndef f():\n\n    return 1 < 2\n```\n",
+        ),
+        ("<pre>a<br>  b<br>c</pre>", "```\na\n  b\nc\n```\n"),
+        ("<pre><div class=line>a</div><div class=line>  b</div></pre>", "```\na\n  b\n```\n"),
+        ("<pre><span class='lineno'>1</span>a\n<span class='lineno'>2</span>b</pre>", "```\na\nb\n```\n"),
+        ("<div class='highlight-source-js'><pre>x</pre></div>", "```js\nx\n```\n"),
+        ("<pre data-lang=Go>x</pre>", "```go\nx\n```\n"),
+        ("<p>use <code>x_y</code> here", "use `x_y` here\n"),
+        ("<code>a<br>  b</code>", "```\na\n  b\n```\n"),
+        (
+            "<table><tr><td class=gutter><pre>1\n2</pre><td class=code><pre>a\n  b</pre></table>",
+            "```\na\n  b\n```\n",
+        ),
+    ],
+)
+def test_code_keeps_its_lines_and_language(html, markdown):
+    assert to_markdown(html) == markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "lines"),
+    [
+        ("<table><tr><th>a<th>b<tr><td>1|2<td>3</table>", ["| a | b |", "| --- | --- |", "| 1\\|2 | 3 |"]),
+        ("<table><tr><th>a<th>b<tr><td><p>x<p>y<td>3</table>", ["| a | b |", "| --- | --- |", "| x<br>y | 3 |"]),
+        ("<table><tr><td>a<td><h2>b</h2>c</table>", ["a", "", "## b", "", "c"]),
+        ("<table><tr><td>a<tr><td>b</table>", ["a", "", "b"]),
+    ],
+)
+def test_tables_of_data_stay_and_layout_goes(html, lines):
+    assert to_markdown(html).strip().split("\n") == lines
+
+
+def test_cells_over_several_columns_keep_the_others_in_place():
+    html = "<table><tr><th>a<th colspan=2>b<tr><td>1<td>2<td>3</table>"
+    assert [line.count("|") for line in to_markdown(html).strip().split("\n")] == [4, 4, 4]
+
+
+def test_deep_nesting_becomes_plain_text():
+    assert to_markdown("<div>" * 3000 + "deep &amp; down" + "</div>" * 3000) == "deep & down\n"
+
+
+@pytest.mark.parametrize("index", range(11))
+def test_the_words_of_real_pages_come_through(index):
+    page = pages()[index]
+    main_html = page.prune(page.item_ids)
+    words = {word for word in re.sub("<[^>]*>", " ", main_html).split() if word.isalpha()}
+    for convert in (to_markdown, to_text):
+        text = convert(main_html)
+        missing = [word for word in words if word not in text]
+        assert len(missing) <= 0.02 * len(words), (convert, missing[:20])
+
+
+def test_placeholders_in_the_input_are_not_ours():
+    assert to_markdown("<p>a\ufdd20\ufdd3b \\(x\\)") == "a0b $x$\n"
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(alphabet=st.sampled_from("<>/pretablco d\"'=&;\\$()[]{}\ufdd2\ufdd31\n"), max_size=200))
+def test_any_text_converts(html):
+    assert isinstance(to_markdown(html), str)
+    assert isinstance(to_text(html), str)

@@ -1,0 +1,69 @@
+import pytest
+
+from dripper.html import UnknownItemError, preprocess, prune
+
+
+def kept(html, main_ids):
+    page = preprocess(html)
+    in_hand = page.prune(main_ids)
+    assert in_hand == prune(page.mapping_html, main_ids)
+    return in_hand.removeprefix("<html><body>").removesuffix("</body></html>")
+
+
+@pytest.mark.parametrize(
+    ("html", "main_ids", "expected"),
+    [
+        ("<p>a<p>b<p>c", [2], "<p>b</p>"),
+        ("<p>a<p>b<p>c", [3, 1, 3], "<p>a</p><p>c</p>"),
+        ("<div class=k lang=en><p>a</p><p>b</p></div>", [1], '<div class="k" lang="en"><p>a</p></div>'),
+        ("<div>a<p>b</p>c</div>", [1, 3], "<div>a<br>c</div>"),
+        ("<div>a<br>b<br>c</div>", [1, 3], "<div>a<br>c</div>"),
+        ("<div>a<br>b<br>c</div>", [1, 2], "<div>a<br>b<br></div>"),
+        ("<div><p>a</p></div><div><p>b</p></div>", [1, 2], "<div><p>a</p></div><div><p>b</p></div>"),
+        ("<ul><li>a<li><p>b</ul>", [2], "<ul><li><p>b</p></li></ul>"),
+        ("a<p>b</p>c", [1, 2, 3], "a<p>b</p>c"),
+        ("<a href=x><div>a</div><div>b</div></a>", [2], '<a href="x"><div>b</div></a>'),
+    ],
+)
+def test_keeps_what_is_main_and_what_is_around_it(html, main_ids, expected):
+    assert kept(html, main_ids) == expected
+
+
+def test_a_row_keeps_its_columns_where_several_cells_are_kept():
+    html = "<table><tr><td><p>a</td><td></td><td><p>x</td><td><p>c</td></tr><tr><td><p>d</table>"
+    assert (
+        kept(html, [1, 3])
+        == "<table><tbody><tr><td><p>a</p></td><td></td><td></td><td><p>c</p></td></tr></tbody></table>"
+    )
+
+
+def test_a_layout_table_with_one_main_cell_gets_no_empty_ones():
+    assert (
+        kept("<table><tr><td><p>menu<td><p>story</table>", [2])
+        == "<table><tbody><tr><td><p>story</p></td></tr></tbody></table>"
+    )
+
+
+def test_no_main_block_gives_nothing():
+    assert preprocess("<p>a").prune([]) == ""
+
+
+@pytest.mark.parametrize("main_ids", [[0], [4], [-1], [1, 99]])
+def test_foreign_ids_are_named(main_ids):
+    page = preprocess("<p>a<p>b<p>c")
+    for call in (lambda: page.prune(main_ids), lambda: prune(page.mapping_html, main_ids)):
+        with pytest.raises(UnknownItemError, match=str(main_ids[-1])):
+            call()
+
+
+def test_what_is_no_mapping_is_refused():
+    with pytest.raises(ValueError, match="unbalanced"):
+        prune('<div><p _item_id="1">a</div></p></p>', [1])
+    with pytest.raises(ValueError, match="unknown profile"):
+        prune("<p></p>", [], profile="v1")
+
+
+def test_text_that_looks_like_an_id_is_text():
+    html = '<p>one _item_id="2"></p><p title=\'_item_id="1"\'>two</p>'
+    assert kept(html, [1]) == '<p>one _item_id="2"&gt;</p>'
+    assert kept(html, [2]) == '<p title="_item_id=&quot;1&quot;">two</p>'
