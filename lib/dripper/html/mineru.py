@@ -52,7 +52,9 @@ def preprocess_exactly(html: str) -> ExactPage:
     paragraphs, entered = segment(tree, texts, source.removed)
     survivors = _survivors(source, paragraphs, entered)
     parts = _reparsed(source)
-    short = {tag: short_tag(name, _CONTROL.sub("\ufffd", tag)) for tag, name in tree.names.items()}
+    names = tree.names.items()
+    clean = _without_control if source.has_forbidden else str
+    short = {tag: short_tag(name, clean(tag)) for tag, name in names}
     short[""] = ""
     parts[1::2] = [short[tag] for tag in parts[1::2]]
     shorten_lists(tree, parts, [paragraph[:3] for paragraph in survivors])
@@ -71,11 +73,15 @@ def preprocess_exactly(html: str) -> ExactPage:
     return ExactPage(tree, blocks, show_angles(HEAD + body.strip() + TAIL), show_angles(mapping_html), source.title)
 
 
+def _without_control(tag: str) -> str:
+    return _CONTROL.sub("\ufffd", tag)
+
+
 def _survivors(source: Source, paragraphs: list[Paragraph], entered: list[int]) -> list[Paragraph]:
     """Return the paragraphs that get through MinerU's writing and re-parsing of each; strip the first text of runs."""
     survivors, seen = [], set()
     body_is_split = any(source.tree.tags[element] == "body" for element in entered)
-    bad_tags = {tag for tag, name in source.tree.names.items() if tag[1] != "/" and _is_bad_tag(name, tag)}
+    bad_tags = _bad_tags(source)
     for paragraph in paragraphs:
         element, first, _, is_run = paragraph
         if body_is_split and _dissolved(source.tree, paragraph) and _is_misplaced(source.tree, element):
@@ -134,11 +140,13 @@ def _forbidden(text: str) -> bool:
     return bool(FORBIDDEN.search(text))
 
 
-def _is_bad_tag(name: str, tag: str) -> bool:
-    """Tell whether lxml refuses an element: by its name, a character in an attribute, or an attribute's name."""
-    if _BAD_NAME.search(name) or _forbidden(tag):
-        return True
-    return "{" in tag and any(map(_is_bad_name, attributes(tag)))
+def _bad_tags(source: Source) -> set[str]:
+    """Return the start tags that lxml refuses: by name, a character in an attribute, or an attribute's name."""
+    bad_names = {name for name in set(source.tree.names.values()) if _BAD_NAME.search(name)}
+    bad = {tag for tag, name in source.tree.names.items() if name in bad_names}
+    if source.has_forbidden:
+        bad.update(tag for tag in source.tree.names if _forbidden(tag))
+    return bad | {tag for tag in source.tree.names if "{" in tag and any(map(_is_bad_name, attributes(tag)))}
 
 
 def _is_bad_name(attribute: str) -> bool:
@@ -195,6 +203,7 @@ class _Mapper:
         self.tree = source.tree
         self.parts = source.tree.parts.copy()
         self.taken: set[int] = set()
+        self.has_selected = any("cc-select" in tag for tag in source.tree.names)
         self.texts_of: dict[int, dict[str, list[int]]] = {}
         self.body_is_block = not any(self.tree.tags[element] == "body" for element in entered)
         for element in entered:
@@ -222,6 +231,9 @@ class _Mapper:
         """Set an attribute as lxml does: in place where there is one of this name, else as the last."""
         index = self.tree.opens[element]
         tag, new = self.parts[index], f' {name}="{value}"'
+        if name not in tag:
+            self.parts[index] = tag[:-1] + new + ">"
+            return
         replaced, count = re.subn(rf"""[\t\n\f\r ]{name}(=("[^"]*"|'[^']*'))?(?=[\t\n\f\r >])""", new, tag, count=1)
         self.parts[index] = replaced if count else tag[:-1] + new + ">"
 
@@ -231,7 +243,7 @@ class _Mapper:
         if self.body_is_block and _dissolved(self.tree, paragraph):
             element = self.tree.parents[element]
         self.set_attribute(element, "_item_id", str(item_id))
-        for inner in range(element + 1, self.tree.lasts[element] + 1):
+        for inner in range(element + 1, self.tree.lasts[element] + 1) if self.has_selected else ():
             tag = self.tree.start_tag(inner)
             if "cc-select" in tag and (value := attributes(tag).get("cc-select")) is not None:
                 self.set_attribute(element, "cc-select", value)

@@ -1,7 +1,8 @@
 """Profile `paper`: what the Dripper paper removes before it looks for blocks (A.10 step 1), as its v1.0 code did.
 
-Headers, footers, navigation and asides go, whether by name or by a class or id of that name, and what `display:none` hides;
-their text is in no block. A block shows the model 200 characters (A.10 step 4). All else is as in profile `dripper`.
+Headers, footers, navigation and asides go, whether by name or by a class or id of that name, and what `display:none`
+hides; their text is in no block. A block shows the model 200 characters (A.10 step 4). All else is as in profile
+`dripper`.
 """
 
 from dripper.html.images import with_real_address

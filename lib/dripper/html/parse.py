@@ -62,8 +62,8 @@ def parse_page(html: str, read_tag: ReadTag, hidden_share: float = HIDDEN_SHARE)
 def title_of(document: LexborHTMLParser) -> str:
     """Return the page's title on one line, or ""."""
     # Pictures have titles too; a page's own is in the head, or, where that ended too early, directly in the body.
-    nodes = (node for node in document.css("title") if node.parent is not None and node.parent.tag in ("head", "body"))
-    title = next((text for node in nodes if (text := " ".join(node.text().split()))), "")
+    own = (node for node in document.css("title") if node.parent is not None and node.parent.tag in ("head", "body"))
+    title = next((text for node in own if (text := " ".join(node.text().split()))), "")
     if not title:
         node = document.css_first('meta[property="og:title"]') or document.css_first('meta[name="og:title"]')
         title = " ".join(((node.attributes.get("content") if node is not None else "") or "").split())

@@ -76,7 +76,9 @@ def _read_tags(
     kinds = {tag: kind_of[name] for tag, name in names.items()}
     names = {tag: name.removeprefix("/") for tag, name in names.items()}
     rewritten: dict[str, str] = {}
-    for tag in rest if read_tag is not None else ():
+    if read_tag is None:
+        return names, kinds, rewritten
+    for tag in rest:
         if kinds[tag] != _END and (special := read_tag(names[tag], tag)) is not None:
             if special.markup != tag:
                 rewritten[tag] = special.markup

@@ -5,7 +5,7 @@ and last item, texts cut after 500 characters, white space collapsed.
 """
 
 import re
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from dripper.html.blocks import Block
@@ -102,17 +102,21 @@ def shorten_lists(tree: Tree, parts: list[str], spans: Iterable[tuple[int, int, 
 
     spans: (element, first, last) of each block; a run inside a list is shortened like one, whatever its elements are.
     """
-    lists = [i for i, tag in enumerate(tree.tags) if tag in LISTS]
-    opens = [tree.opens[i] for i in lists]
+    spans = list(spans)
+    firsts = [first for _, first, _ in spans]
+    for each in (i for i, tag in enumerate(tree.tags) if tag in LISTS):
+        holder = bisect_right(firsts, tree.opens[each]) - 1
+        if holder >= 0 and tree.opens[each] <= spans[holder][2]:
+            _shorten(tree, parts, each, tree.children(each))
     for element, first, last in spans:
-        inside = lists[bisect_left(opens, first) : bisect_left(opens, last)]
         if tree.tags[element] in LISTS and first != tree.opens[element]:
-            inside.append(element)
-        for each in inside:
-            kids = tree.siblings(max(first, tree.opens[each] + 1), min(last, tree.closes[each]))
-            kids = [kid for kid in kids if parts[tree.opens[kid]]]
-            if len(kids) > 2:
-                (_shorten_dl if tree.tags[each] == "dl" else _shorten_ul)(tree, parts, kids)
+            _shorten(tree, parts, element, tree.siblings(first, last))
+
+
+def _shorten(tree: Tree, parts: list[str], element: int, kids: list[int]) -> None:
+    kids = [kid for kid in kids if parts[tree.opens[kid]]]
+    if len(kids) > 2:
+        (_shorten_dl if tree.tags[element] == "dl" else _shorten_ul)(tree, parts, kids)
 
 
 def _shorten_ul(tree: Tree, parts: list[str], kids: list[int]) -> None:
