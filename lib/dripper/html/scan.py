@@ -11,7 +11,6 @@ import numpy.typing as npt
 from dripper.html.tree import Tree, cut_parts
 
 _TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
-_NAMES = re.compile(r"^<([^ >]*)", re.MULTILINE)
 HIDDEN_SHARE = 0.3
 """An element that holds more than this share of the page's text is never cut as hidden: scripts will show it. Over
 2,374 labelled training pages, hidden elements above it are main content by 35 % (`display:none`) to 80 % (`hidden`),
@@ -69,8 +68,7 @@ def _read_tags(
 ) -> tuple[dict[str, str], dict[str, int], dict[str, str]]:
     """Return the name, the kind, and where it changes the new markup of each tag."""
     starts = [tag for tag in tags if tag[1] not in "/!?"]
-    # No tag holds a line that begins with "<": in values it is escaped, and names hold no line breaks.
-    names = dict(zip(starts, _NAMES.findall("\n".join(starts)), strict=True))
+    names = {tag: tag[1:-1].partition(" ")[0] for tag in starts}
     kind_of = {name: _VOID if name in void else _START for name in set(names.values())}
     kinds = {tag: kind_of[name] for tag, name in names.items()}
     for tag in tags:
