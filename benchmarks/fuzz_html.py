@@ -110,7 +110,7 @@ def check(html: str, counts: Counter[str]) -> None:
     except PageError:
         counts["failed as MinerU-HTML fails"] += 1
         return
-    ids = re.findall(r'<[^>]* _item_id="(\d+)">', exact.simplified_html)
+    ids = re.findall(r' _item_id="(\d+)">', exact.simplified_html)
     assert ids == [str(item_id) for item_id in exact.item_ids]
 
 

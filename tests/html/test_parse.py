@@ -47,8 +47,8 @@ def test_a_hidden_element_with_much_of_the_text_is_kept():
 
 def test_a_hidden_body_does_not_lose_the_page():
     assert preprocess('<body style="display:none" hidden><p>a').blocks[0].text == "a"
-    assert is_hidden("div", '<div hidden="">')
-    assert not is_hidden("body", '<body hidden="">')
+    assert is_hidden('<div hidden="">')
+    assert not is_hidden('<body hidden="">')
 
 
 def test_never_shown_elements_leave_nothing():

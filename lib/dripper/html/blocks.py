@@ -45,8 +45,8 @@ def number(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph], *, che
         text = "".join(plain[first : last + 1]).strip()
         if check and not text and bisect_left(images, first) == bisect_left(images, last + 1):
             continue
-        link_chars = linked[last + 1] - linked[first]
-        blocks.append(Block(len(blocks) + 1, unescape(text), link_chars, element, is_run, first, last))
+        text = unescape(text) if "&" in text else text
+        blocks.append(Block(len(blocks) + 1, text, linked[last + 1] - linked[first], element, is_run, first, last))
     return blocks
 
 

@@ -7,7 +7,7 @@ from dripper.html.blocks import number
 from dripper.html.mineru import preprocess_exactly
 from dripper.html.mineru_prune import prune_exactly
 from dripper.html.page import Page
-from dripper.html.parse import parse_page, read_tag
+from dripper.html.parse import parse_page, read_tags
 from dripper.html.segment import segment
 
 PROFILES = ("dripper", "mineru-1.1", "paper")
@@ -30,7 +30,7 @@ def preprocess(html: str, profile: str = "dripper") -> Page:
     if profile == "mineru-1.1":
         exact = preprocess_exactly(html)
         return Page(exact.tree, exact.blocks, exact.title, profile, exact.simplified_html, exact.mapping_html)
-    tree, title = parse_page(html, paper.read_tag, 1.0) if profile == "paper" else parse_page(html, read_tag)
+    tree, title = parse_page(html, paper.read_tags, 1.0) if profile == "paper" else parse_page(html, read_tags)
     removed = bytearray(len(tree))
     for element in tree.children(0):
         if tree.tags[element] == "head":

@@ -17,7 +17,6 @@ from dripper.html.simplify import (
     CUTOFF,
     ELLIPSIS,
     HEAD,
-    SPACES,
     TAIL,
     collapse_spaces,
     short_tag,
@@ -65,7 +64,7 @@ def preprocess_exactly(html: str) -> ExactPage:
         if sum(map(len, parts[block.first + block.first % 2 : block.last + 1 : 2])) > CUTOFF // 2:
             truncate(tree, parts, block.first, block.last, CUTOFF, float("inf"))
     for index, text in source.void_text.items():
-        parts[index] += SPACES.sub(" ", text)
+        parts[index] += collapse_spaces([text])[0]
     parts[::2] = collapse_spaces(parts[::2])
     _open_empty_items(tree, parts)
     body = "".join([simplified(tree, short, parts, block) for block in blocks])

@@ -18,16 +18,17 @@ _REMOVED = words("header footer nav aside noscript iframe frame")
 _NAMES = words("nav footer header")
 
 
-def read_tag(name: str, tag: str) -> StartTag | None:
-    """Tell whether the paper removes the element of a start tag, and the real address of an image."""
-    if name in _REMOVED:
-        return StartTag(tag, hidden=True)
-    if name == "img":
-        return StartTag(with_real_address(tag))
-    if name in ("html", "body") or (" class=" not in tag and " id=" not in tag and " style=" not in tag):
-        return None
+def read_tags(tags: list[str]) -> dict[str, StartTag]:
+    """Return the start tags whose elements the paper removes, and images with their real address."""
+    special = {tag: StartTag(with_real_address(tag)) for tag in tags if tag.startswith("<img ")}
+    return special | {tag: StartTag(tag, hidden=True) for tag in tags if is_removed(tag)}
+
+
+def is_removed(tag: str) -> bool:
+    """Tell whether the paper removes the element of a start tag: by its name, its class or id, its style."""
+    name = tag[1:-1].partition(" ")[0]
+    if name in ("html", "body") or name in _REMOVED:
+        return name in _REMOVED
     values = attributes(tag)
     named = {*values.get("class", "").lower().split(), *values.get("id", "").lower().split()}
-    if _NAMES.isdisjoint(named) and not DISPLAY_NONE.search(values.get("style", "")):
-        return None
-    return StartTag(tag, hidden=True)
+    return not _NAMES.isdisjoint(named) or bool(DISPLAY_NONE.search(values.get("style", "")))

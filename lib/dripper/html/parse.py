@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dripper.html.images import with_real_address
 from dripper.html.limits import refuse_costly
-from dripper.html.scan import HIDDEN_SHARE, ReadTag, StartTag, scan
+from dripper.html.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
 from dripper.html.tags import HTML_VOID
 from dripper.html.tree import Tree, attributes
 
@@ -33,10 +33,10 @@ _ITEM_ID = re.compile(r'[\t\n\f\r ]_item_id(?:="[^"]*")?')
 _WRAPPER_TAG = re.compile(r"(</?)cc-alg-uc-text(?=[\t\n\f\r />])")
 
 
-def parse_page(html: str, read_tag: ReadTag, hidden_share: float = HIDDEN_SHARE) -> tuple[Tree, str]:
+def parse_page(html: str, read_tags: ReadTags, hidden_share: float = HIDDEN_SHARE) -> tuple[Tree, str]:
     """Return the tree of the page's visible body, and its title (`<title>`, else `og:title`, else "").
 
-    read_tag, hidden_share: see `scan`; they decide what is cut out.
+    read_tags, hidden_share: see `scan`; they decide what is cut out.
     html: any string; NULs and lone surrogates are dropped. Linear, see `limits`.
     Raises PageError(PARSE_FAILED) where the parser would need seconds.
     """
@@ -56,7 +56,7 @@ def parse_page(html: str, read_tag: ReadTag, hidden_share: float = HIDDEN_SHARE)
         markup = _WRAPPER_TAG.sub(r"\1span", markup)
     if "_item_id" in markup:
         markup = _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup)
-    return scan(markup, HTML_VOID, read_tag, hidden_share), title
+    return scan(markup, HTML_VOID, read_tags, hidden_share), title
 
 
 def title_of(document: LexborHTMLParser) -> str:
@@ -70,20 +70,18 @@ def title_of(document: LexborHTMLParser) -> str:
     return title
 
 
-def read_tag(name: str, tag: str) -> StartTag | None:
-    """Tell what is special about a start tag of the page: the real address of an image, or that it hides its
-    element.
-    """
-    if name == "img":
-        return StartTag(with_real_address(tag))
-    if (" hidden" in tag or " style=" in tag) and is_hidden(name, tag):
-        return StartTag(tag, hidden=True)
-    return None
+def read_tags(tags: list[str]) -> dict[str, StartTag]:
+    """Return what is special about start tags of the page: the real address of an image, or that it hides its element."""
+    special = {tag: StartTag(with_real_address(tag)) for tag in tags if tag.startswith("<img ")}
+    for tag in [tag for tag in tags if " hidden" in tag or " style=" in tag]:
+        if is_hidden(tag):
+            special[tag] = StartTag(tag, hidden=True)
+    return special
 
 
-def is_hidden(name: str, tag: str) -> bool:
+def is_hidden(tag: str) -> bool:
     """Tell whether a start tag hides its element for good (see the module's head)."""
-    if name in ("html", "body") or (" hidden" not in tag and "none" not in tag.lower()):
+    if (" hidden" not in tag and "none" not in tag.lower()) or tag.startswith(("<html ", "<body ")):
         return False
     values = attributes(tag)
     if "hidden" not in values and not DISPLAY_NONE.search(values.get("style", "")):

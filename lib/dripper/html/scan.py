@@ -11,7 +11,6 @@ import numpy.typing as npt
 from dripper.html.tree import Tree, cut_parts
 
 _TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
-_NAMES = re.compile(r"^<(/?[^ >]*)", re.MULTILINE)
 HIDDEN_SHARE = 0.3
 """An element that holds more than this share of the page's text is never cut as hidden: scripts will show it. Over
 2,374 labelled training pages, hidden elements above it are main content by 35 % (`display:none`) to 80 % (`hidden`),
@@ -29,23 +28,23 @@ class StartTag(NamedTuple):
     hidden: bool = False
 
 
-ReadTag = Callable[[str, str], StartTag | None]
+ReadTags = Callable[[list[str]], dict[str, StartTag]]
 
 
 def scan(
-    markup: str, void: Collection[str], read_tag: ReadTag | None = None, hidden_share: float = HIDDEN_SHARE
+    markup: str, void: Collection[str], read_tags: ReadTags | None = None, hidden_share: float = HIDDEN_SHARE
 ) -> Tree:
     """Return the tree of a serialised page; comments and the doctype vanish, the texts beside them join.
 
     markup: as a parser wrote it (see `tree`). void: names of elements that have no end tag.
-    read_tag: called once for each distinct start tag with (name, tag); may rewrite the tag or have the element
-        cut out; None leaves it alone.
+    read_tags: called once with all distinct start tags, says which are special: to be rewritten, or to be cut out with
+        their element.
     hidden_share: an element with more than this share of the page's text is not cut out.
     Raises ValueError where tags do not balance, that is, where `markup` is not a serialisation. O(n log n), n its tags.
     """
     parts = _TOKEN.split(markup)
     tags = parts[1::2]
-    names, kinds_of, rewritten = _read_tags(set(tags), void, read_tag)
+    names, kinds_of, rewritten = _read_tags(set(tags), void, read_tags)
     kinds = np.fromiter(map(kinds_of.__getitem__, tags), np.int8, len(tags))
     dropped = np.flatnonzero(kinds == _DROP)
     if len(dropped):
@@ -65,34 +64,27 @@ def scan(
 
 
 def _read_tags(
-    tags: Collection[str], void: Collection[str], read_tag: ReadTag | None
+    tags: Collection[str], void: Collection[str], read_tags: ReadTags | None
 ) -> tuple[dict[str, str], dict[str, int], dict[str, str]]:
     """Return the name, the kind, and where it changes the new markup of each tag."""
-    names = dict.fromkeys((tag for tag in tags if tag[1] in "!?"), "")
-    rest = [tag for tag in tags if tag not in names]
-    # No tag holds a line that begins with "<": in values it is escaped, and names hold no line breaks.
-    names.update(zip(rest, _NAMES.findall("\n".join(rest)), strict=True))
-    kind_of = {name: _kind(name, void) for name in set(names.values())}
+    starts = [tag for tag in tags if tag[1] not in "/!?"]
+    names = {tag: tag[1:-1].partition(" ")[0] for tag in starts}
+    kind_of = {name: _VOID if name in void else _START for name in set(names.values())}
     kinds = {tag: kind_of[name] for tag, name in names.items()}
-    names = {tag: name.removeprefix("/") for tag, name in names.items()}
+    for tag in tags:
+        if tag[1] == "/":
+            name = names[tag] = tag[2:-1]
+            # SVG has elements named as HTML's void ones, with end tags ("<source></source>").
+            kinds[tag] = _DROP if name in void else _END
+        elif tag[1] in "!?":
+            kinds[tag] = _DROP
     rewritten: dict[str, str] = {}
-    if read_tag is None:
-        return names, kinds, rewritten
-    for tag in rest:
-        if kinds[tag] != _END and (special := read_tag(names[tag], tag)) is not None:
-            if special.markup != tag:
-                rewritten[tag] = special.markup
-            if special.hidden and kinds[tag] == _START:
-                kinds[tag] = _HIDDEN
+    for tag, (markup, hidden) in read_tags(starts).items() if read_tags is not None else ():
+        if markup != tag:
+            rewritten[tag] = markup
+        if hidden and kinds[tag] == _START:
+            kinds[tag] = _HIDDEN
     return names, kinds, rewritten
-
-
-def _kind(name: str, void: Collection[str]) -> int:
-    """Return the kind of tag that a name is of, which begins with "/" in end tags and is "" in comments."""
-    if name.startswith("/"):
-        # SVG has elements named as HTML's void ones, with end tags ("<source></source>").
-        return _DROP if name[1:] in void else _END
-    return _DROP if not name else _VOID if name in void else _START
 
 
 def _elements(kinds: npt.NDArray[np.int8]) -> tuple[Indexes, Indexes, Indexes, Indexes]:

@@ -21,8 +21,7 @@ TABLE_CUTOFF = 8000
 """The same for text in tables, which MinerU-HTML never cuts: a table of 100,000 cells would be a block of 2 MB."""
 
 ELLIPSIS = "<span>...</span>"
-SPACES = re.compile(r"[^\S ]\s*|\s{2,}")
-"""White space that is not one blank already."""
+_OTHER_SPACES = tuple(character for character in map(chr, range(0x3001)) if character.isspace() and character != " ")
 _QUOTED = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]+)=("[^"]*"|'[^']*')""")
 _NAMING = re.compile(r' (src|alt|class|id)=("[^"]*")')
 _KEYS = ("class", "id")
@@ -94,7 +93,12 @@ def short_tag(name: str, tag: str) -> str:
 
 def collapse_spaces(texts: list[str]) -> list[str]:
     """Return the texts with each run of white space as one space."""
-    return SPACES.sub(" ", "\0".join(texts)).split("\0")
+    joined = "\0".join(texts)
+    for space in _OTHER_SPACES:
+        joined = joined.replace(space, " ")
+    while "  " in joined:
+        joined = joined.replace("  ", " ")
+    return joined.split("\0")
 
 
 def shorten_lists(tree: Tree, parts: list[str], spans: Iterable[tuple[int, int, int]]) -> None:
