@@ -12,6 +12,7 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from dripper.html.document import parse_document
 from dripper.html.images import with_real_address
 from dripper.html.limits import refuse_costly
 from dripper.html.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
@@ -41,12 +42,12 @@ def parse_page(html: str, read_tags: ReadTags, hidden_share: float = HIDDEN_SHAR
     Raises PageError(PARSE_FAILED) where the parser would need seconds.
     """
     refuse_costly(html)
-    document = LexborHTMLParser(html)
+    document = parse_document(html)
     title = title_of(document)
     frames = document.css_first("frameset noframes, html > noframes")
     if frames is not None and document.css_first("frameset") is not None:
         # A frameset has no body of its own; what it offers instead is markup inside a raw text element.
-        document = LexborHTMLParser(frames.text())
+        document = parse_document(frames.text())
         title = title or title_of(document)
     _keep_formulas(document)
     document.strip_tags(_NEVER_SHOWN)
