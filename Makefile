@@ -60,7 +60,7 @@ bench: $(VENV)/all $(VENV)-bench/done
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make bench DATA=/path/to/data"; exit 1; }
 	$(BIN)/python benchmarks/fused_job.py --data $(DATA) --peer-python $(VENV)-bench/bin/python
 	$(BIN)/python benchmarks/html_core.py --data $(DATA)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/labeler_cpu.py --data $(DATA)
+	$(BIN)/python benchmarks/labeler_cpu.py --data $(DATA)
 
 report: $(VENV)/all
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make report DATA=/path/to/data"; exit 1; }

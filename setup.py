@@ -29,6 +29,7 @@ RUN = [
     # Aligns a fallback's text with blocks.
     "rapidfuzz>=3.10",
     "selectolax>=1.0,<2",
+    "threadpoolctl>=3.5",
     "trafilatura>=2.0,<3",
     "warcio>=1.7.5",
     "urllib3>=2",
