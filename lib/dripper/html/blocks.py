@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dripper.html.segment import Paragraph
 from dripper.html.tags import LINE_BREAKING
-from dripper.html.tree import Tree, attributes, unescape
+from dripper.html.tree import Tree, attribute, unescape
 
 
 class Block(NamedTuple):
@@ -72,5 +72,5 @@ def link_chars_before(tree: Tree, texts: list[str]) -> list[int]:
 
 
 def _has_address(tag: str) -> bool:
-    address = attributes(tag).get("src", "").strip() if " src=" in tag else ""
+    address = (attribute(tag, "src") or "").strip() if " src=" in tag else ""
     return bool(address) and not address.startswith("data:image/")

@@ -43,12 +43,15 @@ def refuse_costly(html: str) -> None:
 
 def _most_attributes(html: str) -> int:
     """Return how many attributes the largest tag has, roughly; a "<" in a script does not count."""
-    most = 0
-    if any(html.find("<", start, start + MAX_ATTRIBUTES) < 0 for start in range(0, len(html), MAX_ATTRIBUTES)):
-        for part in _SCRIPT.sub("", html).split("<"):
-            if len(part) > 2 * MAX_ATTRIBUTES:
-                most = max(most, len(_VALUE.sub("", part).partition(">")[0].split()))
-    return most
+    most = _most_words(html)
+    return most if most <= MAX_ATTRIBUTES else _most_words(_SCRIPT.sub("", html))
+
+
+def _most_words(html: str) -> int:
+    if all(html.find("<", start, start + MAX_ATTRIBUTES) >= 0 for start in range(0, len(html), MAX_ATTRIBUTES)):
+        return 0
+    tags = [part.partition(">")[0] for part in html.split("<") if len(part) > 2 * MAX_ATTRIBUTES]
+    return max((len(_VALUE.sub("", tag).split()) for tag in tags), default=0)
 
 
 def _steps(html: str) -> int:

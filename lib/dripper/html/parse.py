@@ -17,7 +17,7 @@ from dripper.html.images import with_real_address
 from dripper.html.limits import refuse_costly
 from dripper.html.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
 from dripper.html.tags import HTML_VOID
-from dripper.html.tree import Tree, attributes
+from dripper.html.tree import Tree, attribute
 
 _NEVER_SHOWN = ["script", "style", "template", "link", "meta", "base", "noembed", "datalist"]
 _RAW_TEXT = "iframe, noframes, xmp, plaintext, body title, svg desc"
@@ -110,8 +110,7 @@ def is_hidden(tag: str) -> bool:
     """Tell whether a start tag hides its element for good (see the module's head)."""
     if (" hidden" not in tag and "none" not in tag.lower()) or tag.startswith(("<html ", "<body ")):
         return False
-    values = attributes(tag)
-    if "hidden" not in values and not DISPLAY_NONE.search(values.get("style", "")):
+    if attribute(tag, "hidden") is None and not DISPLAY_NONE.search(attribute(tag, "style") or ""):
         return False
     return not _OPENS_LATER.search(tag)
 

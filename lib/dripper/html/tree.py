@@ -11,7 +11,7 @@ attribute values. Then `<[^>]*>` is exact.
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 _NAME = re.compile(r"</?([^\t\n\f\r />]+)")
@@ -85,11 +85,25 @@ def attributes(tag: str) -> dict[str, str]:
     {'class': 'a & b', 'hidden': ''}
     """
     found: dict[str, str] = {}
+    for name, value in _raw_attributes(tag):
+        found.setdefault(name, unescape(value))
+    return found
+
+
+def attribute(tag: str, wanted: str) -> str | None:
+    """Return one attribute of a serialised start tag, unescaped, or None; values beside it may be megabytes.
+
+    >>> attribute('<p class="a" hidden="">', "hidden"), attribute("<p>", "id")
+    ('', None)
+    """
+    return next((unescape(value) for name, value in _raw_attributes(tag) if name == wanted), None)
+
+
+def _raw_attributes(tag: str) -> Iterator[tuple[str, str]]:
     start = _NAME.match(tag)
     for match in _ATTRIBUTE.finditer(tag, start.end() if start else 0):
         name, double, single = match.groups()
-        found.setdefault(name, unescape(double if double is not None else single or ""))
-    return found
+        yield name, double if double is not None else single or ""
 
 
 def unescape(text: str) -> str:
