@@ -60,3 +60,18 @@ def test_blocks_ids_and_both_html_correspond(profile):
 
 def test_title_comes_with_the_exact_profile_too():
     assert preprocess("<title> A  b </title><p>x", "mineru-1.1").title == "A b"
+
+
+@pytest.mark.parametrize(
+    ("html", "kept"),
+    [
+        ('<p title="a <!-- b --> c <!--d--> e">x</p>', 'title="a <!-- b --> c <!--d--> e"'),
+        ("<p title='\"<!-- b -->'>x</p><p>y</p>", "title='\"<!-- b -->'"),
+        ('<p a="1" <!--b="2">x</p><l-->y</l--><p>z</p>', '<!--b="2"'),
+        ("<f<!--c-->x<p>z</p>", "<f<!--c--"),
+    ],
+)
+def test_comments_in_attributes_are_written_as_libxml2_does(html, kept):
+    page = preprocess(html, "mineru-1.1")
+    assert kept in page.mapping_html
+    assert page.blocks[-1].text in ("x", "y", "z")

@@ -2,12 +2,14 @@
 
 from collections.abc import Collection
 
+from dripper.errors import ErrorCode, PageError
 from dripper.html import paper, pruning
 from dripper.html.blocks import number
 from dripper.html.mineru import preprocess_exactly
 from dripper.html.mineru_prune import prune_exactly
 from dripper.html.page import Page
 from dripper.html.parse import parse_page, read_tags
+from dripper.html.scan import UnbalancedMarkupError
 from dripper.html.segment import segment
 
 PROFILES = ("dripper", "mineru-1.1", "paper")
@@ -17,7 +19,7 @@ def preprocess(html: str, profile: str = "dripper") -> Page:
     """Return the page split into blocks (Dripper paper 3.2, A.10).
 
     html: the page's text, decoded; anything goes, an empty string too. profile: a set of rules, one of PROFILES.
-    Deterministic; linear in len(html). Raises PageError(PARSE_FAILED) where elements are nested by the ten thousand,
+    Deterministic; linear in len(html). Raises PageError(PARSE_FAILED) where parsing would take seconds (see `limits`),
     TypeError on bytes (decode them first), ValueError on an unknown profile.
 
     >>> page = preprocess("<title>T</title><p>one<p>two <b>three</b>")
@@ -27,9 +29,19 @@ def preprocess(html: str, profile: str = "dripper") -> Page:
     if not isinstance(html, str):
         raise TypeError(f"html must be text (str), not {type(html).__name__}: decode it first, see dripper.warc.decode")
     _check_profile(profile)
-    if profile == "mineru-1.1":
-        exact = preprocess_exactly(html)
-        return Page(exact.tree, exact.blocks, exact.title, profile, exact.simplified_html, exact.mapping_html)
+    try:
+        return _exact(html) if profile == "mineru-1.1" else _lossless(html, profile)
+    except UnbalancedMarkupError as error:
+        # No such page is known; should a parser write one, it is an error row like any other.
+        raise PageError(ErrorCode.PARSE_FAILED, str(error)) from error
+
+
+def _exact(html: str) -> Page:
+    exact = preprocess_exactly(html)
+    return Page(exact.tree, exact.blocks, exact.title, "mineru-1.1", exact.simplified_html, exact.mapping_html)
+
+
+def _lossless(html: str, profile: str) -> Page:
     tree, title = parse_page(html, paper.read_tags, 1.0) if profile == "paper" else parse_page(html, read_tags)
     removed = bytearray(len(tree))
     for element in tree.children(0):

@@ -13,7 +13,7 @@ import html_to_markdown
 from dripper.html.blocks import plain_parts
 from dripper.html.document import parse_document
 from dripper.html.formulas import delimited, formula_at
-from dripper.html.scan import scan
+from dripper.html.scan import UnbalancedMarkupError, scan
 from dripper.html.tags import HTML_VOID, LINE_BREAKING
 from dripper.html.tree import Tree, attributes, escape, escape_attribute, unescape
 
@@ -51,7 +51,10 @@ def to_markdown(main_html: str) -> str:
         return ""
     document = parse_document(_HOLE_SIGNS.sub("", main_html))
     document.strip_tags(["script", "style", "template", "noembed", "noframes", "iframe", "xmp", "plaintext"])
-    tree = scan((document.html or "").replace("&nbsp;", "\u00a0"), HTML_VOID)
+    try:
+        tree = scan((document.html or "").replace("&nbsp;", "\u00a0"), HTML_VOID)
+    except UnbalancedMarkupError:
+        return to_text(main_html)
     if _depth(tree) > _MAX_DEPTH:
         return _plain(tree)
     holes = _rewrite(tree)

@@ -34,7 +34,6 @@ _HIDING = {
 }
 _MAY_HIDE = re.compile("none|0px|transparent|hidden|opacity")
 _XML_DECLARATION = re.compile(r"<\?xml\s+.*?\??>", re.DOTALL)
-_SERVER_SIDE_INCLUDE = re.compile("<!--.*?-->", re.DOTALL)
 _HIDE_ANGLES = {ord("<"): "\ufdd0", ord(">"): "\ufdd1"}
 """libxml2 writes `<!--…-->` in attributes unescaped, which would not scan. Noncharacters stand for it until the end."""
 
@@ -84,7 +83,7 @@ def read_source(html: str) -> Source:
     sources = [image.get("src") for image in root.iter("img")]
     markup = etree.tostring(root, encoding="unicode", method="html")
     if "<!--" in markup:
-        markup = _SERVER_SIDE_INCLUDE.sub(_hide_include, markup)
+        markup = _hide_includes(markup)
     tree = scan(markup, LIBXML2_VOID)
     raw = dict(zip((i for i, tag in enumerate(tree.tags) if tag in ("script", "style")), scripts, strict=True))
     source = Source(
@@ -129,13 +128,26 @@ def url_escape(address: str) -> str:
     return _URL_ESCAPED.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), address)
 
 
-def _hide_include(match: re.Match[str]) -> str:
-    """Replace the angle brackets of `<!--…-->`, but not where that is (broken) part of an element's name."""
-    start = match.start()
-    while match.string[start : start + 2] == "<!":
-        start = match.string.rfind("<", 0, start)
-    is_value = "=" in match.string[start : match.start()]
-    return match.group().translate(_HIDE_ANGLES) if is_value else match.group()
+def _hide_includes(markup: str) -> str:
+    """Replace the angle brackets of `<!--…-->` in attribute values; in (broken) names they end a tag as ever."""
+    pieces: list[str] = []
+    position, quote = 0, ""
+    start = markup.find("<!--")
+    while start >= 0 and (end := markup.find("-->", start + 4)) >= 0:
+        if not quote or quote in markup[position:start]:
+            quote = _open_quote(markup[markup.rfind("<", position, start) : start])
+        if quote:
+            pieces += (markup[position:start], markup[start : end + 3].translate(_HIDE_ANGLES))
+            position = end + 3
+        start = markup.find("<!--", position if quote else start + 4)
+    return "".join(pieces) + markup[position:]
+
+
+def _open_quote(tag: str) -> str:
+    """Return the quote that the value at the end of an unfinished tag began with, or ""."""
+    equals = max(tag.rfind('="'), tag.rfind("='"))
+    quote = tag[equals + 1 : equals + 2]
+    return "" if equals < 0 or quote in tag[equals + 2 :] else quote
 
 
 def show_angles(markup: str) -> str:

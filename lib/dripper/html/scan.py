@@ -21,6 +21,10 @@ _START, _END, _VOID, _DROP, _HIDDEN = range(5)
 Indexes = npt.NDArray[np.int64]
 
 
+class UnbalancedMarkupError(ValueError):
+    """Tags do not balance: the markup is not what a serialiser writes."""
+
+
 class StartTag(NamedTuple):
     """What a start tag becomes: its markup (perhaps rewritten), and whether the element is hidden, hence to be cut."""
 
@@ -40,7 +44,7 @@ def scan(
     read_tags: called once with all distinct start tags, says which are special: to be rewritten, or to be cut out with
         their element.
     hidden_share: an element with more than this share of the page's text is not cut out.
-    Raises ValueError where tags do not balance, that is, where `markup` is not a serialisation. O(n log n), n its tags.
+    Raises UnbalancedMarkupError where tags do not balance, that is, where `markup` is not a serialisation. O(n log n), n its tags.
     """
     parts = _TOKEN.split(markup)
     tags = parts[1::2]
@@ -100,7 +104,7 @@ def _elements(kinds: npt.NDArray[np.int8]) -> tuple[Indexes, Indexes, Indexes, I
     order = paired[np.argsort(depth[paired], kind="stable")]
     starts, ends = order[0::2], order[1::2]
     if len(starts) != len(ends) or not is_start[starts].all() or not is_end[ends].all() or (depth[paired] < 0).any():
-        raise ValueError("unbalanced markup: not what a serialiser writes")
+        raise UnbalancedMarkupError("unbalanced markup: not what a serialiser writes")
     opens = np.flatnonzero(~is_end)
     closes_of = np.arange(len(kinds))
     closes_of[starts] = ends
