@@ -122,6 +122,22 @@ def test_an_unreadable_file_is_told_and_tried_again(spark: SparkSession, tmp_pat
     assert_closed(spark, second, output)
 
 
+def test_files_that_are_no_archives_are_named_and_done(spark: SparkSession, tmp_path: Path) -> None:
+    """An empty or foreign file must not make every later run end short."""
+    write_warc(tmp_path / "a.warc", pages(1, 2))
+    (tmp_path / "empty.warc").touch()
+    (tmp_path / "text.warc.gz").write_text("this is no archive")
+    outcome = run(spark, str(tmp_path), str(tmp_path / "out"), Settings())
+    assert outcome.complaints == ()
+    assert outcome.totals.broken_files == 2
+    files = {Path(row["warc_file"]).name: row for row in read(spark, tmp_path / "out", "warc_files").collect()}
+    assert {name: (row["state"], row["problems"][-1:]) for name, row in files.items()} == {
+        "a.warc": ("done", []),
+        "empty.warc": ("done", ["the file is empty"]),
+        "text.warc.gz": ("done", ["no WARC or ARC record in it"]),
+    }
+
+
 def test_a_limit_is_gone_on_from(spark: SparkSession, tmp_path: Path) -> None:
     for i in range(3):
         write_warc(tmp_path / f"{i}.warc", pages(i, 1))

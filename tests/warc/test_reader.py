@@ -59,21 +59,20 @@ def test_the_report_fills_while_reading(tmp_path: Path) -> None:
     assert list(reader) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "error"),
-    [
-        ("missing.warc", "No such file"),
-        ("", "folder"),
-        ("empty.warc", "empty"),
-        ("noise.warc", "no WARC or ARC record"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_an_error_of_the_report(tmp_path: Path, name: str, error: str) -> None:
-    (tmp_path / "empty.warc").touch()
-    (tmp_path / "noise.warc").write_bytes(b"\x00\x01 noise" * 1000)
+@pytest.mark.parametrize(("name", "error"), [("missing.warc", "No such file"), ("", "folder")])
+def test_a_file_that_cannot_be_opened_is_an_error_of_the_report(tmp_path: Path, name: str, error: str) -> None:
     records, report = read(tmp_path / name)
     assert records == []
     assert error in (report.error or "")
+
+
+@pytest.mark.parametrize(("data", "problem"), [(b"", "is empty"), (b"\x00\x01 noise" * 1000, "no WARC or ARC record")])
+def test_a_file_without_records_has_a_problem_but_no_error(tmp_path: Path, data: bytes, problem: str) -> None:
+    """To try again would find the same: nothing for a job to come back to."""
+    (tmp_path / "x.warc").write_bytes(data)
+    records, report = read(tmp_path / "x.warc")
+    assert (records, report.error) == ([], None)
+    assert problem in report.problems[-1]
 
 
 def test_problems_are_counted_but_only_the_first_are_told(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_a_file_that_breaks_off_for_good_keeps_its_pages(faulty: Faulty) -> None
 def test_an_empty_object(server: str) -> None:
     reader = read_records("s3://crawl/empty.warc.gz", settings(server))
     assert list(reader) == []
-    assert reader.report.error == "the file is empty"
+    assert (reader.report.error, reader.report.problems) == (None, ["the file is empty"])
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,8 @@ class RecordReader(Iterator[Record]):
                 if record := self._take(item):
                     yield record
             if not frames.n_starts:
-                report.error = "no WARC or ARC record in it" if members.bytes_read else "the file is empty"
+                # A problem and no error: to read it again would find the same.
+                report.problem("no WARC or ARC record in it" if members.bytes_read else "the file is empty")
         except (InputError, OSError) as error:
             report.error = str(error)
         finally:

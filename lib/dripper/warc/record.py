@@ -80,7 +80,8 @@ class FileReport:
     skipped: counts by reason, one of `SKIP_REASONS`.
     clipped: the file ends inside a record or a compressed member.
     problems: at most 20 sentences, each with the offset where it happened; `n_problems` counts all.
-    error: set where the file could not be opened or read to its end at all (missing, access denied, not an archive).
+    error: set where the file could not be opened or read to its end (missing, access denied, a connection that breaks): to
+        try again may help. What is wrong inside the file is a problem, not an error.
     """
 
     warc_file: str
