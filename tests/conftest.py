@@ -1,5 +1,6 @@
 """What tests share: one Spark session a run, the folder of private data beside the checkout, the sample WARCs."""
 
+import os
 import sys
 import tarfile
 from collections.abc import Iterator
@@ -45,7 +46,10 @@ def spark() -> Iterator["SparkSession"]:
     from dripper.spark.session import open_session
 
     settings = load([ROOT / "conf" / "local.yml"], ["spark.master=local[2]"])
-    session = open_session(settings.spark, "tests")
+    with pytest.MonkeyPatch.context() as patch:
+        # Workers import the test modules whose functions they are sent, and what those import.
+        patch.setenv("PYTHONPATH", str(ROOT / "tests"), prepend=os.pathsep)
+        session = open_session(settings.spark, "tests")
     yield session
     session.stop()
 
