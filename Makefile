@@ -2,17 +2,19 @@
 VENV := .venv
 BIN := $(VENV)/bin
 OUTPUT ?= out
+DATA ?= ../shared/data
 # pip 23.2, which Python 3.11 brings, crashes on an extra of lxml: pip is upgraded first, to a pinned version like the rest.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINNED := --constraint conf/constraints.txt
 
-.PHONY: help run test bench lint install clean
+.PHONY: help run test bench report lint install clean
 
 help:
 	@echo "make run      the main job over the sample WARCs of this repository -> ./$(OUTPUT), then SQL over it"
 	@echo "make test     every test"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    ratios against peers, in one run"
+	@echo "make report   scores of all extractors over the labelled pages of DATA, as one HTML page"
 	@echo "make install  $(VENV) with the package and all its extras but gpu"
 
 $(VENV)/base: setup.py conf/constraints.txt
@@ -28,7 +30,7 @@ $(VENV)/base: setup.py conf/constraints.txt
 
 $(VENV)/all: $(VENV)/base
 	@echo "installing what tests, training and evaluation need into $(VENV)"
-	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[spark,test,train,eval]"
+	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[spark,test,train,eval,bench]"
 	@touch $@
 
 install: $(VENV)/all
@@ -46,5 +48,23 @@ lint: $(VENV)/all
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
+# The peers want other versions of what we use: datatrove an older Trafilatura, MinerU-HTML an older selectolax.
+$(VENV)-bench/done: conf/preflight.sh
+	@echo "installing the peers into $(VENV)-bench"
+	@"$$(sh conf/preflight.sh)" -m venv $(VENV)-bench
+	@$(VENV)-bench/bin/python -m pip install --quiet --upgrade pip
+	@$(VENV)-bench/bin/python -m pip install --quiet "datatrove[io,processing]==0.10.1" lxml_html_clean
+	@touch $@
+
+bench: $(VENV)/all $(VENV)-bench/done
+	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make bench DATA=/path/to/data"; exit 1; }
+	$(BIN)/python benchmarks/fused_job.py --data $(DATA) --peer-python $(VENV)-bench/bin/python
+	$(BIN)/python benchmarks/html_core.py --data $(DATA)
+	$(BIN)/python benchmarks/labeler_cpu.py --data $(DATA)
+
+report: $(VENV)/all
+	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make report DATA=/path/to/data"; exit 1; }
+	$(BIN)/python -m dripper.eval --data $(DATA) --output report
+
 clean:
-	rm -rf $(VENV) $(OUTPUT) build dist lib/*.egg-info
+	rm -rf $(VENV) $(VENV)-bench $(OUTPUT) build dist lib/*.egg-info

@@ -10,7 +10,7 @@ VERSION = re.search(r'__version__ = "(.+)"', (HERE / "lib/dripper/__init__.py").
 
 RUN = [
     "boto3>=1.35",
-    "brotli>=1.1",
+    "brotli>=1.2",
     "chardetng_py>=0.3",
     # Ships with boto3 and trafilatura, and is used by name.
     "botocore>=1.35",
@@ -29,6 +29,7 @@ RUN = [
     # Aligns a fallback's text with blocks.
     "rapidfuzz>=3.10",
     "selectolax>=1.0,<2",
+    "threadpoolctl>=3.5",
     "trafilatura>=2.0,<3",
     "warcio>=1.7.5",
     "urllib3>=2",
@@ -54,19 +55,38 @@ TEST = [
     "nbclient>=0.10",
     "nbformat>=5.10",
     "ipykernel>=6.29",
-    "matplotlib>=3.9",
     "boto3-stubs[s3]",
     "mypy-boto3-s3>=1.35",
     "lxml-stubs",
     "pytest>=8",
+    "rouge_score>=0.1.2",
     "ruff>=0.8",
     "types-PyYAML",
 ]
 TRAIN = [
     "jax>=0.5",
 ]
+# The peers that are scored beside this project, the metrics, the report.
 EVAL = [
+    "apted>=1.0.3",
+    "beautifulsoup4>=4.12",
+    "boilerpy3>=1.0.7",
+    "gne>=0.3",
+    "goose3>=3.1",
+    "html-text>=0.6",
+    "inscriptis>=2.5",
     "jieba>=0.42",
+    "jinja2>=3.1",
+    "jusText>=3.0",
+    "matplotlib>=3.9",
+    "newspaper4k>=0.9.3",
+    "nltk>=3.9",
+    "readability-lxml>=0.8.1",
+    "Resiliparse>=0.15",
+    "rs-trafilatura>=0.1.1",
+]
+BENCH = [
+    "fastwarc>=0.15",
 ]
 
 GPU = ["vllm>=0.11"]
@@ -85,9 +105,10 @@ setup(
     package_data={
         "dripper": ["py.typed"],
         "dripper.spark": ["log4j2.properties"],
+        "dripper.eval": ["*.j2"],
         "dripper.labels": ["**/*.npz", "**/*.json"],
     },
     install_requires=RUN,
-    extras_require={"spark": SPARK, "test": TEST, "train": TRAIN, "eval": EVAL, "gpu": GPU},
+    extras_require={"spark": SPARK, "test": TEST, "train": TRAIN, "eval": EVAL, "bench": BENCH, "gpu": GPU},
     entry_points={"console_scripts": ["dripper = dripper.__main__:main"]},
 )

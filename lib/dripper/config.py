@@ -7,7 +7,7 @@ the nearest one. `conf/base.yml` lists every key with its default (a test holds 
 import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -19,36 +19,46 @@ GIB = 1 << 30
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
 
 
 class S3Settings(_Section):
-    """How to reach S3. Credentials come from where boto3 looks for them (environment, profile, instance role)."""
+    """How `s3://` (and http) paths are opened. Credentials come from where boto3 looks for them."""
 
     endpoint_url: str | None = None
     """Another S3 service than Amazon's, for instance `http://127.0.0.1:9000`."""
     region: str | None = None
+    """None: as boto3 finds it."""
     anonymous: bool = False
     """Send unsigned requests: for public buckets, without credentials."""
     max_attempts: int = Field(default=10, ge=1)
-    """Tries per request under boto3's adaptive mode. Its default of 5 was seen to give up under Common Crawl's SlowDown."""
+    """Tries per request in botocore's adaptive mode (its default of 5 was seen to give up under Common Crawl's SlowDown), and
+    how often in a row a dropped connection is resumed without a new byte."""
+    timeout_seconds: float = Field(default=60.0, gt=0)
+    """Of one connect or read."""
 
 
-class ReadingSettings(_Section):
-    """What is read out of the archives."""
+class ReadSettings(_Section):
+    """How archives are found and read."""
 
+    page_bytes: int = Field(default=32 * MIB, ge=1024)
+    """A page whose body, inflated, is larger becomes an error row; also bounds a reader's memory, to about four times as
+    much. Common Crawl cuts at 1 MiB (5 MiB since 2025); 32 MiB still parses in about 400 MB."""
+    statuses: tuple[Annotated[str, Field(pattern=r"^[1-9](xx|\d\d)$")], ...] = ("2xx",)
+    """HTTP statuses that make a page, such as "2xx" or "404"; the others are skipped and counted. A response without any
+    status is a page."""
     list_prefix: str = ""
     """Put before the relative lines of an @list, for instance `s3://commoncrawl/` for Common Crawl's warc.paths.gz."""
-    statuses: tuple[str, ...] = ("2xx",)
-    """HTTP statuses whose responses are pages, for instance ["2xx", "404"]; the others are skipped and counted."""
     s3: S3Settings = S3Settings()
+
+    def keeps(self, status: int | None) -> bool:
+        """Tell whether a response of this status is a page."""
+        return status is None or str(status) in self.statuses or f"{status // 100}xx" in self.statuses
 
 
 class LimitSettings(_Section):
     """What one page may cost before it becomes an error row."""
 
-    page_bytes: int = Field(default=32 * MIB, ge=1024)
-    """Of the inflated body. Common Crawl cuts at 1 MiB (5 MiB since 2025); 32 MiB still parses in about 400 MB."""
     page_cpu_seconds: int = Field(default=20, ge=1)
     """The slowest real page seen took under 2 s; a busy machine does not spend this, as it is CPU time."""
     page_wall_seconds: int = Field(default=300, ge=1)
@@ -101,7 +111,7 @@ class Settings(_Section):
 
     profile: Literal["dripper", "mineru-1.1", "paper"] = "dripper"
     labeler: LabelerSettings = LabelerSettings()
-    reading: ReadingSettings = ReadingSettings()
+    reading: ReadSettings = ReadSettings()
     limits: LimitSettings = LimitSettings()
     batch: BatchSettings = BatchSettings()
     spark: SparkSettings = SparkSettings()

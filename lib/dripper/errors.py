@@ -14,7 +14,7 @@ class ErrorCode(StrEnum):
     EMPTY_PAGE = "empty_page"
     """The response has a body, but no visible text in it."""
     PAGE_TOO_LARGE = "page_too_large"
-    """The body, inflated, is larger than the setting `limits.page_bytes`."""
+    """The body, inflated, is larger than the setting `reading.page_bytes`."""
     BODY_UNREADABLE = "body_unreadable"
     """The body cannot be inflated or un-chunked at all (a broken gzip stream, an unknown content coding)."""
     PARSE_FAILED = "parse_failed"

@@ -12,7 +12,7 @@ from dripper.errors import ErrorCode, PageError
 from dripper.html.page import Page
 from dripper.labels import Labeler, Labels, load
 from dripper.labels.fallback import Fallback, fall_back
-from dripper.language import detect
+from dripper.language import SAMPLE_CHARACTERS, detect
 from dripper.warc import decode
 
 
@@ -81,7 +81,9 @@ class Extractor:
         main_ids = _main_ids(page, kept)
         main_html = page.prune(main_ids)
         # The blocks' own text, as a second html2text run would cost ten times the detector.
-        language, probability = detect("\n".join(page.blocks[item_id - 1].text for item_id in main_ids))
+        language, probability = detect(
+            "\n".join(page.blocks[item_id - 1].text for item_id in main_ids[:SAMPLE_CHARACTERS])
+        )
         return Extraction(
             main_html=main_html,
             markdown=html_core.to_markdown(main_html),

@@ -1,13 +1,14 @@
 """Which language an extraction is in: py3langid (BSD-3-Clause, 4.6 MB, its model inside the package), nothing else.
 
-Chosen over detectors that need a download (fastText's lid.176) or a compiled part: 0.9 ms a page on 1,500 characters.
+Chosen over detectors that need a download (fastText's lid.176) or a compiled part: 0.6 ms a page on 800 characters.
 """
 
 from functools import lru_cache
 from typing import Any
 
-SAMPLE_CHARACTERS = 1500
-"""How much text is looked at. On 258 news pages in 9 languages the answer is the same for 1,000 and for 10,000 characters."""
+SAMPLE_CHARACTERS = 800
+"""How much text is looked at. On 724 pages in 20 languages 800 give the answer of 10,000 characters on 722, at 0.55 ms a page;
+1,500 on 724, at 1.06 ms."""
 
 _MINIMUM_LETTERS = 20
 """Below this the detector answers `sr` or `zxx` with a probability under 0.03: no answer is better."""

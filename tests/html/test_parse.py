@@ -171,3 +171,15 @@ def test_large_and_broken_pages_keep_their_text(html):
 def test_a_script_full_of_signs_is_not_taken_for_a_tag():
     page = preprocess("<script>if(a<b " + "x y " * 50_000 + ")</script><p data-x='" + "v w " * 40_000 + "'>t")
     assert [block.text for block in page.blocks] == ["t"]
+
+
+@pytest.mark.parametrize("name", ["iframe", "textarea", "script", "style", "title", "noframes", "xmp"])
+def test_raw_text_that_closes_itself_swallows_nothing(name: str) -> None:
+    """Pages that were written as XML: HTML has no self-closing tags, and the rest of the page would be the element's text."""
+    page = preprocess(f'<p>before</p><{name} class="x" /><p>after</p><{name.upper()}/><p>end</p>')
+    assert [block.text for block in page.blocks] == ["before", "after", "end"]
+
+
+def test_raw_text_with_an_end_tag_is_taken_at_its_word() -> None:
+    page = preprocess("<p>before</p><iframe/><p>inside</p></iframe><p>after</p>")
+    assert [block.text for block in page.blocks] == ["before", "after"]

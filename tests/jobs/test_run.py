@@ -87,7 +87,10 @@ def test_a_killed_job_goes_on_where_it_stopped(four_files: Path, tmp_path: Path)
     ("flags", "words"),
     [
         (("--warcs", "/nowhere.warc", "--output", "{out}"), "/nowhere.warc"),
-        (("--warcs", "{in}", "--output", "{out}", "--set", "limits.page_byte=5000"), "did you mean limits.page_bytes?"),
+        (
+            ("--warcs", "{in}", "--output", "{out}", "--set", "reading.page_byte=5000"),
+            "did you mean reading.page_bytes?",
+        ),
         (("--warcs", "{in}", "--output", "{out}", "--labeler", "cpuu"), "did you mean 'cpu'"),
         (("--warcs", "{in}", "--output", "{out}", "--conf", "{in}/none.yml"), "none.yml: No such file or directory"),
         (("--warcs", "{in}", "--output", "{out}", "--limit", "0"), "'0' is not a whole number above 0"),

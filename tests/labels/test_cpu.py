@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dripper.html import preprocess
+from dripper.html import PROFILES, preprocess
 from dripper.labels import cpu
 from dripper.labels.align import labels_from_text
 from dripper.labels.cpu import CpuLabeler
@@ -96,3 +96,12 @@ def test_weights_of_other_features_are_refused() -> None:
 def test_name_and_version(labeler: CpuLabeler) -> None:
     assert labeler.name == "cpu"
     assert labeler.version == load_weights().version
+
+
+@pytest.mark.parametrize("profile", sorted(PROFILES))
+def test_every_profile_of_blocks_can_be_labelled(labeler: CpuLabeler, profile: str) -> None:
+    page = preprocess(ARTICLE, profile=profile)
+    (labels,) = labeler.label([page])
+    main = " ".join(block.text for block, is_main in zip(page.blocks, labels.main, strict=True) if is_main)
+    assert "third flood" in main
+    assert "All rights reserved" not in main

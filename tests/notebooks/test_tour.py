@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_tour(spark: SparkSession, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run(spark, str(sample), str(tmp_path), Settings())
+    monkeypatch.chdir(ROOT)
+    run(spark, str(sample.relative_to(ROOT)), str(tmp_path), Settings())
     monkeypatch.setenv("DRIPPER_OUTPUT", str(tmp_path))
     notebook = nbformat.read(ROOT / "notebooks" / "tour.ipynb", as_version=4)
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(ROOT / "notebooks")}}).execute()

@@ -36,8 +36,13 @@ def test_from_planned_to_done(ledger: Ledger) -> None:
     ledger.finish(plan.fresh[0], [report(files[0].warc_file), report("b", error="gone", size_bytes=None)], NOW)
     assert {(e.file.warc_file, e.state) for e in ledger.entries()} == {(files[0].warc_file, "done"), ("b", "failed")}
     assert ledger.counts() == {
-        "planned": 0, "done": 1, "failed": 1,
-        "records": 6, "pages": 2, "failed_pages": 0, "skipped": 4,
+        "planned": 0,
+        "done": 1,
+        "failed": 1,
+        "records": 6,
+        "pages": 2,
+        "failed_pages": 0,
+        "skipped": 4,
     }
 
 

@@ -97,7 +97,7 @@ def test_pages_that_cannot_be_extracted_are_rows(spark: SparkSession, tmp_path: 
     bodies = [b"<html></html>", b"<script>nothing()</script>", b"<p>" + b"x" * 3000 + b"</p>", surrogates]
     write_warc(tmp_path / "p.warc", [(f"http://example.org/{i}", body) for i, body in enumerate(bodies)])
     output = tmp_path / "out"
-    outcome = run(spark, str(tmp_path / "p.warc"), str(output), load(assignments=["limits.page_bytes=2000"]))
+    outcome = run(spark, str(tmp_path / "p.warc"), str(output), load(assignments=["reading.page_bytes=2000"]))
     assert outcome.complaints == ()
     codes = {row["url"][-1]: row["error_code"] for row in read(spark, output).collect()}
     assert codes == {"0": "empty_page", "1": "empty_page", "2": "page_too_large", "3": None}

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import html2text
 import html_to_markdown
-from selectolax.lexbor import LexborHTMLParser
 
 from dripper.html.blocks import plain_parts
+from dripper.html.document import parse_document
 from dripper.html.formulas import delimited, formula_at
 from dripper.html.scan import UnbalancedMarkupError, scan
 from dripper.html.tags import HTML_VOID, LINE_BREAKING
@@ -51,7 +51,7 @@ def to_markdown(main_html: str) -> str:
     """
     if not main_html.strip():
         return ""
-    document = LexborHTMLParser(_HOLE_SIGNS.sub("", main_html))
+    document = parse_document(_HOLE_SIGNS.sub("", main_html))
     document.strip_tags(["script", "style", "template", "noembed", "noframes", "iframe", "xmp", "plaintext"])
     try:
         tree = scan((document.html or "").replace("&nbsp;", "\u00a0"), HTML_VOID)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from lxml import etree
-from selectolax.lexbor import LexborHTMLParser
 
 from dripper.errors import ErrorCode, PageError
+from dripper.html.document import parse_document
 from dripper.html.limits import refuse_costly
 from dripper.html.parse import title_of
 from dripper.html.scan import scan
@@ -69,7 +69,7 @@ def read_source(html: str) -> Source:
     page.
     """
     refuse_costly(html)
-    document = LexborHTMLParser(html)
+    document = parse_document(html)
     text = document.html or ""
     parser = etree.HTMLParser(remove_comments=True, remove_pis=True)
     if "&lt;?xml" in text:

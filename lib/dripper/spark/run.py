@@ -16,7 +16,6 @@ from dripper.spark.plan import BatchSize, Plan, PlannedFile, make_plan
 from dripper.spark.progress import Progress
 from dripper.spark.session import slots
 from dripper.spark.tables import Tables
-from dripper.spark.worker import read_settings
 from dripper.warc import expand
 
 logger = logging.getLogger(__name__)
@@ -45,7 +44,7 @@ def open_tables(spark: SparkSession, output: str) -> tuple[Tables, Ledger]:
 
 def plan_files(ledger: Ledger, warcs: str, settings: Settings, slots: int, limit: int | None) -> Plan:
     """Return what is to do for the files that `warcs` names. Raises InputError where it names none that exist."""
-    files = [PlannedFile(file.path, file.size_bytes) for file in expand(warcs, read_settings(settings))]
+    files = [PlannedFile(file.path, file.size_bytes) for file in expand(warcs, settings.reading)]
     size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * slots)
     return make_plan(files, ledger.entries(), size, limit)
 

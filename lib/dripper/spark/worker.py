@@ -20,7 +20,7 @@ from dripper.errors import PageError
 from dripper.extraction import Extraction, Extractor
 from dripper.guard import Guard, GuardLimits
 from dripper.spark.rows import Row, extraction_row, storable
-from dripper.warc import FileReport, ReadSettings, Record, RecordReader, S3Settings, read_records
+from dripper.warc import FileReport, Record, RecordReader, read_records
 
 logger = logging.getLogger(__name__)
 
@@ -37,17 +37,6 @@ class ProgressSink(Protocol):
     def add(self, counts: dict[str, int]) -> None:
         """Add `counts` (files, pages, failed)."""
         ...
-
-
-def read_settings(settings: Settings) -> ReadSettings:
-    """Return the part of the settings that reading archives needs."""
-    s3 = settings.reading.s3
-    return ReadSettings(
-        settings.limits.page_bytes,
-        tuple(settings.reading.statuses),
-        settings.reading.list_prefix or None,
-        S3Settings(s3.endpoint_url, s3.region, s3.anonymous, s3.max_attempts),
-    )
 
 
 PageInput = tuple[bytes, str | None, str | None]
@@ -90,7 +79,7 @@ def _rows_of_files(
     guard: Guard[PageInput, Extraction] = Guard(lambda page: extractor.extract(page[0], page[2], page[1]), limits)
     with closing(guard):
         for file in files:
-            reader = read_records(file, read_settings(settings))
+            reader = read_records(file, settings.reading)
             failed = 0
             for record in _until_fault(reader):
                 extraction = _extract(record, guard)

@@ -62,8 +62,7 @@ The page's `confidence` against the F1 reached: correlation {correlation:.2f}; b
 ## Limits
 
 - Trained on {n} pages, most of them English articles: expect less on kinds of pages with few examples above.
-- Annotators disagree on comments, titles and captions; these sets mostly leave reader comments under articles out and
-  forum replies in.
+- Annotators disagree on comments, titles and captions. The labels follow the habits of these sets; there is no switch.
 - Sees what the server sent. Content that a script fetches later, or that stands in JSON, is not on the page.
 - A block is kept or dropped whole.
 """

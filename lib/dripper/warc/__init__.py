@@ -1,10 +1,10 @@
 """Where records come from: archives found, opened, cut into records, and their pages decoded to text."""
 
+from dripper.config import ReadSettings, S3Settings
 from dripper.warc.encoding import Decoded, decode
 from dripper.warc.expand import SourceFile, expand
 from dripper.warc.reader import RecordReader, read_records
 from dripper.warc.record import FileReport, Record
-from dripper.warc.settings import ReadSettings, S3Settings
 
 __all__ = [
     "Decoded",

@@ -19,11 +19,11 @@ MAX_OUTPUT = 1 << 20
 _BITE = 1 << 16
 
 _ZSTD_INPUT = 2048
-"""zstandard's decompressor has no output limit; a block of 4 stored bytes may inflate to 128 KiB, so it gets small
-bites."""
+"""zstandard's decompressor has no output limit and a block of 4 stored bytes may inflate to 128 KiB: 64 MiB at the
+worst."""
 
 _ZSTD_WINDOW_BYTES = 1 << 27
-"""128 MiB, what `zstd --long` writes; the library's own default refuses nothing up to 2 GiB."""
+"""128 MiB: what `zstd --long` writes, and the most memory that a damaged frame header can ask for."""
 
 DecodeError = (zlib.error, zstandard.ZstdError, brotli.error, RuntimeError, EOFError)
 """What the libraries raise on damaged data (lz4 raises RuntimeError)."""
@@ -63,16 +63,20 @@ class ZstdDecoder:
 
     def __init__(self, dictionary: bytes | None = None) -> None:
         self.eof = False
+        self._pending = b""
         known = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
-        self._decompressor = zstandard.ZstdDecompressor(
-            dict_data=known, max_window_size=_ZSTD_WINDOW_BYTES
-        ).decompressobj()
+        decompressor = zstandard.ZstdDecompressor(dict_data=known, max_window_size=_ZSTD_WINDOW_BYTES)
+        self._decompressor = decompressor.decompressobj()
 
     def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
         """See `Decoder`."""
-        inflated = self._decompressor.decompress(stored[:_ZSTD_INPUT])
-        self.eof = self._decompressor.eof
-        return inflated, self._decompressor.unused_data + stored[_ZSTD_INPUT:]
+        rest = stored
+        if not self._pending and not self._decompressor.eof:
+            self._pending = self._decompressor.decompress(stored[:_ZSTD_INPUT])
+            rest = self._decompressor.unused_data + stored[_ZSTD_INPUT:]
+        inflated, self._pending = self._pending[:MAX_OUTPUT], self._pending[MAX_OUTPUT:]
+        self.eof = self._decompressor.eof and not self._pending
+        return inflated, rest
 
 
 class Lz4Decoder:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from dripper.config import ReadSettings
 from dripper.errors import InputError
 from dripper.warc.s3 import S3Object, bucket_and_key, is_s3, list_objects
-from dripper.warc.settings import ReadSettings
 from dripper.warc.source import is_http, local_path, open_source
 
 _ARCHIVE = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
@@ -54,7 +54,7 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
 
 def _parts(spec: str) -> list[str]:
     """Split at commas, unless the whole is the name of a file."""
-    if local_path(spec).exists():
+    if spec and local_path(spec).exists():
         return [spec]
     parts = [part.strip() for part in spec.split(",") if part.strip()]
     if not parts:
@@ -110,7 +110,7 @@ def _expand_prefix(
     object."""
     n_found = 0
     for name, size in list_objects(bucket, prefix, settings.s3):
-        if _ARCHIVE.search(name):
+        if _ARCHIVE.search(name) and not (error and name == prefix):  # it is there, but may not be read
             n_found += 1
             yield SourceFile(f"s3://{bucket}/{name}", size)
     if error and not n_found:
@@ -139,7 +139,7 @@ def _prefix(path: str, relative: list[str], settings: ReadSettings) -> str:
     if found is None:
         raise InputError(
             f"@{path}: {relative[0]} is neither beside the list nor in the working folder; "
-            "set warc.list_prefix, for Common Crawl to s3://commoncrawl/ or https://data.commoncrawl.org/"
+            "set reading.list_prefix, for Common Crawl to s3://commoncrawl/ or https://data.commoncrawl.org/"
         )
     return found
 

@@ -20,7 +20,11 @@ HEAD_BYTES = 1 << 16
 """What is kept of a block that is too large to keep: enough for its HTTP header and for sniffing."""
 
 _MAX_HEADER_BYTES = 1 << 20
-"""Browsertrix writes a page's whole history as JSON into header fields; 1 MiB is ten times what was seen."""
+"""Some crawlers put whole JSON documents into header fields; a header that never ends must not eat the file."""
+
+_SLACK_BYTES = 4 << 20
+"""What the window holds beside one block: what it did not let go of yet, a header, the piece behind the block; 1 MiB
+each."""
 
 _FAR_REWINDS = 8
 """How often a file may be opened again because a huge block's length was wrong; after that the first start found
@@ -28,7 +32,7 @@ counts. Without a limit a file of n false lengths would be read n times."""
 
 _HEADER_END = re.compile(rb"\n\r?\n")
 _LINE_END = re.compile(rb"\n")
-_BLANK_TAILS = (b"\r\n\r\n", b"\n\n", b"\n")
+_LINE_ENDS = (b"\r\n\r\n", b"\n\n", b"\n")
 _KEPT_TYPES = frozenset({"response", "resource"})
 
 
@@ -72,7 +76,7 @@ class FrameReader:
         self.n_starts = 0
         self._members = members
         self._hold_bytes = hold_bytes
-        self._window = Window(members, hold_bytes)
+        self._window = Window(members, hold_bytes + _SLACK_BYTES)
         self._position = 0
         self._arc: bool | None = None
         self._rewinds_left = _FAR_REWINDS
@@ -81,20 +85,22 @@ class FrameReader:
         window = self._window
         while True:
             start = window.skip_blank(self._position)
-            while boundary := self._blame(self._position, start):
-                yield Gap(boundary.problem, boundary.clipped)
+            for boundary in window.between(self._position, start):
+                if boundary.problem and not boundary.reported:
+                    boundary.reported = True
+                    yield Gap(boundary.problem, boundary.clipped)
             if start == window.end:
                 return
             yield self._frame(start)
             window.release(self._position)
 
     def _blame(self, start: int, end: int) -> Boundary | None:
-        """Return the first problem at positions start..end that nobody was told about, and mark it as told."""
-        for boundary in self._window.between(start, end):
-            if boundary.problem and not boundary.reported:
-                boundary.reported = True
-                return boundary
-        return None
+        """Return the problem at positions start..end that the bytes before it have, and mark it as told."""
+        boundary = next(iter(self._window.between(start, end)), None)
+        if boundary is None or not boundary.problem:  # a problem behind the start of a member is that member's
+            return None
+        boundary.reported = True
+        return boundary
 
     def _frame(self, start: int) -> Frame | Gap:
         """Read the record at `start`, or what stands there instead, and move on behind it."""
@@ -116,7 +122,9 @@ class FrameReader:
     def _head(self, start: int) -> tuple[Head | None, int]:
         """Return the header at `start` and the position of the block, or (None, start)."""
         window = self._window
-        is_warc = window.matches(RECORD_START, start) and window.read(start, start + 5).upper() == b"WARC/"
+        if not window.matches(RECORD_START, start) and not self._arc:  # the date in an ARC line may be nonsense
+            return None, start
+        is_warc = window.read(start, start + 5).upper() == b"WARC/"
         limit = start + (_MAX_HEADER_BYTES if is_warc else START_BYTES)
         while (at := window.search(_HEADER_END if is_warc else _LINE_END, start, min(window.end, limit))) < 0:
             if window.end >= limit or not window.pull():
@@ -150,26 +158,28 @@ class FrameReader:
 
     def _end_of_block(self, at: int, length: int | None) -> tuple[int, bool]:
         """Return where the block that starts at `at` ends, and whether that is where the header says."""
-        window = self._window
+        window, target, blank = self._window, at + (length or 0), False
         if length is not None and (length <= self._hold_bytes or self._rewinds_left):
-            target = at + length
-            if window.reach(at, target) == target and self._ends_well(target):
-                return target, True
+            if window.reach(at, target) == target:
+                if self._ends_well(target):
+                    return target, True
+                blank = window.read(target, target + 4).startswith(b"\n" if self._arc else (b"\r\n\r\n", b"\n\n"))
             self._rewinds_left -= window.start > at
         window.rewind(at)
         end = window.next_start(at, self._arc)
+        if blank and end >= target:  # no record inside, an empty line behind: what comes then is another's damage
+            window.rewind(target)
+            return target, True
+        if end == window.end and length is not None and end < target:  # cut in the block: no line ends follow it
+            return end, False
         tail = window.read(max(at, end - 4), end)
-        return end - next((len(blank) for blank in _BLANK_TAILS if tail.endswith(blank)), 0), False
+        return end - next((len(line_ends) for line_ends in _LINE_ENDS if tail.endswith(line_ends)), 0), False
 
     def _ends_well(self, end: int) -> bool:
-        """Tell whether what must follow a block stands at `end`; an empty line is enough, what comes then is
-        another's damage."""
-        window = self._window
-        after = window.skip_blank(end)
-        if window.between(end, after) or after == window.end or window.matches(RECORD_START, after):
-            return True
-        blank = window.read(end, after)
-        return blank.startswith((b"\n",) if self._arc else (b"\r\n\r\n", b"\n\n"))
+        """Tell whether nothing, a record or another member follows a block that ends at `end`."""
+        after = self._window.skip_blank(end)
+        followed = self._window.between(end, after) or after == self._window.end
+        return bool(followed) or self._window.matches(RECORD_START, after)
 
     def _locate(self, start: int, end: int, after: int) -> tuple[int, int, bool]:
         """Return (offset, length, inflated) of the record at start..end, blank up to `after`; see `Frame`."""

@@ -8,21 +8,22 @@ from io import BytesIO
 
 from warcio.statusandheaders import StatusAndHeaders, StatusAndHeadersParser
 
+from dripper.warc.starts import SCHEMES
+
 # warcio's parser: continuation lines, colons in names, UTF-8 then Latin-1. 14 to 22 µs a header, 5 % of reading a page.
 _PARSER = StatusAndHeadersParser([], verify=False)
 
+_URL = rb"(?P<url>" + SCHEMES + rb".*)"
 _ARC_DATE = rb"\d{14}|\d{12}|\d{8}"
 _ARC_LINES = (
-    re.compile(rb"(?P<url>\S.*) (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") (?P<type>\S*) (?P<length>\d+)\s*"),
+    re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") (?P<type>\S*) (?P<length>\d+)\s*"),
     # Version 2 (Internet Archive, "Arc File Format", 1996) adds result code, checksum, location, offset, file name.
-    re.compile(
-        rb"(?P<url>\S.*) (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") (?P<type>\S*) \S+ \S+ \S+ \S+ \S+ (?P<length>\d+)\s*"
-    ),
-    re.compile(rb"(?P<url>[a-zA-Z][a-zA-Z0-9+.\-]*:\S*) (?P<ip>\S+) (?P<date>\S+) (?P<type>\S*) (?P<length>\d+)\s*"),
+    re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") (?P<type>\S*)(?: \S+){5} (?P<length>\d+)\s*"),
+    re.compile(rb"(?P<url>" + SCHEMES + rb"\S*) (?P<ip>\S+) (?P<date>\S+) (?P<type>\S*) (?P<length>\d+)\s*"),
 )
 _ISO_DATE = re.compile(
     r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*(Z|[+-]\d\d:?\d\d)?)?)?)?",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 
@@ -50,8 +51,8 @@ def parse_headers(block: bytes) -> StatusAndHeaders:
 def warc_head(block: bytes) -> Head:
     """Parse a WARC header with its version line and empty line (ISO 28500:2017 section 4).
 
-    >>> warc_head(b"WARC/1.0\\r\\nWARC-Type: response\\r\\nWARC-Target-URI: <http://a/>\\r\\nContent-Length:
-    7\\r\\n\\r\\n").url 'http://a/'
+    >>> warc_head(b"WARC/1.0\\r\\nWARC-Target-URI: <http://a/>\\r\\n\\r\\n").url
+    'http://a/'
     """
     fields = parse_headers(block)
     length = (fields.get_header("Content-Length") or "").strip()
@@ -111,7 +112,7 @@ def _zone(zone: str | None) -> timezone:
 
 
 def _clean_url(url: str) -> str:
-    """Undo wget 1.14 to 1.19's angle brackets; percent-encode spaces, as browsers and warcio do."""
+    """Undo wget 1.19's angle brackets; percent-encode spaces, as browsers and warcio do."""
     url = url.strip()
     if url.startswith("<") and url.endswith(">"):
         url = url[1:-1]

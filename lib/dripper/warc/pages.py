@@ -8,13 +8,13 @@ import hashlib
 import re
 from collections.abc import Iterator
 
+from dripper.config import ReadSettings
 from dripper.errors import ErrorCode, PageError
 from dripper.warc.body import Body, decode_body
 from dripper.warc.frames import Frame
 from dripper.warc.headers import parse_date
 from dripper.warc.record import FLAGS, Record
 from dripper.warc.response import Response, parse_response
-from dripper.warc.settings import ReadSettings
 from dripper.warc.sniff import HTML_TYPES, SNIFF_BYTES, essence, is_html, may_be_html
 
 _WHOLE_RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})$")

@@ -2,12 +2,12 @@
 
 from collections.abc import Generator, Iterator
 
+from dripper.config import ReadSettings
 from dripper.errors import ErrorCode, InputError, PageError
 from dripper.warc.frames import HEAD_BYTES, Frame, FrameReader, Gap
 from dripper.warc.members import Members
 from dripper.warc.pages import failed_record, to_record
 from dripper.warc.record import FileReport, Record
-from dripper.warc.settings import ReadSettings
 from dripper.warc.source import open_source
 
 

@@ -9,10 +9,10 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 from urllib3.exceptions import HTTPError
 
+from dripper.config import S3Settings
 from dripper.errors import InputError
 from dripper.warc.members import Readable
 from dripper.warc.remote import RangeStream
-from dripper.warc.settings import S3Settings
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -101,11 +101,15 @@ def explain(path: str, error: Exception, settings: S3Settings) -> InputError:
         return InputError(f"{path} was changed while it was read; run again")
     if isinstance(error, NoCredentialsError):
         return InputError(
-            f"{path}: no AWS credentials were found; set some up, or s3.anonymous=true for a public bucket"
+            f"{path}: no AWS credentials were found; set some up, or reading.s3.anonymous=true for a public bucket"
         )
     if code in ("403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken"):
-        hint = "the bucket may not be public" if settings.anonymous else "for a public bucket set s3.anonymous=true"
+        hint = (
+            "the bucket may not be public"
+            if settings.anonymous
+            else "for a public bucket set reading.s3.anonymous=true"
+        )
         return InputError(f"{path}: access denied ({code}); {hint}")
     if code in ("301", "PermanentRedirect"):
-        return InputError(f"{path}: the bucket is in another region; set s3.region")
+        return InputError(f"{path}: the bucket is in another region; set reading.s3.region")
     return InputError(f"{path}: {error}")

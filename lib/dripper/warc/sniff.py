@@ -27,19 +27,17 @@ _WRONG_TYPES = frozenset(
 SNIFF_BYTES = 4096
 """Browsers look at 1,445 bytes; comments and PHP notices before `<html` are often longer than that."""
 
-_SKIPPED = rb"(?:\s+|<!--.*?-->|<\?(?!php).*?\?>)*"
-_TAG_END = rb"[\s>/]"
-_DOCUMENT = re.compile(_SKIPPED + rb"<(?:!DOCTYPE\s+HTML|HTML|HEAD|BODY)" + _TAG_END, re.IGNORECASE | re.DOTALL)
+_DOCUMENT = re.compile(rb"<(?:!DOCTYPE\s+HTML|HTML|HEAD|BODY)[\s>/]", re.IGNORECASE)
 _FRAGMENT = re.compile(
-    _SKIPPED + rb"<(?:SCRIPT|IFRAME|H1|DIV|FONT|TABLE|A|STYLE|TITLE|B|BR|P|META|LINK|CENTER|FORM)" + _TAG_END,
-    re.IGNORECASE | re.DOTALL,
+    rb"<(?:SCRIPT|IFRAME|H1|DIV|FONT|TABLE|A|STYLE|TITLE|B|BR|P|META|LINK|CENTER|FORM)[\s>/]", re.IGNORECASE
 )
-_FEED = re.compile(_SKIPPED + rb"<(?:rss|feed|rdf:RDF|urlset|sitemapindex)" + _TAG_END, re.DOTALL)
+_FEED = re.compile(rb"<(?:rss|feed|rdf:RDF|urlset|sitemapindex)[\s>/]")
 _BINARY_MAGIC = re.compile(
     rb"%PDF-|%!PS|\x89PNG|GIF8[79]a|\xff\xd8\xff|RIFF....(?:WEBP|WAVE|AVI )|PK\x03\x04|Rar!\x1a|7z\xbc\xaf|"
     rb"\xd0\xcf\x11\xe0|\{\\rtf|wOF[F2]|ID3|OggS|\x1aE\xdf\xa3|\x7fELF|MZ\x90|\x00\x00\x01\x00|....ftyp|FWS|CWS|BZh|\xfd7zXZ|\x00asm",
     re.DOTALL,
 )
+_JSON_START = re.compile(rb"\s*[{\[]")
 _BOMS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
@@ -66,7 +64,10 @@ def is_html(content_type: str | None, payload: bytes) -> bool:
     (True, False, True)
     """
     kind, head = essence(content_type), _readable(payload[:SNIFF_BYTES])
-    if _BINARY_MAGIC.match(head) or _FEED.match(head):
+    if _BINARY_MAGIC.match(head):
+        return False
+    head = _first_tag(head)
+    if _FEED.match(head):
         return False
     if kind in HTML_TYPES:
         return not _is_json(payload)
@@ -83,13 +84,25 @@ def _readable(head: bytes) -> bytes:
     return head
 
 
+def _first_tag(head: bytes) -> bytes:
+    """Return the start of a body without the white space, comments and instructions (`<?xml …?>`) before its first
+    tag."""
+    while True:
+        head = head.lstrip()
+        end = b"-->" if head.startswith(b"<!--") else b"?>" if head.startswith(b"<?") else None
+        if end is None:
+            return head
+        _, found, head = head.partition(end)
+        if not found:
+            return b""
+
+
 def _is_json(payload: bytes) -> bool:
     """Tell whether the whole body is one JSON object or array: APIs that answer with `text/html` are many."""
-    body = payload.strip()
-    if not body.startswith((b"{", b"[")) or not body.endswith((b"}", b"]")):
+    if not _JSON_START.match(payload):
         return False
     try:
-        json.loads(body)
+        json.loads(payload)
     except (ValueError, RecursionError):
         return False
     return True

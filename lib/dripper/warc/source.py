@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import BinaryIO
 
+from dripper.config import ReadSettings
 from dripper.errors import InputError
 from dripper.warc.http import HttpFile
 from dripper.warc.members import Source
 from dripper.warc.s3 import S3Object, is_s3
-from dripper.warc.settings import ReadSettings
 
 
 class LocalFile:

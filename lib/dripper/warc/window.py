@@ -118,7 +118,7 @@ class Window:
     def next_start(self, start: int, arc: bool | None) -> int:
         """Return where, at or after `start`, the next record starts or inflating stops; else the file's end.
 
-        A member that starts with a record counts anywhere, a record elsewhere only at the start of a line.
+        A member that starts with a record ends another one too.
         """
         done = start
         while True:

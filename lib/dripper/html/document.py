@@ -1,0 +1,14 @@
+"""The HTML5 parser: lexbor, by way of selectolax."""
+
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+
+def parse_document(html: str) -> LexborHTMLParser:
+    """Return the page's document, as a browser builds it; lone surrogates are dropped by the caller.
+
+    Raises MemoryError where the parser gets no memory: it accepts every string, so nothing else makes it give up.
+    """
+    try:
+        return LexborHTMLParser(html)
+    except SelectolaxError as error:
+        raise MemoryError(str(error)) from None

@@ -1,0 +1,110 @@
+"""Archives behind HTTP: ranges, busy servers, servers that know no ranges."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from archives import http, page, store, warc
+from dripper.warc import ReadSettings, S3Settings, expand, read_records
+
+N_PAGES = 30
+ARCHIVE = store([warc(f"http://e.org/{i}", http(page(i, 20_000))) for i in range(N_PAGES)], "gzip").data
+SETTINGS = ReadSettings(s3=S3Settings(max_attempts=3, timeout_seconds=10))
+
+
+class Server(ThreadingHTTPServer):
+    """Serves `ARCHIVE`: `cut_after` bytes an answer, without ranges, or with an ETag that changes, if told so."""
+
+    daemon_threads = True
+    cut_after = 1 << 40
+    ranges = True
+    changing = False
+    busy = 0
+    n_requests = 0
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        server = self.server
+        server.n_requests += 1
+        if self.path == "/missing.warc.gz":
+            self.send_error(404)
+            return
+        if server.busy:
+            server.busy -= 1
+            self.send_error(503)
+            return
+        data = b"list.warc.gz\nx/a.warc.gz\n" if self.path == "/crawl/warc.paths" else ARCHIVE
+        wanted = self.headers.get("Range")
+        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and server.ranges else 0
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(data) - start))
+        self.send_header("ETag", f'"{server.n_requests if server.changing else 1}"')
+        self.end_headers()
+        self.wfile.write(data[start : start + server.cut_after])
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    running = Server(("127.0.0.1", 0), Handler)
+    threading.Thread(target=running.serve_forever, daemon=True).start()
+    yield running
+    running.shutdown()
+    running.server_close()
+
+
+def address(server: Server, path: str = "/x.warc.gz") -> str:
+    return f"http://127.0.0.1:{server.server_address[1]}{path}"
+
+
+def test_a_file_is_streamed(server: Server) -> None:
+    reader = read_records(address(server), SETTINGS)
+    assert [record.payload for record in reader] == [page(i, 20_000) for i in range(N_PAGES)]
+    assert reader.report.size_bytes == len(ARCHIVE)
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_a_dropped_connection_is_taken_up_where_it_broke(server: Server, ranges: bool) -> None:
+    server.ranges = ranges
+    server.cut_after = len(ARCHIVE) // 2 if ranges else len(ARCHIVE)
+    reader = read_records(address(server), SETTINGS)
+    assert sum(1 for _ in reader) == N_PAGES
+    assert reader.report.error is None
+
+
+def test_a_busy_server_is_asked_again(server: Server) -> None:
+    server.busy = 2
+    assert sum(1 for _ in read_records(address(server), SETTINGS)) == N_PAGES
+
+
+@pytest.mark.parametrize(("path", "message"), [("/missing.warc.gz", "answered 404"), ("/x.warc.gz", "gave up")])
+def test_refusals_are_errors_of_the_file(server: Server, path: str, message: str) -> None:
+    server.busy = 99
+    reader = read_records(address(server, path), SETTINGS)
+    assert list(reader) == []
+    assert message in (reader.report.error or "")
+
+
+def test_a_changed_file_is_not_mixed_with_the_old_one(server: Server) -> None:
+    server.changing = True
+    reader = read_records(address(server), SETTINGS)
+    assert list(reader) == []
+    assert "was changed" in (reader.report.error or "")
+
+
+def test_no_server(server: Server) -> None:
+    reader = read_records("http://127.0.0.1:1/x.warc.gz", ReadSettings(s3=S3Settings(max_attempts=1)))
+    assert list(reader) == []
+    assert "gave up at byte 0" in (reader.report.error or "")
+
+
+def test_relative_lines_of_a_list_are_joined_to_the_server(server: Server) -> None:
+    found = [file.path for file in expand("@" + address(server, "/crawl/warc.paths"), SETTINGS)]
+    assert found == [address(server, "/list.warc.gz"), address(server, "/x/a.warc.gz")]
