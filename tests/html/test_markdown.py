@@ -85,6 +85,10 @@ def test_the_words_of_real_pages_come_through(index):
         assert len(missing) <= 0.02 * len(words), (convert, missing[:20])
 
 
+def test_control_characters_are_left_out():
+    assert to_markdown("<p>a\x01" + "\x02" * 1000 + "b</p>") == "ab\n"
+
+
 def test_placeholders_in_the_input_are_not_ours():
     assert to_markdown("<p>a\ufdd20\ufdd3b \\(x\\)") == "a0b $x$\n"
 

@@ -25,6 +25,8 @@ _LINE_NUMBERS = re.compile(
 )
 _MATH_MARKS = ("<math", "katex", "MathJax", "mjx-", "math", "latex", "\\(", "tex")
 _HOLE = "\ufdd2{}\ufdd3"
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+"""A page with many of these is refused as binary data."""
 _HOLE_SIGNS = re.compile("[\ufdd2\ufdd3]")
 _HOLES = re.compile("\ufdd2(\\d+)\ufdd3")
 _TEX_IN_TEXT = re.compile(
@@ -57,8 +59,12 @@ def to_markdown(main_html: str) -> str:
         return to_text(main_html)
     if _depth(tree) > _MAX_DEPTH:
         return _plain(tree)
+    plain = _plain(tree)
     holes = _rewrite(tree)
-    markdown = _convert("".join(tree.parts))
+    try:
+        markdown = _convert(_CONTROL.sub("", "".join(tree.parts)))
+    except html_to_markdown.ConversionError:
+        return plain
     return _HOLES.sub(lambda match: holes[int(match.group(1))], markdown).strip() + "\n"
 
 

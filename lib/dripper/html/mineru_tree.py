@@ -39,6 +39,7 @@ _HIDE_ANGLES = {ord("<"): "\ufdd0", ord(">"): "\ufdd1"}
 
 _TAG = re.compile("<[a-zA-Z][^>]*>")
 _SRC = re.compile(""" src=("[^"]*"|'[^']*')""")
+_WHOLE_ATTRIBUTES = re.compile(r"""<[^\t\n\f\r />]+(?:[ ]=?[^\t\n\f\r =>/]*(?:="[^"]*"|='[^']*')?)*""")
 _URL_ESCAPED = re.compile(r"[^\x21-\x7e]")
 
 
@@ -145,9 +146,9 @@ def _hide_includes(markup: str) -> str:
 
 def _open_quote(tag: str) -> str:
     """Return the quote that the value at the end of an unfinished tag began with, or ""."""
-    equals = max(tag.rfind('="'), tag.rfind("='"))
-    quote = tag[equals + 1 : equals + 2]
-    return "" if equals < 0 or quote in tag[equals + 2 :] else quote
+    whole = _WHOLE_ATTRIBUTES.match(tag)
+    rest = tag[whole.end() :] if whole else ""
+    return rest[1] if rest.startswith(('="', "='")) else ""
 
 
 def show_angles(markup: str) -> str:
