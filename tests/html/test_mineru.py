@@ -68,6 +68,7 @@ def test_title_comes_with_the_exact_profile_too():
         ('<p title="a <!-- b --> c <!--d--> e">x</p>', 'title="a <!-- b --> c <!--d--> e"'),
         ("<p title='\"<!-- b -->'>x</p><p>y</p>", "title='\"<!-- b -->'"),
         ("<p onclick=\"a='b';c='<!-- d -->'\">x</p>", "<!-- d -->"),
+        ('<p title="a<!-->b<c">x</p>', 'title="a<!-->b&lt;c"'),
         ('<p a="1" <!--b="2">x</p><l-->y</l--><p>z</p>', '<!--b="2"'),
         ("<f<!--c-->x<p>z</p>", "<f<!--c--"),
     ],

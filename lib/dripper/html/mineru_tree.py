@@ -134,7 +134,7 @@ def _hide_includes(markup: str) -> str:
     pieces: list[str] = []
     position, quote = 0, ""
     start = markup.find("<!--")
-    while start >= 0 and (end := markup.find("-->", start + 4)) >= 0:
+    while start >= 0 and (end := markup.find("-->", start + 2)) >= 0:
         if not quote or quote in markup[position:start]:
             quote = _open_quote(markup[markup.rfind("<", position, start) : start])
         if quote:

@@ -37,17 +37,17 @@ def prune(mapping_html: str, main_ids: Collection[int]) -> str:
     '<div><p>story</p></div>'
     """
     tree = scan(mapping_html, HTML_VOID)
-    ids = {tag: int(match.group(1)) for tag in tree.names if (match := _ITEM_ID.search(tag))}
+    marked = [tag for tag in tree.names if " _item_id=" in tag]
+    ids = {tag: int(match.group(1)) for tag in marked if (match := _ITEM_ID.search(tag))}
     slices: dict[int, Slice] = {}
-    for element, (parent, first, last) in enumerate(zip(tree.parents, tree.opens, tree.closes, strict=True)):
-        item_id = ids.get(tree.parts[first])
-        if item_id is None:
-            continue
+    for element in [element for element, index in enumerate(tree.opens) if tree.parts[index] in ids]:
+        parent, first, last = tree.parents[element], tree.opens[element], tree.closes[element]
+        tag = tree.parts[first]
         if tree.tags[element] == WRAPPER:
-            slices[item_id] = Slice(parent, first + 1, last - 1, True)
+            slices[ids[tag]] = Slice(parent, first + 1, last - 1, True)
         else:
-            slices[item_id] = Slice(parent, first, last, False)
-            bare = _ITEM_ID.sub(">", tree.parts[first])
+            slices[ids[tag]] = Slice(parent, first, last, False)
+            bare = _ITEM_ID.sub(">", tag)
             tree.parts[first], tree.names[bare] = bare, tree.tags[element]
     return _cut(tree, _chosen(slices, main_ids))
 
