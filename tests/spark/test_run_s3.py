@@ -20,19 +20,19 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture
 def endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A server with two archives and a list of them in the bucket `crawl`."""
+    """A server with two archives and a list of them in the bucket `jobs`; servers of one process share their buckets, so the name is this test's own."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     server = ThreadedMotoServer(port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
     client = boto3.client("s3", endpoint_url=f"http://{host}:{port}", region_name="us-east-1")
-    client.create_bucket(Bucket="crawl")
+    client.create_bucket(Bucket="jobs")
     for i in range(2):
         file = write_warc(tmp_path / f"{i}.warc.gz", pages(10 * i, 3))
-        client.upload_file(str(file), "crawl", f"data/{file.name}", ExtraArgs={"ACL": "public-read"})
+        client.upload_file(str(file), "jobs", f"data/{file.name}", ExtraArgs={"ACL": "public-read"})
     paths = gzip.compress(b"data/0.warc.gz\ndata/1.warc.gz\n")
-    client.put_object(Bucket="crawl", Key="warc.paths.gz", Body=paths, ACL="public-read")
+    client.put_object(Bucket="jobs", Key="warc.paths.gz", Body=paths, ACL="public-read")
     yield f"http://{host}:{port}"
     server.stop()
 
@@ -43,13 +43,13 @@ def settings(endpoint: str, *more: str) -> Settings:
     return load(assignments=[*s3, *more])
 
 
-@pytest.mark.parametrize("warcs", ["s3://crawl/data/", "@s3://crawl/warc.paths.gz", "s3://crawl/data/*.warc.gz"])
+@pytest.mark.parametrize("warcs", ["s3://jobs/data/", "@s3://jobs/warc.paths.gz", "s3://jobs/data/*.warc.gz"])
 def test_prefixes_lists_and_patterns(spark: SparkSession, endpoint: str, tmp_path: Path, warcs: str) -> None:
     outcome = run(spark, warcs, str(tmp_path / "out"), settings(endpoint))
     assert outcome.complaints == ()
     rows = Tables(spark, str(tmp_path / "out")).read("extractions").collect()
     assert len(rows) == 6
-    assert {row["warc_file"] for row in rows} == {"s3://crawl/data/0.warc.gz", "s3://crawl/data/1.warc.gz"}
+    assert {row["warc_file"] for row in rows} == {"s3://jobs/data/0.warc.gz", "s3://jobs/data/1.warc.gz"}
 
 
 def test_a_local_list_with_a_prefix(spark: SparkSession, endpoint: str, tmp_path: Path) -> None:
@@ -58,17 +58,17 @@ def test_a_local_list_with_a_prefix(spark: SparkSession, endpoint: str, tmp_path
         spark,
         f"@{tmp_path}/warc.paths",
         str(tmp_path / "out"),
-        settings(endpoint, "reading.list_prefix=s3://crawl/"),
+        settings(endpoint, "reading.list_prefix=s3://jobs/"),
     )
     assert (outcome.complaints, outcome.totals.pages) == ((), 3)
 
 
 def test_a_missing_object_of_a_list_is_a_failed_file(spark: SparkSession, endpoint: str, tmp_path: Path) -> None:
-    (tmp_path / "warc.paths").write_text("s3://crawl/data/1.warc.gz\ns3://crawl/data/9.warc.gz\n")
+    (tmp_path / "warc.paths").write_text("s3://jobs/data/1.warc.gz\ns3://jobs/data/9.warc.gz\n")
     outcome = run(spark, f"@{tmp_path}/warc.paths", str(tmp_path / "out"), settings(endpoint))
     assert len(outcome.complaints) == 1
     failed = Tables(spark, str(tmp_path / "out")).read("warc_files").where("state = 'failed'").collect()
-    assert [row["warc_file"] for row in failed] == ["s3://crawl/data/9.warc.gz"]
+    assert [row["warc_file"] for row in failed] == ["s3://jobs/data/9.warc.gz"]
     assert "9.warc.gz" in failed[0]["error"]
 
 
