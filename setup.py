@@ -15,13 +15,13 @@ RUN = [
     # Ships with boto3 and trafilatura, and is used by name.
     "botocore>=1.35",
     "courlan>=1.3",
-    "html-to-markdown>=3,<4",
+    "html-to-markdown>=3.21,<4",
     "html2text>=2024.2.26",
     "lxml>=5.3",
     "lz4>=4.3",
     # Trafilatura extracts nothing without it, and says nothing.
     "lxml_html_clean>=0.4",
-    "mathml-to-latex>=0.2",
+    "mathml-to-latex>=1.0",
     "numpy>=1.26",
     "py3langid>=0.3",
     "pydantic>=2.8",

@@ -71,7 +71,7 @@ def test_maintain_joins_files_and_keeps_rows(
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize(
     ("flags", "words"),
-    [(["--retain-hours", "5"], "at least 168"), ([], "none of the tables extractions, warc_files")],
+    [(["--retain-hours", "5"], "at least 168"), ([], "none of the tables extractions")],
 )
 def test_maintain_says_what_is_wrong(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str], words: str

@@ -20,7 +20,10 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture
 def endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A server with two archives and a list of them in the bucket `jobs`; servers of one process share their buckets, so the name is this test's own."""
+    """A server with two archives and a list of them in the bucket `jobs`.
+
+    Servers of one process share their buckets, so the name is this file's own.
+    """
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     server = ThreadedMotoServer(port=0, verbose=False)
