@@ -19,6 +19,7 @@ from dripper.spark.plan import Batch, split_into_tasks
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import EXTRACTIONS
 from dripper.spark.tables import Tables
+from dripper.spark.words import first_line
 from dripper.spark.worker import REPORT, files_mapper
 
 logger = logging.getLogger(__name__)
@@ -78,7 +79,7 @@ class FusedJob:
                     totals.add(*future.result())
                 except Exception as error:
                     logger.exception("batch %d failed", number)
-                    totals.failed_batches[number] = f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"
+                    totals.failed_batches[number] = f"{type(error).__name__}: {first_line(error)}"
         return totals
 
     def _run_batch(self, batch: Batch, progress: Progress) -> tuple[list[Report], int]:

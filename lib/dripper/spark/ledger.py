@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from dripper.spark.plan import Batch, LedgerEntry, Plan, PlannedFile
 from dripper.spark.schemas import WARC_FILES
 from dripper.spark.tables import Tables
+from dripper.spark.words import quoted
 
 TABLE = "warc_files"
 
@@ -35,7 +36,7 @@ class Ledger:
         Files to be tried again leave their old batch first, with the rows they had got as far as.
         """
         if plan.retried:
-            names = ", ".join(_sql_string(entry.file.warc_file) for entry in plan.retried)
+            names = ", ".join(quoted(entry.file.warc_file) for entry in plan.retried)
             batches = ", ".join(str(number) for number in sorted({entry.batch for entry in plan.retried}))
             for table in ("extractions", TABLE):
                 self._tables.delete(table, f"batch IN ({batches}) AND warc_file IN ({names})")
@@ -79,8 +80,3 @@ def _finished(report: dict[str, Any], batch: int, planned_size: int | None, now:
     size = planned_size if report["size_bytes"] is None else report["size_bytes"]
     state = "failed" if report["error"] is not None else "done"
     return report | {"batch": batch, "state": state, "size_bytes": size, "finished_at": now}
-
-
-def _sql_string(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from dripper.config import SparkSettings
 from dripper.errors import MachineError
+from dripper.spark.words import first_line
 
 _SUPPORTED_JAVA = ("17", "21")
 _DELTA = {
@@ -53,7 +54,7 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
     except PySparkRuntimeError as error:
         raise MachineError(
             "Spark did not start; its own words are above. Most often Delta's jars could not be fetched: without a network, "
-            f"put the jars of {settings.delta_package} into a folder and pass --set spark.jars=FOLDER ({_first_line(error)})"
+            f"put the jars of {settings.delta_package} into a folder and pass --set spark.jars=FOLDER ({first_line(error)})"
         ) from None
     _require_delta(spark, settings)
     return spark
@@ -142,7 +143,3 @@ def _require_delta(spark: SparkSession, settings: SparkSettings) -> None:
         f"this Spark session has no Delta. Start the job with: spark-submit --packages {settings.delta_package} {flags} …, "
         "or with --properties-file conf/spark-local.conf"
     )
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]

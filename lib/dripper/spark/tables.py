@@ -10,6 +10,7 @@ from pyspark.sql.types import StructField
 
 from dripper.errors import InputError
 from dripper.spark.schemas import SCHEMA_VERSION, TABLES
+from dripper.spark.words import first_line, quoted
 
 logger = logging.getLogger(__name__)
 
@@ -54,10 +55,10 @@ class Tables:
         try:
             self._spark.sql(
                 f"CREATE TABLE {self.sql_name(table)} ({columns}) USING delta PARTITIONED BY (batch) "
-                f"COMMENT {_quoted(comment)} TBLPROPERTIES ('{_VERSION_PROPERTY}' = '{SCHEMA_VERSION}')"
+                f"COMMENT {quoted(comment)} TBLPROPERTIES ('{_VERSION_PROPERTY}' = '{SCHEMA_VERSION}')"
             )
         except AnalysisException as error:
-            raise InputError(f"cannot create {self.sql_name(table)}: {_first_line(error)}") from None
+            raise InputError(f"cannot create {self.sql_name(table)}: {first_line(error)}") from None
         return True
 
     def version(self, table: str) -> int | None:
@@ -74,7 +75,7 @@ class Tables:
         except AnalysisException as error:
             if error.getCondition() in _ABSENT:
                 return None
-            raise InputError(f"cannot open {self.sql_name(table)}: {_first_line(error)}") from None
+            raise InputError(f"cannot open {self.sql_name(table)}: {first_line(error)}") from None
         return int(properties.get(_VERSION_PROPERTY, 0))
 
     def read(self, table: str) -> DataFrame:
@@ -112,14 +113,5 @@ def _column_ddl(field: StructField) -> str:
     required = "" if field.nullable else " NOT NULL"
     comment = field.metadata.get("comment")
     return f"`{field.name}` {field.dataType.simpleString()}{required}" + (
-        f" COMMENT {_quoted(comment)}" if comment else ""
+        f" COMMENT {quoted(comment)}" if comment else ""
     )
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
