@@ -75,6 +75,25 @@ class LabelerSettings(_Section):
     """For a page without one main block: Trafilatura's choice, every block, or an empty extraction."""
 
 
+class LmSettings(_Section):
+    """The labeler `lm`: a causal language model in vLLM."""
+
+    model: str = ""
+    """A folder with a checkpoint, or its name on a model hub."""
+    decoder: Literal["parallel", "fsm", "regex"] = "parallel"
+    """How labels are decoded; all three give the same labels."""
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    """Of weights and activations; auto: what the checkpoint says."""
+    answer: Literal["auto", "json", "compact"] = "auto"
+    """The form of the answer that the model was trained to give; auto: by the checkpoint."""
+
+
+class LabelsSettings(_Section):
+    """What single labelers need, a section each."""
+
+    lm: LmSettings = LmSettings()
+
+
 class BatchSettings(_Section):
     """How WARC files are grouped. A batch is the unit of commit and of redoing."""
 
@@ -111,6 +130,7 @@ class Settings(_Section):
 
     profile: Literal["dripper", "mineru-1.1", "paper"] = "dripper"
     labeler: LabelerSettings = LabelerSettings()
+    labels: LabelsSettings = LabelsSettings()
     reading: ReadSettings = ReadSettings()
     limits: LimitSettings = LimitSettings()
     batch: BatchSettings = BatchSettings()

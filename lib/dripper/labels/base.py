@@ -17,11 +17,14 @@ class Labels:
 
     main: bool. probability: float32, of `main`; NaN where the labeler has none.
     confidence: the F1 over words that the labeler expects of `main`, 0 to 1; NaN where it cannot tell.
+    passes: forward passes of a language model over this page. windows: into how many parts the page was cut to fit it.
     """
 
     main: npt.NDArray[np.bool_]
     probability: npt.NDArray[np.float32]
     confidence: float = math.nan
+    passes: int = 0
+    windows: int = 1
 
     @classmethod
     def certain(cls, main: npt.NDArray[np.bool_]) -> "Labels":
@@ -33,6 +36,14 @@ class Labels:
         return cls(main, np.full(len(main), np.nan, np.float32))
 
 
+@dataclass(frozen=True, slots=True)
+class SimplifiedPage:
+    """All that a labeler needs which reads HTML: what the table `blocks` holds, and what travels to a GPU."""
+
+    simplified_html: str
+    n_blocks: int
+
+
 class Labeler(Protocol):
     """A labeler. `name` and `version` end up in every row that it decided."""
 
@@ -41,4 +52,12 @@ class Labeler(Protocol):
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page, in order; a page of no blocks gets empty arrays."""
+        ...
+
+
+class SimplifiedLabeler(Labeler, Protocol):
+    """A labeler that needs the simplified HTML only, so that it can run in a stage of its own."""
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        """Return one `Labels` a page, in order: the same as `label` gives for the pages these come from."""
         ...
