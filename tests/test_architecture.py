@@ -15,8 +15,9 @@ LAYERS = {
     **dict.fromkeys(("config", "guard", "language", "hosts"), 1),
     **dict.fromkeys(("warc", "html", "datasets"), 2),
     **dict.fromkeys(("labels",), 3),
-    **dict.fromkeys(("extraction",), 4),
-    **dict.fromkeys(("eval", "train", "spark"), 5),
+    **dict.fromkeys(("stages",), 4),
+    **dict.fromkeys(("extraction",), 5),
+    **dict.fromkeys(("eval", "train", "spark"), 6),
 }
 
 

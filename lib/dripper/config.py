@@ -71,8 +71,18 @@ class LabelerSettings(_Section):
     """Who decides which blocks are main content, and what happens where nothing is."""
 
     name: str = "cpu"
-    fallback: Literal["trafilatura", "body", "empty"] = "trafilatura"
-    """For a page without one main block: Trafilatura's choice, every block, or an empty extraction."""
+    fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
+    """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's choice, every block, or an
+    empty extraction. auto: `cpu` for the labeler `lm`, Trafilatura for all others."""
+
+    @property
+    def used_fallback(self) -> str:
+        """The fallback with `auto` decided.
+
+        >>> LabelerSettings(name="lm").used_fallback, LabelerSettings().used_fallback
+        ('cpu', 'trafilatura')
+        """
+        return self.fallback if self.fallback != "auto" else "cpu" if self.name == "lm" else "trafilatura"
 
 
 class LmSettings(_Section):
