@@ -128,13 +128,13 @@ class Splits:
 
     @classmethod
     def of_mapping(cls, mapping_html: str, texts: Sequence[str], title: str, profile: str) -> "Splits":
-        """From what a `Prepared` kept. Its `whole` splits the mapping HTML again, by the rules of profile `dripper`: nearly
-        always into the same blocks. Trafilatura misses what is in no mapping HTML: the head, comments, hidden parts."""
+        """From what a `Prepared` kept. Its `whole` restores the page (see `html.restore`); Trafilatura misses what is in no
+        mapping HTML: the head, comments, hidden parts."""
         return cls(
             title,
             texts,
             lambda main_ids: html_core.prune(mapping_html, main_ids, profile),
-            lambda: (html_core.preprocess(mapping_html), mapping_html),
+            lambda: (html_core.restore(mapping_html, title, profile), mapping_html),
         )
 
 
