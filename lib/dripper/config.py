@@ -110,8 +110,9 @@ class SparkSettings(_Section):
 
     master: str | None = None
     """Only for runs outside spark-submit; None: local[*]."""
-    delta_package: str = "io.delta:delta-spark_2.13:4.0.1"
-    """Fetched from Maven Central unless Delta is on the class path or `jars` is set."""
+    delta_package: str | None = None
+    """Fetched from Maven Central unless Delta is on the class path or `jars` is set. None: what the installed Python package
+    delta-spark names for the installed Spark, for instance `io.delta:delta-spark_2.13:4.0.1`."""
     jars: str = ""
     """A folder or comma-separated files: delta-spark, delta-storage and antlr4-runtime jars, for machines without a network."""
     properties: dict[str, str] = {}
