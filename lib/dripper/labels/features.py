@@ -12,7 +12,7 @@ from dripper.html.page import Page
 from dripper.labels.network import BlockSequence
 from dripper.labels.places import LEVELS, places_of
 from dripper.labels.text_features import NAMES as TEXT_NAMES
-from dripper.labels.text_features import PageWords, text_features
+from dripper.labels.text_features import text_features
 from dripper.labels.tree_features import NAMES as TREE_NAMES
 from dripper.labels.tree_features import tree_features
 
@@ -48,9 +48,8 @@ def page_features(page: Page) -> PageFeatures:
     texts = [block.text for block in page.blocks]
     chars = np.array([len(text) for text in texts], np.float64)
     link_chars = np.minimum([block.link_chars for block in page.blocks], chars)
-    words = PageWords(texts)
     places = places_of(page)
-    text = text_features(texts, words, page.title)
+    text, words = text_features(texts, page.title)
     tree = tree_features(places, page.elements.tags, chars, link_chars)
     position = _position_features(chars, link_chars, text, tree)
     whole = np.zeros((len(texts), 1), np.int64)
@@ -59,7 +58,7 @@ def page_features(page: Page) -> PageFeatures:
         np.concatenate([places.starts, whole], axis=1),
         np.concatenate([places.ends, whole + len(texts)], axis=1),
     )
-    return PageFeatures(blocks, words.counts)
+    return PageFeatures(blocks, words)
 
 
 def _position_features(
