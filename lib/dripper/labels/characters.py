@@ -55,7 +55,8 @@ class PageCharacters:
     def of(cls, texts: Sequence[str]) -> "PageCharacters":
         """Read the texts; linear in their characters. texts must not be empty (its strings may be)."""
         codes = np.frombuffer("\n".join([*texts, ""]).encode("utf-32-le", "surrogatepass"), np.uint32)
-        classes, lower = (table.take(codes, mode="clip") for table in _tables())
+        class_of, lower_of = _tables()
+        classes, lower = class_of.take(codes, mode="clip"), lower_of.take(codes, mode="clip")
         sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
         ends = np.cumsum(sizes)
         text_of = np.repeat(np.arange(len(texts)), sizes)

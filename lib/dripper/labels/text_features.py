@@ -51,7 +51,6 @@ NAMES = (
 )  # fmt: skip
 
 
-
 _OF_WORDS = NAMES.index("of_title")
 _PUNCTUATION = [characters.PUNCTUATION, characters.SENTENCE_END, characters.COMMA, characters.NUMERAL]
 _DIGITS = [characters.DIGIT, characters.UNSPACED_DIGIT]

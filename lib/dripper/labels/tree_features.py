@@ -6,8 +6,8 @@ differences of running sums. Nothing here loops over pairs of blocks or over dep
 
 import functools
 import re
-from collections.abc import Sequence
-from itertools import repeat
+from collections.abc import Hashable, Sequence
+from itertools import count, repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -83,19 +83,16 @@ def tree_features(
     """
     own = places.elements
     flags = _flags_of(places)
-    inherited = _inherited(flags, places.parents)
+    inherited = _inherited(flags, places.parents)[own]
     near = flags[own] | flags[places.containers[:, 0]] | flags[places.containers[:, 1]]
     n_tags, n_names = len(TAG_GROUPS), len(NAME_GROUPS)
-    return np.concatenate(
-        [
-            _container_features(places, chars, link_chars),
-            _repetition_features(places, chars, link_chars),
-            _bits(inherited[own], 0, n_tags), _bits(flags[own], 0, n_tags),
-            _bits(inherited[own], n_tags, n_names), _bits(near, n_tags, n_names),
-            _inline_counts(tags, places.inside),
-        ],
-        axis=1, dtype=np.float32,
+    parts: tuple[npt.NDArray[np.float64 | np.int64], ...] = (
+        _container_features(places, chars, link_chars), _repetition_features(places, chars, link_chars),
+        _bits(inherited, 0, n_tags), _bits(flags[own], 0, n_tags),
+        _bits(inherited, n_tags, n_names), _bits(near, n_tags, n_names),
+        _inline_counts(tags, places.inside),
     )  # fmt: skip
+    return np.concatenate(parts, axis=1, dtype=np.float32)
 
 
 def _container_features(places: Places, chars: FloatArray, link_chars: FloatArray) -> FloatArray:
@@ -110,13 +107,13 @@ def _container_features(places: Places, chars: FloatArray, link_chars: FloatArra
 
 def _repetition_features(places: Places, chars: FloatArray, link_chars: FloatArray) -> FloatArray:
     """How many blocks stand on the same path of tags, or in equal start tags, and how long and linked those are."""
-    tags, start_tags = places.tags, places.start_tags
     paths, depths = _paths(places)
-    own: list[int] = places.elements.tolist()
-    around = places.containers[:, 0].tolist()
-    same_path = _group([paths[element] for element in own])
-    same_class = _group([(start_tags[i], start_tags[j]) for i, j in zip(own, around, strict=True)])
-    siblings = _group([(tags[i], j) for i, j in zip(own, around, strict=True)])
+    own, around = places.elements, places.containers[:, 0]
+    tags, start_tags = _numbered(places.tags)[own], _numbered(places.start_tags)
+    n_elements = len(start_tags)
+    same_path = _numbered(paths[own].tolist())
+    same_class = _numbered((start_tags[own] * n_elements + start_tags[around]).tolist())
+    siblings = _numbered((tags * n_elements + around).tolist())
     path_blocks, class_blocks = np.bincount(same_path)[same_path], np.bincount(same_class)[same_class]
     path_chars, class_chars = (np.bincount(group, chars)[group] for group in (same_path, same_class))
     class_links = np.bincount(same_class, link_chars)[same_class]
@@ -130,20 +127,20 @@ def _repetition_features(places: Places, chars: FloatArray, link_chars: FloatArr
     )  # fmt: skip
 
 
-def _paths(places: Places) -> tuple[list[int], FloatArray]:
+def _paths(places: Places) -> tuple[IntArray, FloatArray]:
     """Return, for every element, a number that equal paths of tag names share, and its depth."""
     numbers: dict[tuple[int, str], int] = {}
     paths, depths = [0], [0]
     for parent, tag in zip(places.parents.tolist()[1:], places.tags[1:], strict=True):
         paths.append(numbers.setdefault((paths[parent], tag), len(numbers) + 1))
         depths.append(depths[parent] + 1)
-    return paths, np.array(depths, np.float64)
+    return np.array(paths, np.int64), np.array(depths, np.float64)
 
 
-def _group(keys: Sequence[object]) -> IntArray:
-    """Return a small number for each key, equal for equal keys."""
-    numbers: dict[object, int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+def _numbered(keys: Sequence[Hashable]) -> IntArray:
+    """Return a small number for each key, equal for equal keys: 0, 1, … in order of appearance."""
+    numbers = dict(zip(dict.fromkeys(keys), count(), strict=False))
+    return np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
 
 
 def _flags_of(places: Places) -> IntArray:
@@ -181,8 +178,8 @@ def _inherited(flags: IntArray, parents: IntArray) -> IntArray:
     return flags
 
 
-def _bits(flags: IntArray, first: int, count: int) -> FloatArray:
-    return (flags[:, None] >> np.arange(first, first + count) & 1).astype(np.float64)
+def _bits(flags: IntArray, first: int, n_bits: int) -> IntArray:
+    return flags[:, None] >> np.arange(first, first + n_bits) & 1
 
 
 def _inline_counts(tags: Sequence[str], inside: IntArray) -> FloatArray:
