@@ -150,6 +150,8 @@ def _fetched_jars(package: str) -> list[str]:
     group, artifact, version = package.split(":")
     for folder in sorted(Path.home().glob(".ivy2*/jars"), reverse=True):
         needed = [folder / f"{group}_{artifact}-{version}.jar", folder / f"io.delta_delta-storage-{version}.jar"]
+        # Delta 4.3 has two more jars beside these.
+        needed += sorted(folder.glob(f"io.delta_delta-kernel-*-{version}.jar"))
         parsers = sorted(folder.glob("org.antlr_antlr4-runtime-*.jar"))
         if all(jar.is_file() for jar in needed) and parsers:
             return [str(jar) for jar in (*needed, parsers[-1])]
