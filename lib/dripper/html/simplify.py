@@ -91,9 +91,8 @@ def short_tag(name: str, tag: str) -> str:
 
 def _short_odd_tag(name: str, tag: str) -> str:
     """Return what `short_tag` does where quotes stand in the names of attributes, or single ones around values."""
-    values = {}
-    for key, quoted in reversed(_QUOTED.findall(tag)):
-        values[key] = quoted
+    # Of a repeated name the first counts.
+    values = dict(reversed(_QUOTED.findall(tag)))
     short = "<" + name
     for key, marker in _IMAGE_KEYS if name == "img" else _KEYS:
         quoted = values.get(key, '""')
