@@ -14,9 +14,11 @@ import numpy.typing as npt
 from dripper.errors import ErrorCode, PageError
 from dripper.labels.base import SimplifiedPage
 
-# A start tag whose last attribute is `_item_id`. In texts `>` is `&gt;` and in values `"` is `&quot;`, so neither can look
-# like one; a value may hold `<`, hence the attributes are spelled out.
-_BLOCK_START = re.compile(r'<[^\s<>"/]+(?: [^\s=<>"]+(?:="[^"]*")?)* _item_id="(\d+)">')
+# Any start tag; that of a block has `_item_id` as its last attribute. All are read, one after the other, as a value may hold
+# what looks like the start of a block: `<span class='<p _item_id="9">'>`. In texts `<` is always `&lt;`.
+_START_TAG = re.compile(
+    r"""<[^\s<>/!][^\s<>/]*(?:\s+[^\s=<>"']+(?:=(?:"[^"]*"|'[^']*'))?)*?(?: _item_id="(\d+)")?\s*/?>"""
+)
 Number = TypeVar("Number", bound=np.generic)
 _ITEM_ID = re.compile(r' _item_id="\d+">')
 
@@ -52,7 +54,7 @@ def split_blocks(page: SimplifiedPage) -> BlockTexts:
     Raises PageError (labeler_failed) where the HTML does not have the blocks 1..n_blocks in order.
     """
     html = page.simplified_html
-    starts = list(_BLOCK_START.finditer(html))
+    starts = [tag for tag in _START_TAG.finditer(html) if tag[1]]
     if [int(start[1]) for start in starts] != list(range(1, page.n_blocks + 1)):
         raise PageError(
             ErrorCode.LABELER_FAILED,
