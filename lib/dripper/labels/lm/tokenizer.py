@@ -7,6 +7,7 @@ from typing import Any
 from dripper.errors import MachineError
 from dripper.labels.lm.optional import load
 
+VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.*", "*.tiktoken")
 # MinerU-HTML 1.1 puts this message in front when it applies the template for the second time.
 SYSTEM_MESSAGE = "You are a helpful assistant."
 
@@ -28,6 +29,9 @@ class ChatTokenizer:
     def load(cls, folder: Path, chat: str) -> "ChatTokenizer":
         """Return the tokenizer in a checkpoint's folder. Raises MachineError where there is none."""
         transformers = load("transformers")
+        # transformers makes an empty tokenizer, without a word, of a folder that has none.
+        if not any(file for pattern in VOCABULARIES for file in folder.glob(pattern)):
+            raise MachineError(f"{folder} has no tokenizer: none of {', '.join(VOCABULARIES)}")
         try:
             return cls(transformers.AutoTokenizer.from_pretrained(folder), chat)
         except (OSError, ValueError, ImportError) as error:
