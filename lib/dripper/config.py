@@ -140,8 +140,9 @@ class SparkSettings(_Section):
 
     master: str | None = None
     """Only for runs outside spark-submit; None: local[*]."""
-    delta_package: str = "io.delta:delta-spark_2.13:4.0.1"
-    """Fetched from Maven Central unless Delta is on the class path or `jars` is set."""
+    delta_package: str | None = None
+    """Fetched from Maven Central unless Delta is on the class path or `jars` is set. None: what the installed Python package
+    delta-spark names for the installed Spark, for instance `io.delta:delta-spark_2.13:4.0.1`."""
     jars: str = ""
     """A folder or comma-separated files: delta-spark, delta-storage and antlr4-runtime jars, for machines without a network."""
     properties: dict[str, str] = {}
@@ -247,6 +248,11 @@ def _sentence(problem: Mapping[str, Any]) -> str:
         return f"setting {key} is a section: set one of {', '.join(inside)}"
     if problem["type"] != "extra_forbidden":
         return f"setting {key}={problem['input']!r}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
+    value = problem["input"]
+    while isinstance(value, dict) and value:
+        # An unknown section: what stands in it tells best which one was meant.
+        inner, value = next(iter(value.items()))
+        key, place = f"{key}.{inner}", [*place, str(inner)]
     known = list(keys())
     near = difflib.get_close_matches(key, known, n=1, cutoff=0.4) or difflib.get_close_matches(
         place[-1], [name.rpartition(".")[2] for name in known], n=1, cutoff=0.5

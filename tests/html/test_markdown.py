@@ -98,3 +98,19 @@ def test_placeholders_in_the_input_are_not_ours():
 def test_any_text_converts(html):
     assert isinstance(to_markdown(html), str)
     assert isinstance(to_text(html), str)
+
+
+def test_an_item_with_a_number_of_its_own_keeps_it():
+    html = '<ol><li value="3">c</li><li>d</li><li value="7">g</li><li value="-1">h</li><li value="x">i</li></ol>'
+    assert re.findall(r"^(\d+)[.)] (\w)", to_markdown(html), re.MULTILINE) == [
+        ("3", "c"),
+        ("4", "d"),
+        ("7", "g"),
+        ("8", "h"),
+        ("9", "i"),
+    ]
+
+
+def test_the_data_of_an_image_is_no_text():
+    html = '<p>a <img src="data:image/png;base64,AAAA" alt="chart &lt;1&gt;"> b <img src="/x.png" alt="photo"></p>'
+    assert to_markdown(html) == "a chart <1> b ![photo](/x.png)\n"

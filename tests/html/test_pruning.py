@@ -67,3 +67,32 @@ def test_text_that_looks_like_an_id_is_text():
     html = '<p>one _item_id="2"></p><p title=\'_item_id="1"\'>two</p>'
     assert kept(html, [1]) == '<p>one _item_id="2"&gt;</p>'
     assert kept(html, [2]) == '<p title="_item_id=&quot;1&quot;">two</p>'
+
+
+@pytest.mark.parametrize(
+    ("html", "main_ids", "expected"),
+    [
+        (
+            "<ol><li><p>a</p></li><li><p>b</p></li><li><p>c</p></li><li><p>d</p></li></ol>",
+            {2, 3},
+            '<ol><li value="2"><p>b</p></li><li><p>c</p></li></ol>',
+        ),
+        (
+            "<ol start=5><li>a<div>x</div></li><li>b</li><li>c</li></ol>",
+            {1, 4},
+            '<ol start="5"><li>a</li><li value="7">c</li></ol>',
+        ),
+        ("<ol reversed><li><p>a</p></li><li><p>b</p></li></ol>", {2}, '<ol reversed=""><li><p>b</p></li></ol>'),
+        (
+            "<ol><li value=9><p>a</p></li><li><p>b</p></li></ol>",
+            {2},
+            '<ol><li value="10"><p>b</p></li></ol>',
+        ),
+        ("<ol start=x><li><p>a</p></li><li><p>b</p></li></ol>", {2}, '<ol start="x"><li value="2"><p>b</p></li></ol>'),
+        ("<ul><li><p>a</p></li><li><p>b</p></li></ul>", {2}, "<ul><li><p>b</p></li></ul>"),
+    ],
+)
+def test_items_keep_their_numbers(html, main_ids, expected):
+    page = preprocess(html)
+    assert page.prune(main_ids) == f"<html><body>{expected}</body></html>"
+    assert prune(page.mapping_html, main_ids) == page.prune(main_ids)

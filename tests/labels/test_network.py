@@ -24,11 +24,15 @@ def random_weights(seed: int = 0, size: float = 0.5) -> dict[str, np.ndarray]:
     return {name: np.rint(draw.normal(0, size, of) * WEIGHT_STEPS) / WEIGHT_STEPS for name, of in shapes.items()}
 
 
-def random_page(blocks: int, seed: int = 1) -> tuple[np.ndarray, ExactOperations]:
-    draw = np.random.default_rng(seed)
+def ranges(blocks: int) -> tuple[np.ndarray, np.ndarray]:
     starts = np.stack([np.arange(blocks) // 3 * 3, np.zeros(blocks, np.int64)], axis=1)
     ends = np.stack([np.minimum(starts[:, 0] + 3, blocks), np.full(blocks, blocks)], axis=1)
-    do = ExactOperations(starts, ends)
+    return starts, ends
+
+
+def random_page(blocks: int, seed: int = 1) -> tuple[np.ndarray, ExactOperations]:
+    draw = np.random.default_rng(seed)
+    do = ExactOperations(*ranges(blocks))
     return do.snap(draw.normal(0, 2, (blocks, FEATURES))), do
 
 
@@ -39,8 +43,8 @@ class ReversedSums(ExactOperations):
         return super().normalise(x[:, ::-1])[:, ::-1]
 
     def container_means(self, x: np.ndarray) -> np.ndarray:
-        blocks = len(x)
-        backwards = ExactOperations(blocks - self._ends[::-1], blocks - self._starts[::-1])
+        starts, ends = ranges(len(x))
+        backwards = ExactOperations(len(x) - ends[::-1], len(x) - starts[::-1])
         return backwards.container_means(x[::-1])[::-1]
 
 
@@ -56,7 +60,7 @@ def test_the_order_of_summing_changes_no_bit(blocks: int) -> None:
     weights = random_weights()
     features, do = random_page(blocks)
     expected = forward(weights, SHAPE, features, do)
-    backwards = ReversedSums(do._starts, do._ends)
+    backwards = ReversedSums(*ranges(blocks))
     actual = forward(weights, SHAPE, features.view(Permuted), backwards)
     assert np.array_equal(np.asarray(actual), expected)
 

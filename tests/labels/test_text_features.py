@@ -1,16 +1,19 @@
 """Features of texts."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.labels.text_features import CUES, NAMES, PageWords, text_features
+from dripper.labels.text_features import CUES, FREQUENT_WORDS, HEAD_WORDS, NAMES, text_features
+from dripper.labels.words import words_of
 from labelled import pages
 
 
 def features(*texts: str, title: str = "") -> dict[str, list[float]]:
-    matrix = text_features(texts, PageWords(texts), title)
+    matrix = text_features(texts, title)[0]
     return {name: matrix[:, column].tolist() for column, name in enumerate(NAMES)}
 
 
@@ -20,7 +23,7 @@ def cues(text: str) -> set[str]:
 
 
 def test_there_is_one_column_a_name_and_no_name_twice() -> None:
-    assert text_features(["a"], PageWords(["a"]), "").shape == (1, len(NAMES))
+    assert text_features(["a"], "")[0].shape == (1, len(NAMES))
     assert len(set(NAMES)) == len(NAMES)
 
 
@@ -87,17 +90,32 @@ def test_cues_are_words_or_pairs_at_the_beginning(text: str, expected: set[str])
 
 @given(st.lists(st.text(), min_size=1, max_size=6), st.text())
 def test_any_text_gives_finite_features_that_its_neighbours_do_not_shift(texts: list[str], title: str) -> None:
-    matrix = text_features(texts, PageWords(texts), title)
+    matrix, words = text_features(texts, title)
     assert np.isfinite(matrix).all()
     alone = ("log_chars", "log_words", "punctuation", "digits", "ends_sentence", "of_title", "date", "cue_share")
     columns = [NAMES.index(name) for name in alone]
     for index, text in enumerate(texts):
-        own = text_features([text], PageWords([text]), title)
+        own, own_words = text_features([text], title)
         assert np.array_equal(own[0, columns], matrix[index, columns])
+        assert own_words[0] == words[index]
 
 
-def test_word_counts_of_a_real_page() -> None:
-    texts = [block.text for block in pages()[0].blocks]
-    words = PageWords(texts)
-    assert words.counts.tolist() == [len(own) for own in words.blocks]
-    assert words.counts.sum() > 500
+@pytest.mark.parametrize("number", range(11))
+def test_word_features_of_real_pages_against_plain_loops(number: int) -> None:
+    page = pages()[number]
+    texts = [block.text for block in page.blocks]
+    words, title = [words_of(text) for text in texts], set(words_of(page.title))
+    matrix, counts = text_features(texts, page.title)
+    frequency = Counter(word for own in words for word in own)
+    least = min(count for _, count in frequency.most_common(FREQUENT_WORDS))
+    expected = {
+        "of_title": [len(set(own) & title) / max(len(set(own)), 1) for own in words],
+        "title_covered": [len(set(own) & title) / max(len(title), 1) for own in words],
+        "frequent_words": [np.mean([frequency[word] >= least for word in own[:HEAD_WORDS]] or [0]) for own in words],
+        "short_words": [np.mean([len(word) <= 3 for word in own[:HEAD_WORDS]] or [0]) for own in words],
+        "distinct_words": [len(set(own)) / max(len(own), 1) for own in words],
+        "repeated": [texts.count(text) > 1 for text in texts],
+    }
+    assert counts.tolist() == [len(own) for own in words]
+    for name, values in expected.items():
+        assert matrix[:, NAMES.index(name)] == pytest.approx(np.array(values, float), abs=1e-6), name

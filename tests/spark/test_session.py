@@ -1,5 +1,6 @@
 """The session: a clear sentence for every machine that lacks something."""
 
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -63,14 +64,38 @@ def test_jars_that_are_not_there() -> None:
 def test_jars_of_an_earlier_run_are_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     package = "io.delta:delta-spark_2.13:4.0.1"
-    assert session.delta_jars(SparkSettings()) == {"spark.jars.packages": package}
+    settings = SparkSettings(delta_package=package)
+    assert session.delta_jars(settings) == {"spark.jars.packages": package}
     folder = tmp_path / ".ivy2.5.2" / "jars"
     folder.mkdir(parents=True)
     for name in ("io.delta_delta-spark_2.13-4.0.1", "io.delta_delta-storage-4.0.1", "org.antlr_antlr4-runtime-4.13.1"):
         (folder / f"{name}.jar").touch()
-    jars = session.delta_jars(SparkSettings())
+    jars = session.delta_jars(settings)
     assert jars["spark.jars"].count(".jar") == 3
     assert jars["spark.jars.packages"] == ""
+
+
+@pytest.mark.parametrize(
+    ("spark_version", "delta", "package"),
+    [
+        ("4.0.2", "4.0.1", "io.delta:delta-spark_2.13:4.0.1"),
+        ("4.1.4", "4.1.0", "io.delta:delta-spark_4.1_2.13:4.1.0"),
+        ("4.1.4", None, "io.delta:delta-spark_4.1_2.13:4.1.0"),
+        ("4.0.5", None, "io.delta:delta-spark_2.13:4.0.1"),
+    ],
+)
+def test_delta_fits_what_is_installed(
+    monkeypatch: pytest.MonkeyPatch, spark_version: str, delta: str | None, package: str
+) -> None:
+    def version(_: str) -> str:
+        if delta is None:
+            raise PackageNotFoundError
+        return delta
+
+    monkeypatch.setattr(session.pyspark, "__version__", spark_version)
+    monkeypatch.setattr(session, "version", version)
+    assert session.delta_package(SparkSettings()) == package
+    assert session.delta_package(SparkSettings(delta_package="a:b:c")) == "a:b:c"
 
 
 @pytest.mark.spark

@@ -63,11 +63,13 @@ def link_chars_before(tree: Tree, texts: list[str]) -> list[int]:
     """Return for each index into `texts` how many characters inside links stand in the texts before it."""
     counts = [0] * len(texts)
     covered = -1
-    for element, tag in enumerate(tree.tags):
-        if tag == "a" and tree.opens[element] > covered:
-            covered = tree.closes[element]
-            for index in range(tree.opens[element] + 1, covered, 2):
-                counts[index] = len(unescape(texts[index].strip()))
+    for element in [element for element, tag in enumerate(tree.tags) if tag == "a"]:
+        first, last = tree.opens[element] + 1, tree.closes[element]
+        if first > covered:
+            covered = last
+            for index in range(first, last, 2):
+                if text := texts[index].strip():
+                    counts[index] = len(unescape(text) if "&" in text else text)
     return list(accumulate(counts, initial=0))
 
 

@@ -27,13 +27,15 @@ MAX_ATTRIBUTES = 30_000
 """Attributes of one tag: each is compared with all before it (20,000 take 0.9 s)."""
 MAX_OPTIONS = 20_000
 """Options of one `select` (20,000 take 1.4 s)."""
+_SMALLEST_COSTLY = MAX_OPTIONS * len("<option")
+"""No shorter page reaches a limit on options or nesting: 28,000 nested `div` have as many characters."""
 
 
 def refuse_costly(html: str) -> None:
     """Raise PageError(PARSE_FAILED) if parsing would take seconds; looks closer only at pages that are large enough."""
     if (most := _most_attributes(html)) > MAX_ATTRIBUTES:
         raise PageError(ErrorCode.PARSE_FAILED, f"a tag with about {most} attributes; the limit is {MAX_ATTRIBUTES}")
-    if html.count("<") < MAX_OPTIONS:
+    if len(html) < _SMALLEST_COSTLY or html.count("<") < MAX_OPTIONS:
         return
     if (most := max(len(_OPTION.findall(part)) for part in _SELECT.split(html))) > MAX_OPTIONS:
         raise PageError(ErrorCode.PARSE_FAILED, f"a select with {most} options; the limit is {MAX_OPTIONS}")

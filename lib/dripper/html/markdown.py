@@ -15,7 +15,7 @@ from dripper.html.document import parse_document
 from dripper.html.formulas import delimited, formula_at
 from dripper.html.scan import UnbalancedMarkupError, scan
 from dripper.html.tags import HTML_VOID, LINE_BREAKING
-from dripper.html.tree import Tree, attributes, escape, escape_attribute, unescape
+from dripper.html.tree import Tree, attribute, attributes, escape, escape_attribute, unescape
 
 _LANGUAGE = re.compile(
     r"\b(?:lang(?:uage)?|brush|highlight-source|hljs|sourceCode|prettyprint lang)[-: ]+([A-Za-z][\w+#.-]*)"
@@ -118,8 +118,7 @@ def _rewrite(tree: Tree) -> list[str]:
         elif name == "table" and _is_code_table(tree, element):
             _replace(tree, element, f"<pre><code>{escape(code_text(tree, element))}</code></pre>")
         else:
-            if name == "table" and _is_layout(tree, element):
-                _take_apart(tree, element)
+            _rewrite_tags(tree, element)
             element += 1
             continue
         element = tree.lasts[element] + 1
@@ -127,6 +126,19 @@ def _rewrite(tree: Tree) -> list[str]:
         if "\\" in tree.parts[index] or "[tex]" in tree.parts[index]:
             tree.parts[index] = _TEX_IN_TEXT.sub(lambda match: _hole(holes, match.group()), tree.parts[index])
     return holes
+
+
+def _rewrite_tags(tree: Tree, element: int) -> None:
+    """Take a layout table apart; begin a new list at an item with a number of its own, which the converter does not
+    know; drop the data of an image that stands in its address."""
+    name, tag, index = tree.tags[element], tree.start_tag(element), tree.opens[element]
+    if name == "table" and _is_layout(tree, element):
+        _take_apart(tree, element)
+    elif name == "li" and " value" in tag and tree.tags[tree.parents[element]] == "ol":
+        if (number := attribute(tag, "value")) and number.isascii() and number.isdigit():
+            tree.parts[index] = f'</ol><ol start="{number}">{tag}'
+    elif name == "img" and "data:" in tag and (attribute(tag, "src") or "").strip().startswith("data:"):
+        tree.parts[index] = escape(attribute(tag, "alt") or "")
 
 
 def _hole(holes: list[str], tex: str) -> str:

@@ -1,6 +1,7 @@
 """From labels to main HTML: the main blocks, their ancestors, and the cells that keep a row in its columns."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -8,9 +9,10 @@ from dripper.html.blocks import Block
 from dripper.html.mapping import WRAPPER
 from dripper.html.scan import scan
 from dripper.html.tags import CELLS, HTML_VOID
-from dripper.html.tree import Tree
+from dripper.html.tree import Tree, attribute
 
 _ITEM_ID = re.compile(r' _item_id="(\d+)">$')
+_NUMBER = re.compile(r"-?[0-9]{1,9}")
 
 
 class UnknownItemError(ValueError):
@@ -97,6 +99,21 @@ def _kept_cells(tree: Tree, slices: list[Slice]) -> dict[int, set[int]]:
     return rows
 
 
+def item_numbers(tree: Tree, element: int) -> dict[int, int]:
+    """Return the number of each item of an `ol`, as a browser counts; nothing where it counts backwards."""
+    if " reversed" in tree.start_tag(element):
+        return {}
+    number = _number(attribute(tree.start_tag(element), "start"), 1) - 1
+    numbers: dict[int, int] = {}
+    for item in (child for child in tree.children(element) if tree.tags[child] == "li"):
+        number = numbers[item] = _number(attribute(tree.start_tag(item), "value"), number + 1)
+    return numbers
+
+
+def _number(text: str | None, otherwise: int) -> int:
+    return int(text) if text is not None and _NUMBER.fullmatch(text) else otherwise
+
+
 class _Cutter:
     """Writes slices and the tags around them, in document order."""
 
@@ -104,6 +121,8 @@ class _Cutter:
         self.tree = tree
         self.rows = {row: cells for row, cells in rows.items() if len(cells) > 1}
         self.next_child = {row: row + 1 for row in self.rows}
+        self.numbers: dict[int, dict[int, int]] = {}
+        self.last_number: dict[int, int] = {}
         self.out: list[str] = []
         self.open: list[int] = []
         self.previous: Slice | None = None
@@ -122,7 +141,7 @@ class _Cutter:
             owner = tree.parents[owner]
         for element in reversed(path):
             self.fill_row(tree.parents[element], tree.opens[element])
-            self.out.append(tree.parts[tree.opens[element]])
+            self.out.append(self.start_tag(element))
             opened.append(element)
             self.previous = None
         if kept is not None and opened:
@@ -144,7 +163,25 @@ class _Cutter:
         if self.previous is not None and self.previous.is_run and kept.is_run and self.apart(self.previous, kept):
             self.out.append("<br>")
         self.out += self.tree.parts[kept.first : kept.last + 1]
+        if not kept.is_run and self.tree.names[self.tree.parts[kept.first]] == "li":
+            self.out[kept.first - kept.last - 1] = self.start_tag(bisect_left(self.tree.opens, kept.first))
         self.previous = kept
+
+    def start_tag(self, element: int) -> str:
+        """Return an element's start tag; an item of an `ol` keeps its number where items before it are left out."""
+        tree, tag = self.tree, self.tree.start_tag(element)
+        owner = tree.parents[element]
+        if tree.tags[element] != "li" or owner < 0 or tree.tags[owner] != "ol":
+            return tag
+        if owner not in self.numbers:
+            self.numbers[owner] = item_numbers(tree, owner)
+            self.last_number[owner] = next(iter(self.numbers[owner].values()), 1) - 1
+        number = self.numbers[owner].get(element)
+        if number is None:
+            return tag
+        follows = number == self.last_number[owner] + 1
+        self.last_number[owner] = number
+        return tag if follows or " value" in tag else f'{tag[:-1]} value="{number}">'
 
     def apart(self, before: Slice, after: Slice) -> bool:
         """Tell whether elements stood between two runs, and no `br` is left to part them."""

@@ -16,7 +16,7 @@ HIDDEN_SHARE = 0.3
 2,374 labelled training pages, hidden elements above it are main content by 35 % (`display:none`) to 80 % (`hidden`),
 those below by 15 %."""
 
-_START, _END, _VOID, _DROP, _HIDDEN = range(5)
+_START, _VOID, _END, _DROP, _HIDDEN = range(5)
 
 Indexes = npt.NDArray[np.int64]
 
@@ -59,22 +59,21 @@ def scan(
     if hidden:
         parts = cut_parts(parts, [(2 * int(opens[i]) + 1, 2 * int(closes[i]) + 1) for i in hidden])
         opens, closes, parents, lasts = _without(hidden, opens, closes, parents, lasts)
-    element_names = [names[parts[2 * k + 1]] for k in opens.tolist()]
+    starts = (2 * opens + 1).tolist()
+    element_names = [names[parts[index]] for index in starts]
     if rewritten:
-        parts[1::2] = [rewritten.get(tag, tag) for tag in parts[1::2]]
+        for index in [index for index in starts if parts[index] in rewritten]:
+            parts[index] = rewritten[parts[index]]
         names.update({new: names[tag] for tag, new in rewritten.items()})
-    places = ((2 * opens + 1).tolist(), (2 * closes + 1).tolist())
-    return Tree(parts, names, void, element_names, parents.tolist(), lasts.tolist(), *places)
+    return Tree(parts, names, void, element_names, parents.tolist(), lasts.tolist(), starts, (2 * closes + 1).tolist())
 
 
 def _read_tags(
     tags: Collection[str], void: Collection[str], read_tags: ReadTags | None
 ) -> tuple[dict[str, str], dict[str, int], dict[str, str]]:
     """Return the name, the kind, and where it changes the new markup of each tag."""
-    starts = [tag for tag in tags if tag[1] not in "/!?"]
-    names = {tag: tag[1:-1].partition(" ")[0] for tag in starts}
-    kind_of = {name: _VOID if name in void else _START for name in set(names.values())}
-    kinds = {tag: kind_of[name] for tag, name in names.items()}
+    names: dict[str, str] = {}
+    kinds: dict[str, int] = {}
     for tag in tags:
         if tag[1] == "/":
             name = names[tag] = tag[2:-1]
@@ -82,6 +81,10 @@ def _read_tags(
             kinds[tag] = _DROP if name in void else _END
         elif tag[1] in "!?":
             kinds[tag] = _DROP
+        else:
+            name = names[tag] = tag[1:-1].partition(" ")[0]
+            kinds[tag] = _VOID if name in void else _START
+    starts = [tag for tag, kind in kinds.items() if kind <= _VOID] if read_tags is not None else []
     rewritten: dict[str, str] = {}
     for tag, (markup, hidden) in read_tags(starts).items() if read_tags is not None else ():
         if markup != tag:

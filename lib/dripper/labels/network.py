@@ -54,7 +54,10 @@ class BlockSequence(NamedTuple):
 
 
 class Operations(Protocol):
-    """What numpy and JAX do differently. x: (n_blocks, any number of columns)."""
+    """What numpy and JAX do differently. x: (n_blocks, any number of columns).
+
+    `snap` and `rectify` may overwrite their argument, which nobody uses again.
+    """
 
     def snap(self, x: Array) -> Array:
         """Round to the grid of activations (training: not at all)."""
@@ -112,17 +115,19 @@ class ExactOperations:
     """The operations of labelling, on one page: float64 on grids. starts, ends: those of :class:`BlockSequence`."""
 
     def __init__(self, starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> None:
-        self._starts, self._ends = starts, ends
+        self._sizes = (ends - starts).astype(np.float64)
+        n_levels = starts.shape[1]
+        self._starts, self._ends = (part * n_levels + np.arange(n_levels) for part in (starts, ends))
 
     def snap(self, x: Array) -> Array:
-        """Round to multiples of 1/256; |x| must be under 2^43."""
-        y = x + _ROUNDER
-        y -= _ROUNDER
-        return y
+        """Round to multiples of 1/256, in place; |x| must be under 2^43."""
+        x += _ROUNDER
+        x -= _ROUNDER
+        return x
 
     def rectify(self, x: Array) -> Array:
-        """Return max(x, 0)."""
-        return np.maximum(x, 0)
+        """Return max(x, 0), in place."""
+        return np.maximum(x, 0, out=x)
 
     def normalise(self, x: Array) -> Array:
         """Divide every row by its root mean square, on the grid."""
@@ -141,12 +146,12 @@ class ExactOperations:
         """Return means over each block's containers, on the grid."""
         sums = np.zeros((len(x) + 1, x.shape[1]))
         np.cumsum(x, axis=0, out=sums[1:])
-        width = x.shape[1] // self._starts.shape[1]
-        means = np.empty_like(x)
-        for level, (start, end) in enumerate(zip(self._starts.T, self._ends.T, strict=True)):
-            own = slice(level * width, (level + 1) * width)
-            means[:, own] = (sums[end, own] - sums[start, own]) / (end - start)[:, None]
-        return self.snap(means)
+        # A row for each pair of block and level, so that each range costs two copies of neighbouring numbers.
+        rows = sums.reshape(-1, x.shape[1] // self._sizes.shape[1])
+        means = rows.take(self._ends, axis=0)
+        means -= rows.take(self._starts, axis=0)
+        means /= self._sizes[:, :, None]
+        return self.snap(means.reshape(x.shape))
 
     def drop(self, x: Array) -> Array:
         """Return x: nothing is disturbed."""

@@ -1,6 +1,8 @@
 """Where the blocks of a page stand in its tree: containers, and the ranges of blocks and elements in them."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -8,6 +10,7 @@ import numpy.typing as npt
 from dripper.html.page import Page
 
 IntArray = npt.NDArray[np.int64]
+Item = TypeVar("Item")
 
 LEVELS = 5
 """How many containers of a block are looked at one by one: the element around it, that element's parent, and so on."""
@@ -39,24 +42,32 @@ def places_of(page: Page) -> Places:
     """Return the places of the blocks of a page; linear in elements and blocks, whatever the depth."""
     tree = page.elements
     used = _elements_around(page)
-    number = {element: index for index, element in enumerate(used)}
-    parents = np.array([number[max(tree.parents[element], 0)] for element in used], np.int64)
-    elements = np.array([number[block.element] for block in page.blocks], np.int64)
-    is_run = np.array([block.is_run for block in page.blocks], bool)
+    number = dict(zip(used, range(len(used)), strict=True)) | {-1: 0}
+    _, _, _, block_elements, runs, firsts, lasts = map(list, zip(*page.blocks, strict=True))
+    parents = _gathered(number, _picked(tree.parents, used))
+    elements, is_run = _gathered(number, block_elements), np.array(runs, bool)
     levels = [np.where(is_run, elements, parents[elements])]
     while len(levels) < LEVELS:
         levels.append(parents[levels[-1]])
     containers = np.stack(levels, axis=1)
-    firsts, lasts = (np.array(part, np.int64) for part in zip(*((b.first, b.last) for b in page.blocks), strict=True))
-    opens, closes = (np.array([part[element] for element in used]) for part in (tree.opens, tree.closes))
+    starts_at, ends_at = np.array(firsts, np.int64), np.array(lasts, np.int64)
+    opens, closes = (np.array(_picked(part, used), np.int64) for part in (tree.opens, tree.closes))
     all_opens = np.array(tree.opens, np.int64)
+    # Most containers hold several blocks: their ranges are looked up once.
+    first_block, end_block = np.searchsorted(starts_at, opens), np.searchsorted(starts_at, closes, side="right")
     return Places(
-        tags=[tree.tags[element] for element in used], start_tags=[tree.start_tag(element) for element in used],
-        parents=parents, elements=elements, is_run=is_run, containers=containers,
-        starts=np.searchsorted(firsts, opens[containers]),
-        ends=np.searchsorted(firsts, closes[containers], side="right"),
-        inside=np.stack([np.searchsorted(all_opens, firsts), np.searchsorted(all_opens, lasts, side="right")], axis=1),
+        tags=_picked(tree.tags, used), start_tags=_picked(tree.parts, opens.tolist()), parents=parents,
+        elements=elements, is_run=is_run, containers=containers, starts=first_block[containers], ends=end_block[containers],
+        inside=np.stack([np.searchsorted(all_opens, starts_at), np.searchsorted(all_opens, ends_at, side="right")], axis=1),
     )  # fmt: skip
+
+
+def _picked(values: Sequence[Item], indexes: Sequence[int]) -> list[Item]:
+    return list(map(values.__getitem__, indexes))
+
+
+def _gathered(numbers: Mapping[int, int], keys: Sequence[int]) -> IntArray:
+    return np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
 
 
 def _elements_around(page: Page) -> list[int]:

@@ -6,7 +6,8 @@ differences of running sums. Nothing here loops over pairs of blocks or over dep
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from itertools import count, repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -45,10 +46,11 @@ NAME_GROUPS: dict[str, str] = {
     "review": "review|rating|testimonial|faq|accordion|tab",
 }
 """What class, id, role and itemprop values tell: English words that sites of every language use in their markup."""
-_NAMED = re.compile(r'\s(?:class|id|role|itemprop)="([^"]*)"')
+# Generated class lists run to kilobytes; what names an element stands in their first 200 characters.
+_NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
+_ANY_GROUP = re.compile("|".join(NAME_GROUPS.values()))
+_LETTERS = "".join(chr(code) if chr(code).islower() else " " for code in range(128))
 _WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
-# Generated class lists run to kilobytes; what names an element stands at their beginning.
-_NAME_CHARS = 200
 
 INLINE_GROUPS = (
     "a",
@@ -81,19 +83,16 @@ def tree_features(
     """
     own = places.elements
     flags = _flags_of(places)
-    inherited = _inherited(flags, places.parents)
+    inherited = _inherited(flags, places.parents)[own]
     near = flags[own] | flags[places.containers[:, 0]] | flags[places.containers[:, 1]]
     n_tags, n_names = len(TAG_GROUPS), len(NAME_GROUPS)
-    return np.concatenate(
-        [
-            _container_features(places, chars, link_chars),
-            _repetition_features(places, chars, link_chars),
-            _bits(inherited[own], 0, n_tags), _bits(flags[own], 0, n_tags),
-            _bits(inherited[own], n_tags, n_names), _bits(near, n_tags, n_names),
-            _inline_counts(tags, places.inside),
-        ],
-        axis=1, dtype=np.float32,
+    parts: tuple[npt.NDArray[np.float64 | np.int64], ...] = (
+        _container_features(places, chars, link_chars), _repetition_features(places, chars, link_chars),
+        _bits(inherited, 0, n_tags), _bits(flags[own], 0, n_tags),
+        _bits(inherited, n_tags, n_names), _bits(near, n_tags, n_names),
+        _inline_counts(tags, places.inside),
     )  # fmt: skip
+    return np.concatenate(parts, axis=1, dtype=np.float32)
 
 
 def _container_features(places: Places, chars: FloatArray, link_chars: FloatArray) -> FloatArray:
@@ -108,13 +107,13 @@ def _container_features(places: Places, chars: FloatArray, link_chars: FloatArra
 
 def _repetition_features(places: Places, chars: FloatArray, link_chars: FloatArray) -> FloatArray:
     """How many blocks stand on the same path of tags, or in equal start tags, and how long and linked those are."""
-    tags, start_tags = places.tags, places.start_tags
     paths, depths = _paths(places)
-    own: list[int] = places.elements.tolist()
-    around = places.containers[:, 0].tolist()
-    same_path = _group([paths[element] for element in own])
-    same_class = _group([(start_tags[i], start_tags[j]) for i, j in zip(own, around, strict=True)])
-    siblings = _group([(tags[i], j) for i, j in zip(own, around, strict=True)])
+    own, around = places.elements, places.containers[:, 0]
+    tags, start_tags = _numbered(places.tags)[own], _numbered(places.start_tags)
+    n_elements = len(start_tags)
+    same_path = _numbered(paths[own].tolist())
+    same_class = _numbered((start_tags[own] * n_elements + start_tags[around]).tolist())
+    siblings = _numbered((tags * n_elements + around).tolist())
     path_blocks, class_blocks = np.bincount(same_path)[same_path], np.bincount(same_class)[same_class]
     path_chars, class_chars = (np.bincount(group, chars)[group] for group in (same_path, same_class))
     class_links = np.bincount(same_class, link_chars)[same_class]
@@ -128,20 +127,20 @@ def _repetition_features(places: Places, chars: FloatArray, link_chars: FloatArr
     )  # fmt: skip
 
 
-def _paths(places: Places) -> tuple[list[int], FloatArray]:
+def _paths(places: Places) -> tuple[IntArray, FloatArray]:
     """Return, for every element, a number that equal paths of tag names share, and its depth."""
     numbers: dict[tuple[int, str], int] = {}
     paths, depths = [0], [0]
     for parent, tag in zip(places.parents.tolist()[1:], places.tags[1:], strict=True):
         paths.append(numbers.setdefault((paths[parent], tag), len(numbers) + 1))
         depths.append(depths[parent] + 1)
-    return paths, np.array(depths, np.float64)
+    return np.array(paths, np.int64), np.array(depths, np.float64)
 
 
-def _group(keys: Sequence[object]) -> IntArray:
-    """Return a small number for each key, equal for equal keys."""
-    numbers: dict[object, int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+def _numbered(keys: Sequence[Hashable]) -> IntArray:
+    """Return a small number for each key, equal for equal keys: 0, 1, … in order of appearance."""
+    numbers = dict(zip(dict.fromkeys(keys), count(), strict=False))
+    return np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
 
 
 def _flags_of(places: Places) -> IntArray:
@@ -154,8 +153,8 @@ def _flags_of(places: Places) -> IntArray:
 
 def _name_bits(start_tag: str) -> int:
     bits = 0
-    for values in _NAMED.findall(start_tag):
-        for word in _WORD.findall(values[:_NAME_CHARS]):
+    for value in _NAMED.findall(start_tag):
+        for word in value.translate(_LETTERS).split() if value == value.lower() else _WORD.findall(value):
             bits |= _word_bits(word)
     return bits
 
@@ -164,6 +163,8 @@ def _name_bits(start_tag: str) -> int:
 @functools.lru_cache(maxsize=1 << 15)
 def _word_bits(word: str) -> int:
     lowered = word.lower()
+    if _ANY_GROUP.search(lowered) is None:
+        return 0
     found = (re.search(pattern, lowered) is not None for pattern in NAME_GROUPS.values())
     return sum(1 << bit for bit, hit in enumerate(found, start=len(TAG_GROUPS)) if hit)
 
@@ -177,15 +178,15 @@ def _inherited(flags: IntArray, parents: IntArray) -> IntArray:
     return flags
 
 
-def _bits(flags: IntArray, first: int, count: int) -> FloatArray:
-    return (flags[:, None] >> np.arange(first, first + count) & 1).astype(np.float64)
+def _bits(flags: IntArray, first: int, n_bits: int) -> IntArray:
+    return flags[:, None] >> np.arange(first, first + n_bits) & 1
 
 
 def _inline_counts(tags: Sequence[str], inside: IntArray) -> FloatArray:
     groups = {tag: number for number, group in enumerate(INLINE_GROUPS) for tag in group.split()}
-    kinds = np.array([groups.get(tag, -1) for tag in tags])
-    counts = []
-    for number in range(len(INLINE_GROUPS)):
-        sums = np.concatenate([[0], np.cumsum(kinds == number)])
-        counts.append(np.log1p(sums[inside[:, 1]] - sums[inside[:, 0]]))
-    return np.stack(counts, axis=1)
+    kinds = np.fromiter(map(groups.get, tags, repeat(-1)), np.int64, len(tags))
+    counted = np.flatnonzero(kinds >= 0)
+    before = np.zeros((len(tags) + 1, len(INLINE_GROUPS)))
+    before[counted + 1, kinds[counted]] = 1
+    np.cumsum(before, axis=0, out=before)
+    return np.log1p(before[inside[:, 1]] - before[inside[:, 0]])

@@ -6,9 +6,11 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
 
+import pyspark
 from pyspark.errors import PySparkRuntimeError
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
@@ -22,6 +24,15 @@ _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
+_DELTA_FOR = {"4.0": "4.0.1", "4.1": "4.1.0"}
+"""Where no delta-spark is installed beside a pyspark from elsewhere."""
+_LOCAL = {
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "2",
+    # Delta reads its own log with 50 tasks by default: half a minute of nothing on two busy cores.
+    "spark.databricks.delta.snapshotPartitions": "1",
+}
+"""For one machine: small tables, few cores. What Spark would do for a cluster costs seconds here and brings nothing."""
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _ALWAYS = {
     # Timestamps must not depend on where the job runs.
@@ -43,8 +54,9 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
     if not is_given():
         _require_java()
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        builder = builder.master(settings.master or os.environ.get("MASTER") or "local[*]")
-        properties |= _DELTA | delta_jars(settings) | _quiet_logging()
+        master = settings.master or os.environ.get("MASTER") or "local[*]"
+        builder = builder.master(master)
+        properties |= (_LOCAL if master.startswith("local") else {}) | _DELTA | delta_jars(settings) | _quiet_logging()
     for key, value in _merged(properties, settings.properties).items():
         builder = builder.config(key, value)
     # PySpark logs the whole JVM stack of every failed analysis, also of those that this program expects and handles.
@@ -54,7 +66,7 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
     except PySparkRuntimeError as error:
         raise MachineError(
             "Spark did not start; its own words are above. Most often Delta's jars could not be fetched: without a network, "
-            f"put the jars of {settings.delta_package} into a folder and pass --set spark.jars=FOLDER ({first_line(error)})"
+            f"put the jars of {delta_package(settings)} into a folder and pass --set spark.jars=FOLDER ({first_line(error)})"
         ) from None
     _require_delta(spark, settings)
     return spark
@@ -81,9 +93,9 @@ def _require_java() -> None:
     if not java or not Path(java).exists():
         raise MachineError(f"no Java found{f' at JAVA_HOME={home}' if home else ''}: {words}")
     told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    version = re.search(r'version "(\d+)', told)
-    if not version or version[1] not in _SUPPORTED_JAVA:
-        raise MachineError(f"{java} is Java {version[1] if version else 'of an unknown version'}: {words}")
+    found = re.search(r'version "(\d+)', told)
+    if not found or found[1] not in _SUPPORTED_JAVA:
+        raise MachineError(f"{java} is Java {found[1] if found else 'of an unknown version'}: {words}")
 
 
 def _quiet_logging() -> dict[str, str]:
@@ -101,10 +113,27 @@ def delta_jars(settings: SparkSettings) -> dict[str, str]:
     """Return the properties that bring Delta along: from `settings.jars`, an earlier download, or Maven Central."""
     if settings.jars:
         return {"spark.jars": ",".join(_jars_on_disk(settings.jars))}
-    fetched = _fetched_jars(settings.delta_package)
+    package = delta_package(settings)
+    fetched = _fetched_jars(package)
     if fetched:
         return {"spark.jars": ",".join(fetched), "spark.jars.packages": ""}
-    return {"spark.jars.packages": settings.delta_package}
+    return {"spark.jars.packages": package}
+
+
+def delta_package(settings: SparkSettings) -> str:
+    """Return the Maven coordinates of Delta: as set, else those of the installed Python package for the installed Spark.
+
+    From 4.1 on Delta is built for each Spark by itself, and its artifacts say for which (delta/pip_utils.py).
+    """
+    if settings.delta_package:
+        return settings.delta_package
+    spark = ".".join(pyspark.__version__.split(".")[:2])
+    try:
+        delta = version("delta-spark")
+    except PackageNotFoundError:
+        delta = _DELTA_FOR.get(spark, _DELTA_FOR["4.0"])
+    artifact = "delta-spark_2.13" if delta.startswith("4.0.") else f"delta-spark_{spark}_2.13"
+    return f"io.delta:{artifact}:{delta}"
 
 
 def _jars_on_disk(jars: str) -> list[str]:
@@ -129,6 +158,8 @@ def _fetched_jars(package: str) -> list[str]:
     group, artifact, version = package.split(":")
     for folder in sorted(Path.home().glob(".ivy2*/jars"), reverse=True):
         needed = [folder / f"{group}_{artifact}-{version}.jar", folder / f"io.delta_delta-storage-{version}.jar"]
+        # Delta 4.3 has two more jars beside these.
+        needed += sorted(folder.glob(f"io.delta_delta-kernel-*-{version}.jar"))
         parsers = sorted(folder.glob("org.antlr_antlr4-runtime-*.jar"))
         if all(jar.is_file() for jar in needed) and parsers:
             return [str(jar) for jar in (*needed, parsers[-1])]
@@ -140,6 +171,6 @@ def _require_delta(spark: SparkSession, settings: SparkSettings) -> None:
         return
     flags = " ".join(f"--conf {key}={value}" for key, value in _DELTA.items())
     raise MachineError(
-        f"this Spark session has no Delta. Start the job with: spark-submit --packages {settings.delta_package} {flags} …, "
+        f"this Spark session has no Delta. Start the job with: spark-submit --packages {delta_package(settings)} {flags} …, "
         "or with --properties-file conf/spark-local.conf"
     )

@@ -1,0 +1,78 @@
+"""Characters and words of a page as arrays."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dripper.labels import characters
+from dripper.labels.characters import PageCharacters, hash_of
+from dripper.labels.words import words_of
+from labelled import pages
+
+# The one character whose lower case is two, the second of them no letter: `words_of` cuts the word there.
+CAPITAL_I_WITH_DOT = "\u0130"
+texts_of_any_kind = st.lists(
+    st.one_of(st.text(), st.text("aB1 .,!?\n_-é你好かกั가²½Ⅷ٣ß")).map(lambda text: text.replace(CAPITAL_I_WITH_DOT, "")),
+    min_size=1,
+)
+
+
+def hashes_by_text(page: PageCharacters, n_texts: int) -> list[list[int]]:
+    return [page.hashes[page.texts == number].tolist() for number in range(n_texts)]
+
+
+@given(texts_of_any_kind)
+def test_words_are_those_of_words_of(texts: list[str]) -> None:
+    page = PageCharacters.of(texts)
+    expected = [words_of(text) for text in texts]
+    assert page.words.tolist() == [len(words) for words in expected]
+    lowered = [[hash_of("".join(each.lower()[0] for each in word)) for word in words] for words in expected]
+    assert hashes_by_text(page, len(texts)) == lowered
+    assert page.lengths.tolist() == [len(word) for words in expected for word in words]
+
+
+@given(texts_of_any_kind)
+def test_every_character_is_in_one_class_of_its_own_text(texts: list[str]) -> None:
+    page = PageCharacters.of(texts)
+    assert page.counts.sum(axis=1).tolist() == [len(text) for text in texts]
+    alone = np.concatenate([PageCharacters.of([text]).counts for text in texts])
+    assert np.array_equal(page.counts, alone)
+
+
+@pytest.mark.parametrize("number", range(11))
+def test_words_of_real_pages(number: int) -> None:
+    texts = [block.text for block in pages()[number].blocks]
+    page = PageCharacters.of(texts)
+    assert page.words.tolist() == [len(words_of(text)) for text in texts]
+    distinct = {word for text in texts for word in words_of(text)}
+    assert len(set(page.hashes.tolist())) == len(distinct)
+
+
+@pytest.mark.parametrize(
+    ("character", "expected"),
+    [
+        ("a", characters.LOWER), ("É", characters.UPPER), ("א", characters.OTHER_LETTER), ("7", characters.DIGIT),
+        ("你", characters.UNSPACED), ("가", characters.UNSPACED), ("๓", characters.UNSPACED_DIGIT),
+        ("½", characters.NUMERAL), (".", characters.SENTENCE_END), ("。", characters.SENTENCE_END),
+        ("、", characters.COMMA), ("—", characters.PUNCTUATION), ("_", characters.PUNCTUATION), ("\t", characters.SPACE),
+        ("\u00a0", characters.SPACE), ("\n", characters.LINE), ("\u200b", characters.CONTROL), ("\ud800", characters.CONTROL),
+        ("\U0010ffff", characters.CONTROL), ("😀", characters.PUNCTUATION),
+    ],
+)  # fmt: skip
+def test_class_of(character: str, expected: int) -> None:
+    page = PageCharacters.of([f"{character}x", f"x{character}"])
+    assert page.first.tolist()[0] == page.last.tolist()[1] == expected
+
+
+def test_first_and_last_of_an_empty_text_are_a_line_end() -> None:
+    page = PageCharacters.of(["Ends.", "", "Starts"])
+    assert page.first.tolist() == [characters.UPPER, characters.LINE, characters.UPPER]
+    assert page.last.tolist() == [characters.SENTENCE_END, characters.LINE, characters.LOWER]
+    assert not page.counts[1].any()
+
+
+def test_a_word_has_one_hash_wherever_it_stands_and_order_counts() -> None:
+    page = PageCharacters.of(["stop pots " * 50, "Stop"])
+    assert len(set(page.hashes.tolist())) == 2
+    assert page.hashes[0] == page.hashes[-1] == hash_of("stop") != hash_of("pots")
