@@ -3,9 +3,9 @@
     python benchmarks/lm_decoders.py --data DIR [--pages 300] [--model FOLDER] [--decoders fsm parallel regex]
 
 Without --model it makes a tiny random Qwen3 (3 layers, hidden size 128, the real tokenizer and vocabulary), whose labels hang
-on each other more than a trained model's: passes are an upper bound, and seconds say nothing about real models but their
-ratio. float32, in which labels can be compared one by one, unless --dtype says otherwise. The first decoder is what the others are held
-against. Pages go through in batches; a pass over a page counts once a page. Says nothing about quality.
+on each other at random: what a trained model's passes are, it cannot say, nor seconds but by their ratio. In float32 labels
+can be compared one by one; other types differ by rounding. The first decoder is what the others are held against. Pages go
+through in batches; a pass over a page counts once a page. Says nothing about quality.
 """
 
 import argparse
@@ -92,7 +92,8 @@ def run(pages: list[SimplifiedPage], batch: int, **settings: object) -> dict[str
     labeler.close()
     del labeler
     gc.collect()
-    return {"labels": labels, "cpu_seconds": seconds, "wall_seconds": wall, **stats}
+    main = float(np.concatenate([one.main for one in labels if one]).mean())
+    return {"labels": labels, "main": main, "cpu_seconds": seconds, "wall_seconds": wall, **stats}
 
 
 def show(name: str, ours: dict[str, Any], first: dict[str, Any]) -> None:
@@ -102,14 +103,16 @@ def show(name: str, ours: dict[str, Any], first: dict[str, Any]) -> None:
     ours["differing"] = sum(differing)
     passes = np.array([one.passes for one, _ in pairs])
     ratios = np.array([two.passes / one.passes for one, two in pairs])
-    print(
-        f"{name:9} passes {passes.sum():7,} (a page: mean {passes.mean():.1f}, median {np.median(passes):.0f}, most "
-        f"{passes.max()}; 1/{first['passes'] / ours['passes']:.0f} of the first's, mean of ratios 1/{ratios.mean():.0f})  "
-        f"tokens {ours['tokens']:9,.0f}  CPU {ours['cpu_seconds']:7.1f} s (1/{first['cpu_seconds'] / ours['cpu_seconds']:.1f}), wall {ours['wall_seconds']:.0f} s  "
-        f"windowed {sum(one.windows > 1 for one, _ in pairs)}  main {np.concatenate([one.main for one, _ in pairs]).mean():.0%}  "
-        f"labels that differ {sum(differing)} of {sum(len(one.main) for one, _ in pairs):,} on {np.count_nonzero(differing)} pages",
-        flush=True,
+    faster = {key: first[key] / ours[key] for key in ("passes", "tokens", "cpu_seconds")}
+    lines = (
+        f"{name}: {passes.sum():,} passes over pages (mean {passes.mean():.1f}, median {np.median(passes):.0f}, most "
+        f"{passes.max()}), 1/{faster['passes']:.1f} of the first's (mean of the pages' ratios 1/{ratios.mean():.1f})",
+        f"{ours['tokens']:,.0f} tokens processed (1/{faster['tokens']:.2f}), {ours['cpu_seconds']:.1f} CPU s "
+        f"(1/{faster['cpu_seconds']:.2f}), {ours['wall_seconds']:.1f} s wall",
+        f"{sum(one.windows > 1 for one, _ in pairs)} pages windowed; main: {ours['main']:.0%} of blocks; labels that differ: "
+        f"{sum(differing)} of {ours['blocks']:,.0f}, on {np.count_nonzero(differing)} pages",
     )
+    print("\n    ".join(lines), flush=True)
 
 
 if __name__ == "__main__":
