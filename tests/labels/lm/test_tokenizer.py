@@ -15,9 +15,9 @@ GENERATE = f"<|im_start|>assistant\n{THOUGHT}"
 
 
 def frame(chat: str, prompt: str) -> str:
+    ids = ChatTokenizer.load(tokenizer_folder(), chat).prompt_ids(prompt)
     from transformers import AutoTokenizer
 
-    ids = ChatTokenizer.load(tokenizer_folder(), chat).prompt_ids(prompt)
     return str(AutoTokenizer.from_pretrained(tokenizer_folder()).decode(ids))
 
 
