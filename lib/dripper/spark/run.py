@@ -33,10 +33,11 @@ def open_tables(spark: SparkSession, output: str, staged: bool = False) -> tuple
     """Return the tables below `output`, made if they are not there, and the ledger among them."""
     tables = Tables(spark, output)
     # At once, as each waits for the file system and for Spark's planner most of the time.
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        is_new = dict(zip(NAMES, pool.map(tables.create, NAMES), strict=True))
-    for name in BETWEEN if staged else ():
-        tables.create(name)
+    names = (*NAMES, *BETWEEN[:-1]) if staged else NAMES
+    with ThreadPoolExecutor(max_workers=len(names)) as pool:
+        is_new = dict(zip(names, pool.map(tables.create, names), strict=True))
+    if staged:
+        tables.create(BETWEEN[-1])
     return tables, Ledger(spark, tables, is_new["warc_files"])
 
 
