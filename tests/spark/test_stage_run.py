@@ -190,6 +190,12 @@ def test_labelers_of_whole_pages_cannot_run_staged(spark: SparkSession, tmp_path
     assert not (tmp_path / "out").exists()
 
 
+def test_an_engine_in_the_fused_job_is_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
+    settings = load(assignments=["labeler.name=lm", "labeler.staged=false", "labels.lm.model=x"])
+    with pytest.raises(SettingsError, match=r"leave it out, or set labels\.lm\.endpoint"):
+        run(spark, str(tmp_path), str(tmp_path / "out"), settings)
+
+
 def test_a_stage_without_the_one_before_is_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"run jobs/preprocess\.py into the same output first"):
         run_stages(spark, ["label"], str(tmp_path), STAGED, loader=load_hash)

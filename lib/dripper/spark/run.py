@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pyspark.sql import SparkSession
 
 from dripper.config import Settings
-from dripper.errors import InputError
+from dripper.errors import InputError, SettingsError
 from dripper.labels import load
 from dripper.spark.engines import engine_profile, n_engines
 from dripper.spark.fused import FusedJob
@@ -79,7 +79,7 @@ def run(
     """
     if settings.labeler.runs_staged:
         return run_stages(spark, STAGES, output, settings, warcs, limit, loader)
-    load(settings.labeler.name, **settings.labels.options(settings.labeler.name))
+    _check_fused(settings)
     tables, ledger = open_tables(spark, output)
     at_once = slots(spark)
     plan = plan_files(ledger, warcs, settings, at_once, limit)
@@ -94,6 +94,15 @@ def run(
         counts = ledger.counts()
         complaints = [*unfinished(totals), *problems.result()]
     return Outcome(plan, totals, counts, tuple(complaints))
+
+
+def _check_fused(settings: Settings) -> None:
+    if settings.labeler.name == "lm" and not settings.labels.lm.endpoint:
+        raise SettingsError(
+            "labeler.staged=false: an engine of the labeler lm cannot be shared with the processes that pages are worked on "
+            "in; leave it out, or set labels.lm.endpoint to a server"
+        )
+    load(settings.labeler.name, **settings.labels.options(settings.labeler.name))
 
 
 def run_stages(
