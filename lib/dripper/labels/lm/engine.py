@@ -1,4 +1,4 @@
-"""Starts vLLM inside this process, and says clearly what it lacks.
+"""Starts vLLM inside this process, says clearly what it lacks, and mends it after a failed step.
 
 In-process, because with the default (VLLM_ENABLE_V1_MULTIPROCESSING=1) the engine is a process of its own that a killed
 Spark worker leaves behind as an orphan, and that leaves two segments in /dev/shm even where it ends cleanly.
@@ -6,7 +6,7 @@ Spark worker leaves behind as an orphan, and that leaves two segments in /dev/sh
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -82,6 +82,26 @@ def weights(encoder: PageEncoder, settings: LmSettings) -> str:
     return str(folder) if here else settings.model
 
 
+def run(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]:
+    """Return what an engine gives for some work; where that raises, leave the engine as if it had not been asked.
+
+    After a failed step vLLM keeps the requests, and would return them with those of the next call; and it takes blocks of
+    keys and values for filled that the step did not fill. Raises what the work raised, or MachineError where the engine is
+    beyond repair and its process has to be started anew.
+    """
+    try:
+        return work()
+    except Exception as error:
+        try:
+            engine.llm_engine.abort_request(list(engine.llm_engine.output_processor.request_states), internal=True)
+            restored = not engine.llm_engine.has_unfinished_requests() and engine.reset_prefix_cache()
+        except Exception:  # Whatever this raises, `error` is the cause that a person has to see.
+            restored = False
+        if not restored:
+            raise MachineError(f"vLLM's engine stopped working: {first_line(error)}") from error
+        raise
+
+
 def stop_engine(engine: Any) -> None:
     """Give back an engine's memory, on the GPU too."""
     core = getattr(engine.llm_engine, "engine_core", None)
@@ -102,7 +122,10 @@ def engine_version() -> str:
 def advice(decoder: str) -> str:
     """Return what else to try where a decoder's engine does not start."""
     other = {"parallel": "fsm", "fsm": "regex", "regex": "parallel"}[decoder]
-    return f"If this version lacks what the decoder needs, labels.lm.decoder={other} gives the same labels"
+    return (
+        "If memory is the matter, lower labels.lm.context_tokens or see labels.lm.gpu_memory_share and cpu_cache_gib; if this "
+        f"version lacks what the decoder needs, labels.lm.decoder={other} gives the same labels"
+    )
 
 
 def first_line(error: BaseException) -> str:

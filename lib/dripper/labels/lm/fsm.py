@@ -13,7 +13,7 @@ from dripper.errors import ErrorCode, PageError
 from dripper.labels.lm.decision import Decision
 from dripper.labels.lm.decoder import Decoded
 from dripper.labels.lm.encoder import Job, PageEncoder
-from dripper.labels.lm.engine import start_engine, stop_engine, uses_model_runner_v2
+from dripper.labels.lm.engine import run, start_engine, stop_engine, uses_model_runner_v2
 from dripper.labels.lm.optional import load
 from dripper.labels.lm.template import Template, Templates
 
@@ -41,7 +41,8 @@ class FsmDecoder:
         """Return one answer a job, in order."""
         templates = [self._templates.of(job.n_blocks) for job in jobs]
         prompts = [{"prompt_token_ids": list(job.prompt_ids)} for job in jobs]
-        outputs = self._engine.generate(prompts, [self._parameters(one) for one in templates], use_tqdm=False)
+        parameters = [self._parameters(one) for one in templates]
+        outputs = run(self._engine, lambda: self._engine.generate(prompts, parameters, use_tqdm=False))
         return [self._decoded(output, template) for output, template in zip(outputs, templates, strict=True)]
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ from dripper.errors import ErrorCode, MachineError, PageError
 from dripper.labels.lm.decision import Decision, FloatArray
 from dripper.labels.lm.decoder import Decoded
 from dripper.labels.lm.encoder import Job, PageEncoder
-from dripper.labels.lm.engine import engine_version, start_engine, stop_engine
+from dripper.labels.lm.engine import engine_version, run, start_engine, stop_engine
 from dripper.labels.lm.fixed_point import Draft, settle
 from dripper.labels.lm.optional import load
 from dripper.labels.lm.template import Template, Templates
@@ -84,8 +84,10 @@ class ParallelDecoder:
 
     def _encode(self, inputs: Sequence[dict[str, object]]) -> Sequence[Any]:
         parameters = load("vllm").PoolingParams(task=TASK, use_activation=False, skip_reading_prefix_cache=False)
-        outputs: Sequence[Any] = self._engine.encode(list(inputs), parameters, pooling_task=TASK, use_tqdm=False)
-        return outputs
+        return run(
+            self._engine,
+            lambda: self._engine.encode(list(inputs), parameters, pooling_task=TASK, use_tqdm=False),
+        )
 
 
 def unsettled_margins(output: Any, positions: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> FloatArray:
