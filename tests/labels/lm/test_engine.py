@@ -15,6 +15,7 @@ from dripper.labels.lm.engine import (
     REQUIRED,
     first_line,
     prepare_environment,
+    require,
     run,
     start_engine,
     stop_engine,
@@ -89,6 +90,17 @@ def test_an_engine_that_does_not_start_says_why_and_what_else_there_is(
     assert f"cannot start tiny with decoder {decoder}: TypeError: unexpected keyword 'convert'. " in told
     assert f"labels.lm.decoder={other}" in told
     assert "long trace" not in told
+
+
+@pytest.mark.parametrize("name", ["PoolingParams.skip_reading_prefix_cache", "Nothing"])
+def test_an_engine_that_lacks_something_names_it_and_another_decoder(fake: SimpleNamespace, name: str) -> None:
+    fake.PoolingParams = SimpleNamespace()
+    with pytest.raises(MachineError) as caught:
+        require(lm_settings({"decoder": "parallel"}), "vllm.params", name)
+    assert f"has no vllm.params.{name}, which labels.lm.decoder=parallel needs" in str(caught.value)
+    assert "labels.lm.decoder=fsm" in str(caught.value)
+    fake.PoolingParams.skip_reading_prefix_cache = None
+    assert require(LmSettings(), "vllm.params", "PoolingParams.skip_reading_prefix_cache") is None
 
 
 def test_weights_are_the_folders_or_the_hubs(encoder: Any, tmp_path: Path) -> None:

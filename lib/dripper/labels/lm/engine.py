@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from operator import attrgetter
 from typing import Any
 
 from dripper.config import LmSettings
@@ -50,6 +51,19 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
         ) from error
     log.info("vLLM %s serves %s", engine_version(), encoder.checkpoint.version)
     return engine
+
+
+def require(settings: LmSettings, module: str, name: str) -> Any:
+    """Return something of vLLM that a decoder needs. Raises MachineError, with another decoder to use, where it is not there."""
+    prepare_environment(settings)
+    load("vllm")
+    try:
+        return attrgetter(name)(load(module))
+    except (AttributeError, MachineError):
+        raise MachineError(
+            f"vLLM {engine_version()} has no {module}.{name}, which labels.lm.decoder={settings.decoder} needs: use vLLM 0.32 or "
+            f"later. {advice(settings.decoder)}"
+        ) from None
 
 
 def common_options(encoder: PageEncoder, settings: LmSettings) -> Mapping[str, object]:

@@ -13,7 +13,7 @@ from dripper.errors import ErrorCode, PageError
 from dripper.labels.lm.decision import Decision
 from dripper.labels.lm.decoder import Decoded
 from dripper.labels.lm.encoder import Job, PageEncoder
-from dripper.labels.lm.engine import run, start_engine, stop_engine, uses_model_runner_v2
+from dripper.labels.lm.engine import require, run, start_engine, stop_engine, uses_model_runner_v2
 from dripper.labels.lm.optional import load
 from dripper.labels.lm.template import Template, Templates
 
@@ -33,6 +33,7 @@ class FsmDecoder:
     @classmethod
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "FsmDecoder":
         """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
+        require(settings, "vllm.v1.sample.logits_processor", "LogitsProcessor")
         processor = PROCESSORS[uses_model_runner_v2(encoder, settings)]
         engine = start_engine(encoder, settings, logits_processors=[processor])
         return cls(engine, encoder.templates, Decision(settings.threshold, settings.temperature))

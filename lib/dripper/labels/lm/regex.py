@@ -13,7 +13,7 @@ from dripper.config import LmSettings
 from dripper.labels.lm.decision import Decision
 from dripper.labels.lm.decoder import Decoded
 from dripper.labels.lm.encoder import Job, PageEncoder
-from dripper.labels.lm.engine import run, start_engine, stop_engine
+from dripper.labels.lm.engine import require, run, start_engine, stop_engine
 from dripper.labels.lm.fsm import follow
 from dripper.labels.lm.optional import load
 from dripper.labels.lm.template import Template, Templates
@@ -36,6 +36,7 @@ class RegexDecoder:
     @classmethod
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "RegexDecoder":
         """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
+        require(settings, "vllm.sampling_params", "StructuredOutputsParams")
         engine = start_engine(encoder, settings, structured_outputs_config={"backend": BACKEND})
         return cls(engine, encoder.templates, Decision(settings.threshold, settings.temperature))
 
