@@ -29,9 +29,9 @@ DEFAULTS = {
 
 
 def prepare_environment(settings: LmSettings) -> None:
-    """Set what vLLM reads from the environment: in one process, no telemetry, the size of a CPU's cache."""
-    os.environ.update(REQUIRED)
-    for name, value in {**DEFAULTS, "VLLM_CPU_KVCACHE_SPACE": str(settings.cpu_cache_gib)}.items():
+    """Set what vLLM reads from the environment: in one process, the size of a CPU's cache; unless set, no telemetry."""
+    os.environ.update({**REQUIRED, "VLLM_CPU_KVCACHE_SPACE": str(settings.cpu_cache_gib)})
+    for name, value in DEFAULTS.items():
         os.environ.setdefault(name, value)
 
 
