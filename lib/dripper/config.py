@@ -71,8 +71,27 @@ class LabelerSettings(_Section):
     """Who decides which blocks are main content, and what happens where nothing is."""
 
     name: str = "cpu"
-    fallback: Literal["trafilatura", "body", "empty"] = "trafilatura"
-    """For a page without one main block: Trafilatura's choice, every block, or an empty extraction."""
+    fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
+    """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's choice, every block, or an
+    empty extraction. auto: `cpu` for the labeler `lm`, Trafilatura for all others."""
+
+    staged: bool | None = None
+    """Whether pages are labelled in a stage of their own, between tables (pages, blocks, labels), or on the way through one
+    pass. null: as the labeler wants it; `lm` wants a stage, as it wants GPUs."""
+
+    @property
+    def runs_staged(self) -> bool:
+        """`staged` with null decided."""
+        return self.name == "lm" if self.staged is None else self.staged
+
+    @property
+    def used_fallback(self) -> str:
+        """The fallback with `auto` decided.
+
+        >>> LabelerSettings(name="lm").used_fallback, LabelerSettings().used_fallback
+        ('cpu', 'trafilatura')
+        """
+        return self.fallback if self.fallback != "auto" else "cpu" if self.name == "lm" else "trafilatura"
 
 
 class LmSettings(_Section):
@@ -135,6 +154,51 @@ class BatchSettings(_Section):
     """Batches worked on at once, so that the last slow file of one does not leave the cluster idle."""
 
 
+class StageSettings(_Section):
+    """The stage `label` of a staged run."""
+
+    engines: int | None = Field(default=None, ge=1)
+    """Engines that label at once. None: one a GPU of the session, one where it has none (each engine has its own copy of the
+    model, 2.7 GB for the smallest in vLLM)."""
+    gpus: int = Field(default=0, ge=0)
+    """GPUs an engine, for which jobs/run.py asks by a resource profile, so that only this stage runs where GPUs are. 0: it runs
+    wherever the session runs."""
+    gpu_discovery_script: str = ""
+    """The script on the executors' machines that prints their GPUs, where the cluster does not bring its own."""
+    executor_cores: int = Field(default=4, ge=1)
+    """Cores of an executor of that profile; one engine runs on it."""
+    executor_memory: str = "8g"
+    """Memory of its JVM, which only passes rows on."""
+    executor_memory_overhead: str = "16g"
+    """Memory of its Python worker: the engine's weights on their way to the GPU."""
+    engine_threads: int | None = Field(default=None, ge=1)
+    """Threads of an engine on CPU; None: the machine's cores, shared among the engines."""
+    batch_pages: int = Field(default=256, ge=1)
+    """Pages that an engine gets at once; one that fails is tried again in halves."""
+    batch_tokens: int = Field(default=1_000_000, ge=1)
+    """Tokens that it gets at once, unless a single page has more."""
+
+
+class DeviceSettings(_Section):
+    """A GPU's rent, and how many pages a second it labels."""
+
+    dollars_per_hour: float = Field(ge=0)
+    pages_per_second: float = Field(gt=0)
+
+
+class CostSettings(_Section):
+    """What `--dry-run` estimates from and what a staged run is priced with."""
+
+    sample_pages: int = Field(default=200, ge=1)
+    """Pages that are read and split for an estimate."""
+    devices: dict[str, DeviceSettings] = {
+        "L4": DeviceSettings(dollars_per_hour=0.39, pages_per_second=0.68),
+        "A100": DeviceSettings(dollars_per_hour=2.72, pages_per_second=3.6),
+    }
+    """By name. The defaults are the Pulpie authors' measurements of Dripper (500 Common Crawl pages, token by token) and rents:
+    replace the speed by what the first own run says."""
+
+
 class SparkSettings(_Section):
     """The session, where this program makes it (on Databricks it is given)."""
 
@@ -165,6 +229,8 @@ class Settings(_Section):
     reading: ReadSettings = ReadSettings()
     limits: LimitSettings = LimitSettings()
     batch: BatchSettings = BatchSettings()
+    stages: StageSettings = StageSettings()
+    cost: CostSettings = CostSettings()
     spark: SparkSettings = SparkSettings()
 
 
