@@ -59,8 +59,8 @@ def restore(mapping_html: str, title: str = "", profile: str = "dripper") -> Pag
     """Return the page that a mapping HTML was written from: for `dripper` and `paper` with the same tree and blocks.
 
     mapping_html, title: of that page. For `mineru-1.1`, whose mapping HTML does not tell all of its blocks, what that profile
-    makes of the mapping HTML: on all of 177 archived pages the same blocks. O(len(mapping_html)). Raises as `preprocess` does, ValueError where
-    `mapping_html` is no mapping HTML.
+    makes of the mapping HTML: on all of 177 archived pages the same blocks. O(len(mapping_html)).
+    Raises as `preprocess` does, ValueError where `mapping_html` is no mapping HTML.
 
     >>> page = preprocess("<title>T</title><p>one<p>two <b>three</b>")
     >>> restore(page.mapping_html, page.title).blocks == page.blocks
