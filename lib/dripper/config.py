@@ -142,6 +142,11 @@ class LabelsSettings(_Section):
 
     lm: LmSettings = LmSettings()
 
+    def options(self, name: str) -> dict[str, Any]:
+        """Return the section of the labeler `name` as the options of `dripper.labels.load`; empty where it has none."""
+        section = getattr(self, name, None)
+        return section.model_dump() if isinstance(section, BaseModel) else {}
+
 
 class BatchSettings(_Section):
     """How WARC files are grouped. A batch is the unit of commit and of redoing."""
