@@ -42,13 +42,14 @@ def _exact(html: str) -> Page:
 
 
 def _lossless(html: str, profile: str) -> Page:
-    tree, title = parse_page(html, paper.read_tags, 1.0) if profile == "paper" else parse_page(html, read_tags)
+    parsed = parse_page(html, paper.read_tags, 1.0) if profile == "paper" else parse_page(html, read_tags)
+    tree = parsed.tree
     removed = bytearray(len(tree))
     for element in tree.children(0):
         if tree.tags[element] == "head":
             removed[element : tree.lasts[element] + 1] = b"\1" * (tree.lasts[element] + 1 - element)
     paragraphs, _ = segment(tree, tree.parts, removed)
-    return Page(tree, number(tree, tree.parts, paragraphs), title, profile)
+    return Page(tree, number(tree, tree.parts, paragraphs), parsed.title, profile, metadata=parsed.metadata)
 
 
 def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper") -> str:
