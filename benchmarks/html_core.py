@@ -21,11 +21,12 @@ import time
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from labelled_pages import read_pages
 
 from dripper.errors import PageError
-from dripper.html import preprocess, prune, to_markdown, to_text
+from dripper.html import Page, preprocess, prune, to_markdown, to_text
 
 PEER_PACKAGES = ["selectolax<1", "lxml==6.1.3", "beautifulsoup4", "pydantic"]
 ROUNDS = 3
@@ -92,9 +93,9 @@ def _measure(pages: list[str], peer: str, work: Path) -> dict[str, list[float]]:
     return best
 
 
-def _timed(seconds: list[float], call: Callable[[], object]) -> object:
+def _timed(seconds: list[float], call: Callable[..., Any], *arguments: object) -> Any:
     start = time.process_time()
-    result = call()
+    result = call(*arguments)
     seconds.append(time.process_time() - start)
     return result
 
@@ -109,18 +110,18 @@ def _ours(pages: list[str]) -> dict[str, list[float]]:
     )
     times: dict[str, list[float]] = {name: [] for name in (*names, "to_markdown", "to_text")}
     for html in pages:
-        _timed(times[names[0]], lambda: preprocess(html))  # noqa: B023
-        page = _timed(times[names[1]], lambda: _both(html, "dripper"))  # noqa: B023
-        _timed(times[names[2]], lambda: _both(html, "mineru-1.1"))  # noqa: B023
+        _timed(times[names[0]], preprocess, html)
+        page = _timed(times[names[1]], _both, html, "dripper")
+        _timed(times[names[2]], _both, html, "mineru-1.1")
         middle = [k for k in page.item_ids if 0.3 * len(page.blocks) < k <= 0.7 * len(page.blocks)]
-        main_html = _timed(times[names[3]], lambda: page.prune(middle))  # noqa: B023
-        _timed(times[names[4]], lambda: prune(page.mapping_html, middle))  # noqa: B023
-        _timed(times["to_markdown"], lambda: to_markdown(main_html))  # noqa: B023
-        _timed(times["to_text"], lambda: to_text(main_html))  # noqa: B023
+        main_html = _timed(times[names[3]], page.prune, middle)
+        _timed(times[names[4]], prune, page.mapping_html, middle)
+        _timed(times["to_markdown"], to_markdown, main_html)
+        _timed(times["to_text"], to_text, main_html)
     return times
 
 
-def _both(html: str, profile: str) -> object:
+def _both(html: str, profile: str) -> Page:
     page = preprocess(html, profile)
     _ = page.simplified_html, page.mapping_html
     return page

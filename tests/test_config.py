@@ -40,6 +40,7 @@ def test_every_settings_file_loads(file: Path) -> None:
     ("assignment", "words"),
     [
         ("limits.page_cpu_second=5", "unknown setting limits.page_cpu_second; did you mean limits.page_cpu_seconds?"),
+        ("limit.page_cpu_seconds=5", "unknown setting limit.page_cpu_seconds; did you mean limits.page_cpu_seconds?"),
         ("fallback=body", "did you mean labeler.fallback?"),
         ("reading.page_bytes=many", "setting reading.page_bytes='many': input should be a valid integer"),
         ("reading.page_bytes=3", "greater than or equal to 1024"),

@@ -209,6 +209,11 @@ def _sentence(problem: Mapping[str, Any]) -> str:
         return f"setting {key} is a section: set one of {', '.join(inside)}"
     if problem["type"] != "extra_forbidden":
         return f"setting {key}={problem['input']!r}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
+    value = problem["input"]
+    while isinstance(value, dict) and value:
+        # An unknown section: what stands in it tells best which one was meant.
+        inner, value = next(iter(value.items()))
+        key, place = f"{key}.{inner}", [*place, str(inner)]
     known = list(keys())
     near = difflib.get_close_matches(key, known, n=1, cutoff=0.4) or difflib.get_close_matches(
         place[-1], [name.rpartition(".")[2] for name in known], n=1, cutoff=0.5

@@ -2,21 +2,10 @@
 
 import numpy as np
 
-from dripper.html import Page, preprocess
-from dripper.labels import Labels
+from dripper.html import preprocess
 from dripper.labels.baselines import AllLabeler, TrafilaturaLabeler
+from flood import ARTICLE, main_text
 from labelled import pages
-
-STORY = "The river rose over night, and the lower town was under water by morning. Forty houses have to be rebuilt. "
-ARTICLE = (
-    "<html><head><title>Flood</title></head><body><nav><a href='/'>Home</a> <a href='/n'>News</a></nav>"
-    f"<article><h1>Flood in the lower town</h1><p>{STORY * 3}</p><p>{STORY.upper() * 2}</p></article>"
-    "<footer>Copyright The Paper</footer></body></html>"
-)
-
-
-def main_text(page: Page, labels: Labels) -> str:
-    return " ".join(block.text for block, is_main in zip(page.blocks, labels.main, strict=True) if is_main)
 
 
 def test_all_is_all() -> None:

@@ -5,19 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.html import Page, preprocess
-from dripper.labels import Fallback, Labels, fall_back
-
-STORY = "The river rose over night, and the lower town was under water by morning. Forty houses have to be rebuilt. "
-ARTICLE = (
-    "<html><head><title>Flood</title></head><body><nav><a href='/'>Home</a> <a href='/n'>News</a></nav>"
-    f"<article><h1>Flood in the lower town</h1><p>{STORY * 3}</p><p>{STORY.upper() * 2}</p></article>"
-    "<footer>Copyright The Paper</footer></body></html>"
-)
-
-
-def main_text(page: Page, labels: Labels) -> str:
-    return " ".join(block.text for block, is_main in zip(page.blocks, labels.main, strict=True) if is_main)
+from dripper.html import preprocess
+from dripper.labels import Fallback, fall_back
+from flood import ARTICLE, main_text
 
 
 def test_fallback_to_trafilatura() -> None:

@@ -86,6 +86,23 @@ def test_a_folder_of_something_else_is_refused(spark: SparkSession, tmp_path: Pa
         Tables(spark, str(tmp_path)).create("extractions")
 
 
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        ("{folder}/file", "cannot create .*DELTA_CANNOT_CREATE_LOG_PATH"),
+        ("s3a://bucket/out", "S3AFileSystem not found.*--packages org.apache.hadoop:hadoop-aws"),
+        ("nowhere://bucket/out", 'No FileSystem for scheme "nowhere"'),
+        ("no_catalog.main", "may not know such a catalog; a folder of that name is --output ./no_catalog.main"),
+    ],
+)
+def test_an_output_that_cannot_be_is_one_sentence(spark: SparkSession, tmp_path: Path, output: str, words: str) -> None:
+    (tmp_path / "file").touch()
+    tables = Tables(spark, output.format(folder=tmp_path))
+    with pytest.raises(InputError, match=words) as caught:
+        tables.create("warc_files")
+    assert "\n" not in str(caught.value)
+
+
 def test_catalog_names_work_too(spark: SparkSession) -> None:
     spark.sql("CREATE SCHEMA IF NOT EXISTS spark_catalog.dripper_tests")
     tables = Tables(spark, "spark_catalog.dripper_tests")

@@ -3,12 +3,13 @@
 from collections.abc import Collection
 
 from dripper.errors import ErrorCode, PageError
-from dripper.html import paper, pruning
 from dripper.html.blocks import number
 from dripper.html.mineru import preprocess_exactly
 from dripper.html.mineru_prune import prune_exactly
 from dripper.html.page import Page
+from dripper.html.paper import read_tags as read_paper_tags
 from dripper.html.parse import parse_page, read_tags
+from dripper.html.pruning import prune as prune_losslessly
 from dripper.html.scan import UnbalancedMarkupError
 from dripper.html.segment import segment
 
@@ -42,7 +43,7 @@ def _exact(html: str) -> Page:
 
 
 def _lossless(html: str, profile: str) -> Page:
-    parsed = parse_page(html, paper.read_tags, 1.0) if profile == "paper" else parse_page(html, read_tags)
+    parsed = parse_page(html, read_paper_tags, 1.0) if profile == "paper" else parse_page(html, read_tags)
     tree = parsed.tree
     removed = bytearray(len(tree))
     for element in tree.children(0):
@@ -64,7 +65,9 @@ def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper"
     '<div><p>story</p></div>'
     """
     _check_profile(profile)
-    return prune_exactly(mapping_html, main_ids) if profile == "mineru-1.1" else pruning.prune(mapping_html, main_ids)
+    return (
+        prune_exactly(mapping_html, main_ids) if profile == "mineru-1.1" else prune_losslessly(mapping_html, main_ids)
+    )
 
 
 def _check_profile(profile: str) -> None:

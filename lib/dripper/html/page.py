@@ -3,11 +3,11 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from dripper.html import paper
 from dripper.html.blocks import Block
 from dripper.html.mapping import mapping
 from dripper.html.metadata import Metadata
 from dripper.html.mineru_prune import prune_exactly
+from dripper.html.paper import CUTOFF as PAPER_CUTOFF
 from dripper.html.pruning import prune_blocks
 from dripper.html.simplify import CUTOFF, TABLE_CUTOFF, simplify
 from dripper.html.tree import Tree
@@ -42,7 +42,7 @@ class Page:
     def simplified_html(self) -> str:
         """What a language model reads: one element a block, each with `_item_id`."""
         if self._simplified is None:
-            cutoffs = (paper.CUTOFF, paper.CUTOFF) if self.profile == "paper" else (CUTOFF, TABLE_CUTOFF)
+            cutoffs = (PAPER_CUTOFF, PAPER_CUTOFF) if self.profile == "paper" else (CUTOFF, TABLE_CUTOFF)
             self._simplified = simplify(self.elements, self.blocks, *cutoffs)
         return self._simplified
 

@@ -26,6 +26,13 @@ _DELTA = {
 }
 _DELTA_FOR = {"4.0": "4.0.1", "4.1": "4.1.0"}
 """Where no delta-spark is installed beside a pyspark from elsewhere."""
+_LOCAL = {
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "2",
+    # Delta reads its own log with 50 tasks by default: half a minute of nothing on two busy cores.
+    "spark.databricks.delta.snapshotPartitions": "1",
+}
+"""For one machine: small tables, few cores. What Spark would do for a cluster costs seconds here and brings nothing."""
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _ALWAYS = {
     # Timestamps must not depend on where the job runs.
@@ -47,8 +54,9 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
     if not is_given():
         _require_java()
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        builder = builder.master(settings.master or os.environ.get("MASTER") or "local[*]")
-        properties |= _DELTA | delta_jars(settings) | _quiet_logging()
+        master = settings.master or os.environ.get("MASTER") or "local[*]"
+        builder = builder.master(master)
+        properties |= (_LOCAL if master.startswith("local") else {}) | _DELTA | delta_jars(settings) | _quiet_logging()
     for key, value in _merged(properties, settings.properties).items():
         builder = builder.config(key, value)
     # PySpark logs the whole JVM stack of every failed analysis, also of those that this program expects and handles.

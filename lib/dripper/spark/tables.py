@@ -4,7 +4,8 @@ import logging
 import re
 from pathlib import Path
 
-from pyspark.errors import AnalysisException
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql.types import StructField
 
@@ -57,8 +58,8 @@ class Tables:
                 f"CREATE TABLE {self.sql_name(table)} ({columns}) USING delta PARTITIONED BY (batch) "
                 f"COMMENT {quoted(comment)} TBLPROPERTIES ('{_VERSION_PROPERTY}' = '{SCHEMA_VERSION}')"
             )
-        except AnalysisException as error:
-            raise InputError(f"cannot create {self.sql_name(table)}: {first_line(error)}") from None
+        except _SPARK_ERRORS as error:
+            raise self._unusable("create", table, error) from None
         return True
 
     def version(self, table: str) -> int | None:
@@ -72,11 +73,20 @@ class Tables:
                 row["key"]: row["value"]
                 for row in self._spark.sql(f"SHOW TBLPROPERTIES {self.sql_name(table)}").collect()
             }
-        except AnalysisException as error:
-            if error.getCondition() in _ABSENT:
+        except _SPARK_ERRORS as error:
+            if isinstance(error, AnalysisException) and error.getCondition() in _ABSENT:
                 return None
-            raise InputError(f"cannot open {self.sql_name(table)}: {first_line(error)}") from None
+            raise self._unusable("open", table, error) from None
         return int(properties.get(_VERSION_PROPERTY, 0))
+
+    def _unusable(self, action: str, table: str, error: Exception) -> InputError:
+        words = first_line(error)
+        hint = ""
+        if "S3AFileSystem not found" in words:
+            hint = ". Start the job with spark-submit --packages org.apache.hadoop:hadoop-aws:VERSION, that of your Spark's Hadoop"
+        elif self.in_catalog:
+            hint = f". This Spark may not know such a catalog; a folder of that name is --output ./{self.output}"
+        return InputError(f"cannot {action} {self.sql_name(table)}: {words}{hint}")
 
     def read(self, table: str) -> DataFrame:
         """Return the table as it is now."""
@@ -106,6 +116,8 @@ class Tables:
         return f"{self.output}/{table}"
 
 
+_SPARK_ERRORS = (PySparkException, Py4JJavaError)
+"""What Spark raises for an output it cannot use: a file in its place, no right to write, an unknown file system."""
 _ABSENT = {"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "TABLE_OR_VIEW_NOT_FOUND"}
 
 
