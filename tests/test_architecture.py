@@ -12,11 +12,12 @@ LIB = ROOT / "lib"
 MODULES = sorted((LIB / "dripper").rglob("*.py"))
 LAYERS = {
     **dict.fromkeys(("errors",), 0),
-    **dict.fromkeys(("config", "guard", "language", "hosts"), 1),
+    **dict.fromkeys(("config", "guard", "language", "hosts", "cost"), 1),
     **dict.fromkeys(("warc", "html", "datasets"), 2),
     **dict.fromkeys(("labels",), 3),
-    **dict.fromkeys(("extraction",), 4),
-    **dict.fromkeys(("eval", "train", "spark"), 5),
+    **dict.fromkeys(("stages",), 4),
+    **dict.fromkeys(("extraction",), 5),
+    **dict.fromkeys(("eval", "train", "spark"), 6),
 }
 
 

@@ -1,4 +1,4 @@
-"""The command `dripper extract`."""
+"""The commands `dripper extract` and `dripper prompts fetch`."""
 
 import io
 import json
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dripper.__main__ import main
+from dripper.errors import MachineError
 from warcs import page
 
 
@@ -68,3 +69,22 @@ def test_unknown_flags_show_the_usage(capsys: pytest.CaptureFixture[str]) -> Non
         main(["extract", "a.html", "--fromat", "html"])
     assert caught.value.code == 2
     assert "usage: dripper" in capsys.readouterr().err
+
+
+def test_fetched_prompts_are_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dripper.__main__.fetch_prompts", lambda folder: [folder / "v0.txt", folder / "v1.txt"])
+    assert main(["prompts", "fetch", "--folder", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'v0.txt'}\n{tmp_path / 'v1.txt'}\n"
+
+
+def test_prompts_that_cannot_be_fetched_are_one_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fetch(_folder: Path) -> list[Path]:
+        raise MachineError("pip could not download it")
+
+    monkeypatch.setattr("dripper.__main__.fetch_prompts", fetch)
+    assert main(["prompts", "fetch"]) == 2
+    assert capsys.readouterr().err == "dripper: pip could not download it\n"

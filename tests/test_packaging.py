@@ -13,11 +13,13 @@ import pytest
 import yaml
 
 import dripper
+from dripper.config import load
 
 ROOT = Path(__file__).parents[1]
+RESOURCES = sorted((ROOT / "conf/databricks").glob("*.yml"))
 
 
-@pytest.mark.parametrize("file", ["databricks.yml", "conf/databricks/extract_main_content.yml"])
+@pytest.mark.parametrize("file", ["databricks.yml", *(str(file.relative_to(ROOT)) for file in RESOURCES)])
 def test_the_bundle_fits_its_schema(shared: Path, file: str) -> None:
     """The schema is Databricks' own and not ours to copy; Python's jsonschema stumbles over its patterns."""
     schema = shared / "data" / "databricks_bundle_schema_v1.13.0.json"
@@ -48,18 +50,41 @@ def test_the_schema_check_can_fail(shared: Path, tmp_path: Path) -> None:
     assert told.returncode != 0
 
 
-def test_the_bundle_names_files_variables_and_flags_that_exist() -> None:
+@pytest.mark.parametrize("resource", RESOURCES, ids=lambda file: file.stem)
+def test_the_bundle_names_files_variables_and_flags_that_exist(resource: Path) -> None:
     bundle = yaml.safe_load((ROOT / "databricks.yml").read_text())
-    resource = ROOT / "conf/databricks/extract_main_content.yml"
     text = resource.read_text()
     assert set(re.findall(r"\$\{var\.(\w+)\}", text)) <= set(bundle["variables"])
-    task = yaml.safe_load(text)["resources"]["jobs"]["extract_main_content"]["tasks"][0]["spark_python_task"]
-    job = (resource.parent / task["python_file"]).resolve()
-    assert job == ROOT / "jobs" / "run.py"
-    usage = subprocess.run([sys.executable, str(job), "--help"], capture_output=True, text=True, check=True).stdout
-    for flag in task["parameters"]:
-        if flag.startswith("--"):
-            assert flag in usage
+    (job,) = yaml.safe_load(text)["resources"]["jobs"].values()
+    clusters = {cluster["job_cluster_key"] for cluster in job["job_clusters"]}
+    parameters = {parameter["name"] for parameter in job["parameters"]}
+    assert set(re.findall(r"\{\{job\.parameters\.(\w+)\}\}", text)) == parameters
+    for task in job["tasks"]:
+        assert task["job_cluster_key"] in clusters
+        main = (resource.parent / task["spark_python_task"]["python_file"]).resolve()
+        assert main.parent == ROOT / "jobs"
+        usage = subprocess.run([sys.executable, str(main), "--help"], capture_output=True, text=True, check=True).stdout
+        for flag in task["spark_python_task"]["parameters"]:
+            if flag.startswith("--"):
+                assert flag in usage
+
+
+def test_the_settings_that_bundles_give_exist() -> None:
+    for resource in RESOURCES:
+        for assignment in re.findall(r"--set\n\s+- (\S+)", resource.read_text()):
+            load(assignments=[assignment])
+
+
+def test_the_staged_job_labels_on_gpus_alone() -> None:
+    jobs = yaml.safe_load((ROOT / "conf/databricks/extract_main_content_staged.yml").read_text())["resources"]["jobs"]
+    tasks = {task["task_key"]: task for task in jobs["extract_main_content_staged"]["tasks"]}
+    assert {key: task["job_cluster_key"] for key, task in tasks.items()} == {
+        "preprocess": "cpu",
+        "label": "gpu",
+        "extract": "cpu",
+    }
+    before = {key: [wait["task_key"] for wait in task.get("depends_on", [])] for key, task in tasks.items()}
+    assert before == {"preprocess": [], "label": ["preprocess"], "extract": ["label"]}
 
 
 def test_every_dependency_is_pinned() -> None:
@@ -148,7 +173,10 @@ def test_the_notebook_is_stored_without_outputs() -> None:
 
 def test_every_import_is_declared() -> None:
     """What one machine happens to have installed must not be missing on the next."""
-    declared = re.findall(r'^    "([A-Za-z0-9_.-]+)', (ROOT / "setup.py").read_text(), flags=re.M)
+    # The extra gpu stands on one line: what it names is not pinned, as each GPU wants its own builds.
+    source = (ROOT / "setup.py").read_text()
+    (gpu,) = re.findall(r"^GPU = \[(.*)\]$", source, flags=re.M)
+    declared = [*re.findall(r'^    "([A-Za-z0-9_.-]+)', source, flags=re.M), *re.findall(r'"([A-Za-z0-9_-]+)', gpu)]
     wanted = {name.lower().replace("_", "-") for name in declared}
     providers = packages_distributions()
     missing = set()

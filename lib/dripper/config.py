@@ -71,8 +71,27 @@ class LabelerSettings(_Section):
     """Who decides which blocks are main content, and what happens where nothing is."""
 
     name: str = "cpu"
-    fallback: Literal["trafilatura", "body", "empty"] = "trafilatura"
-    """For a page without one main block: Trafilatura's choice, every block, or an empty extraction."""
+    fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
+    """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's choice, every block, or an
+    empty extraction. auto: `cpu` for the labeler `lm`, Trafilatura for all others."""
+
+    staged: bool | None = None
+    """Whether pages are labelled in a stage of their own, between tables (pages, blocks, labels), or on the way through one
+    pass. null: as the labeler wants it; `lm` wants a stage, as it wants GPUs."""
+
+    @property
+    def runs_staged(self) -> bool:
+        """`staged` with null decided."""
+        return self.name == "lm" if self.staged is None else self.staged
+
+    @property
+    def used_fallback(self) -> str:
+        """The fallback with `auto` decided.
+
+        >>> LabelerSettings(name="lm").used_fallback, LabelerSettings().used_fallback
+        ('cpu', 'trafilatura')
+        """
+        return self.fallback if self.fallback != "auto" else "cpu" if self.name == "lm" else "trafilatura"
 
 
 class LmSettings(_Section):
@@ -84,8 +103,38 @@ class LmSettings(_Section):
     """How labels are decoded; all three give the same labels."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     """Of weights and activations; auto: what the checkpoint says."""
-    answer: Literal["auto", "json", "compact"] = "auto"
-    """The form of the answer that the model was trained to give; auto: by the checkpoint."""
+    answer: Literal["auto", "json", "compact", "tagged"] = "auto"
+    """The form of the answer that the model was trained to give (tagged: compact within <answer> tags); auto: by the
+    checkpoint, or the prompt where one is set."""
+    prompt: str = "auto"
+    """auto: the one that the checkpoint was trained on, else `own`. Or own, v0, v1, v2, compact, short_compact, or a file with
+    `{html}` where the page goes."""
+    prompt_folder: str = ""
+    """Where `dripper prompts fetch` put the public prompts; empty: the user's cache folder."""
+    chat: Literal["auto", "none", "once", "twice"] = "auto"
+    """How often the chat template is applied; auto: as the checkpoint's weights saw it (1.1: twice), else once."""
+    context_tokens: int = Field(default=32768, ge=64)
+    """Of prompt and answer together; longer pages are cut into windows. The paper's context; the model's own where shorter."""
+    overlap_blocks: int = Field(default=8, ge=0)
+    """So many blocks at most are shown twice where a page is cut, so that none is labelled without what stands around it."""
+    threshold: float = Field(default=0.5, gt=0, lt=1)
+    """A block is main where its probability is above it; 0.5 is the state machine's arg-max."""
+    temperature: float = Field(default=1.0, gt=0)
+    """Logits are divided by it, to calibrate probabilities (fitted on labelled pages; not the temperature of sampling)."""
+    endpoint: str = ""
+    """Address of an OpenAI-compatible vLLM server, such as http://127.0.0.1:8000/v1; empty: the engine runs in the worker."""
+    api_key: str = Field(default="", repr=False)
+    """Sent to the endpoint as a bearer token."""
+    concurrency: int = Field(default=16, ge=1)
+    """Requests under way at the endpoint, of one worker."""
+    attempts: int = Field(default=6, ge=1)
+    """Tries per request at the endpoint, with waits of 1, 2, 4, … seconds."""
+    timeout_seconds: float = Field(default=600.0, gt=0)
+    """For one answer of the endpoint; a page of 800 blocks is 3,000 to 6,300 tokens."""
+    gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
+    """Of a GPU's memory that the engine takes (vLLM's gpu_memory_utilization)."""
+    cpu_cache_gib: int = Field(default=2, ge=1)
+    """Of memory for keys and values where the engine runs on a CPU."""
 
 
 class LabelsSettings(_Section):
@@ -103,6 +152,51 @@ class BatchSettings(_Section):
     """A batch ends after so many archive bytes times Spark's default parallelism: two Common Crawl files a core."""
     in_flight: int = Field(default=2, ge=1)
     """Batches worked on at once, so that the last slow file of one does not leave the cluster idle."""
+
+
+class StageSettings(_Section):
+    """The stage `label` of a staged run."""
+
+    engines: int | None = Field(default=None, ge=1)
+    """Engines that label at once. None: one a GPU of the session, one where it has none (each engine has its own copy of the
+    model, 2.7 GB for the smallest in vLLM)."""
+    gpus: int = Field(default=0, ge=0)
+    """GPUs an engine, for which jobs/run.py asks by a resource profile, so that only this stage runs where GPUs are. 0: it runs
+    wherever the session runs."""
+    gpu_discovery_script: str = ""
+    """The script on the executors' machines that prints their GPUs, where the cluster does not bring its own."""
+    executor_cores: int = Field(default=4, ge=1)
+    """Cores of an executor of that profile; one engine runs on it."""
+    executor_memory: str = "8g"
+    """Memory of its JVM, which only passes rows on."""
+    executor_memory_overhead: str = "16g"
+    """Memory of its Python worker: the engine's weights on their way to the GPU."""
+    engine_threads: int | None = Field(default=None, ge=1)
+    """Threads of an engine on CPU; None: the machine's cores, shared among the engines."""
+    batch_pages: int = Field(default=256, ge=1)
+    """Pages that an engine gets at once; one that fails is tried again in halves."""
+    batch_tokens: int = Field(default=1_000_000, ge=1)
+    """Tokens that it gets at once, unless a single page has more."""
+
+
+class DeviceSettings(_Section):
+    """A GPU's rent, and how many pages a second it labels."""
+
+    dollars_per_hour: float = Field(ge=0)
+    pages_per_second: float = Field(gt=0)
+
+
+class CostSettings(_Section):
+    """What `--dry-run` estimates from and what a staged run is priced with."""
+
+    sample_pages: int = Field(default=200, ge=1)
+    """Pages that are read and split for an estimate."""
+    devices: dict[str, DeviceSettings] = {
+        "L4": DeviceSettings(dollars_per_hour=0.39, pages_per_second=0.68),
+        "A100": DeviceSettings(dollars_per_hour=2.72, pages_per_second=3.6),
+    }
+    """By name. The defaults are the Pulpie authors' measurements of Dripper (500 Common Crawl pages, token by token) and rents:
+    replace the speed by what the first own run says."""
 
 
 class SparkSettings(_Section):
@@ -135,6 +229,8 @@ class Settings(_Section):
     reading: ReadSettings = ReadSettings()
     limits: LimitSettings = LimitSettings()
     batch: BatchSettings = BatchSettings()
+    stages: StageSettings = StageSettings()
+    cost: CostSettings = CostSettings()
     spark: SparkSettings = SparkSettings()
 
 
@@ -152,6 +248,15 @@ def load(files: Iterable[str | Path] = (), assignments: Iterable[str] = ()) -> S
         _merge(values, _read_yaml(Path(file)))
     for assignment in assignments:
         _merge(values, _parse_assignment(assignment))
+    return _validated(values)
+
+
+def lm_settings(options: Mapping[str, Any]) -> LmSettings:
+    """Return the settings of the section labels.lm from single values, the rest as by default. Raises SettingsError."""
+    return _validated({"labels": {"lm": dict(options)}}).labels.lm
+
+
+def _validated(values: Mapping[str, Any]) -> Settings:
     try:
         return Settings.model_validate(values)
     except ValidationError as error:

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dripper.html import preprocess
-from dripper.labels import Fallback, fall_back
+from dripper.labels import Fallback, fall_back, load
 from flood import ARTICLE, main_text
+
+CPU = load("cpu")
 
 
 def test_fallback_to_trafilatura() -> None:
@@ -25,6 +27,15 @@ def test_fallback_goes_on_to_the_body_where_trafilatura_finds_nothing() -> None:
     assert labels.main.all()
 
 
+def test_fallback_to_the_labeler_cpu() -> None:
+    page = preprocess(ARTICLE)
+    labels, method = fall_back(page, ARTICLE, Fallback.CPU, CPU)
+    assert method == "fallback:cpu"
+    assert np.array_equal(labels.main, CPU.label([page])[0].main)
+    with pytest.raises(ValueError, match="needs its labeler"):
+        fall_back(page, ARTICLE, Fallback.CPU)
+
+
 @pytest.mark.parametrize(("fallback", "share"), [(Fallback.BODY, 1.0), (Fallback.EMPTY, 0.0)])
 def test_the_other_fallbacks(fallback: Fallback, share: float) -> None:
     page = preprocess(ARTICLE)
@@ -35,7 +46,7 @@ def test_the_other_fallbacks(fallback: Fallback, share: float) -> None:
 
 @pytest.mark.parametrize("fallback", list(Fallback))
 def test_a_page_without_blocks_is_empty_whatever_the_setting(fallback: Fallback) -> None:
-    labels, method = fall_back(preprocess(""), "", fallback)
+    labels, method = fall_back(preprocess(""), "", fallback, load("cpu"))
     assert method == "fallback:empty"
     assert labels.main.shape == (0,)
 
@@ -43,9 +54,9 @@ def test_a_page_without_blocks_is_empty_whatever_the_setting(fallback: Fallback)
 @given(st.text(alphabet="<>/pdiv ab\n", max_size=60), st.sampled_from(list(Fallback)))
 def test_any_page_gets_labels_of_its_length_and_a_method(html: str, fallback: Fallback) -> None:
     page = preprocess(html)
-    labels, method = fall_back(page, html, fallback)
+    labels, method = fall_back(page, html, fallback, CPU)
     assert labels.main.shape == (len(page.blocks),)
-    assert np.isnan(labels.probability).all()
+    assert np.isnan(labels.probability).all() == (method != "fallback:cpu" or not page.blocks)
     assert method.removeprefix("fallback:") in list(Fallback)
     if page.blocks and fallback is not Fallback.EMPTY:
         assert labels.main.any()

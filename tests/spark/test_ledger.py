@@ -37,6 +37,8 @@ def test_from_planned_to_done(ledger: Ledger) -> None:
     assert {(e.file.warc_file, e.state) for e in ledger.entries()} == {(files[0].warc_file, "done"), ("b", "failed")}
     assert ledger.counts() == {
         "planned": 0,
+        "preprocessed": 0,
+        "labelled": 0,
         "done": 1,
         "failed": 1,
         "records": 6,

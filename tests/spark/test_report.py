@@ -1,9 +1,10 @@
 """The words at the end of a run."""
 
-from dripper.spark.fused import Totals
+from dripper.config import CostSettings
+from dripper.spark.outcome import Outcome
 from dripper.spark.plan import Batch, Plan, PlannedFile
 from dripper.spark.report import plan_summary, summary
-from dripper.spark.run import Outcome
+from dripper.spark.totals import LabelTotals, Totals
 
 LEDGER = {"done": 3, "failed": 1, "planned": 0, "records": 100, "pages": 40, "failed_pages": 2, "skipped": 60}
 EMPTY = Plan((), (), (), 0, 0)
@@ -14,6 +15,7 @@ def report(pages: int, **more: object) -> dict[str, object]:
         "records": pages,
         "pages": pages,
         "failed_pages": 0,
+        "fallback_pages": 0,
         "skipped": {},
         "n_problems": 0,
         "clipped": False,
@@ -23,16 +25,47 @@ def report(pages: int, **more: object) -> dict[str, object]:
 
 def test_counts_of_a_run() -> None:
     totals = Totals()
-    totals.add(
-        [report(30, records=80, skipped={"status": 9, "not html": 41}), report(10, failed_pages=2, clipped=True)], 40
-    )
-    totals.add([report(0, records=10, skipped={"not html": 10}, error="gone")], 0)
+    first = [
+        report(30, records=80, skipped={"status": 9, "not html": 41}, fallback_pages=3),
+        report(10, failed_pages=2, clipped=True),
+    ]
+    second = [report(0, records=10, skipped={"not html": 10}, error="gone")]
+    for reports, rows in ((first, 40), (second, 0)):
+        totals.read(reports)
+        totals.written(reports, rows)
     words = summary(Outcome(EMPTY, totals, LEDGER, ()), "out")
     assert "files     3 read, 1 with faults, 1 failed" in words
     assert "records   100 = 40 pages + 60 skipped" in words
     assert "skipped   51 not html, 9 status" in words
-    assert "rows      40 = 38 extractions + 2 error rows" in words
+    assert "rows      40 = 38 extractions (3 by the fallback) + 2 error rows" in words
     assert "files     3 done, 1 failed, 0 planned" in words
+
+
+def test_counts_of_a_staged_run() -> None:
+    label = LabelTotals(pages=38, failed=1, windowed=2, passes=76, tokens=38_000, seconds=36.0, engines=2)
+    totals = Totals(files=1, records=40, pages=40, blocks=38, rows=40, failed_pages=3, fallback_pages=1, label=label)
+    ledger = LEDGER | {"preprocessed": 2, "labelled": 0}
+    devices = CostSettings().devices
+    words = summary(Outcome(EMPTY, totals, ledger, (), ("preprocess", "label", "extract")), "out", devices)
+    assert "blocks    40 pages = 38 split into blocks + 2 error rows" in words
+    assert "labels    38 pages = 37 labelled (2 in windows) + 1 without usable labels" in words
+    assert "1,000 pages took 1,000,000 tokens, 2,000 passes, 1,894.7 engine seconds" in words
+    assert "$0.2053 on L4" in words
+    assert "rows      40 = 37 extractions (1 by the fallback) + 3 error rows" in words
+    assert "files     3 done, 1 failed, 2 preprocessed, 0 planned" in words
+
+
+def test_a_stage_without_work_says_so() -> None:
+    words = summary(Outcome(EMPTY, Totals(), LEDGER, (), ("label",)), "out")
+    assert "nothing to do: no batch is ready for the stage label" in words
+
+
+def test_a_stage_shows_its_own_counts_only() -> None:
+    totals = Totals(label=LabelTotals(pages=5))
+    words = summary(Outcome(EMPTY, totals, LEDGER, (), ("label",)), "out")
+    assert "labels    5 pages = 5 labelled" in words
+    assert "rows" not in words
+    assert "skipped   " not in words
 
 
 def test_nothing_to_do() -> None:

@@ -7,8 +7,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dripper.config import Settings, load
 from dripper.errors import InputError, SettingsError
+from dripper.spark.outcome import Outcome
 from dripper.spark.report import show, summary
-from dripper.spark.run import Outcome, run
+from dripper.spark.run import run
 from dripper.spark.tables import Tables
 from warcs import page, pages, write_warc
 

@@ -1,10 +1,21 @@
 """One page, pure functions: parse, blocks, simplified and mapping HTML, prune, Markdown."""
 
 from dripper.html.blocks import Block
-from dripper.html.core import PROFILES, preprocess, prune
+from dripper.html.core import PROFILES, preprocess, prune, restore
 from dripper.html.markdown import to_markdown, to_text
 from dripper.html.page import Page
 from dripper.html.pruning import UnknownItemError
 from dripper.html.tree import Tree
 
-__all__ = ["PROFILES", "Block", "Page", "Tree", "UnknownItemError", "preprocess", "prune", "to_markdown", "to_text"]
+__all__ = [
+    "PROFILES",
+    "Block",
+    "Page",
+    "Tree",
+    "UnknownItemError",
+    "preprocess",
+    "prune",
+    "restore",
+    "to_markdown",
+    "to_text",
+]

@@ -128,7 +128,7 @@ def _hidden_elements(
     candidates = np.flatnonzero(kinds[opens] == _HIDDEN).tolist()
     if not candidates:
         return []
-    text_before = list(accumulate((len(text.strip()) for text in parts[::2]), initial=0))
+    text_before = list(accumulate(map(len, map(str.strip, parts[::2])), initial=0))
     found: list[int] = []
     for element in candidates:
         text = text_before[closes[element] + 1] - text_before[opens[element] + 1]

@@ -109,12 +109,15 @@ def classify(tree: Tree, texts: list[str], removed: bytearray) -> Kinds:
     first.
     """
     tags, parents = tree.tags, tree.parents
-    block = bytearray(tag not in NOT_BLOCK for tag in tags)
+    is_block = {tag: tag not in NOT_BLOCK for tag in set(tags)}
+    block = bytearray(map(is_block.__getitem__, tags))
     splits = bytearray(len(tags))
     whole = frozenset[int]()
-    if "table" in tags:
+    if "table" in is_block:
         whole = _tables(tree, removed, block)
-    quiet = {i for i, tag in enumerate(tags) if tag == "math"} | _marked(tree, "cc-no-block", "true")
+    quiet = _marked(tree, "cc-no-block", "true")
+    if "math" in is_block:
+        quiet |= {element for element, tag in enumerate(tags) if tag == "math"}
     for element in range(len(tags) - 1, 0, -1):
         if removed[element]:
             continue

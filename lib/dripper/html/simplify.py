@@ -24,8 +24,8 @@ ELLIPSIS = "<span>...</span>"
 _OTHER_SPACES = tuple(character for character in map(chr, range(0x3001)) if character.isspace() and character != " ")
 _ASCII_SPACES = tuple(character for character in _OTHER_SPACES if character.isascii())
 _QUOTED = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]+)=("[^"]*"|'[^']*')""")
-_KEYS = ("class", "id")
-_IMAGE_KEYS = ("src", "alt", "class", "id")
+_IMAGE_KEYS = tuple((key, f' {key}="') for key in ("src", "alt", "class", "id"))
+_KEYS = _IMAGE_KEYS[2:]
 _OPAQUE = frozenset({"math", "table"})
 """The texts inside these are neither counted nor cut (MinerU-HTML 1.1)."""
 
@@ -76,30 +76,30 @@ def short_tag(name: str, tag: str) -> str:
         return tag
     if name != "img" and " class=" not in tag and " id=" not in tag:
         return f"<{name}>"
+    if "'" in tag or tag.count('"') != 2 * tag.count('="'):
+        return _short_odd_tag(name, tag)
     short = "<" + name
-    # Names of attributes may hold quotes; then only a pattern that knows every attribute is exact.
-    is_plain = "'" not in tag and tag.count('"') == 2 * tag.count('="')
-    read = _plain_value if is_plain else _quoted_value
-    for key in _IMAGE_KEYS if name == "img" else _KEYS:
-        value, quote = read(tag, key)
-        value = value.strip()
-        if value and not (key == "src" and value.startswith("data:image/")):
-            short += f" {key}={quote}{value}{quote}"
+    for key, marker in _IMAGE_KEYS if name == "img" else _KEYS:
+        start = tag.find(marker)
+        if start >= 0:
+            start += len(marker)
+            value = tag[start : tag.index('"', start)].strip()
+            if value and not (key == "src" and value.startswith("data:image/")):
+                short += f'{marker}{value}"'
     return short + ">"
 
 
-def _plain_value(tag: str, key: str) -> tuple[str, str]:
-    """Return the value of an attribute and its quote, where every value has double quotes and none has one inside."""
-    start = tag.find(f' {key}="')
-    if start < 0:
-        return "", '"'
-    start += len(key) + 3
-    return tag[start : tag.index('"', start)], '"'
-
-
-def _quoted_value(tag: str, key: str) -> tuple[str, str]:
-    value = next((value for name, value in _QUOTED.findall(tag) if name == key), '""')
-    return value[1:-1], value[0]
+def _short_odd_tag(name: str, tag: str) -> str:
+    """Return what `short_tag` does where quotes stand in the names of attributes, or single ones around values."""
+    # Of a repeated name the first counts.
+    values = dict(reversed(_QUOTED.findall(tag)))
+    short = "<" + name
+    for key, marker in _IMAGE_KEYS if name == "img" else _KEYS:
+        quoted = values.get(key, '""')
+        value = quoted[1:-1].strip()
+        if value and not (key == "src" and value.startswith("data:image/")):
+            short += f"{marker[:-1]}{quoted[0]}{value}{quoted[0]}"
+    return short + ">"
 
 
 def collapse_spaces(texts: list[str]) -> list[str]:

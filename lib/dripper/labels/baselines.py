@@ -7,7 +7,7 @@ import numpy as np
 
 from dripper.html.page import Page
 from dripper.labels.align import labels_from_text
-from dripper.labels.base import Labels
+from dripper.labels.base import Labels, SimplifiedPage
 
 
 class AllLabeler:
@@ -19,6 +19,10 @@ class AllLabeler:
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return labels that are all main."""
         return [Labels.certain(np.ones(len(page.blocks), bool)) for page in pages]
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        """Return labels that are all main."""
+        return [Labels.certain(np.ones(page.n_blocks, bool)) for page in pages]
 
 
 class TrafilaturaLabeler:

@@ -76,3 +76,30 @@ def guarded(job: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; run the same command again: only what is missing is done\n")
         return 3
+
+
+def stage(name: str, arguments: argparse.Namespace) -> int:
+    """Run one stage of a staged run, print its closing counts, return the exit code: 0, or 3 where it ended short."""
+    asked = settings(arguments, {"labeler.name": getattr(arguments, "labeler", None)})
+    with session(asked) as spark:
+        from dripper.spark.report import summary
+        from dripper.spark.run import run_stages
+
+        warcs = getattr(arguments, "warcs", None)
+        outcome = run_stages(spark, (name,), arguments.output, asked, warcs, arguments.limit)
+        sys.stdout.write(summary(outcome, arguments.output, asked.cost.devices))
+    return 3 if outcome.complaints else 0
+
+
+def dry_run(arguments: argparse.Namespace) -> int:
+    """Print what `jobs/run.py` would do with the same flags, for a staged run with its estimated cost; write nothing."""
+    asked = settings(arguments, {"labeler.name": arguments.labeler})
+    with session(asked) as spark:
+        from dripper.spark.report import cost_summary, plan_summary
+        from dripper.spark.run import dry_plan
+
+        plan = dry_plan(spark, arguments.warcs, arguments.output, asked, arguments.limit)
+        sys.stdout.write(plan_summary(plan))
+        if asked.labeler.runs_staged:
+            sys.stdout.write(cost_summary(plan, asked))
+    return 0

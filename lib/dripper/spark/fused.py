@@ -1,12 +1,9 @@
 """The fused job: batches of archive files → one `mapInArrow` pass each → `extractions` and the ledger `warc_files`."""
 
 import json
-import logging
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+import threading
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from pyspark.sql import Observation, SparkSession
 from pyspark.sql import functions as F
@@ -19,40 +16,8 @@ from dripper.spark.plan import Batch, split_into_tasks
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import EXTRACTIONS
 from dripper.spark.tables import Tables
-from dripper.spark.words import first_line
+from dripper.spark.totals import Report, Totals, work_through
 from dripper.spark.worker import REPORT, files_mapper
-
-logger = logging.getLogger(__name__)
-
-Report = dict[str, Any]
-
-
-@dataclass(slots=True)
-class Totals:
-    """What a run did, added up over its batches. rows: as counted by Spark while they were written."""
-
-    files: int = 0
-    records: int = 0
-    pages: int = 0
-    rows: int = 0
-    failed_pages: int = 0
-    skipped: dict[str, int] = field(default_factory=dict)
-    broken_files: int = 0
-    failed_files: int = 0
-    failed_batches: dict[int, str] = field(default_factory=dict)
-
-    def add(self, reports: Iterable[Report], rows: int) -> None:
-        """Add one batch: its file reports and the number of rows that were written."""
-        self.rows += rows
-        for report in reports:
-            self.files += 1
-            self.records += report["records"]
-            self.pages += report["pages"]
-            self.failed_pages += report["failed_pages"]
-            self.broken_files += bool(report["n_problems"] or report["clipped"])
-            self.failed_files += report["error"] is not None
-            for reason, count in report["skipped"].items():
-                self.skipped[reason] = self.skipped.get(reason, 0) + count
 
 
 class FusedJob:
@@ -71,15 +36,15 @@ class FusedJob:
     def run(self, batches: Sequence[Batch], progress: Progress) -> Totals:
         """Work through `batches`, `settings.batch.in_flight` at a time. A batch that fails is noted in `failed_batches` and
         stays `planned`; the others go on."""
-        totals = Totals()
-        with ThreadPoolExecutor(max_workers=self._settings.batch.in_flight) as pool:
-            futures = {batch.number: pool.submit(self._run_batch, batch, progress) for batch in batches}
-            for number, future in futures.items():
-                try:
-                    totals.add(*future.result())
-                except Exception as error:
-                    logger.exception("batch %d failed", number)
-                    totals.failed_batches[number] = f"{type(error).__name__}: {first_line(error)}"
+        totals, lock = Totals(), threading.Lock()
+
+        def work(batch: Batch) -> None:
+            reports, rows = self._run_batch(batch, progress)
+            with lock:
+                totals.read(reports)
+                totals.written(reports, rows)
+
+        totals.failed_batches = work_through(batches, self._settings.batch.in_flight, work)
         return totals
 
     def _run_batch(self, batch: Batch, progress: Progress) -> tuple[list[Report], int]:

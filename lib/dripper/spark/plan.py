@@ -1,6 +1,6 @@
 """Which files are still to do, in which batches: pure functions over the ledger, the same answer every time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -9,6 +9,9 @@ UNKNOWN_SIZE_BYTES = 1 << 30
 
 SMALLEST_TASK_BYTES = 1 << 20
 """Tasks below this cost more to schedule (about 50 ms) than to share: 1 MiB of WARC is half a second of work."""
+
+UNFINISHED = ("planned", "preprocessed", "labelled")
+"""States of a batch's files on their way, in order; then each is `done` or `failed`."""
 
 TASKS_PER_SLOT = 4
 """Tasks a batch aims at, per core, so that the last ones end together."""
@@ -29,7 +32,7 @@ class PlannedFile:
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """What the ledger says of a file. state: planned, done or failed."""
+    """What the ledger says of a file. state: one of UNFINISHED, done or failed."""
 
     file: PlannedFile
     batch: int
@@ -38,17 +41,18 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The unit of commit: `files`, in order."""
+    """The unit of commit: `files`, in order. state: how far it is, one of UNFINISHED."""
 
     number: int
     files: tuple[PlannedFile, ...]
+    state: str = "planned"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """resumed: batches an earlier run planned and did not finish. fresh: batches of files the ledger does not know, and of
-    the files in `retried`, which an earlier run could not read. n_done: files of the input that need no work. n_left: files
-    beyond the limit."""
+    """resumed: batches an earlier run planned and did not finish, whatever stage they are at. fresh: batches of files the
+    ledger does not know, and of the files in `retried`, which an earlier run could not read. n_done: files of the input that
+    need no work. n_left: files beyond the limit."""
 
     resumed: tuple[Batch, ...]
     fresh: tuple[Batch, ...]
@@ -76,9 +80,9 @@ def make_plan(
     entries = {entry.file.warc_file: entry for entry in ledger}
     wanted = {file.warc_file for file in files}
     unfinished = {
-        entry.batch for entry in entries.values() if entry.state == "planned" and entry.file.warc_file in wanted
+        entry.batch for entry in entries.values() if entry.state in UNFINISHED and entry.file.warc_file in wanted
     }
-    resumed = _existing(entries.values(), unfinished)
+    resumed = existing(entries.values(), unfinished)
     retried = [
         entry
         for file in files
@@ -119,9 +123,18 @@ def split_into_tasks(batch: Batch, slots: int) -> list[list[PlannedFile]]:
     return tasks
 
 
-def _existing(entries: Iterable[LedgerEntry], numbers: set[int]) -> list[Batch]:
+def existing(entries: Iterable[LedgerEntry], numbers: Collection[int]) -> list[Batch]:
+    """Return the batches of these numbers as the ledger has them, in order.
+
+    A batch with a file that is planned is redone as a whole, hence planned.
+    """
     chosen = sorted((e for e in entries if e.batch in numbers), key=lambda e: (e.batch, e.file.warc_file))
-    return [Batch(number, tuple(e.file for e in group)) for number, group in groupby(chosen, key=lambda e: e.batch)]
+    batches = []
+    for number, group in groupby(chosen, key=lambda e: e.batch):
+        members = list(group)
+        states = [state for state in UNFINISHED if any(member.state == state for member in members)]
+        batches.append(Batch(number, tuple(member.file for member in members), states[0] if states else "planned"))
+    return batches
 
 
 def _groups(files: Sequence[PlannedFile], size: BatchSize) -> Iterable[list[PlannedFile]]:

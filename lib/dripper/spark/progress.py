@@ -56,9 +56,9 @@ class Progress:
         self._thread.join()
         self.tell()
 
-    def batch_done(self, number: int) -> None:
-        """Say that a batch is committed."""
-        logger.info("batch %d committed", number)
+    def batch_done(self, number: int, stage: str = "") -> None:
+        """Say that a batch is committed, in a staged run by which stage."""
+        logger.info("batch %d committed%s", number, f" by {stage}" if stage else "")
 
     def tell(self) -> None:
         """Log the counts, if they have changed."""
@@ -68,9 +68,10 @@ class Progress:
         self._told = counts
         seconds = max(self._clock() - self._start, 1e-9)
         pages, failed = counts.get("pages", 0), counts.get("failed", 0)
+        stages = "".join(f", {counts[stage]} {stage}" for stage in ("labelled", "extracted") if stage in counts)
         logger.info(
-            "%d of %d files, %d pages, %.1f pages/s, %d pages failed",
-            *(counts.get("files", 0), self._n_files, pages, pages / seconds, failed),
+            "%d of %d files, %d pages, %.1f pages/s, %d pages failed%s",
+            *(counts.get("files", 0), self._n_files, pages, pages / seconds, failed, stages),
         )
 
     def _tell_now_and_then(self) -> None:

@@ -1,40 +1,82 @@
 """The words at the end of a run: counts that close, and a few rows."""
 
+from collections.abc import Mapping
+
 from pyspark.sql import SparkSession
 
+from dripper.config import Settings
+from dripper.cost import Device, actual_words, estimate, estimate_words
+from dripper.spark.outcome import Outcome
 from dripper.spark.plan import Plan
-from dripper.spark.run import Outcome
+from dripper.spark.sample import planned_files, take_sample
 from dripper.spark.tables import Tables
+from dripper.spark.totals import Totals
 
 _SHOWN_CHARACTERS = 70
 
 
-def summary(outcome: Outcome, output: str) -> str:
-    """Return the closing counts of a run, as lines of text."""
+def summary(outcome: Outcome, output: str, devices: Mapping[str, Device] | None = None) -> str:
+    """Return the closing counts of a run, as lines of text. devices: GPUs whose rent prices a stage `label`."""
     totals, ledger = outcome.totals, outcome.ledger
     lines = [""]
-    if totals.files == 0 and not outcome.complaints:
-        lines.append(f"nothing to do: all {outcome.plan.n_done} files were done before")
+    if not (totals.files or totals.rows or totals.label.pages or outcome.complaints):
+        lines.append(_nothing(outcome))
     else:
-        skipped = ", ".join(
-            f"{count} {reason}" for reason, count in sorted(totals.skipped.items(), key=lambda item: -item[1])
-        )
-        lines += [
-            "this run",
-            f"  files     {totals.files} read, {totals.broken_files} with faults, {totals.failed_files} failed",
-            f"  records   {totals.records} = {totals.pages} pages + {sum(totals.skipped.values())} skipped",
-            f"  skipped   {skipped or 'none'}",
-            f"  rows      {totals.rows} = {totals.pages - totals.failed_pages} extractions + {totals.failed_pages} error rows",
-        ]
+        lines += ["this run"]
+        if not outcome.stages or "preprocess" in outcome.stages:
+            lines += _reading(totals)
+        lines += _stages(outcome, devices or {})
+        if not outcome.stages or "extract" in outcome.stages:
+            lines += _rows(totals)
+    between = "".join(f", {ledger[state]} {state}" for state in ("preprocessed", "labelled") if ledger.get(state))
     lines += [
         f"all runs into {output}",
-        f"  files     {ledger['done']} done, {ledger['failed']} failed, {ledger['planned']} planned",
+        f"  files     {ledger['done']} done, {ledger['failed']} failed{between}, {ledger['planned']} planned",
         f"  records   {ledger['records']} = {ledger['pages']} pages + {ledger['skipped']} skipped",
     ]
     if outcome.plan.n_left:
         lines.append(f"--limit left {outcome.plan.n_left} files for the next run")
     lines += [f"NOT DONE: {complaint}" for complaint in outcome.complaints]
     return "\n".join(lines) + "\n"
+
+
+def _nothing(outcome: Outcome) -> str:
+    if not outcome.stages or "preprocess" in outcome.stages:
+        return f"nothing to do: all {outcome.plan.n_done} files were done before"
+    return f"nothing to do: no batch is ready for the stage {outcome.stages[0]}"
+
+
+def _reading(totals: Totals) -> list[str]:
+    skipped = ", ".join(
+        f"{count} {reason}" for reason, count in sorted(totals.skipped.items(), key=lambda item: -item[1])
+    )
+    return [
+        f"  files     {totals.files} read, {totals.broken_files} with faults, {totals.failed_files} failed",
+        f"  records   {totals.records} = {totals.pages} pages + {sum(totals.skipped.values())} skipped",
+        f"  skipped   {skipped or 'none'}",
+    ]
+
+
+def _stages(outcome: Outcome, devices: Mapping[str, Device]) -> list[str]:
+    totals, label = outcome.totals, outcome.totals.label
+    lines = []
+    if "preprocess" in outcome.stages:
+        failed = totals.pages - totals.blocks
+        lines.append(f"  blocks    {totals.pages} pages = {totals.blocks} split into blocks + {failed} error rows")
+    if "label" in outcome.stages:
+        lines.append(
+            f"  labels    {label.pages} pages = {label.pages - label.failed} labelled ({label.windowed} in windows) + "
+            f"{label.failed} without usable labels"
+        )
+        if label.passes:
+            lines += actual_words(label.pages, label.tokens, label.passes, label.seconds * label.engines, devices)
+    return lines
+
+
+def _rows(totals: Totals) -> list[str]:
+    good = totals.rows - totals.failed_pages
+    by_fallback = f" ({totals.fallback_pages} by the fallback)" if totals.fallback_pages else ""
+    return [f"  rows      {totals.rows} = {good} extractions{by_fallback} + {totals.failed_pages} error rows"]
 
 
 def plan_summary(plan: Plan) -> str:
@@ -49,6 +91,17 @@ def plan_summary(plan: Plan) -> str:
     if plan.n_left:
         lines.append(f"--limit leaves {plan.n_left} files")
     return "\n".join(lines) + "\n"
+
+
+def cost_summary(plan: Plan, settings: Settings) -> str:
+    """Return what labelling the pages of a plan would cost, from a sample that is read for it; "" where there is nothing to do."""
+    files = planned_files(plan)
+    if not files:
+        return ""
+    sample = take_sample(files, settings)
+    decoder = settings.labels.lm.decoder
+    whole = estimate(sample, sum(file.weight for file in files), decoder)
+    return "\n".join(estimate_words(sample, whole, settings.cost.devices, decoder)) + "\n"
 
 
 def show(spark: SparkSession, output: str, n_rows: int) -> str:

@@ -1,18 +1,20 @@
-"""Rows of the table `extractions`, from a record and what became of it."""
+"""Rows of the tables, from a record and what became of it."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from dripper.extraction import Extraction
+import dripper
+from dripper.cost import estimated_tokens
+from dripper.stages import Extraction, Prepared
 from dripper.warc import Record
 
 Row = dict[str, Any]
 
 
-def extraction_row(record: Record, extraction: Extraction, batch: int, versions: dict[str, str]) -> Row:
-    """Return the row of one page, as the columns of `schemas.EXTRACTIONS` want it."""
-    is_good = extraction.error_code is None
+def record_columns(record: Record, batch: int) -> Row:
+    """Return what `pages` and `extractions` say of the record itself."""
     return {
         "page_id": record.page_id,
         "batch": batch,
@@ -24,12 +26,17 @@ def extraction_row(record: Record, extraction: Extraction, batch: int, versions:
         "fetched_at": record.fetched_at,
         "http_status": record.http_status,
         "content_type": record.content_type,
-        "charset": extraction.charset,
-        "charset_source": extraction.charset_source,
         "payload_digest": record.payload_digest,
         "payload_bytes": len(record.payload),
         "truncated": record.truncated,
         "flags": list(record.flags),
+    }
+
+
+def extraction_columns(extraction: Extraction) -> Row:
+    """Return what `extractions` says of what became of a page."""
+    is_good = extraction.error_code is None
+    return {
         "title": extraction.title if is_good else None,
         "language": extraction.language,
         "language_probability": extraction.language_probability,
@@ -41,9 +48,33 @@ def extraction_row(record: Record, extraction: Extraction, batch: int, versions:
         "n_blocks": extraction.n_blocks if is_good else None,
         "n_main": extraction.n_main if is_good else None,
         "confidence": extraction.confidence,
-        "versions": versions,
         "error_code": extraction.error_code.value if extraction.error_code else None,
         "error_detail": extraction.error_detail,
+    }
+
+
+def extraction_row(record: Record, extraction: Extraction, batch: int, versions: Mapping[str, str | None]) -> Row:
+    """Return the row of one page of the fused job, as the columns of `schemas.EXTRACTIONS` want it."""
+    charset = {"charset": extraction.charset, "charset_source": extraction.charset_source}
+    return record_columns(record, batch) | charset | extraction_columns(extraction) | {"versions": versions}
+
+
+def prepared_row(record: Record, prepared: Prepared, batch: int, profile: str) -> Row:
+    """Return the row of one page of the stage `preprocess`: the columns of `schemas.PAGES`, and `simplified_html`."""
+    is_good = prepared.error_code is None
+    return record_columns(record, batch) | {
+        "charset": prepared.charset,
+        "charset_source": prepared.charset_source,
+        "title": prepared.title if is_good else None,
+        "mapping_html": prepared.mapping_html if is_good else None,
+        "texts": prepared.texts if is_good else None,
+        "n_blocks": len(prepared.texts) if is_good else None,
+        "profile": profile,
+        "dripper": dripper.__version__,
+        "error_code": prepared.error_code.value if prepared.error_code else None,
+        "error_detail": prepared.error_detail,
+        "simplified_html": prepared.simplified_html if is_good else None,
+        "tokens": estimated_tokens(prepared.simplified_html) if is_good else None,
     }
 
 
@@ -70,7 +101,13 @@ def text_sha256(text: str) -> str:
 
 def storable(row: Row) -> Row:
     """Return the row with lone surrogates, which no UTF-8 column can hold, replaced by U+FFFD."""
-    return {key: _without_surrogates(value) if isinstance(value, str) else value for key, value in row.items()}
+    return {key: _storable_value(value) for key, value in row.items()}
+
+
+def _storable_value(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_storable_value(item) for item in value]
+    return _without_surrogates(value) if isinstance(value, str) else value
 
 
 def _without_surrogates(text: str) -> str:

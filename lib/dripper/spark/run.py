@@ -1,44 +1,42 @@
-"""The main job as one function: plan, work, close the counts, say how it ended."""
+"""The jobs as functions: plan, work, close the counts, say how it ended."""
 
 import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from dripper.config import Settings
+from dripper.errors import InputError
 from dripper.labels import load
-from dripper.spark.fused import FusedJob, Totals
+from dripper.spark.engines import engine_profile, n_engines
+from dripper.spark.fused import FusedJob
+from dripper.spark.label_worker import Loader, check_labeler, load_labeler
 from dripper.spark.ledger import Ledger
-from dripper.spark.plan import BatchSize, Plan, PlannedFile, make_plan
+from dripper.spark.outcome import Outcome, unclosed, unclosed_stages, unfinished
+from dripper.spark.plan import UNFINISHED, Batch, BatchSize, Plan, PlannedFile, make_plan
 from dripper.spark.progress import Progress
 from dripper.spark.session import slots
+from dripper.spark.staged import STAGES, Engines, StagedJob
 from dripper.spark.tables import Tables
+from dripper.spark.totals import Totals
 from dripper.warc import expand
 
 logger = logging.getLogger(__name__)
 
 NAMES = ("warc_files", "extractions")
+BETWEEN = ("blocks", "labels", "pages")
+"""Tables between stages; `pages` last, as its presence tells that the others are there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a run ended. complaints: why it is not whole, each with what to do; none: every record is accounted for."""
-
-    plan: Plan
-    totals: Totals
-    ledger: dict[str, int]
-    complaints: tuple[str, ...]
-
-
-def open_tables(spark: SparkSession, output: str) -> tuple[Tables, Ledger]:
+def open_tables(spark: SparkSession, output: str, staged: bool = False) -> tuple[Tables, Ledger]:
     """Return the tables below `output`, made if they are not there, and the ledger among them."""
     tables = Tables(spark, output)
     # At once, as each waits for the file system and for Spark's planner most of the time.
     with ThreadPoolExecutor(max_workers=2) as pool:
         is_new = dict(zip(NAMES, pool.map(tables.create, NAMES), strict=True))
+    for name in BETWEEN if staged else ():
+        tables.create(name)
     return tables, Ledger(spark, tables, is_new["warc_files"])
 
 
@@ -56,59 +54,91 @@ def dry_plan(spark: SparkSession, warcs: str, output: str, settings: Settings, l
     return plan_files(ledger, warcs, settings, slots(spark), limit)
 
 
-def run(spark: SparkSession, warcs: str, output: str, settings: Settings, limit: int | None = None) -> Outcome:
+def run(
+    spark: SparkSession,
+    warcs: str,
+    output: str,
+    settings: Settings,
+    limit: int | None = None,
+    loader: Loader = load_labeler,
+) -> Outcome:
     """Extract all pages of `warcs` into the tables below `output`; files that are done are left alone.
 
-    Raises UsageError for what a person has to change. Everything else ends in `Outcome.complaints`.
+    In one pass, or where the labeler wants it (`labeler.staged`) in three, several batches at once in different stages.
+    loader: makes the labeler of a staged run. Raises UsageError for what a person has to change. Everything else ends in
+    `Outcome.complaints`.
     """
+    if settings.labeler.runs_staged:
+        return run_stages(spark, STAGES, output, settings, warcs, limit, loader)
     load(settings.labeler.name)
     tables, ledger = open_tables(spark, output)
     at_once = slots(spark)
     plan = plan_files(ledger, warcs, settings, at_once, limit)
-    batches = [*plan.resumed, *plan.fresh]
-    n_files = sum(len(batch.files) for batch in batches)
-    logger.info("%d files to do in %d batches, %d done before", n_files, len(batches), plan.n_done)
+    batches = _begun(plan)
     ledger.record(plan)
     totals = Totals()
     if batches:
-        with Progress(spark, n_files) as progress:
+        with Progress(spark, _n_files(batches)) as progress:
             totals = FusedJob(spark, tables, ledger, settings, at_once).run(batches, progress)
-    written = [batch.number for batch in batches if batch.number not in totals.failed_batches]
     with ThreadPoolExecutor(max_workers=2) as pool:
-        unclosed = pool.submit(_unclosed, tables, totals, written)
+        problems = pool.submit(unclosed, tables, totals, _written(batches, totals))
         counts = ledger.counts()
-        complaints = [*_unfinished(totals), *unclosed.result()]
+        complaints = [*unfinished(totals), *problems.result()]
     return Outcome(plan, totals, counts, tuple(complaints))
 
 
-def _unfinished(totals: Totals) -> list[str]:
-    words = [
-        f"batch {number} failed ({error}); run the same command again: only what is missing is done"
-        for number, error in totals.failed_batches.items()
-    ]
-    if totals.failed_files:
-        words.append(
-            f"{totals.failed_files} files could not be read to their end: see the column `error` of warc_files where "
-            "state = 'failed', mend the cause, and run the same command again"
+def run_stages(
+    spark: SparkSession,
+    stages: Sequence[str],
+    output: str,
+    settings: Settings,
+    warcs: str | None = None,
+    limit: int | None = None,
+    loader: Loader = load_labeler,
+) -> Outcome:
+    """Run some of STAGES, neighbours in their order, over what is ready for them in the tables below `output`.
+
+    warcs: the input of `preprocess`, which plans; the others take the batches that the stage before has left. limit: at most so
+    many files for `preprocess`, else batches. Raises UsageError for what a person has to change.
+    """
+    if "label" in stages:
+        check_labeler(settings, loader)
+    engines = Engines(loader)
+    if "label" in stages:
+        engines = Engines(loader, n_engines(spark, settings.stages), engine_profile(spark, settings.stages))
+    if stages[0] != "preprocess" and Tables(spark, output).version("pages") is None:
+        raise InputError(
+            f"--output {output}: there is no table pages; run jobs/preprocess.py into the same output first"
         )
-    return words
+    tables, ledger = open_tables(spark, output, staged=True)
+    at_once = slots(spark)
+    states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
+    if warcs is not None:
+        plan = plan_files(ledger, warcs, settings, at_once, limit)
+    else:
+        ready = ledger.batches(states[0])
+        taken = ready if limit is None else ready[:limit]
+        plan = Plan(tuple(taken), (), (), n_done=0, n_left=_n_files(ready) - _n_files(taken))
+    batches = [batch for batch in _begun(plan) if batch.state in states]
+    ledger.record(plan)
+    totals = Totals()
+    if batches:
+        with Progress(spark, _n_files(batches)) as progress:
+            job = StagedJob(spark, tables, ledger, settings, at_once, engines)
+            totals = job.run(batches, progress, stages)
+    problems = unclosed_stages(tables, stages, _written(batches, totals))
+    return Outcome(plan, totals, ledger.counts(), (*unfinished(totals), *problems), tuple(stages))
 
 
-def _unclosed(tables: Tables, totals: Totals, batches: Sequence[int]) -> list[str]:
-    """Every record is a page or skipped with a reason, and every page is exactly one row: checked on the table itself."""
-    if not batches:
-        return []
-    rows = (
-        tables.read("extractions")
-        .where(F.col("batch").isin(list(batches)))
-        .agg(F.count("*").alias("rows"), F.count_distinct("page_id").alias("pages"))
-        .head()
-    )
-    assert rows is not None
-    skipped = sum(totals.skipped.values())
-    words = []
-    if totals.records != totals.pages + skipped:
-        words.append(f"{totals.records} records were seen, but {totals.pages} pages and {skipped} skipped were counted")
-    if not totals.pages == rows["rows"] == rows["pages"] == totals.rows:
-        words.append(f"{totals.pages} pages were read, but the table has {rows['rows']} rows of {rows['pages']} pages")
-    return [f"{problem}: please report this, with the versions of Spark and Delta" for problem in words]
+def _begun(plan: Plan) -> list[Batch]:
+    batches = [*plan.resumed, *plan.fresh]
+    logger.info("%d files to do in %d batches, %d done before", _n_files(batches), len(batches), plan.n_done)
+    return batches
+
+
+def _written(batches: Sequence[Batch], totals: Totals) -> list[int]:
+    return [batch.number for batch in batches if batch.number not in totals.failed_batches]
+
+
+def _n_files(batches: Sequence[Batch]) -> int:
+    return sum(len(batch.files) for batch in batches)

@@ -5,6 +5,7 @@ from pyspark.sql.types import (
     BooleanType,
     DataType,
     DoubleType,
+    FloatType,
     IntegerType,
     LongType,
     MapType,
@@ -31,24 +32,29 @@ VERSIONS = StructType(
     ]
 )
 
+_PAGE_COLUMNS = [
+    _column("page_id", StringType(), "Key: 32 hex digits, a hash of warc_file and warc_offset", nullable=False),
+    _column("batch", LongType(), "The batch of WARC files that wrote the row; the partition", nullable=False),
+    _column("url", StringType(), "Address of the page as archived"),
+    _column("host", StringType(), "Host of url, lower case"),
+    _column("warc_file", StringType(), "The archive file, as planned", nullable=False),
+    _column("warc_offset", LongType(), "First byte of the record in warc_file", nullable=False),
+    _column("warc_length", LongType(), "Bytes of the record in warc_file, as stored"),
+    _column("fetched_at", TimestampType(), "When the page was fetched (WARC-Date)"),
+    _column("http_status", IntegerType(), "HTTP status of the response"),
+    _column("content_type", StringType(), "HTTP Content-Type as sent"),
+    _column("charset", StringType(), "Encoding the page was decoded with, WHATWG name"),
+    _column("charset_source", StringType(), "Where the encoding came from: bom, http, meta or detector"),
+    _column("payload_digest", StringType(), "sha256 of the body after HTTP decoding"),
+    _column("payload_bytes", LongType(), "Bytes of the body after HTTP decoding"),
+    _column("truncated", StringType(), "Why the body is not whole; null: it is"),
+    _column("flags", ArrayType(StringType()), "What was odd but survivable about the record"),
+]
+"""What `extractions` and `pages` say of the page as archived."""
+
 EXTRACTIONS = StructType(
     [
-        _column("page_id", StringType(), "Key: 32 hex digits, a hash of warc_file and warc_offset", nullable=False),
-        _column("batch", LongType(), "The batch of WARC files that wrote the row; the partition", nullable=False),
-        _column("url", StringType(), "Address of the page as archived"),
-        _column("host", StringType(), "Host of url, lower case"),
-        _column("warc_file", StringType(), "The archive file, as planned", nullable=False),
-        _column("warc_offset", LongType(), "First byte of the record in warc_file", nullable=False),
-        _column("warc_length", LongType(), "Bytes of the record in warc_file, as stored"),
-        _column("fetched_at", TimestampType(), "When the page was fetched (WARC-Date)"),
-        _column("http_status", IntegerType(), "HTTP status of the response"),
-        _column("content_type", StringType(), "HTTP Content-Type as sent"),
-        _column("charset", StringType(), "Encoding the page was decoded with, WHATWG name"),
-        _column("charset_source", StringType(), "Where the encoding came from: bom, http, meta or detector"),
-        _column("payload_digest", StringType(), "sha256 of the body after HTTP decoding"),
-        _column("payload_bytes", LongType(), "Bytes of the body after HTTP decoding"),
-        _column("truncated", StringType(), "Why the body is not whole; null: it is"),
-        _column("flags", ArrayType(StringType()), "What was odd but survivable about the record"),
+        *_PAGE_COLUMNS,
         _column("title", StringType(), "Title of the page"),
         _column("language", StringType(), "Language of the main content, ISO 639-1; null: too little text"),
         _column("language_probability", DoubleType(), "How sure the language detector is, 0 to 1"),
@@ -60,7 +66,11 @@ EXTRACTIONS = StructType(
             StringType(),
             "sha256 of markdown, lower case, white space collapsed: equal texts, equal hash",
         ),
-        _column("method", StringType(), "Who decided: the labeler, or `fallback-…` where it marked no block main"),
+        _column(
+            "method",
+            StringType(),
+            "Who decided: the labeler (`…:windowed`: in parts), or `fallback:…` where it marked no block main",
+        ),
         _column("n_blocks", IntegerType(), "Blocks the page was split into"),
         _column("n_main", IntegerType(), "Blocks marked main by the labeler"),
         _column(
@@ -72,6 +82,51 @@ EXTRACTIONS = StructType(
     ]
 )
 
+_MADE_BY = [
+    _column("profile", StringType(), "The rules that split the page"),
+    _column("dripper", StringType(), "The version of this program"),
+]
+
+PAGES = StructType(
+    [
+        *_PAGE_COLUMNS,
+        _column("title", StringType(), "Title of the page"),
+        _column("mapping_html", StringType(), "The page with its blocks numbered, from which main_html is cut"),
+        _column("texts", ArrayType(StringType()), "How the text of each block begins: for the language detector"),
+        _column("n_blocks", IntegerType(), "Blocks the page was split into"),
+        *_MADE_BY,
+        _column("error_code", StringType(), "Why the page could not be split; null: it could"),
+        _column("error_detail", StringType(), "What exactly went wrong"),
+    ]
+)
+
+BLOCKS = StructType(
+    [
+        _column("page_id", StringType(), "Key: the page, as in pages", nullable=False),
+        _column("batch", LongType(), "The batch that wrote the row; the partition", nullable=False),
+        _column("simplified_html", StringType(), "What a labeler reads: one element a block", nullable=False),
+        _column("item_ids", ArrayType(IntegerType()), "The blocks' numbers in simplified_html", nullable=False),
+        _column("tokens", IntegerType(), "Tokens of simplified_html: estimated, or counted where a tokenizer is set"),
+        *_MADE_BY,
+    ]
+)
+
+LABELS = StructType(
+    [
+        _column("page_id", StringType(), "Key: the page, as in blocks", nullable=False),
+        _column("batch", LongType(), "The batch that wrote the row; the partition", nullable=False),
+        _column("main", ArrayType(BooleanType()), "Which of the page's blocks are main content; null: see error_code"),
+        _column("probability", ArrayType(FloatType()), "The probability of main; null: the labeler has none"),
+        _column("confidence", DoubleType(), "How sure the labeler is of the page as a whole, 0 to 1"),
+        _column("passes", IntegerType(), "Forward passes of a language model over the page"),
+        _column("windows", IntegerType(), "Parts the page was cut into to fit the labeler"),
+        _column("labeler", StringType(), "The labeler", nullable=False),
+        _column("labeler_version", StringType(), "Its version: model, prompt, settings", nullable=False),
+        _column("error_code", StringType(), "Why there are no labels; null: there are"),
+        _column("error_detail", StringType(), "What exactly went wrong"),
+    ]
+)
+
 WARC_FILES = StructType(
     [
         _column("warc_file", StringType(), "Key: the archive file, as planned", nullable=False),
@@ -79,7 +134,8 @@ WARC_FILES = StructType(
         _column(
             "state",
             StringType(),
-            "planned, done, or failed (could not be read to its end; tried again by the next run)",
+            "planned, preprocessed, labelled (these two in staged runs), done, or failed (could not be read to its end; "
+            "tried again by the next run)",
         ),
         _column("size_bytes", LongType(), "Size of the file; null: not known before reading"),
         _column("bytes_read", LongType(), "Bytes of it that were read"),
@@ -120,6 +176,12 @@ TABLES = {
         EVALUATIONS,
         "One row per page, extractor and metric: how well the extractor did on a labelled page",
     ),
+    "pages": (
+        PAGES,
+        "One row per HTML page, for the stage extract: the page with numbered blocks, or why there are none",
+    ),
+    "blocks": (BLOCKS, "One row per page that has blocks, for the stage label: all that a labeler reads"),
+    "labels": (LABELS, "One row per row of blocks: which blocks are main content"),
     "warc_files": (WARC_FILES, "One row per archive file: what was read, what was skipped and why"),
 }
 """Name → (schema, comment)."""

@@ -39,6 +39,8 @@ _ALWAYS = {
     "spark.sql.session.timeZone": "UTC",
     # Says the line a hung Python worker stands in, instead of nothing.
     "spark.python.worker.faulthandler.enabled": "true",
+    # Rows that a worker gets at once: pages have up to 32 MiB, and a string column overflows at 2 GiB (default: 10,000 rows).
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "32",
 }
 
 

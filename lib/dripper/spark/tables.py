@@ -106,6 +106,13 @@ class Tables:
         """Delete the rows for which the SQL `condition` holds."""
         self._spark.sql(f"DELETE FROM {self.sql_name(table)} WHERE {condition}")
 
+    def delete_matching(self, table: str, other: str, key: str, condition: str) -> None:
+        """Delete the rows whose `key` is that of a row in the table `other` for which the SQL `condition` holds."""
+        self._spark.sql(
+            f"MERGE INTO {self.sql_name(table)} t USING (SELECT {key} FROM {self.sql_name(other)} WHERE {condition}) o "
+            f"ON t.{key} = o.{key} WHEN MATCHED THEN DELETE"
+        )
+
     def _save(self, table: str, writer: DataFrameWriter) -> None:
         if self.in_catalog:
             writer.format("delta").saveAsTable(self.sql_name(table))

@@ -1,5 +1,10 @@
 """Texts on their way into SQL and out of exceptions."""
 
+import re
+
+_RAISED = re.compile(r"^(?:\w+\.)*(\w*(?:Error|Exception|Interrupt)\b.*)$", re.MULTILINE)
+"""The last line of a Python trace; modules are left out. A JVM trace behind it has its lines indented."""
+
 
 def quoted(text: str) -> str:
     """Return `text` as a SQL string literal: backslashes and quotes escaped."""
@@ -17,3 +22,13 @@ def first_line(error: BaseException) -> str:
     """
     error = getattr(error, "java_exception", error)
     return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def reason(error: BaseException) -> str:
+    """Return why something failed, in one line: of an exception in a Python worker that exception, without its trace.
+
+    >>> reason(ValueError("one\\ntwo"))
+    'ValueError: one'
+    """
+    raised = _RAISED.findall(str(error)) if "Traceback (most recent call last)" in str(error) else []
+    return raised[-1] if raised else f"{type(error).__name__}: {first_line(error)}"

@@ -8,18 +8,19 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
 import dripper
-from dripper.config import LabelerSettings, Settings
+from dripper.config import LabelerSettings, LimitSettings, Settings
 from dripper.errors import PageError
 from dripper.extraction import Extraction, Extractor
 from dripper.guard import Guard, GuardLimits
-from dripper.spark.rows import Row, extraction_row, storable
+from dripper.spark.rows import Row, extraction_row, prepared_row, storable
+from dripper.stages import Prepared, prepare
 from dripper.warc import FileReport, Record, RecordReader, read_records
 
 logger = logging.getLogger(__name__)
@@ -40,17 +41,59 @@ class ProgressSink(Protocol):
 
 
 PageInput = tuple[bytes, str | None, str | None]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[Result]):
+    """What is done with each page. work: runs in the page process. result: the class of what it gives, which also makes one
+    of an error code. row: the row of a result."""
+
+    work: Callable[[PageInput], Result]
+    result: Callable[..., Result]
+    row: Callable[[Record, Result], Row]
+
+
+def extracting(settings: Settings, batch: int) -> Step[Extraction]:
+    """Return the whole way of a page: the rows of `extractions`."""
+    extractor = _extractor(settings.labeler, settings.profile)
+    versions = {
+        "dripper": dripper.__version__,
+        "profile": settings.profile,
+        "labeler": extractor.labeler.name,
+        "labeler_version": extractor.labeler.version,
+    }
+    return Step(
+        lambda page: extractor.extract(page[0], page[2], page[1]),
+        Extraction,
+        lambda record, extraction: extraction_row(record, extraction, batch, versions),
+    )
+
+
+def preparing(settings: Settings, batch: int) -> Step[Prepared]:
+    """Return the first half of a page's way: the rows of `pages` and `blocks` in one."""
+    return Step(
+        lambda page: prepare(page[0], page[1], settings.profile),
+        Prepared,
+        lambda record, prepared: prepared_row(record, prepared, batch, settings.profile),
+    )
 
 
 def files_mapper(
-    tasks: Sequence[Sequence[str]], batch: int, settings: Settings, schema: pa.Schema, progress: ProgressSink | None
+    tasks: Sequence[Sequence[str]],
+    batch: int,
+    settings: Settings,
+    schema: pa.Schema,
+    progress: ProgressSink | None,
+    step: Callable[[Settings, int], Step[Any]] = extracting,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function for `mapInArrow`. Its input column `id` says which of `tasks` (lists of files) to work on."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for ids in batches:
             for task in ids.column("id").to_pylist():
-                yield from in_batches(_rows_of_files(tasks[task], batch, settings, progress), schema)
+                rows = _rows_of_files(tasks[task], step(settings, batch), settings, progress)
+                yield from in_batches(rows, schema)
 
     return work
 
@@ -63,29 +106,25 @@ def _extractor(labeler: LabelerSettings, profile: str) -> Extractor:
     return extractor
 
 
+def guard_limits(limits: LimitSettings) -> GuardLimits:
+    """Return what one page may cost in any stage."""
+    return GuardLimits(limits.page_cpu_seconds, limits.page_wall_seconds, limits.page_memory_bytes)
+
+
 def _rows_of_files(
-    files: Sequence[str], batch: int, settings: Settings, progress: ProgressSink | None
+    files: Sequence[str], step: Step[Any], settings: Settings, progress: ProgressSink | None
 ) -> Iterator[Row]:
-    extractor = _extractor(settings.labeler, settings.profile)
-    versions = {
-        "dripper": dripper.__version__,
-        "profile": settings.profile,
-        "labeler": extractor.labeler.name,
-        "labeler_version": extractor.labeler.version,
-    }
-    limits = GuardLimits(
-        settings.limits.page_cpu_seconds, settings.limits.page_wall_seconds, settings.limits.page_memory_bytes
-    )
-    guard: Guard[PageInput, Extraction] = Guard(lambda page: extractor.extract(page[0], page[2], page[1]), limits)
+    guard: Guard[PageInput, Any] = Guard(step.work, guard_limits(settings.limits))
     with closing(guard):
         for file in files:
             reader = read_records(file, settings.reading)
-            failed = 0
+            failed = fallbacks = 0
             for record in _until_fault(reader):
-                extraction = _extract(record, guard)
-                failed += extraction.error_code is not None
-                yield storable(extraction_row(record, extraction, batch, versions))
-            yield {REPORT: report_json(reader.report, failed)}
+                row = step.row(record, _result(record, guard, step))
+                failed += row["error_code"] is not None
+                fallbacks += (row.get("method") or "").startswith("fallback:")
+                yield storable(row)
+            yield {REPORT: report_json(reader.report, failed, fallbacks)}
             if progress is not None:
                 progress.add({"files": 1, "pages": reader.report.pages, "failed": failed})
 
@@ -99,19 +138,19 @@ def _until_fault(reader: RecordReader) -> Iterator[Record]:
         reader.report.error = f"internal: {type(error).__name__}: {error}"
 
 
-def _extract(record: Record, guard: Guard[PageInput, Extraction]) -> Extraction:
+def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result]) -> Result:
     if record.error_code is not None:
-        return Extraction(error_code=record.error_code, error_detail=record.error_detail)
+        return step.result(error_code=record.error_code, error_detail=record.error_detail)
     try:
         return guard.call((record.payload, record.content_type, record.url))
     except PageError as error:
         logger.warning("%s in %s at %d: %s", record.url, record.warc_file, record.offset, error)
-        return Extraction(error_code=error.code, error_detail=error.detail or None)
+        return step.result(error_code=error.code, error_detail=error.detail or None)
 
 
-def report_json(report: FileReport, failed_pages: int) -> str:
-    """Return a file's report as one JSON object, with `failed_pages` added."""
-    return json.dumps(asdict(report) | {"failed_pages": failed_pages})
+def report_json(report: FileReport, failed_pages: int, fallback_pages: int) -> str:
+    """Return a file's report as one JSON object, with what was counted of its pages added."""
+    return json.dumps(asdict(report) | {"failed_pages": failed_pages, "fallback_pages": fallback_pages})
 
 
 def in_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

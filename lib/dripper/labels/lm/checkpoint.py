@@ -1,0 +1,122 @@
+"""What a checkpoint says about itself, and what we know about the public ones."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dripper.errors import MachineError, SettingsError
+from dripper.labels.lm.optional import load
+
+CONFIG_FILES = ["*.json", "*.txt", "*.jinja", "*.model", "*.tiktoken"]
+# Of every weight file: enough to tell two trainings of the same shape apart without reading gigabytes.
+FINGERPRINT_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What a checkpoint was trained on: name of the prompt, form of the answer, how often the chat template is applied."""
+
+    prompt: str
+    answer: str
+    chat: str
+
+
+OWN = Training(prompt="own", answer="json", chat="once")
+# Told from the published inference code, the only public evidence of what the weights saw:
+# - v1.0 (github.com/opendatalab/MinerU-HTML, commit 3679996) passes the prompt to the engine as it is, without a chat
+#   template, and answers in JSON.
+# - v1.1 (PyPI mineru-html 1.1.2, vLLM backend) applies the chat template in process() and again, with a system message,
+#   in generate(); the answer is compact within <answer> tags.
+DRIPPER_1_0 = Training(prompt="v0", answer="json", chat="none")
+DRIPPER_1_1 = Training(prompt="short_compact", answer="tagged", chat="twice")
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A causal language model: where it lies, its shape, its identity.
+
+    folder: with the tokenizer and config.json (the weights too, unless `name` is on a hub). context: tokens that its
+    positions reach. version: name and fingerprint, for the column `labeler`.
+    """
+
+    name: str
+    folder: Path
+    architecture: str
+    context: int
+    version: str
+
+    @property
+    def training(self) -> Training:
+        """What the checkpoint was trained on, by its name; our own prompt for all that are not Dripper's."""
+        name = self.name.lower()
+        if "mineru-html" not in name and "dripper" not in name:
+            return OWN
+        return DRIPPER_1_1 if "hunyuan" in self.architecture.lower() else DRIPPER_1_0
+
+
+def find_checkpoint(model: str) -> Checkpoint:
+    """Return the checkpoint in a folder or of that name on the Hugging Face hub (config and tokenizer are fetched, no weights).
+
+    Raises SettingsError where no model is set, MachineError where the checkpoint is not there or not one.
+    """
+    if not model:
+        raise SettingsError(
+            "the labeler lm needs a model: set labels.lm.model to the folder of a checkpoint or its name on the hub, "
+            "for instance opendatalab/MinerU-HTML-v1.1-hunyuan0.5B-compact"
+        )
+    folder = Path(model).expanduser()
+    if not folder.is_dir():
+        folder = _from_hub(model)
+    config = _config(folder)
+    architecture = next(iter(config.get("architectures") or ["?"]))
+    if not architecture.endswith("ForCausalLM"):
+        raise MachineError(f"{model} is no causal language model: its config.json says {architecture}")
+    context = int(config.get("max_position_embeddings") or 0)
+    if context < 1:
+        raise MachineError(f"{model}: config.json has no max_position_embeddings")
+    name = folder.name if Path(model).expanduser().is_dir() else model
+    original = str(config.get("_name_or_path") or "")
+    return Checkpoint(
+        name if not original or original in name else f"{name} ({original})",
+        folder,
+        architecture,
+        context,
+        f"{name}@{fingerprint(folder)}",
+    )
+
+
+def fingerprint(folder: Path) -> str:
+    """Return 12 hexadecimal digits that tell checkpoints apart: of config.json, and of names, sizes and ends of weight files."""
+    digest = hashlib.sha256((folder / "config.json").read_bytes())
+    for file in sorted([*folder.glob("*.safetensors"), *folder.glob("*.bin")]):
+        size = file.stat().st_size
+        digest.update(f"{file.name} {size}".encode())
+        with file.open("rb") as opened:
+            opened.seek(max(0, size - FINGERPRINT_BYTES))
+            digest.update(opened.read())
+    return digest.hexdigest()[:12]
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise MachineError(f"{folder} is no checkpoint: config.json: {error}") from None
+    if not isinstance(config, dict):
+        raise MachineError(f"{folder} is no checkpoint: config.json holds no object")
+    return config
+
+
+def _from_hub(model: str) -> Path:
+    if model.startswith((".", "/", "~")) or model.count("/") != 1:
+        raise MachineError(f"labels.lm.model={model}: there is no such folder")
+    hub = load("huggingface_hub")
+    try:
+        return Path(hub.snapshot_download(model, allow_patterns=CONFIG_FILES))
+    except Exception as error:  # The hub's errors are many; all mean the same to a user.
+        raise MachineError(
+            f"labels.lm.model={model} is no folder here and cannot be fetched from the hub "
+            f"({type(error).__name__}). Fetch it where there is a network, and set labels.lm.model to its folder"
+        ) from error

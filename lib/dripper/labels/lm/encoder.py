@@ -1,0 +1,107 @@
+"""From a simplified page to what the model is asked: settings resolved, windows cut, prompts as tokens. Needs no vLLM."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from dripper.config import LmSettings
+from dripper.errors import SettingsError
+from dripper.labels.base import SimplifiedPage
+from dripper.labels.lm.answer import FORMS
+from dripper.labels.lm.checkpoint import Checkpoint, find_checkpoint
+from dripper.labels.lm.prompt import PUBLIC, Prompt, find_prompt, prompt_folder
+from dripper.labels.lm.template import Templates
+from dripper.labels.lm.tokenizer import ChatTokenizer
+from dripper.labels.lm.windows import Window, cut_windows
+
+# Tokens kept free: the end of the answer, and tokens that part where prompt and page meet.
+SPARE_TOKENS = 8
+# Lengths of answers are asked for by number of blocks while a window grows: for every so many is exact enough.
+ANSWER_STEP = 16
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One window for a decoder: the tokens of its prompt, ready for the answer, and its number of blocks (>= 1)."""
+
+    prompt_ids: Sequence[int]
+    n_blocks: int
+
+
+class PageEncoder:
+    """Everything of the labeler `lm` that does not need its weights.
+
+    context: tokens of prompt and answer together. version: checkpoint, prompt and answer form, for the tables.
+    """
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        tokenizer: ChatTokenizer,
+        prompt: Prompt,
+        templates: Templates,
+        settings: LmSettings,
+    ) -> None:
+        """Raises SettingsError where prompt and answer of one block do not fit the context."""
+        self.checkpoint = checkpoint
+        self.tokenizer = tokenizer
+        self.prompt = prompt
+        self.templates = templates
+        self.context = min(checkpoint.context, settings.context_tokens)
+        self._overlap = settings.overlap_blocks
+        self._prompt_tokens = len(tokenizer.prompt_ids(prompt.text("")))
+        self._answer_tokens = lru_cache(maxsize=1024)(self._count_answer)
+        if self._budget(1) < 1:
+            raise SettingsError(
+                f"the prompt takes {self._prompt_tokens} tokens, and prompt and answer must fit {self.context}: raise "
+                "labels.lm.context_tokens"
+            )
+
+    @classmethod
+    def load(cls, settings: LmSettings) -> "PageEncoder":
+        """Return the encoder for a checkpoint. Raises SettingsError or MachineError, each saying what to do."""
+        checkpoint = find_checkpoint(settings.model)
+        training = checkpoint.training
+        prompt_name = training.prompt if settings.prompt == "auto" else settings.prompt
+        default = PUBLIC[prompt_name].answer if prompt_name in PUBLIC else training.answer
+        answer = (
+            (training.answer if settings.prompt == "auto" else default)
+            if settings.answer == "auto"
+            else settings.answer
+        )
+        prompt = find_prompt(prompt_name, answer, prompt_folder(settings.prompt_folder))
+        chat = training.chat if settings.chat == "auto" else settings.chat
+        tokenizer = ChatTokenizer.load(checkpoint.folder, chat)
+        templates = Templates(FORMS[answer], tokenizer.encode, checkpoint.name)
+        log.info("%s: prompt %s, answer %s, chat template %s", checkpoint.version, prompt.version, answer, chat)
+        return cls(checkpoint, tokenizer, prompt, templates, settings)
+
+    @property
+    def version(self) -> str:
+        """Checkpoint with its fingerprint, prompt with its hash, answer form."""
+        return f"{self.checkpoint.version}/{self.prompt.version}/{self.templates.form.name}"
+
+    def count_tokens(self, simplified_html: str) -> int:
+        """Return how many tokens the model reads of a page: its simplified HTML, without prompt and answer."""
+        return self.tokenizer.count(self.tokenizer.without_specials(simplified_html))
+
+    def windows(self, page: SimplifiedPage) -> list[Window]:
+        """Return the page cut to fit the context; one window for most pages, none for a page without blocks."""
+        if not page.n_blocks:
+            return []
+        safe = SimplifiedPage(self.tokenizer.without_specials(page.simplified_html), page.n_blocks)
+        return cut_windows(safe, self._budget, self.tokenizer.count, self._overlap)
+
+    def job(self, window: Window) -> Job:
+        """Return what a decoder gets for a window; prompt and answer together have at most `context` tokens."""
+        return Job(self.tokenizer.prompt_ids(self.prompt.text(window.html)), window.end - window.start)
+
+    def _budget(self, n_blocks: int) -> int:
+        rounded = -(-n_blocks // ANSWER_STEP) * ANSWER_STEP
+        return self.context - self._prompt_tokens - self._answer_tokens(rounded) - SPARE_TOKENS
+
+    def _count_answer(self, n_blocks: int) -> int:
+        return len(self.templates.of(n_blocks).tokens)

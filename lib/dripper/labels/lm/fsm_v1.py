@@ -1,0 +1,55 @@
+"""The state machine as vLLM's own interface for logits processors wants it (V1 model runner).
+
+Imported by vLLM, by name, inside its process; importing it needs vLLM and torch.
+"""
+
+from typing import Any
+
+import torch
+from vllm.v1.sample.logits_processor import BatchUpdate, LogitsProcessor, MoveDirectionality
+
+from dripper.labels.lm.fsm_rules import Machine, machine_of, validate
+
+
+class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
+    """Leaves, in every row of a request that brought a template, exactly one token."""
+
+    def __init__(self, vllm_config: Any, device: torch.device, is_pin_memory: bool) -> None:
+        """Called by vLLM."""
+        # Row of the batch -> machine and the live list of output tokens, which vLLM extends.
+        self._rows: dict[int, tuple[Machine, list[int]]] = {}
+
+    @classmethod
+    def validate_params(cls, params: Any) -> None:
+        """Raise ValueError for arguments that are no template; called when a request comes in."""
+        validate(params.extra_args)
+
+    def is_argmax_invariant(self) -> bool:
+        """Tell vLLM that greedy sampling needs this processor too."""
+        return False
+
+    def update_state(self, batch_update: BatchUpdate | None) -> None:
+        """Follow the requests through the rows of the batch: removed, then added, then moved, as vLLM prescribes."""
+        if batch_update is None:
+            return
+        for row in batch_update.removed:
+            self._rows.pop(row, None)
+        for row, params, _prompt, output in batch_update.added:
+            self._rows.pop(row, None)
+            if (machine := machine_of(params.extra_args)) is not None:
+                self._rows[row] = (machine, output)
+        for source, target, direction in batch_update.moved:
+            moved, other = self._rows.pop(source, None), self._rows.pop(target, None)
+            if moved is not None:
+                self._rows[target] = moved
+            if other is not None and direction is MoveDirectionality.SWAP:
+                self._rows[source] = other
+
+    def apply(self, logits: torch.Tensor) -> torch.Tensor:
+        """Mask the logits, shape (rows, vocabulary), in place.
+
+        Only the length of the output is used: with asynchronous scheduling its last entries can be placeholders.
+        """
+        for row, (machine, output) in self._rows.items():
+            machine.mask(logits[row], len(output))
+        return logits

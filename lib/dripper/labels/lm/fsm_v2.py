@@ -1,0 +1,61 @@
+"""The state machine for vLLM's Model Runner V2, the default on GPUs, which does not take the V1 interface.
+
+Not run yet: that runner needs Triton, so a GPU. docs/labeler_lm.md has the command that would verify it. All rows are
+masked with tensors, as the runner may keep a row for every draft token of speculative decoding.
+"""
+
+from typing import Any
+
+import torch
+from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsContext, LogitsProcessor
+
+from dripper.labels.lm.fsm_rules import HOLE, machine_of, validate
+
+# In the table of answers: a slot whose request brought no template.
+FREE = -2
+
+
+class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
+    """Leaves, in every row of a request that brought a template, exactly one token."""
+
+    def __init__(self, vllm_config: Any, req_states: Any) -> None:
+        """Called by vLLM."""
+        slots, device = req_states.max_num_reqs, req_states.device
+        self._states = req_states
+        self._answers = torch.full((slots, vllm_config.model_config.max_model_len), FREE, device=device)
+        self._prompts = torch.zeros(slots, dtype=torch.long, device=device)
+        self._labels = torch.zeros((slots, 2), dtype=torch.long, device=device)
+        self._margins = torch.zeros(slots, device=device)
+
+    @classmethod
+    def validate_params(cls, sampling_params: Any) -> None:
+        """Raise ValueError for arguments that are no template; called when a request comes in."""
+        validate(sampling_params.extra_args)
+
+    def add_request(self, req_idx: int, sampling_params: Any) -> bool:
+        """Set up a slot, whatever it held before; tell whether the request is ours."""
+        machine = machine_of(sampling_params.extra_args)
+        self._answers[req_idx] = FREE
+        if machine is None:
+            return False
+        answer = torch.tensor(machine.answer, device=self._answers.device)
+        # Beyond the end the last token is repeated, as in V1.
+        self._answers[req_idx] = answer[-1]
+        self._answers[req_idx, : len(answer)] = answer
+        self._prompts[req_idx] = int(self._states.prompt_len.np[req_idx])
+        self._labels[req_idx] = torch.tensor([machine.main, machine.other], device=self._labels.device)
+        self._margins[req_idx] = machine.margin
+        return True
+
+    def apply(self, logits: torch.Tensor, ctx: LogitsContext) -> torch.Tensor:
+        """Return the masked logits, shape (rows, vocabulary)."""
+        slots = ctx.expanded_idx_mapping.long()
+        # A row predicts the token after its position; the answer begins where the prompt ends.
+        written = (ctx.pos.long() + 1 - self._prompts[slots]).clamp_(0, self._answers.shape[1] - 1)
+        tokens = self._answers[slots, written].long()
+        main, other = self._labels[slots].unbind(1)
+        wins = (logits.gather(1, main[:, None]) - logits.gather(1, other[:, None]))[:, 0] > self._margins[slots]
+        tokens = torch.where(tokens == HOLE, torch.where(wins, main, other), tokens)
+        index = tokens.clamp(min=0)[:, None]
+        masked = torch.full_like(logits, -float("inf")).scatter_(1, index, logits.gather(1, index))
+        return torch.where((tokens == FREE)[:, None], logits, masked)

@@ -1,0 +1,109 @@
+"""The labeler `lm`: pages in, labels out; windows, decoder and probabilities put together."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from dripper.config import LmSettings
+from dripper.errors import ErrorCode, PageError, UsageError
+from dripper.html.page import Page
+from dripper.labels.base import Labels, SimplifiedPage
+from dripper.labels.lm.decision import Decision
+from dripper.labels.lm.decoder import Decoded, Decoder
+from dripper.labels.lm.encoder import Job, PageEncoder
+from dripper.labels.lm.fsm import FsmDecoder
+from dripper.labels.lm.parallel import ParallelDecoder
+from dripper.labels.lm.regex import RegexDecoder
+from dripper.labels.lm.server import ServerDecoder
+from dripper.labels.lm.windows import Window, merge_windows
+
+DECODERS: Mapping[str, Callable[[PageEncoder, LmSettings], Decoder]] = {
+    "parallel": ParallelDecoder.start,
+    "fsm": FsmDecoder.start,
+    "regex": RegexDecoder.start,
+}
+
+
+class LmLabeler:
+    """See the module. One engine for the labeler's life; not picklable: make it where it is used."""
+
+    name = "lm"
+
+    def __init__(self, encoder: PageEncoder, decoder: Decoder, decision: Decision) -> None:
+        self.version = encoder.version
+        self.encoder = encoder
+        self._decoder = decoder
+        self._decision = decision
+        self._stats = {"pages": 0, "windows": 0, "blocks": 0, "passes": 0, "tokens": 0, "seconds": 0.0}
+
+    @classmethod
+    def load(cls, settings: LmSettings) -> "LmLabeler":
+        """Return the labeler with its engine started, or its server asked. Raises SettingsError or MachineError."""
+        encoder = PageEncoder.load(settings)
+        start = ServerDecoder.start if settings.endpoint else DECODERS[settings.decoder]
+        return cls(encoder, start(encoder, settings), Decision(settings.threshold, settings.temperature))
+
+    def label(self, pages: Sequence[Page]) -> list[Labels]:
+        """Return one `Labels` a page, in order. Raises as `label_simplified`."""
+        return self.label_simplified([SimplifiedPage(page.simplified_html, len(page.blocks)) for page in pages])
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        """Return one `Labels` a page, in order; all pages share each forward pass.
+
+        Raises PageError (labeler_failed) where one page's labels cannot be had, whichever it is: label the pages in smaller
+        calls to find it; the engine lives on. Raises MachineError where a server is gone, for all pages then.
+        """
+        started = time.monotonic()
+        windows = [self.encoder.windows(page) for page in pages]
+        jobs = [self.encoder.job(window) for cut in windows for window in cut]
+        decoded = self._decode(jobs)
+        ends = np.cumsum([0, *(len(cut) for cut in windows)])
+        labels = [self._labels(cut, decoded[a:b]) for cut, (a, b) in zip(windows, pairwise(ends), strict=True)]
+        self._count(labels, decoded, time.monotonic() - started)
+        return labels
+
+    def count_tokens(self, simplified_html: str) -> int:
+        """Return how many tokens the model reads of a page, without prompt and answer."""
+        return self.encoder.count_tokens(simplified_html)
+
+    def stats(self) -> dict[str, float]:
+        """Return what was done since loading: pages, windows, blocks, passes and tokens (each summed over the windows: a pass
+        that 32 pages share counts 32 times), seconds in `label`.
+        """
+        return dict(self._stats)
+
+    def close(self) -> None:
+        """Stop the engine; the labeler cannot be used after."""
+        self._decoder.close()
+
+    def _decode(self, jobs: Sequence[Job]) -> list[Decoded]:
+        if not jobs:
+            return []
+        try:
+            return self._decoder.decode(jobs)
+        except (PageError, UsageError):
+            raise
+        except Exception as error:  # An engine's exceptions are many; a page's row must say what happened.
+            raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
+
+    def _labels(self, windows: Sequence[Window], decoded: Sequence[Decoded]) -> Labels:
+        if not windows:
+            return Labels(np.zeros(0, bool), np.zeros(0, np.float32))
+        main = merge_windows(windows, [one.main for one in decoded])
+        margins = merge_windows(windows, [one.margins for one in decoded])
+        passes = sum(one.passes for one in decoded)
+        return Labels(main, self._decision.probability(margins), passes=passes, windows=len(windows))
+
+    def _count(self, labels: Sequence[Labels], decoded: Sequence[Decoded], seconds: float) -> None:
+        done = {
+            "pages": len(labels),
+            "windows": len(decoded),
+            "blocks": sum(len(one.main) for one in labels),
+            "passes": sum(one.passes for one in decoded),
+            "tokens": sum(one.tokens for one in decoded),
+            "seconds": seconds,
+        }
+        for name, value in done.items():
+            self._stats[name] += value

@@ -1,0 +1,162 @@
+"""What the model is told: our own prompt, or one that a public checkpoint was trained on.
+
+The texts of the public prompts are their authors', so this project has none of them, only how to recognise each.
+`dripper prompts fetch` takes them from where their authors publish them.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from dripper.errors import MachineError, SettingsError
+
+_TASK = """\
+Below is a web page. Every block of it carries its number in the attribute _item_id. Decide for each block whether \
+somebody who opened this page came to read or see it.
+
+main: what the page is there for. The text, headings, pictures, tables, code and formulas of an article, a product, a \
+recipe, a document; the question and all answers of a question page; the posts of a thread; the entries of a list where \
+the list is the purpose.
+other: what surrounds it. Menus, logos, search, log-in and cookie notices; advertising; share and subscribe buttons; \
+teasers of other pages; tags, counters and imprint; author boxes and dates apart from the text.
+
+A block that has parts of both is what most of its text is. If unsure, say other.
+
+"""
+_HOW = {
+    "json": "Answer with one JSON object and nothing else: the number of every block, in order, and its label, as in "
+    '{"1": "other", "2": "main", "3": "main"}.\n\nThe page:\n',
+    "compact": "Answer with the number and label of every block, in order, without spaces, and nothing else, as in "
+    "1other2main3main.\n\nThe page:\n",
+    "tagged": "Answer with the number and label of every block, in order, without spaces, between answer tags, and "
+    "nothing else, as in <answer>1other2main3main</answer>.\n\nThe page:\n",
+}
+PLACE = "{html}"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A text in which the simplified HTML stands between `before` and `after`."""
+
+    name: str
+    before: str
+    after: str = ""
+
+    def text(self, html: str) -> str:
+        """Return the prompt for a page. Nothing in the HTML is escaped."""
+        return f"{self.before}{html}{self.after}"
+
+    @property
+    def version(self) -> str:
+        """Name and the first 8 hexadecimal digits of the text's sha256."""
+        return f"{self.name}:{sha256(self.text(''))[:8]}"
+
+
+@dataclass(frozen=True, slots=True)
+class PublicPrompt:
+    """How to recognise a public prompt: hash and length of its UTF-8 text without a page, where the page goes.
+
+    function: that returns it in the module build_prompt of the package. answer: the form it asks for.
+    """
+
+    sha256: str
+    n_bytes: int
+    html_at: int
+    function: str
+    answer: str
+
+    def split(self, name: str, text: str) -> Prompt:
+        """Return the prompt of that text. Raises ValueError where it is another text."""
+        if len(text.encode()) != self.n_bytes or sha256(text) != self.sha256:
+            raise ValueError(f"this is not the prompt {name}: sha256 {sha256(text)}, expected {self.sha256}")
+        return Prompt(name, text[: self.html_at], text[self.html_at :])
+
+
+PUBLIC: Mapping[str, PublicPrompt] = {
+    "v0": PublicPrompt(
+        "3b3a52b33e30b08a49b31f94bce51fe06be205ff7bda56783e9827fba235c68a",
+        2969,
+        2734,
+        "get_full_prompt_long_v0",
+        "json",
+    ),
+    "v1": PublicPrompt(
+        "1ce791c9cab9089901bac579647ad393139986c1089c6dbe9cf0417c2f497bac",
+        4152,
+        1755,
+        "get_full_prompt_long_v1",
+        "json",
+    ),
+    "v2": PublicPrompt(
+        "a85b7fa9a87ca34c897d73d9215dda6d01e14b49ab3932236d138588eef180d1",
+        4704,
+        1937,
+        "get_full_prompt_long_v2",
+        "json",
+    ),
+    "compact": PublicPrompt(
+        "bdd321f2cb0834ffc4a72ed41a285698c2721d0fa664da215e176b0b9ed551de",
+        3048,
+        3027,
+        "get_full_prompt_long_compact",
+        "compact",
+    ),
+    "short_compact": PublicPrompt(
+        "7d114fd27fc107bf980f353065f5a5fec20bb2dddc1ff1c74db4b901f6957d24",
+        689,
+        689,
+        "get_full_prompt_short_compact",
+        "compact",
+    ),
+}
+
+
+def sha256(text: str) -> str:
+    """Return the hash of a text's UTF-8 bytes, hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def own_prompt(answer: str) -> Prompt:
+    """Return our own prompt for an answer form."""
+    return Prompt("own", _TASK + _HOW[answer])
+
+
+def prompt_folder(setting: str) -> Path:
+    """Return where fetched prompts lie: the setting labels.lm.prompt_folder, or the user's cache folder on this platform."""
+    return Path(setting).expanduser() if setting else platformdirs.user_cache_path("dripper") / "prompts"
+
+
+def find_prompt(name: str, answer: str, folder: Path) -> Prompt:
+    """Return the prompt of a name: `own`, one of PUBLIC (from the folder), or a file with `{html}` where the page goes.
+
+    Raises MachineError saying which command fetches a public prompt that is not there, SettingsError for other names and
+    for a file without exactly one `{html}`.
+    """
+    if name == "own":
+        return own_prompt(answer)
+    if name in PUBLIC:
+        return _public_prompt(name, folder)
+    file = Path(name).expanduser()
+    if not file.is_file():
+        raise SettingsError(f"labels.lm.prompt={name}: neither a file nor one of auto, own, {', '.join(PUBLIC)}")
+    before, *after = file.read_text(encoding="utf-8").split(PLACE)
+    if len(after) != 1:
+        raise SettingsError(f"labels.lm.prompt={name}: the file must have {PLACE} exactly once, where the page goes")
+    return Prompt(file.name, before, after[0])
+
+
+def _public_prompt(name: str, folder: Path) -> Prompt:
+    file = folder / f"{name}.txt"
+    fetch = f"dripper prompts fetch --folder {folder}"
+    try:
+        return PUBLIC[name].split(name, file.read_bytes().decode())
+    except FileNotFoundError:
+        raise MachineError(
+            f"the prompt {name}, which this model was trained on, is not in {folder}. It is its authors' text and comes "
+            f"from their package: run `{fetch}` (or set labels.lm.prompt=own)"
+        ) from None
+    except ValueError as error:
+        raise MachineError(f"{file}: {error}. Run `{fetch}` again") from None

@@ -1,0 +1,81 @@
+"""The decoder `regex`: structured outputs, for engines that offer nothing else.
+
+A regular expression alone lets the model spell a label in other tokens (`o`, `ther`), and the labels then differ from the
+state machine's. Together with the few tokens that the template is made of, only its own spelling is left.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dripper.config import LmSettings
+from dripper.labels.lm.decision import Decision
+from dripper.labels.lm.decoder import Decoded
+from dripper.labels.lm.encoder import Job, PageEncoder
+from dripper.labels.lm.engine import start_engine, stop_engine
+from dripper.labels.lm.fsm import follow
+from dripper.labels.lm.optional import load
+from dripper.labels.lm.template import Template, Templates
+
+# xgrammar needs 3.6 s for the expression of an 800-block page, guidance 0.1 s; outlines timed out at 12 blocks.
+BACKEND = "guidance"
+# What vLLM lets a bias be.
+BIAS_LIMIT = 100.0
+
+
+class RegexDecoder:
+    """See the module. Gives no probabilities: the sampler sees only which label won."""
+
+    def __init__(self, engine: Any, templates: Templates, decision: Decision) -> None:
+        """engine: vLLM's LLM with structured outputs."""
+        self._engine = engine
+        self._templates = templates
+        self._bias = label_bias(templates, decision)
+
+    @classmethod
+    def start(cls, encoder: PageEncoder, settings: LmSettings) -> "RegexDecoder":
+        """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
+        engine = start_engine(encoder, settings, structured_outputs_config={"backend": BACKEND})
+        return cls(engine, encoder.templates, Decision(settings.threshold, settings.temperature))
+
+    def decode(self, jobs: Sequence[Job]) -> list[Decoded]:
+        """Return one answer a job, in order."""
+        templates = [self._templates.of(job.n_blocks) for job in jobs]
+        prompts = [{"prompt_token_ids": list(job.prompt_ids)} for job in jobs]
+        outputs = self._engine.generate(prompts, [self._parameters(one) for one in templates], use_tqdm=False)
+        return [self._decoded(output, template) for output, template in zip(outputs, templates, strict=True)]
+
+    def close(self) -> None:
+        """Stop the engine."""
+        stop_engine(self._engine)
+
+    def _parameters(self, template: Template) -> Any:
+        vllm = load("vllm")
+        structure = load("vllm.sampling_params").StructuredOutputsParams
+        return vllm.SamplingParams(
+            temperature=0,
+            max_tokens=int(template.holes[-1]) + 1,
+            detokenize=False,
+            structured_outputs=structure(regex=self._templates.form.regex(len(template.holes))),
+            allowed_token_ids=allowed_tokens(template, self._templates),
+            logit_bias=self._bias,
+        )
+
+    def _decoded(self, output: Any, template: Template) -> Decoded:
+        written = np.array(output.outputs[0].token_ids, np.int64)
+        main = follow(written, template, self._templates)
+        prompt = len(output.prompt_token_ids) - (output.num_cached_tokens or 0)
+        return Decoded(main, np.full(len(main), np.nan), len(written), prompt + len(written) - 1)
+
+
+def allowed_tokens(template: Template, templates: Templates) -> list[int]:
+    """Return the tokens that an answer is made of: both labels and what stands around them, ascending."""
+    return sorted({*template.tokens.tolist(), templates.main, templates.other} - {-1})
+
+
+def label_bias(templates: Templates, decision: Decision) -> dict[int, float] | None:
+    """Return what to add to the logit of main so that the arg-max applies the threshold; None for none."""
+    if decision.margin == 0:
+        return None
+    return {templates.main: float(np.clip(-decision.margin, -BIAS_LIMIT, BIAS_LIMIT))}

@@ -1,0 +1,84 @@
+"""The answer as tokens of one model: fixed ones, and a hole for every label. The paper's state machine (3.4), unrolled.
+
+Because both labels are one token each, the state of the machine is the number of tokens written.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.errors import MachineError
+from dripper.labels.lm.answer import AnswerForm
+
+Encode = Callable[[str], list[int]]
+HOLE = -1
+# Enough for ids of one, two and three digits, and for tokenizers that join up to three digits into one token.
+_CHECKED_LENGTHS = (1, 12, 123)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The answer for a page of N blocks.
+
+    tokens: (length,) int64, HOLE where a label goes. holes: (N,) int64, the positions of the labels.
+    """
+
+    tokens: npt.NDArray[np.int64]
+    holes: npt.NDArray[np.int64]
+
+    def filled(self, labels: npt.NDArray[np.int64]) -> list[int]:
+        """Return the tokens with the N label tokens in the holes."""
+        tokens = self.tokens.copy()
+        tokens[self.holes] = labels
+        return list(map(int, tokens))
+
+
+class Templates:
+    """All templates of an answer form under one tokenizer.
+
+    main, other: the label tokens. Raises MachineError where the tokenizer does not write the labels as one token each,
+    the same wherever they stand: then no decoder can score a label with one pass.
+    """
+
+    def __init__(self, form: AnswerForm, encode: Encode, model: str = "") -> None:
+        """encode: text to token ids, without special tokens. model: its name, for messages."""
+        self.form = form
+        self._encode = encode
+        self._model = model or "this model"
+        tokens = self._encoded([True]), self._encoded([False])
+        differing = [pair for pair in zip(*tokens, strict=False) if pair[0] != pair[1]]
+        if len(tokens[0]) != len(tokens[1]) or len(differing) != 1:
+            raise self._unfit("its tokenizer does not write `main` and `other` as one token each")
+        self.main, self.other = differing[0]
+        for length in _CHECKED_LENGTHS:
+            self._check(length)
+
+    def of(self, n_blocks: int) -> Template:
+        """Return the template for a page of n_blocks >= 1 blocks: 5 + digits tokens a block as JSON, 1 + digits compact."""
+        main = np.array(self._encoded([True] * n_blocks), np.int64)
+        other = np.array(self._encoded([False] * n_blocks), np.int64)
+        if len(main) != len(other):
+            raise self._unfit(f"an answer for {n_blocks} blocks has no fixed length")
+        holes = np.flatnonzero(main != other)
+        tokens = np.where(main == other, main, HOLE)
+        if len(holes) != n_blocks or {*main[holes]} != {self.main} or {*other[holes]} != {self.other}:
+            raise self._unfit(f"an answer for {n_blocks} blocks has {len(holes)} places for labels")
+        return Template(tokens, holes)
+
+    def labels(self, main: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        """Return the label tokens of main or not, shape as given."""
+        return np.where(main, self.main, self.other)
+
+    def _check(self, length: int) -> None:
+        """A mix of labels must be written with the same tokens as all-main and all-other."""
+        mixed = np.arange(length) % 3 == 1
+        if self.of(length).filled(self.labels(mixed)) != self._encoded(mixed.tolist()):
+            raise self._unfit("its tokenizer writes a label in other tokens when the label before it changes")
+
+    def _encoded(self, main: Sequence[bool]) -> list[int]:
+        return self._encode(self.form.text(main))
+
+    def _unfit(self, reason: str) -> MachineError:
+        return MachineError(f"{self._model} cannot label blocks in the answer form {self.form.name!r}: {reason}")

@@ -1,0 +1,79 @@
+"""The checkpoint's tokenizer and chat template, as its model sees them. Runs on CPU machines without vLLM."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dripper.errors import MachineError
+from dripper.labels.lm.optional import load
+
+VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.*", "*.tiktoken")
+# MinerU-HTML 1.1 puts this message in front when it applies the template for the second time.
+SYSTEM_MESSAGE = "You are a helpful assistant."
+
+
+class ChatTokenizer:
+    """chat: how often the chat template is applied to a prompt: `none`, `once` or `twice` (as MinerU-HTML 1.1 does: its
+    `process` wraps the prompt without a generation prompt, its `generate` wraps that again behind a system message).
+    """
+
+    def __init__(self, tokenizer: Any, chat: str) -> None:
+        """tokenizer: of the package transformers. Raises MachineError where it has no chat template and `chat` wants one."""
+        if chat != "none" and not tokenizer.chat_template:
+            raise MachineError("the model's tokenizer has no chat template: set labels.lm.chat=none")
+        self._tokenizer = tokenizer
+        self._chat = chat
+        self._specials = [token for token in tokenizer.get_added_vocab() if token.startswith("<")]
+
+    @classmethod
+    def load(cls, folder: Path, chat: str) -> "ChatTokenizer":
+        """Return the tokenizer in a checkpoint's folder. Raises MachineError where there is none."""
+        transformers = load("transformers")
+        # transformers makes an empty tokenizer, without a word, of a folder that has none.
+        if not any(file for pattern in VOCABULARIES for file in folder.glob(pattern)):
+            raise MachineError(f"{folder} has no tokenizer: none of {', '.join(VOCABULARIES)}")
+        try:
+            return cls(transformers.AutoTokenizer.from_pretrained(folder), chat)
+        except (OSError, ValueError, ImportError) as error:
+            raise MachineError(f"{folder} has no tokenizer that can be read: {str(error).splitlines()[0]}") from None
+
+    def encode(self, text: str) -> list[int]:
+        """Return the token ids of a text, none added."""
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False)
+        return ids
+
+    def count(self, text: str) -> int:
+        """Return the number of tokens of a text."""
+        return len(self.encode(text))
+
+    def token(self, token_id: int) -> str:
+        """Return a token as the vocabulary writes it."""
+        return str(self._tokenizer.convert_ids_to_tokens(token_id))
+
+    def prompt_ids(self, prompt: str) -> list[int]:
+        """Return the tokens of a prompt in its chat frame, ready for the answer."""
+        text = prompt
+        if self._chat == "twice":
+            text = self._framed([{"role": "user", "content": text}], generate=False)
+        if self._chat != "none":
+            system = [{"role": "system", "content": SYSTEM_MESSAGE}] if self._chat == "twice" else []
+            text = self._framed([*system, {"role": "user", "content": text}], generate=True)
+        # A template writes its special tokens itself, but the published code of 1.1 lets vLLM add the tokenizer's once more.
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=self._chat != "once")
+        return ids
+
+    def without_specials(self, html: str) -> str:
+        """Return HTML in which no special token of the model stands: a page could end its own prompt with a class named
+        `<|im_end|>`. Texts cannot hold one, as `<` is escaped there; values of attributes can.
+        """
+        for token in self._specials:
+            if token in html:
+                html = html.replace(token, f"&lt;{token[1:]}")
+        return html
+
+    def _framed(self, messages: Sequence[dict[str, str]], *, generate: bool) -> str:
+        return str(
+            self._tokenizer.apply_chat_template(
+                list(messages), tokenize=False, add_generation_prompt=generate, enable_thinking=False
+            )
+        )

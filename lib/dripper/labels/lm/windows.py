@@ -1,0 +1,152 @@
+"""Pages that do not fit the model's context: cut into windows of whole blocks that overlap, labelled each as if it were a
+page, and put together again.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.errors import ErrorCode, PageError
+from dripper.labels.base import SimplifiedPage
+
+# Any start tag; that of a block has `_item_id` as its last attribute. All are read, one after the other, as a value may hold
+# what looks like the start of a block: `<span class='<p _item_id="9">'>`. In texts `<` is always `&lt;`.
+_START_TAG = re.compile(
+    r"""<[^\s<>/!][^\s<>/]*(?:\s+[^\s=<>"']+(?:=(?:"[^"]*"|'[^']*'))?)*?(?: _item_id="(\d+)")?\s*/?>"""
+)
+Number = TypeVar("Number", bound=np.generic)
+_ITEM_ID = re.compile(r' _item_id="\d+">')
+
+
+@dataclass(frozen=True, slots=True)
+class BlockTexts:
+    """A simplified page taken apart: what stands before the first block, the markup of each block, what comes after."""
+
+    head: str
+    blocks: Sequence[str]
+    tail: str
+
+    def html(self, start: int, end: int) -> str:
+        """Return the simplified HTML of the blocks start to end (0-based, end not included), ids from 1 on."""
+        numbered = (
+            _ITEM_ID.sub(f' _item_id="{item}">', block, count=1) for item, block in enumerate(self.blocks[start:end], 1)
+        )
+        return f"{self.head}{''.join(numbered)}{self.tail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Blocks start to end (0-based, end not included) of a page; `html` is what the model reads, ids from 1 on."""
+
+    start: int
+    end: int
+    html: str
+
+
+def split_blocks(page: SimplifiedPage) -> BlockTexts:
+    """Return a simplified page taken apart; joined, the parts are the page again.
+
+    Raises PageError (labeler_failed) where the HTML does not have the blocks 1..n_blocks in order.
+    """
+    html = page.simplified_html
+    starts = [tag for tag in _START_TAG.finditer(html) if tag[1]]
+    if [int(start[1]) for start in starts] != list(range(1, page.n_blocks + 1)):
+        raise PageError(
+            ErrorCode.LABELER_FAILED,
+            f"the simplified HTML has {len(starts)} blocks that are not numbered 1 to {page.n_blocks}",
+        )
+    end = html.rfind("</body>") if html.endswith("</body></html>") else len(html)
+    edges = [start.start() for start in starts] + [end]
+    return BlockTexts(html[: edges[0]], [html[a:b] for a, b in pairwise(edges)], html[end:])
+
+
+def cut_windows(
+    page: SimplifiedPage,
+    budget: Callable[[int], int],
+    count_tokens: Callable[[str], int],
+    overlap: int,
+) -> list[Window]:
+    """Return windows that cover the page, each of which fits, every next one starting at most `overlap` blocks back.
+
+    budget: tokens that the HTML of a window may have, by its number of blocks (what is left of the context beside the
+    prompt and the answer). count_tokens: of an HTML text. A block that does not fit even alone is clipped.
+    Raises PageError as `split_blocks`, and where not even an empty block fits beside the prompt.
+    """
+    if count_tokens(page.simplified_html) <= budget(page.n_blocks):
+        return [Window(0, page.n_blocks, page.simplified_html)]
+    texts = split_blocks(page)
+    sizes = _Sizes(texts, count_tokens)
+    windows = [_window(texts, sizes, 0, budget, count_tokens)]
+    while (end := windows[-1].end) < page.n_blocks:
+        start = max(end - overlap, windows[-1].start + 1)
+        # The block after the last window must fit beside those that are shown again.
+        while start < end and sizes.of(start, end + 1) > budget(end + 1 - start):
+            start += 1
+        window = _window(texts, sizes, start, budget, count_tokens)
+        windows.append(window if window.end > end else _window(texts, sizes, end, budget, count_tokens))
+    return windows
+
+
+def merge_windows(windows: Sequence[Window], labels: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
+    """Return one value a block of the page from values of shape (end - start,) a window.
+
+    In an overlap the earlier window speaks for the first half, the later one for the second: each block is labelled where
+    it has more context around it.
+    """
+    cuts = [(later.start + earlier.end) // 2 for earlier, later in pairwise(windows)]
+    edges = [0, *cuts, windows[-1].end]
+    parts = [
+        values[start - window.start : end - window.start]
+        for window, values, (start, end) in zip(windows, labels, pairwise(edges), strict=True)
+    ]
+    return np.concatenate(parts)
+
+
+class _Sizes:
+    """Token counts of runs of blocks, from the counts of single blocks: a guess that a real count confirms."""
+
+    def __init__(self, texts: BlockTexts, count_tokens: Callable[[str], int]) -> None:
+        self._frame = count_tokens(texts.head) + count_tokens(texts.tail)
+        self._before = [0, *accumulate(count_tokens(block) for block in texts.blocks)]
+
+    def of(self, start: int, end: int) -> int:
+        return self._frame + self._before[end] - self._before[start]
+
+
+def _window(
+    texts: BlockTexts,
+    sizes: _Sizes,
+    start: int,
+    budget: Callable[[int], int],
+    count_tokens: Callable[[str], int],
+) -> Window:
+    """Return the longest window from `start` on, at least one block."""
+    end = start + 1
+    while end < len(texts.blocks) and sizes.of(start, end + 1) <= budget(end + 1 - start):
+        end += 1
+    html = texts.html(start, end)
+    # Tokens can join or part where blocks meet.
+    while end > start + 1 and count_tokens(html) > budget(end - start):
+        end -= 1
+        html = texts.html(start, end)
+    return Window(start, end, clip(html, budget(end - start), count_tokens) if end == start + 1 else html)
+
+
+def clip(html: str, tokens: int, count_tokens: Callable[[str], int]) -> str:
+    """Return the longest beginning of a text, about, that has at most so many tokens.
+
+    Raises PageError (labeler_failed) where no text has: the prompt alone fills the context.
+    """
+    if tokens < 1:
+        raise PageError(
+            ErrorCode.LABELER_FAILED,
+            "the prompt alone fills the model's context; raise labels.lm.context_tokens or choose a shorter prompt",
+        )
+    while (found := count_tokens(html)) > tokens:
+        html = html[: min(len(html) - 1, len(html) * tokens // found)]
+    return html

@@ -1,0 +1,68 @@
+"""Where the stage `label` runs: how many engines there are, and the resource profile that gives each its GPU."""
+
+from pyspark.resource import ExecutorResourceRequests, ResourceProfile, ResourceProfileBuilder, TaskResourceRequests
+from pyspark.sql import SparkSession
+
+from dripper.config import StageSettings
+from dripper.errors import SettingsError
+
+_OWN_CLUSTER = (
+    "give the stage its own cluster: run jobs/preprocess.py, jobs/label.py and jobs/extract.py one after the other, jobs/label.py "
+    "with stages.gpus=0 on machines with GPUs, submitted with --conf spark.executor.resource.gpu.amount=1 and "
+    "--conf spark.task.resource.gpu.amount=1"
+)
+
+
+def n_engines(spark: SparkSession, settings: StageSettings) -> int:
+    """Return how many engines label at once: as set, else one a GPU of the session, else one."""
+    if settings.engines is not None:
+        return settings.engines
+    if settings.gpus:
+        return _executors(spark)
+    gpus = int(spark.conf.get("spark.executor.resource.gpu.amount", "0") or 0)
+    # Spark puts as many tasks on a GPU as fit a task's share of it; an engine wants the whole.
+    return max(1, gpus * _executors(spark))
+
+
+def _executors(spark: SparkSession) -> int:
+    for key in ("spark.dynamicAllocation.maxExecutors", "spark.executor.instances"):
+        told = spark.conf.get(key, "") or ""
+        # "infinity" is Java's largest integer, the default of the first.
+        if told.isdecimal() and 0 < int(told) < 1 << 31 - 1:
+            return int(told)
+    try:
+        # One entry is the driver's.
+        return max(1, int(spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size()) - 1)
+    except Exception:  # Connect sessions have no context and raise one of several types here, by version.
+        return 1
+
+
+def engine_profile(spark: SparkSession, settings: StageSettings) -> ResourceProfile | None:
+    """Return the resource profile of the stage, or None where it runs with what the session has (`stages.gpus` 0).
+
+    Raises SettingsError where the session cannot give one stage other executors, saying what to do instead.
+    """
+    if not settings.gpus:
+        return None
+    if not gives_profiles(spark):
+        raise SettingsError(
+            f"stages.gpus={settings.gpus}: only YARN, Kubernetes and standalone clusters, with "
+            f"spark.dynamicAllocation.enabled=true, give one stage executors of its own. Otherwise {_OWN_CLUSTER}"
+        )
+    executors = (
+        ExecutorResourceRequests()
+        .cores(settings.executor_cores)
+        .memory(settings.executor_memory)
+        .memoryOverhead(settings.executor_memory_overhead)
+        .resource("gpu", settings.gpus, settings.gpu_discovery_script, "nvidia.com")
+    )
+    # One engine an executor: all its cores for the one task.
+    tasks = TaskResourceRequests().cpus(settings.executor_cores).resource("gpu", settings.gpus)
+    return ResourceProfileBuilder().require(executors).require(tasks).build
+
+
+def gives_profiles(spark: SparkSession) -> bool:
+    """Whether the session can give one stage executors of its own."""
+    master = spark.conf.get("spark.master", "") or ""
+    is_cluster = master == "yarn" or master.startswith(("k8s://", "spark://", "local-cluster["))
+    return is_cluster and spark.conf.get("spark.dynamicAllocation.enabled", "false") == "true"

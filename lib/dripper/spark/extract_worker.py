@@ -1,0 +1,94 @@
+"""What runs in a task of the stage `extract`: rows of `pages` with their labels in, rows of `extractions` out."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import dripper
+from dripper.config import LabelerSettings, Settings
+from dripper.errors import ErrorCode, PageError
+from dripper.guard import Guard
+from dripper.labels import Labels
+from dripper.spark.rows import Row, extraction_columns, storable
+from dripper.spark.worker import ProgressSink, guard_limits, in_batches
+from dripper.stages import Extraction, Finisher, Splits
+
+_NO_LABELS = "the table labels has no row that fits the page's blocks"
+
+
+def extractions_mapper(
+    settings: Settings, schema: pa.Schema, progress: ProgressSink | None
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return the function for `mapInArrow` over the columns of `pages` and, of `labels`, those that LABEL_COLUMNS names."""
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        finisher = _finisher(settings.labeler)
+        guard: Guard[Row, Extraction] = Guard(lambda row: finish(finisher, row), guard_limits(settings.limits))
+        with closing(guard):
+            for batch in batches:
+                rows = [_extraction_row(row, guard) for row in batch.to_pylist()]
+                yield from in_batches(rows, schema)
+                if progress is not None:
+                    progress.add({"extracted": len(rows)})
+
+    return work
+
+
+LABEL_COLUMNS = {
+    "main": "main",
+    "confidence": "label_confidence",
+    "windows": "windows",
+    "labeler": "labeler",
+    "labeler_version": "labeler_version",
+    "error_detail": "label_error",
+}
+"""Columns of `labels` that the stage reads, and the names under which they stand beside those of `pages`."""
+
+
+@lru_cache(maxsize=1)
+def _finisher(labeler: LabelerSettings) -> Finisher:
+    """The worker's model singleton (the fallback's), warm before any page process is forked, so that none loads it by itself."""
+    finisher = Finisher(labeler)
+    page = Splits.of_mapping('<p _item_id="1">One short page.</p>', ["One short page."], "", "dripper")
+    finisher.finish(page, Labels.certain(np.array([True])), "")
+    return finisher
+
+
+def finish(finisher: Finisher, row: Row) -> Extraction:
+    """Return the second half of a page's way, from a row of `pages` that has blocks, with its labels."""
+    page = Splits.of_mapping(row["mapping_html"], row["texts"], row["title"], row["profile"])
+    labels = labels_of(row)
+    detail = row["label_error"] or (_NO_LABELS if labels is None else "")
+    return finisher.finish(page, labels, row["labeler"] or "", detail)
+
+
+def labels_of(row: Row) -> Labels | None:
+    """Return the labels of a row; None where there are none that fit its blocks."""
+    if row["main"] is None or len(row["main"]) != row["n_blocks"]:
+        return None
+    main = np.array(row["main"], bool)
+    confidence = math.nan if row["label_confidence"] is None else row["label_confidence"]
+    return Labels(main, np.full(len(main), np.nan, np.float32), confidence, 0, row["windows"] or 1)
+
+
+def _extraction_row(row: Row, guard: Guard[Row, Extraction]) -> Row:
+    if row["error_code"] is not None:
+        extraction = Extraction(error_code=ErrorCode(row["error_code"]), error_detail=row["error_detail"])
+    else:
+        try:
+            extraction = guard.call(row)
+        except PageError as error:
+            extraction = Extraction(error_code=error.code, error_detail=error.detail or None)
+    versions: dict[str, Any] = {
+        "dripper": dripper.__version__,
+        "profile": row["profile"],
+        "labeler": row["labeler"],
+        "labeler_version": row["labeler_version"],
+    }
+    # What the stage read and does not name again (address, place in the archive, …) goes over as it is.
+    return storable(row | extraction_columns(extraction) | {"versions": versions})

@@ -1,0 +1,186 @@
+"""What runs in a task of the stage `label`: rows of `blocks` in, rows of `labels` out, one engine a Python worker.
+
+An engine's start costs seconds to minutes, so it is a module's singleton, kept from batch to batch as long as Spark keeps the
+worker (it ends workers that are idle for a minute).
+"""
+
+import gc
+import logging
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+
+from dripper.config import Settings, StageSettings
+from dripper.errors import ErrorCode, SettingsError
+from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage, load
+from dripper.spark.rows import Row, storable
+from dripper.spark.worker import ProgressSink, in_batches
+
+logger = logging.getLogger(__name__)
+
+Loader = Callable[[Settings], SimplifiedLabeler]
+
+_PROBE = SimplifiedPage('<html><body><p _item_id="1">One page of one block.</p></body></html>', 1)
+"""Any engine that works labels this one."""
+
+_DETAIL_CHARACTERS = 500
+
+
+class EngineError(Exception):
+    """The engine fails on any page, also after it was started anew: its stage ends, rather than fail every page that is left."""
+
+
+def load_labeler(settings: Settings) -> SimplifiedLabeler:
+    """Return the labeler of the settings. Raises SettingsError if it reads more than simplified HTML."""
+    labeler = load(settings.labeler.name)
+    if not hasattr(labeler, "label_simplified"):
+        raise SettingsError(
+            f"the labeler {labeler.name} reads whole pages, and simplified HTML is all that the stage `label` gets: run it with "
+            "jobs/run.py, without labeler.staged"
+        )
+    return labeler  # type: ignore[return-value]  # mypy cannot see through hasattr
+
+
+def check_labeler(settings: Settings, loader: Loader) -> None:
+    """Raise SettingsError for a labeler that cannot run staged, before anything is done.
+
+    `lm` is not loaded: it may be at home only on the machines with GPUs.
+    """
+    if settings.labeler.name != "lm":
+        loader(settings)
+
+
+class Engine:
+    """A labeler that outlives its failures: of a batch, of a page, its own."""
+
+    def __init__(self, load: Callable[[], SimplifiedLabeler]) -> None:
+        self._load = load
+        self.labeler = load()
+
+    def label(self, pages: Sequence[SimplifiedPage]) -> list[Labels | str]:
+        """Return for each page its labels, or why there are none.
+
+        A batch that fails is tried again in halves, down to single pages. An engine that then fails on a short page too is
+        started anew, and the page tried once more. Raises EngineError if that helps nothing.
+        """
+        problem = ""
+        for _ in range(2):
+            try:
+                return self._attempt(pages)
+            except Exception as error:
+                problem = f"{type(error).__name__}: {error}"[:_DETAIL_CHARACTERS]
+                logger.warning("a batch of %d pages failed: %s", len(pages), problem)
+            if len(pages) > 1:
+                half = len(pages) // 2
+                return self.label(pages[:half]) + self.label(pages[half:])
+            if self._works():
+                break
+            self._start_anew(problem)
+        return [problem]
+
+    def _attempt(self, pages: Sequence[SimplifiedPage]) -> list[Labels | str]:
+        labelled = self.labeler.label_simplified(pages)
+        if len(labelled) != len(pages):
+            raise ValueError(f"{len(labelled)} answers to {len(pages)} pages")
+        return [_checked(labels, page) for labels, page in zip(labelled, pages, strict=True)]
+
+    def _works(self) -> bool:
+        try:
+            return len(self.labeler.label_simplified([_PROBE])[0].main) == _PROBE.n_blocks
+        except Exception:
+            logger.exception("the engine fails on the shortest page")
+            return False
+
+    def _start_anew(self, problem: str) -> None:
+        name = self.labeler.name
+        # The old engine's GPU memory has to be free before the new one asks for as much.
+        del self.labeler
+        gc.collect()
+        self.labeler = self._load()
+        if not self._works():
+            raise EngineError(f"the labeler {name} fails on every page, also after a new start; first: {problem}")
+
+
+def _checked(labels: Labels, page: SimplifiedPage) -> Labels | str:
+    n_labels = len(labels.main)
+    return labels if n_labels == page.n_blocks else f"{n_labels} labels for {page.n_blocks} blocks"
+
+
+def labels_mapper(
+    loader: Loader, settings: Settings, schema: pa.Schema, progress: ProgressSink | None
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return the function for `mapInArrow` over (page_id, batch, simplified_html, n_blocks, tokens), pages of like length
+    next to each other."""
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = (row for batch in batches for row in batch.to_pylist())
+        for group in groups(rows, settings.stages):
+            # Only now: a task without rows starts no engine.
+            made = _labelled(_engine(loader, settings.model_dump_json()), group)
+            yield from in_batches(made, schema)
+            if progress is not None:
+                progress.add({"labelled": len(group)})
+
+    return work
+
+
+@lru_cache(maxsize=1)
+def _engine(loader: Loader, settings: str) -> Engine:
+    """The worker's engine singleton. settings: as JSON, which unlike them can be compared and hashed."""
+    parsed = Settings.model_validate_json(settings)
+    os.environ.update(environment(parsed.stages))
+    return Engine(lambda: loader(parsed))
+
+
+def environment(settings: StageSettings) -> dict[str, str]:
+    """Return what an engine's process needs in its environment, set before the engine's packages are imported.
+
+    In-process vLLM: the process that it forks otherwise outlives a worker that Spark kills, with its GPU memory. Threads: Spark
+    sets OMP_NUM_THREADS to a task's cores, one by default; an engine on CPU wants its share of the machine.
+    """
+    threads = settings.engine_threads or max(1, (os.cpu_count() or 1) // max(1, settings.engines or 1))
+    return {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "OMP_NUM_THREADS": str(threads)}
+
+
+def groups(rows: Iterable[Row], settings: StageSettings) -> Iterator[list[Row]]:
+    """Yield the rows in batches for the engine, at most `batch_pages` pages or about `batch_tokens` tokens each."""
+    group: list[Row] = []
+    tokens = 0
+    for row in rows:
+        if group and (len(group) >= settings.batch_pages or tokens + (row["tokens"] or 0) > settings.batch_tokens):
+            yield group
+            group, tokens = [], 0
+        group.append(row)
+        tokens += row["tokens"] or 0
+    if group:
+        yield group
+
+
+def _labelled(engine: Engine, rows: Sequence[Row]) -> list[Row]:
+    outcomes = engine.label([SimplifiedPage(row["simplified_html"], row["n_blocks"]) for row in rows])
+    by = {"labeler": engine.labeler.name, "labeler_version": engine.labeler.version}
+    return [
+        storable({"page_id": row["page_id"], "batch": row["batch"]} | by | label_columns(outcome))
+        for row, outcome in zip(rows, outcomes, strict=True)
+    ]
+
+
+def label_columns(outcome: Labels | str) -> Row:
+    """Return what `labels` says of one page's labels, or of why there are none.
+
+    >>> label_columns("no answer")["error_code"]
+    'labeler_failed'
+    """
+    if isinstance(outcome, str):
+        return {"error_code": ErrorCode.LABELER_FAILED.value, "error_detail": outcome}
+    return {
+        "main": outcome.main.tolist(),
+        "probability": None if np.isnan(outcome.probability).all() else outcome.probability.tolist(),
+        "confidence": None if math.isnan(outcome.confidence) else float(outcome.confidence),
+        "passes": outcome.passes,
+        "windows": outcome.windows,
+    }

@@ -1,0 +1,185 @@
+"""The staged job: preprocess → label → extract, three passes that meet only in the tables `pages`, `blocks` and `labels`.
+
+Each stage commits a batch as a whole and then notes it in the ledger, so that a kill at any time leaves a batch at the stage
+before: the next run does that stage again, with the same rows. Stages of different batches overlap; each may run on a cluster
+of its own.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.resource import ResourceProfile
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StringType, StructField, StructType
+
+from dripper.config import Settings
+from dripper.spark.extract_worker import LABEL_COLUMNS, extractions_mapper
+from dripper.spark.label_worker import Loader, labels_mapper
+from dripper.spark.ledger import Ledger
+from dripper.spark.plan import UNFINISHED, Batch, split_into_tasks
+from dripper.spark.progress import Progress
+from dripper.spark.schemas import BLOCKS, EXTRACTIONS, LABELS, PAGES
+from dripper.spark.tables import Tables
+from dripper.spark.totals import Totals, work_through
+from dripper.spark.worker import REPORT, files_mapper, preparing
+
+STAGES = ("preprocess", "label", "extract")
+"""Stage i takes the batches whose state is UNFINISHED[i]."""
+
+_BROADCAST_BYTES = 256 << 20
+"""Labels below it go to every executor; above it, pages are shuffled with their mapping HTML to meet them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """How the stage `label` runs: who makes a labeler, how many work at once, on which executors (None: any)."""
+
+    loader: Loader
+    n: int = 1
+    profile: ResourceProfile | None = None
+
+
+class StagedJob:
+    """Takes batches through their stages."""
+
+    def __init__(
+        self, spark: SparkSession, tables: Tables, ledger: Ledger, settings: Settings, slots: int, engines: Engines
+    ) -> None:
+        self._spark = spark
+        self._tables = tables
+        self._ledger = ledger
+        self._settings = settings
+        self._slots = slots
+        self._engines = engines
+        self._totals = Totals()
+        self._lock = threading.Lock()
+        # Two label stages at once would start twice as many engines as there are GPUs.
+        self._labelling = threading.Lock()
+
+    def run(self, batches: Sequence[Batch], progress: Progress, stages: Sequence[str] = STAGES) -> Totals:
+        """Take `batches` through those of `stages` that are left for them. One that fails is noted in `failed_batches` and stays
+        where it was; the others go on."""
+        work: dict[str, Callable[[Batch, Progress], None]] = {
+            "preprocess": self._preprocess,
+            "label": self._label,
+            "extract": self._extract,
+        }
+
+        def take(batch: Batch) -> None:
+            for stage in STAGES[UNFINISHED.index(batch.state) :]:
+                if stage in stages:
+                    work[stage](batch, progress)
+                    progress.batch_done(batch.number, stage)
+
+        # One batch a stage at least, so that CPUs and GPUs are both at work.
+        at_once = max(self._settings.batch.in_flight, len(stages))
+        self._totals.failed_batches = work_through(batches, at_once, take)
+        return self._totals
+
+    def _preprocess(self, batch: Batch, progress: Progress) -> None:
+        tasks = [[file.warc_file for file in task] for task in split_into_tasks(batch, self._slots)]
+        schema = _nullable([*PAGES, BLOCKS["simplified_html"], BLOCKS["tokens"], StructField(REPORT, StringType())])
+        mapper = files_mapper(tasks, batch.number, self._settings, _arrow(schema), progress.sink, preparing)
+        made = self._spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
+        # Two tables and the reports from one pass: on the executors' disks in between, not twice from the archives.
+        made = made.persist(StorageLevel.DISK_ONLY)
+        try:
+            reports = [json.loads(row[0]) for row in made.where(F.col(REPORT).isNotNull()).select(REPORT).collect()]
+            pages = made.where(F.col("page_id").isNotNull())
+            self._tables.replace_batch("pages", pages.select(*PAGES.names), batch.number)
+            blocks = pages.where(F.col("simplified_html").isNotNull())
+            blocks = blocks.withColumn("item_ids", F.sequence(F.lit(1), F.col("n_blocks"))).select(*BLOCKS.names)
+            self._tables.replace_batch("blocks", blocks, batch.number)
+        finally:
+            made.unpersist()
+        self._ledger.finish(batch, reports, datetime.now(UTC), state="preprocessed")
+        with self._lock:
+            self._totals.read(reports)
+            self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in reports)
+
+    def _label(self, batch: Batch, progress: Progress) -> None:
+        blocks = self._batch_of("blocks", batch).select(
+            "page_id", "batch", "simplified_html", F.size("item_ids").alias("n_blocks"), "tokens"
+        )
+        read, labelled = Observation(), Observation()
+        schema = _nullable(LABELS.fields)
+        mapper = labels_mapper(self._engines.loader, self._settings, _arrow(schema), progress.sink)
+        rows = (
+            blocks.observe(read, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
+            # A partition an engine; the shuffle also keeps the scan off the GPU executors. Longest first: pages of like length
+            # share a batch, and the last batches are short.
+            .repartition(self._engines.n, "page_id")
+            .sortWithinPartitions(F.desc("tokens"), "page_id")
+            .mapInArrow(mapper, schema, profile=self._engines.profile)
+            .observe(
+                labelled,
+                F.count("*").alias("pages"),
+                F.count("error_code").alias("failed"),
+                F.count_if(F.col("windows") > 1).alias("windowed"),
+                F.coalesce(F.sum("passes"), F.lit(0)).alias("passes"),
+            )
+        )
+        with self._labelling:
+            start = time.monotonic()
+            self._tables.replace_batch("labels", rows, batch.number)
+            seconds = time.monotonic() - start
+        self._ledger.finish(batch, self._ledger.reports(batch), datetime.now(UTC), state="labelled")
+        with self._lock:
+            totals = self._totals.label
+            for name in ("pages", "failed", "windowed", "passes"):
+                setattr(totals, name, getattr(totals, name) + int(labelled.get[name]))
+            totals.tokens += int(read.get["tokens"])
+            totals.seconds += seconds
+            totals.engines = self._engines.n
+
+    def _extract(self, batch: Batch, progress: Progress) -> None:
+        labels = self._batch_of("labels", batch).select(
+            "page_id", *(F.col(name).alias(alias) for name, alias in LABEL_COLUMNS.items())
+        )
+        told = labels.agg(F.max("labeler"), F.sum(F.coalesce(F.size("main"), F.lit(0)) + 100)).head()
+        assert told is not None
+        if (told[1] or 0) < _BROADCAST_BYTES:
+            labels = F.broadcast(labels)
+        pages = self._batch_of("pages", batch).join(labels, "page_id", "left")
+        schema = _nullable(EXTRACTIONS.fields)
+        # The fallback `auto` goes by the labeler that was, whatever the settings of this stage name.
+        labeler = self._settings.labeler.model_copy(update={"name": told[0]} if told[0] else {})
+        settings = self._settings.model_copy(update={"labeler": labeler})
+        mapper = extractions_mapper(settings, _arrow(schema), progress.sink)
+        self._tables.replace_batch("extractions", pages.mapInArrow(mapper, schema), batch.number)
+        counted = (
+            self._batch_of("extractions", batch)
+            .groupBy("warc_file")
+            .agg(
+                F.count("*").alias("rows"),
+                F.count("error_code").alias("failed_pages"),
+                F.count_if(F.col("method").startswith("fallback:")).alias("fallback_pages"),
+            )
+            .collect()
+        )
+        by_file = {row["warc_file"]: row.asDict() for row in counted}
+        none: dict[str, Any] = {"rows": 0, "failed_pages": 0, "fallback_pages": 0}
+        reports = [report | by_file.get(report["warc_file"], none) for report in self._ledger.reports(batch)]
+        self._ledger.finish(batch, reports, datetime.now(UTC))
+        with self._lock:
+            self._totals.written(reports, sum(report["rows"] for report in reports))
+
+    def _batch_of(self, table: str, batch: Batch) -> DataFrame:
+        return self._tables.read(table).where(F.col("batch") == batch.number)
+
+
+def _nullable(fields: Sequence[StructField]) -> StructType:
+    return StructType([StructField(field.name, field.dataType) for field in fields])
+
+
+def _arrow(schema: StructType) -> pa.Schema:
+    return to_arrow_schema(schema)

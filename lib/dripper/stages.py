@@ -1,0 +1,185 @@
+"""A page's way in two halves, before and after somebody labels its blocks: `prepare` and `Finisher`.
+
+In one process they follow each other (`dripper.extraction`). In a staged run tables stand between them: what `Prepared` holds is
+all that the second half gets to see.
+"""
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dripper import html as html_core
+from dripper.config import LabelerSettings
+from dripper.errors import ErrorCode, PageError
+from dripper.html.page import Page
+from dripper.labels import Labels, load
+from dripper.labels.fallback import Fallback, fall_back
+from dripper.language import SAMPLE_CHARACTERS, detect
+from dripper.warc import decode
+
+BLOCK_SAMPLE = 4 * SAMPLE_CHARACTERS
+"""Characters of a block's text that a `Prepared` keeps: the language detector looks at no more of a page's text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The main content of one page, or why there is none (`error_code`; `main_html` and `markdown` are then "").
+
+    method: who decided: the labeler's name (`lm:windowed` where it saw the page in parts), or `fallback:cpu`,
+    `fallback:trafilatura`, `fallback:body`, `fallback:empty`.
+    confidence: 0 to 1, how sure the labeler is of the page as a whole; None where it does not say.
+    charset, charset_source: set where bytes came in.
+    """
+
+    main_html: str = ""
+    markdown: str = ""
+    title: str = ""
+    language: str | None = None
+    language_probability: float | None = None
+    n_blocks: int = 0
+    n_main: int = 0
+    method: str | None = None
+    confidence: float | None = None
+    charset: str | None = None
+    charset_source: str | None = None
+    error_code: ErrorCode | None = None
+    error_detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A page's text; charset and source (bom, http, meta, detector) where bytes came in."""
+
+    text: str
+    charset: str | None = None
+    source: str | None = None
+
+    @classmethod
+    def of(cls, html: str | bytes, content_type: str | None = None) -> "Decoded":
+        """Decode bytes as browsers do, with the HTTP `content_type` if given; text stays as it is."""
+        if isinstance(html, str):
+            return cls(html)
+        decoded = decode(html, content_type)
+        return cls(decoded.text, decoded.encoding, decoded.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A page after the first half, or why there is none. texts: of each block, the first BLOCK_SAMPLE characters."""
+
+    title: str = ""
+    simplified_html: str = ""
+    mapping_html: str = ""
+    texts: list[str] = field(default_factory=list)
+    charset: str | None = None
+    charset_source: str | None = None
+    error_code: ErrorCode | None = None
+    error_detail: str | None = None
+
+
+def split(text: str, profile: str) -> Page:
+    """Return the page split into blocks, at least one. Raises PageError(EMPTY_PAGE), or as `preprocess` does."""
+    page = html_core.preprocess(text, profile=profile)
+    if not page.blocks:
+        raise PageError(ErrorCode.EMPTY_PAGE, "no visible text")
+    return page
+
+
+def prepare(html: str | bytes, content_type: str | None = None, profile: str = "dripper") -> Prepared:
+    """Return the first half of a page's way. A page that cannot be split gives a Prepared with `error_code`.
+
+    >>> prepare("<title>T</title><p>one<p>two").texts
+    ['one', 'two']
+    """
+    decoded = Decoded.of(html, content_type)
+    try:
+        page = split(decoded.text, profile)
+        title, simplified, mapping = page.title, page.simplified_html, page.mapping_html
+    except PageError as error:
+        return Prepared(
+            charset=decoded.charset,
+            charset_source=decoded.source,
+            error_code=error.code,
+            error_detail=error.detail or None,
+        )
+    texts = [block.text[:BLOCK_SAMPLE] for block in page.blocks]
+    return Prepared(title, simplified, mapping, texts, decoded.charset, decoded.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Splits:
+    """What the second half needs of a page, wherever it comes from.
+
+    texts: of the blocks, in order. prune: from main item ids to main HTML. whole: the page, and the text of which Trafilatura
+    makes its choice; called only where no block is main.
+    """
+
+    title: str
+    texts: Sequence[str]
+    prune: Callable[[Collection[int]], str]
+    whole: Callable[[], tuple[Page, str]]
+
+    @classmethod
+    def of_page(cls, page: Page, text: str) -> "Splits":
+        """From the page in hand and its text as decoded."""
+        return cls(page.title, [block.text for block in page.blocks], page.prune, lambda: (page, text))
+
+    @classmethod
+    def of_mapping(cls, mapping_html: str, texts: Sequence[str], title: str, profile: str) -> "Splits":
+        """From what a `Prepared` kept. Its `whole` restores the page (see `html.restore`); Trafilatura misses what is in no
+        mapping HTML: the head, comments, hidden parts."""
+        return cls(
+            title,
+            texts,
+            lambda main_ids: html_core.prune(mapping_html, main_ids, profile),
+            lambda: (html_core.restore(mapping_html, title, profile), mapping_html),
+        )
+
+
+class Finisher:
+    """The second half: from labels to main HTML, Markdown and language.
+
+    >>> page = html_core.preprocess("<p>one<p>two")
+    >>> labels = Labels.certain(np.array([False, True]))
+    >>> Finisher(LabelerSettings()).finish(Splits.of_page(page, ""), labels, "rule").main_html
+    '<html><body><p>two</p></body></html>'
+    """
+
+    def __init__(self, settings: LabelerSettings) -> None:
+        self._fallback = Fallback(settings.used_fallback)
+        self._second = load("cpu") if self._fallback is Fallback.CPU else None
+
+    def finish(self, page: Splits, labels: Labels | None, labeler: str, detail: str = "") -> Extraction:
+        """Return the extraction of a page whose labeler gave `labels`; None: it gave no usable ones, `detail` says why.
+
+        Then, and where nothing is main, the fallback decides. Raises PageError: LABELER_FAILED where the fallback is `empty` and
+        there are no labels, else what a page can meet.
+        """
+        title, n_blocks, n_main, confidence = page.title, len(page.texts), 0, math.nan
+        if labels is not None:
+            n_main, confidence = int(np.count_nonzero(labels.main)), labels.confidence
+        if labels is not None and n_main:
+            main, method = labels.main, f"{labeler}:windowed" if labels.windows > 1 else labeler
+        elif labels is None and self._fallback is Fallback.EMPTY:
+            raise PageError(ErrorCode.LABELER_FAILED, detail)
+        else:
+            whole, text = page.whole()
+            decided, method = fall_back(whole, text, self._fallback, self._second)
+            page, main = Splits.of_page(whole, text), decided.main
+        main_ids = [i for i, is_main in enumerate(main.tolist(), 1) if is_main]
+        main_html = page.prune(main_ids)
+        # The blocks' own text, as a second html2text run would cost ten times the detector.
+        language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]))
+        return Extraction(
+            main_html=main_html,
+            markdown=html_core.to_markdown(main_html),
+            title=title,
+            language=language,
+            language_probability=probability,
+            n_blocks=n_blocks,
+            n_main=n_main,
+            method=method,
+            confidence=None if math.isnan(confidence) else round(confidence, 4),
+        )

@@ -1,0 +1,56 @@
+"""What is refused before it is parsed, and that nothing near real pages is."""
+
+import pytest
+
+from dripper.errors import ErrorCode, PageError
+from dripper.html import limits
+from dripper.html.limits import MAX_ATTRIBUTES, MAX_OPTIONS, refuse_costly
+from dripper.warc import decode
+from labelled import labelled_pages
+
+
+@pytest.mark.parametrize("page", labelled_pages(), ids=lambda page: page.id)
+def test_real_pages_pass(page: "object") -> None:
+    refuse_costly(decode(page.html).text)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("html", "words"),
+    [
+        ("<p " + "a " * (MAX_ATTRIBUTES + 10) + ">", "a tag with about 3001. attributes; the limit is 30000"),
+        ("<select>" + "<option>" * (MAX_OPTIONS + 1), "a select with 20001 options; the limit is 20000"),
+        ("<div>" * 40_000, "elements nested too deeply: .* steps; the limit is 400000000"),
+        ("<DIV>" * 40_000, "elements nested too deeply"),
+        ("<ul>" * 60_000, "elements nested too deeply"),
+    ],
+    ids=["attributes", "options", "depth", "capitals", "lists"],
+)
+def test_what_grows_with_the_square_is_refused(html: str, words: str) -> None:
+    with pytest.raises(PageError, match=words) as caught:
+        refuse_costly(html)
+    assert caught.value.code is ErrorCode.PARSE_FAILED
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p " + "a " * (MAX_ATTRIBUTES - 10) + ">",
+        "<p title='" + "a " * (MAX_ATTRIBUTES + 10) + "'>",
+        "<script>if (a <b " + "c " * (MAX_ATTRIBUTES + 10) + ")</script>",
+        ("<select>" + "<option>" * (MAX_OPTIONS - 1) + "</select>") * 3,
+        "<div>x</div>" * 100_000,
+        "<p>x" * 100_000,
+        "<span>" * 60_000,
+        "<tr><td>x" * 50_000,
+        "",
+    ],
+    ids=["attributes", "value", "script", "options", "siblings", "paragraphs", "inline", "cells", "nothing"],
+)
+def test_what_is_only_large_passes(html: str) -> None:
+    refuse_costly(html)
+
+
+def test_steps_count_open_elements_above_each_block() -> None:
+    assert limits._steps("<div><div><p>a</div></div><div>") == 0 + 1 + 2 + 0
+    assert limits._steps("<span><span><div>") == 2
+    assert limits._steps("<br><img><div>") == 0

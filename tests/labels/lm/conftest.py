@@ -1,0 +1,23 @@
+"""One tiny checkpoint for all tests of the labeler lm."""
+
+from pathlib import Path
+
+import pytest
+
+from dripper.labels.base import SimplifiedPage
+from labelled import pages
+from tiny_lm import make_checkpoint
+
+
+@pytest.fixture(scope="session")
+def simplified() -> list[SimplifiedPage]:
+    """The labelled pages of the repository, as a GPU stage gets them, short ones first."""
+    made = [SimplifiedPage(page.simplified_html, len(page.blocks)) for page in pages()]
+    return sorted(made, key=lambda page: len(page.simplified_html))
+
+
+@pytest.fixture(scope="session")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory, simplified: list[SimplifiedPage]) -> Path:
+    """A tiny Qwen3 whose labels on real pages are about half main."""
+    pytest.importorskip("vllm", reason="needs vLLM: make test-vllm installs it")
+    return make_checkpoint(tmp_path_factory.mktemp("lm") / "tiny", simplified[:3])

@@ -1,0 +1,122 @@
+"""Starting vLLM: what it is told, and what a person is told where it does not start. vLLM itself is a stand-in here."""
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dripper.config import LmSettings, lm_settings
+from dripper.errors import MachineError
+from dripper.labels.lm import engine
+from dripper.labels.lm.engine import (
+    DEFAULTS,
+    REQUIRED,
+    first_line,
+    prepare_environment,
+    start_engine,
+    stop_engine,
+    weights,
+)
+from dripper.labels.lm.optional import load
+
+
+class Platform(SimpleNamespace):
+    def is_cpu(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def encoder(tmp_path: Path) -> Any:
+    checkpoint = SimpleNamespace(name="tiny", version="tiny@0", folder=tmp_path)
+    return SimpleNamespace(checkpoint=checkpoint, context=1234)
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Stands for the modules of vLLM; keeps what `LLM` was given."""
+    made = SimpleNamespace(current_platform=Platform(), given=None, fails=None)
+
+    def start(**options: object) -> object:
+        if made.fails:
+            raise made.fails
+        made.given = options
+        return made
+
+    made.LLM = start
+    monkeypatch.setattr(engine, "load", lambda _: made)
+    for name in (*REQUIRED, *DEFAULTS, "VLLM_CPU_KVCACHE_SPACE"):
+        monkeypatch.setenv(name, "before")
+        monkeypatch.delenv(name)
+    return made
+
+
+def test_the_engine_runs_in_this_process_and_sends_nothing_home(fake: SimpleNamespace) -> None:
+    prepare_environment(LmSettings(cpu_cache_gib=3))
+    assert os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0"
+    assert os.environ["VLLM_NO_USAGE_STATS"] == "1"
+    assert os.environ["VLLM_CPU_KVCACHE_SPACE"] == "3"
+
+
+def test_what_a_user_set_stays_but_for_the_process(fake: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VLLM_LOGGING_LEVEL", "DEBUG")
+    monkeypatch.setenv("VLLM_ENABLE_V1_MULTIPROCESSING", "1")
+    prepare_environment(LmSettings())
+    assert os.environ["VLLM_LOGGING_LEVEL"] == "DEBUG"
+    assert os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0"
+
+
+def test_options_come_from_settings_and_a_decoders_own_win(fake: SimpleNamespace, encoder: Any, tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    settings = lm_settings({"model": str(tmp_path), "dtype": "float32", "gpu_memory_share": 0.5})
+    start_engine(encoder, settings, runner="pooling", enforce_eager=False)
+    given = fake.given
+    assert (given["model"], given["dtype"], given["max_model_len"]) == (str(tmp_path), "float32", 1234)
+    assert (given["gpu_memory_utilization"], given["runner"], given["enforce_eager"]) == (0.5, "pooling", False)
+    assert "trust_remote_code" not in given
+
+
+@pytest.mark.parametrize(("decoder", "other"), [("parallel", "fsm"), ("fsm", "regex"), ("regex", "parallel")])
+def test_an_engine_that_does_not_start_says_why_and_what_else_there_is(
+    fake: SimpleNamespace, encoder: Any, decoder: str, other: str
+) -> None:
+    fake.fails = TypeError("unexpected keyword 'convert'\nlong trace")
+    with pytest.raises(MachineError) as caught:
+        start_engine(encoder, lm_settings({"model": "m", "decoder": decoder}))
+    told = str(caught.value)
+    assert f"cannot start tiny with decoder {decoder}: TypeError: unexpected keyword 'convert'. " in told
+    assert f"labels.lm.decoder={other}" in told
+    assert "long trace" not in told
+
+
+def test_weights_are_the_folders_or_the_hubs(encoder: Any, tmp_path: Path) -> None:
+    settings = lm_settings({"model": "owner/name"})
+    assert weights(encoder, settings) == "owner/name"
+    (tmp_path / "model-00001.safetensors").write_bytes(b"")
+    assert weights(encoder, settings) == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("package", "words"),
+    [
+        ("vllm.no_such_module", "pip install 'dripper-spark\\[gpu\\]' .*labels.lm.endpoint"),
+        ("transformers_no_such", "pip install 'dripper-spark\\[lm\\]'"),
+    ],
+)
+def test_a_package_that_is_missing_says_how_to_install_it(package: str, words: str) -> None:
+    with pytest.raises(MachineError, match=words):
+        load(package)
+
+
+def test_engines_are_stopped_where_they_can_be() -> None:
+    stopped: list[bool] = []
+    core = SimpleNamespace(shutdown=lambda: stopped.append(True))
+    stop_engine(SimpleNamespace(llm_engine=SimpleNamespace(engine_core=core)))
+    stop_engine(SimpleNamespace(llm_engine=SimpleNamespace()))
+    assert stopped == [True]
+
+
+@pytest.mark.parametrize(("error", "line"), [(ValueError("a\nb"), "ValueError: a"), (KeyError(), "KeyError")])
+def test_first_lines(error: Exception, line: str) -> None:
+    assert first_line(error) == line

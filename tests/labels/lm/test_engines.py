@@ -1,0 +1,152 @@
+"""The decoders on a real vLLM engine, on the CPU in float32: the same labels, label for label, over real pages."""
+
+import gc
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dripper.errors import ErrorCode, PageError
+from dripper.labels import Labels, load
+from dripper.labels.base import SimplifiedPage
+from dripper.labels.lm import LmLabeler
+from labelled import pages
+
+pytestmark = pytest.mark.vllm
+
+# What the other decoders are held against, and the threshold that shows that it reaches every one of them.
+SETTINGS = {"json": {}, "compact above 0.48": {"answer": "compact", "threshold": 0.48, "temperature": 1.5}}
+
+
+@contextmanager
+def labeler(checkpoint: Path, **options: object) -> Iterator[LmLabeler]:
+    """An engine, stopped at the end: a machine of CI has room for one."""
+    made = load("lm", model=str(checkpoint), dtype="float32", cpu_cache_gib=1, **options)
+    assert isinstance(made, LmLabeler)
+    try:
+        yield made
+    finally:
+        made.close()
+        gc.collect()
+
+
+@pytest.fixture(scope="module", params=SETTINGS.values(), ids=SETTINGS)
+def oracle(request: pytest.FixtureRequest, checkpoint: Path, simplified: list[SimplifiedPage]) -> dict[str, object]:
+    """Labels of the state machine, and its settings."""
+    with labeler(checkpoint, decoder="fsm", **request.param) as fsm:
+        labels = fsm.label_simplified(simplified)
+        return {"settings": request.param, "labels": labels, "passes": fsm.stats()["passes"]}
+
+
+def same(ours: list[Labels], theirs: list[Labels]) -> bool:
+    return all(np.array_equal(one.main, two.main) for one, two in zip(ours, theirs, strict=True))
+
+
+def test_parallel_gives_the_state_machines_labels(
+    oracle: dict, checkpoint: Path, simplified: list[SimplifiedPage]
+) -> None:
+    with labeler(checkpoint, decoder="parallel", **oracle["settings"]) as parallel:
+        labels = parallel.label_simplified(simplified)
+        assert same(labels, oracle["labels"])
+        stats = parallel.stats()
+        # Random models are harder than trained ones: their labels hang on each other for no reason.
+        assert stats["passes"] * 20 < oracle["passes"]
+        assert stats["pages"] == len(simplified)
+        assert all(not np.isnan(one.probability).any() for one in labels)
+
+        # Labelled again, and one by one: neither the cache nor the company changes a label.
+        assert same(parallel.label_simplified(simplified), oracle["labels"])
+        assert same([parallel.label_simplified([page])[0] for page in simplified[:4]], oracle["labels"][:4])
+
+        # From the second pass on, what did not change comes from the cache.
+        prompts = sum(
+            len(parallel.encoder.job(window).prompt_ids)
+            for page in simplified
+            for window in parallel.encoder.windows(page)
+        )
+        assert stats["tokens"] < 2 * prompts < stats["passes"] / len(simplified) * prompts
+
+
+def test_labels_of_the_tiny_model_are_worth_comparing(oracle: dict) -> None:
+    main = np.concatenate([one.main for one in oracle["labels"]])
+    assert 0.1 < main.mean() < 0.9
+    assert sum(bool(one.main.any()) and not one.main.all() for one in oracle["labels"]) >= 9
+
+
+def test_regex_gives_the_state_machines_labels(
+    oracle: dict, checkpoint: Path, simplified: list[SimplifiedPage]
+) -> None:
+    with labeler(checkpoint, decoder="regex", **oracle["settings"]) as regex:
+        assert same(regex.label_simplified(simplified), oracle["labels"])
+
+
+def test_pages_longer_than_the_context_are_windowed(checkpoint: Path, simplified: list[SimplifiedPage]) -> None:
+    with labeler(checkpoint, context_tokens=1500, overlap_blocks=3) as parallel:
+        labels = parallel.label_simplified(simplified)
+        assert [len(one.main) for one in labels] == [page.n_blocks for page in simplified]
+        assert any(one.windows > 1 for one in labels)
+        for page in simplified:
+            for window in parallel.encoder.windows(page):
+                job = parallel.encoder.job(window)
+                assert len(job.prompt_ids) + len(parallel.encoder.templates.of(job.n_blocks).tokens) < 1500
+        huge = SimplifiedPage(f'<html><body><p _item_id="1">{"word " * 20_000}</p></body></html>', 1)
+        assert parallel.label_simplified([huge])[0].main.shape == (1,)
+
+
+def test_a_page_object_a_page_without_blocks_and_a_page_that_fails(checkpoint: Path) -> None:
+    page = min(pages(), key=lambda one: len(one.simplified_html))
+    with labeler(checkpoint, context_tokens=2000) as parallel:
+        (labels,) = parallel.label([page])
+        assert len(labels.main) == len(page.blocks)
+        empty, again = parallel.label_simplified(
+            [SimplifiedPage("<html><body></body></html>", 0), SimplifiedPage(page.simplified_html, len(page.blocks))]
+        )
+        assert (len(empty.main), empty.passes) == (0, 0)
+        assert np.array_equal(again.main, labels.main)
+        with pytest.raises(PageError) as caught:
+            parallel.label_simplified([SimplifiedPage("<p>word</p>" * 3000, 3000)])
+        assert caught.value.code is ErrorCode.LABELER_FAILED
+        # The engine lives on.
+        assert np.array_equal(parallel.label([page])[0].main, labels.main)
+
+
+SCRIPT = """
+import sys
+from dripper.labels import load
+from dripper.labels.base import SimplifiedPage
+labeler = load("lm", model=sys.argv[1], dtype="float32", cpu_cache_gib=1, context_tokens=2000)
+labeler.label_simplified([SimplifiedPage('<html><body><p _item_id="1">x</p></body></html>', 1)])
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["ended", "killed"])
+def test_nothing_is_left_behind(checkpoint: Path, python: str, killed: bool) -> None:
+    """No process and no shared memory, however the worker ends."""
+    before = set(Path("/dev/shm").iterdir())
+    worker = subprocess.Popen(
+        [python, "-c", SCRIPT, str(checkpoint)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert worker.stdout is not None
+    assert any("ready" in line for line in worker.stdout)
+    assert children(worker.pid) == set()
+    if killed:
+        worker.kill()
+    worker.communicate()
+    with pytest.raises(ProcessLookupError):
+        os.killpg(worker.pid, 0)
+    assert set(Path("/dev/shm").iterdir()) <= before
+
+
+def children(pid: int) -> set[str]:
+    tasks = Path(f"/proc/{pid}/task")
+    return {child for task in tasks.iterdir() for child in (task / "children").read_text().split()}

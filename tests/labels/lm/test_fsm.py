@@ -1,0 +1,116 @@
+"""The state machine: what is read from its output, and what it does to logits."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from dripper.errors import PageError
+from dripper.labels.lm.answer import FORMS
+from dripper.labels.lm.decision import Decision
+from dripper.labels.lm.fsm import PROCESSORS, follow
+from dripper.labels.lm.fsm_rules import HOLE, Machine, machine_of, validate
+from dripper.labels.lm.regex import allowed_tokens, label_bias
+from dripper.labels.lm.template import Templates
+
+
+def encode(text: str) -> list[int]:
+    return [int(character, 16) for character in text.replace("main", "a").replace("other", "b")]
+
+
+TEMPLATES = Templates(FORMS["compact"], encode)
+ARGUMENTS = {"dripper_answer": [1, HOLE, 2, HOLE], "dripper_labels": [10, 11], "dripper_margin": 0.5}
+
+
+def test_an_answer_is_followed() -> None:
+    assert follow(np.array([1, 10, 2, 11]), TEMPLATES.of(2), TEMPLATES).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("written", [[], [1, 10, 2], [1, 10, 3, 11], [1, 9, 2, 11]])
+def test_an_answer_that_left_the_template_fails_the_page(written: list[int]) -> None:
+    with pytest.raises(PageError, match=f"{len(written)} tokens that are not an answer for 2 blocks"):
+        follow(np.array(written), TEMPLATES.of(2), TEMPLATES)
+
+
+def test_requests_of_others_are_left_alone() -> None:
+    assert machine_of(None) is None
+    assert machine_of({"theirs": 1}) is None
+    validate({"theirs": 1})
+
+
+def test_a_request_of_ours() -> None:
+    assert machine_of(ARGUMENTS) == Machine([1, HOLE, 2, HOLE], 10, 11, 0.5)
+    validate(ARGUMENTS)
+
+
+@pytest.mark.parametrize(
+    "change", [{"dripper_labels": [10]}, {"dripper_labels": None}, {"dripper_answer": []}], ids=["one", "none", "empty"]
+)
+def test_a_request_that_cannot_be_followed_is_refused(change: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="dripper_answer"):
+        validate(ARGUMENTS | change)
+
+
+def test_a_margin_that_is_missing_is_refused() -> None:
+    with pytest.raises(ValueError, match="dripper_margin"):
+        validate({"dripper_answer": [1], "dripper_labels": [10, 11]})
+
+
+@pytest.mark.parametrize(
+    ("written", "margin_of_main", "left"),
+    [(0, 9.0, 1), (1, 0.6, 10), (1, 0.5, 11), (1, -3.0, 11), (2, 9.0, 2), (3, 0.6, 10), (99, 0.6, 10)],
+)
+def test_one_token_is_left(written: int, margin_of_main: float, left: int) -> None:
+    torch = pytest.importorskip("torch", reason="needs torch: make test-vllm installs it")
+    logits = torch.linspace(1, 2, 20)
+    logits[10] = logits[11] + margin_of_main
+    before = logits[left].item()
+    machine = machine_of(ARGUMENTS)
+    assert machine is not None
+    machine.mask(logits, written)
+    assert logits.isfinite().nonzero().flatten().tolist() == [left]
+    assert logits[left].item() == before
+
+
+def test_rows_are_followed_through_the_batch() -> None:
+    """Removed, added, moved and swapped, as vLLM's scheduler does it."""
+    torch = pytest.importorskip("torch", reason="needs torch: make test-vllm installs it")
+    pytest.importorskip("vllm", reason="needs vLLM: make test-vllm installs it")
+    from vllm.v1.sample.logits_processor import BatchUpdate, MoveDirectionality
+
+    from dripper.labels.lm.fsm_v1 import StateMachine
+
+    def left(logits):  # type: ignore[no-untyped-def]
+        return [row.isfinite().nonzero().flatten().tolist() for row in logits]
+
+    machine = StateMachine(None, torch.device("cpu"), False)
+    ours, theirs = SimpleNamespace(extra_args=ARGUMENTS), SimpleNamespace(extra_args=None)
+    outputs: list[list[int]] = [[], []]
+    machine.update_state(
+        BatchUpdate(3, [], [(0, ours, [], outputs[0]), (1, theirs, [], []), (2, ours, [], outputs[1])], [])
+    )
+    outputs[1].extend([1, 10])
+    free = list(range(20))
+    assert left(machine.apply(torch.zeros(3, 20))) == [[1], free, [2]]
+    machine.update_state(BatchUpdate(3, [], [], [(0, 2, MoveDirectionality.SWAP)]))
+    assert left(machine.apply(torch.zeros(3, 20))) == [[2], free, [1]]
+    machine.update_state(BatchUpdate(2, [0], [], [(2, 0, MoveDirectionality.UNIDIRECTIONAL)]))
+    assert left(machine.apply(torch.zeros(2, 20))) == [[1], free]
+    machine.update_state(BatchUpdate(2, [], [(0, theirs, [], [])], []))
+    machine.update_state(None)
+    assert left(machine.apply(torch.zeros(2, 20))) == [free, free]
+    assert not machine.is_argmax_invariant()
+
+
+def test_both_runners_have_a_processor() -> None:
+    assert set(PROCESSORS) == {False, True}
+
+
+def test_the_answers_own_tokens_are_allowed() -> None:
+    assert allowed_tokens(TEMPLATES.of(12), TEMPLATES) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
+
+
+def test_a_threshold_is_a_bias_within_what_vllm_takes() -> None:
+    assert label_bias(TEMPLATES, Decision()) is None
+    assert label_bias(TEMPLATES, Decision(0.2)) == {10: pytest.approx(np.log(4))}
+    assert label_bias(TEMPLATES, Decision(0.99, temperature=1e6)) == {10: -100.0}

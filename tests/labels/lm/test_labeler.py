@@ -1,0 +1,152 @@
+"""The labeler around a decoder that is a rule: windows, counts, failures."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from dripper.config import LmSettings, lm_settings
+from dripper.errors import ErrorCode, MachineError, PageError
+from dripper.html import preprocess
+from dripper.labels.base import SimplifiedPage
+from dripper.labels.lm import LmLabeler, PageEncoder
+from dripper.labels.lm.answer import FORMS
+from dripper.labels.lm.checkpoint import Checkpoint
+from dripper.labels.lm.decision import Decision
+from dripper.labels.lm.decoder import Decoded
+from dripper.labels.lm.encoder import Job
+from dripper.labels.lm.labeler import DECODERS
+from dripper.labels.lm.prompt import Prompt
+from dripper.labels.lm.template import Templates
+
+
+class Characters:
+    """A tokenizer of characters, as `ChatTokenizer` looks to the encoder; labels are single tokens."""
+
+    def encode(self, text: str) -> list[int]:
+        return [ord(character) for character in text.replace("main", "\1").replace("other", "\2")]
+
+    def count(self, text: str) -> int:
+        return len(self.encode(text))
+
+    def prompt_ids(self, prompt: str) -> list[int]:
+        return self.encode(prompt)
+
+    def without_specials(self, html: str) -> str:
+        return html
+
+
+class Rule:
+    """Every block whose number in its window is odd is main, with the margin of its number."""
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+        self.fails: Exception | None = None
+        self.closed = False
+
+    def decode(self, jobs: Sequence[Job]) -> list[Decoded]:
+        self.calls.append(len(jobs))
+        if self.fails:
+            raise self.fails
+        numbers = [np.arange(1, job.n_blocks + 1) for job in jobs]
+        return [
+            Decoded(each % 2 == 1, each.astype(float), 3, len(job.prompt_ids))
+            for each, job in zip(numbers, jobs, strict=True)
+        ]
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+def rule() -> Rule:
+    return Rule()
+
+
+@pytest.fixture
+def labeler(rule: Rule, tmp_path) -> LmLabeler:  # type: ignore[no-untyped-def]
+    checkpoint = Checkpoint("rule", tmp_path, "RuleForCausalLM", 600, "rule@0")
+    tokenizer = Characters()
+    templates = Templates(FORMS["compact"], tokenizer.encode)
+    encoder = PageEncoder(checkpoint, tokenizer, Prompt("own", "Label: "), templates, LmSettings(overlap_blocks=2))  # type: ignore[arg-type]
+    return LmLabeler(encoder, rule, Decision(temperature=2.0))
+
+
+def page(n_blocks: int, size: int = 1) -> SimplifiedPage:
+    blocks = "".join(f'<p _item_id="{item}">{"x" * size}</p>' for item in range(1, n_blocks + 1))
+    return SimplifiedPage(f"<html><body>{blocks}</body></html>", n_blocks)
+
+
+def test_pages_get_their_own_labels_in_order(labeler: LmLabeler, rule: Rule) -> None:
+    labels = labeler.label_simplified([page(3), page(0), page(1), page(5)])
+    assert [one.main.tolist() for one in labels] == [[True, False, True], [], [True], [True, False, True, False, True]]
+    assert [(one.passes, one.windows) for one in labels] == [(3, 1), (0, 1), (3, 1), (3, 1)]
+    assert labels[2].probability.tolist() == [pytest.approx(1 / (1 + np.exp(-0.5)))]
+    assert labels[0].main.dtype == bool
+    assert labels[0].probability.dtype == np.float32
+    assert rule.calls == [3]
+
+
+def test_a_long_page_is_windowed_and_each_block_labelled_once(labeler: LmLabeler) -> None:
+    (labels,) = labeler.label_simplified([page(30, size=40)])
+    assert labels.windows > 1
+    assert labels.passes == 3 * labels.windows
+    assert len(labels.main) == len(labels.probability) == 30
+    assert labels.main[0]
+
+
+def test_a_page_object_gives_the_same_as_its_simplified_html(labeler: LmLabeler) -> None:
+    made = preprocess("<body><p>One</p><p>Two</p><h2>Three</h2></body>")
+    (ours,) = labeler.label([made])
+    (theirs,) = labeler.label_simplified([SimplifiedPage(made.simplified_html, len(made.blocks))])
+    assert ours.main.tolist() == theirs.main.tolist() == [True, False, True]
+
+
+def test_nothing_is_asked_for_nothing(labeler: LmLabeler, rule: Rule) -> None:
+    assert labeler.label([]) == []
+    assert len(labeler.label_simplified([page(0)])[0].main) == 0
+    assert rule.calls == []
+
+
+def test_stats_add_up(labeler: LmLabeler) -> None:
+    labels = labeler.label_simplified([page(3), page(2)]) + labeler.label_simplified([page(30, size=40)])
+    stats = labeler.stats()
+    windows = sum(one.windows for one in labels)
+    assert (stats["pages"], stats["blocks"], stats["windows"], stats["passes"]) == (3, 35, windows, 3 * windows)
+    assert stats["tokens"] > 30 * 40
+    assert stats["seconds"] >= 0
+
+
+@pytest.mark.parametrize(
+    ("fails", "words"),
+    [
+        (RuntimeError("engine is out of memory"), "labeler_failed: RuntimeError: engine is out of memory"),
+        (PageError(ErrorCode.LABELER_FAILED, "no answer"), "labeler_failed: no answer"),
+    ],
+)
+def test_what_stops_a_page_is_a_page_error(labeler: LmLabeler, rule: Rule, fails: Exception, words: str) -> None:
+    rule.fails = fails
+    with pytest.raises(PageError) as caught:
+        labeler.label_simplified([page(1)])
+    assert str(caught.value) == words
+    rule.fails = None
+    assert labeler.label_simplified([page(1)])[0].main.tolist() == [True]
+
+
+def test_what_stops_all_pages_is_not_a_page_error(labeler: LmLabeler, rule: Rule) -> None:
+    rule.fails = MachineError("the server is gone")
+    with pytest.raises(MachineError):
+        labeler.label_simplified([page(1)])
+
+
+def test_its_name_version_and_end(labeler: LmLabeler, rule: Rule) -> None:
+    assert labeler.name == "lm"
+    assert labeler.version == f"rule@0/{Prompt('own', 'Label: ').version}/compact"
+    assert labeler.count_tokens("<p>main</p>") == 8
+    labeler.close()
+    assert rule.closed
+
+
+def test_every_setting_of_the_decoder_has_one() -> None:
+    assert set(DECODERS) == set(LmSettings.model_fields["decoder"].annotation.__args__)  # type: ignore[union-attr]
+    assert lm_settings({}).decoder in DECODERS

@@ -1,0 +1,146 @@
+"""The stage `label` without Spark: batches, and engines that fail in every way."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructField, StructType
+
+from dripper.config import Settings, StageSettings, load
+from dripper.errors import SettingsError
+from dripper.labels import Labels, SimplifiedPage
+from dripper.spark.label_worker import (
+    Engine,
+    EngineError,
+    check_labeler,
+    environment,
+    groups,
+    label_columns,
+    labels_mapper,
+    load_labeler,
+)
+from dripper.spark.schemas import LABELS
+from stage_labelers import DeadLabeler, DyingLabeler, HashLabeler, PoisonedLabeler, load_hash
+
+SCHEMA = to_arrow_schema(StructType([StructField(field.name, field.dataType) for field in LABELS]))
+
+
+def simplified(text: str) -> SimplifiedPage:
+    return SimplifiedPage(f'<html><body><p _item_id="1">{text}</p></body></html>', 1)
+
+
+class Recording(PoisonedLabeler):
+    """Keeps the sizes of the batches that it gets."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        self.sizes.append(len(pages))
+        return super().label_simplified(pages)
+
+
+def test_a_failed_batch_is_tried_in_halves() -> None:
+    engine = Engine(Recording)
+    pages = [simplified("poison" if i == 2 else f"page {i}") for i in range(8)]
+    outcomes = engine.label(pages)
+    assert [isinstance(outcome, str) for outcome in outcomes] == [i == 2 for i in range(8)]
+    assert outcomes[2] == "RuntimeError: cannot read this"
+    assert isinstance(engine.labeler, Recording)
+    # The last 1 of the failing page is followed by the short page that tells whose fault it was.
+    assert engine.labeler.sizes == [8, 4, 2, 2, 1, 1, 1, 4]
+
+
+@settings(max_examples=30)
+@given(st.lists(st.sampled_from(["good", "poison", "short", "deadly"]), max_size=8), st.booleans())
+def test_every_page_gets_its_own_outcome(texts: list[str], dies: bool) -> None:
+    """Whatever fails, and however often the engine dies: one outcome a page, in order, failed exactly where its page fails."""
+    bad = {"deadly"} if dies else {"poison", "short"}
+    outcomes = Engine(DyingLabeler if dies else PoisonedLabeler).label([simplified(text) for text in texts])
+    assert [isinstance(outcome, str) for outcome in outcomes] == [text in bad for text in texts]
+    good = HashLabeler().label_simplified([simplified(text) for text in texts])
+    for outcome, expected in zip(outcomes, good, strict=True):
+        if isinstance(outcome, Labels):
+            assert np.array_equal(outcome.main, expected.main)
+
+
+def test_a_labeler_that_loses_pages_is_not_believed() -> None:
+    class Losing(HashLabeler):
+        def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+            return super().label_simplified(pages)[:2]
+
+    outcomes = Engine(Losing).label([simplified(str(i)) for i in range(5)])
+    assert all(isinstance(outcome, Labels) for outcome in outcomes)
+    assert len(outcomes) == 5
+
+
+def test_an_engine_that_never_works_is_an_error() -> None:
+    with pytest.raises(EngineError, match=r"the labeler dead fails on every page.*no GPU here"):
+        Engine(DeadLabeler).label([simplified("a"), simplified("b")])
+
+
+def rows(*tokens: int) -> list[dict[str, object]]:
+    return [
+        {
+            "page_id": str(i),
+            "batch": 1,
+            "n_blocks": 1,
+            "tokens": n,
+            "simplified_html": simplified(str(n)).simplified_html,
+        }
+        for i, n in enumerate(tokens)
+    ]
+
+
+def test_batches_end_by_pages_or_by_tokens() -> None:
+    by_pages = groups(rows(5, 4, 3, 2, 1), StageSettings(batch_pages=2))
+    assert [[row["tokens"] for row in group] for group in by_pages] == [[5, 4], [3, 2], [1]]
+    by_tokens = groups(rows(90, 8, 3, 2, 1), StageSettings(batch_tokens=10))
+    assert [[row["tokens"] for row in group] for group in by_tokens] == [[90], [8], [3, 2, 1]]
+
+
+@given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 5), st.integers(1, 60))
+def test_batches_hold_every_page_once_in_order(tokens: list[int], pages: int, most: int) -> None:
+    made = list(groups(rows(*tokens), StageSettings(batch_pages=pages, batch_tokens=most)))
+    assert [row["tokens"] for group in made for row in group] == tokens
+    assert all(0 < len(group) <= pages for group in made)
+    assert all(len(group) == 1 or sum(row["tokens"] for row in group) <= most for group in made)
+
+
+def mapped(mapper: Callable[[list[pa.RecordBatch]], object], given: list[dict[str, object]]) -> list[dict[str, object]]:
+    batch = pa.RecordBatch.from_pylist(given)
+    return [row for out in mapper([batch]) for row in out.to_pylist()]  # type: ignore[attr-defined]
+
+
+def test_rows_keep_their_keys() -> None:
+    made = mapped(
+        labels_mapper(load_hash, load(assignments=["stages.batch_pages=2"]), SCHEMA, None), rows(9, 7, 7, 1, 1)
+    )
+    assert [row["page_id"] for row in made] == ["0", "1", "2", "3", "4"]
+    assert {(row["labeler"], row["labeler_version"], row["batch"], row["passes"]) for row in made} == {
+        ("hash", "1", 1, 3)
+    }
+    assert all(isinstance(row["main"], list) and len(row["main"]) == 1 for row in made)
+
+
+def test_columns_of_labels_without_probabilities_are_null() -> None:
+    columns = label_columns(Labels.certain(np.array([True, False])))
+    assert columns == {"main": [True, False], "probability": None, "confidence": None, "passes": 0, "windows": 1}
+
+
+def test_the_environment_is_the_engines() -> None:
+    told = environment(StageSettings(engine_threads=3))
+    assert told == {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "OMP_NUM_THREADS": "3"}
+    assert int(environment(StageSettings(engines=1000))["OMP_NUM_THREADS"]) == 1
+
+
+def test_only_labelers_of_simplified_html_are_loaded() -> None:
+    assert load_labeler(load(assignments=["labeler.name=all"])).name == "all"
+    with pytest.raises(SettingsError, match=r"the labeler cpu reads whole pages.*jobs/run\.py"):
+        load_labeler(Settings())
+    # It may be at home only on machines with GPUs: the driver does not try.
+    check_labeler(load(assignments=["labeler.name=lm"]), load_labeler)

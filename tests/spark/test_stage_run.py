@@ -1,0 +1,216 @@
+"""The staged run on real WARC files and real Delta: the rows of the fused job, and every page accounted for."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from dripper.config import Settings, load
+from dripper.errors import InputError, SettingsError
+from dripper.extraction import Extractor
+from dripper.spark.report import summary
+from dripper.spark.rows import extraction_columns
+from dripper.spark.run import run, run_stages
+from dripper.spark.schemas import TABLES
+from dripper.spark.staged import STAGES
+from dripper.spark.tables import Tables
+from dripper.warc import read_records
+from stage_labelers import HashLabeler, load_counted, load_dead, load_dying, load_hash, load_poisoned
+from warcs import page, pages, write_warc
+
+pytestmark = pytest.mark.spark
+
+STAGED = load(assignments=["labeler.staged=true", "labeler.name=all", "labeler.fallback=body"])
+
+
+def read(spark: SparkSession, output: Path, table: str = "extractions") -> DataFrame:
+    return Tables(spark, str(output)).read(table)
+
+
+def rows_of(spark: SparkSession, output: Path, table: str = "extractions") -> dict[str, dict[str, object]]:
+    return {row["page_id"]: row.asDict(recursive=True) for row in read(spark, output, table).collect()}
+
+
+def test_all_stages_give_the_rows_of_the_fused_job(spark: SparkSession, sample: Path, tmp_path: Path) -> None:
+    """The labeler `all` runs both ways: every column but what names it."""
+    fused = run(spark, str(sample), str(tmp_path / "fused"), load(assignments=["labeler.name=all"]))
+    staged = run(spark, str(sample), str(tmp_path / "staged"), STAGED)
+    assert (fused.complaints, staged.complaints) == ((), ())
+    first, second = rows_of(spark, tmp_path / "fused"), rows_of(spark, tmp_path / "staged")
+    for row in (*first.values(), *second.values()):
+        del row["versions"]
+    assert first == second
+    assert fused.ledger == staged.ledger
+    words = summary(staged, "out")
+    assert f"blocks    {staged.totals.pages} pages = " in words
+    assert "NOT DONE" not in words
+
+
+def test_the_shared_archives_with_labels_by_hash(
+    spark: SparkSession, shared: Path, archives: Path, tmp_path: Path
+) -> None:
+    """Every page of 130 good and broken files, beside one process without Spark."""
+    outcome = run(spark, str(archives), str(tmp_path), STAGED, loader=load_hash)
+    assert outcome.complaints == ()
+    staged = rows_of(spark, tmp_path)
+    assert outcome.ledger["pages"] == len(staged) > 400
+    assert outcome.totals.fallback_pages > 20
+    extractor = Extractor(STAGED.labeler, labeler=HashLabeler())
+    compared = 0
+    for file in sorted({str(row["warc_file"]) for row in staged.values()}):
+        for record in read_records(file, STAGED.reading):
+            row = staged[record.page_id]
+            if record.error_code is not None:
+                assert row["error_code"] == record.error_code.value
+                continue
+            expected = extractor.extract(record.payload, record.url, record.content_type)
+            columns = extraction_columns(expected) | {"charset": expected.charset, "url": record.url}
+            assert {name: row[name] for name in columns} == columns
+            compared += 1
+    assert compared > 400
+
+
+def test_each_stage_by_itself_takes_what_the_one_before_left(spark: SparkSession, tmp_path: Path) -> None:
+    for i in range(2):
+        write_warc(tmp_path / f"{i}.warc", [*pages(10 * i, 2), (f"http://example.org/empty/{i}", b"<html></html>")])
+    output, settings = str(tmp_path / "out"), load(assignments=["batch.files=1"])
+    first = run_stages(spark, ["preprocess"], output, settings, str(tmp_path))
+    assert (first.complaints, first.totals.pages, first.totals.blocks) == ((), 6, 4)
+    assert first.ledger["preprocessed"] == 2
+    second = run_stages(spark, ["label"], output, settings, limit=1, loader=load_hash)
+    assert (second.complaints, second.totals.label.pages, second.plan.n_left) == ((), 2, 1)
+    third = run_stages(spark, ["extract"], output, settings)
+    assert (third.complaints, third.totals.rows, third.totals.failed_pages) == ((), 3, 1)
+    assert (third.ledger["done"], third.ledger["preprocessed"]) == (1, 1)
+    again = run_stages(spark, ["preprocess"], output, settings, str(tmp_path))
+    assert again.totals.files == 0
+    assert "nothing to do" in summary(again, output)
+    rest = run(
+        spark, str(tmp_path), output, load(assignments=["labeler.staged=true", "batch.files=1"]), loader=load_hash
+    )
+    assert (rest.complaints, rest.totals.files, rest.totals.rows) == ((), 0, 3)
+    assert len(rows_of(spark, tmp_path / "out")) == rest.ledger["pages"] == 6
+    for table in TABLES:
+        if table not in ("evaluations", "warc_files"):
+            ids = [row["page_id"] for row in read(spark, tmp_path / "out", table).collect()]
+            assert len(ids) == len(set(ids)) == (4 if table in ("blocks", "labels") else 6)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_stage_killed_after_its_rows_is_done_again_with_the_same_rows(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    """The kill falls where it hurts most: the rows are committed, the ledger does not know."""
+    write_warc(tmp_path / "a.warc", pages(1, 3))
+    output, archive = tmp_path / "out", str(tmp_path / "a.warc")
+    before = STAGES[: STAGES.index(stage)]
+    if before:
+        run_stages(spark, before, str(output), STAGED, archive, loader=load_hash)
+    with monkeypatch.context() as patch:
+
+        def killed(*_: object, **__: object) -> None:
+            raise RuntimeError("killed")
+
+        patch.setattr("dripper.spark.ledger.Ledger.finish", killed)
+        warcs = archive if stage == "preprocess" else None
+        outcome = run_stages(spark, [stage], str(output), STAGED, warcs, loader=load_hash)
+    assert ["RuntimeError: killed" in words for words in outcome.complaints] == [True]
+    assert "run the same command again" in outcome.complaints[0]
+    table = {"preprocess": "blocks", "label": "labels", "extract": "extractions"}[stage]
+    left = rows_of(spark, output, table)
+    assert len(left) == 3
+    rest = run(spark, archive, str(output), STAGED, loader=load_hash)
+    assert rest.complaints == ()
+    assert rows_of(spark, output, table) == left
+    assert len(rows_of(spark, output)) == rest.ledger["pages"] == 3
+
+
+def test_pages_that_the_labeler_fails_on_go_to_the_fallback(spark: SparkSession, tmp_path: Path) -> None:
+    poison = ("http://example.org/poison", b"<p>this is poison<p>and more")
+    short = ("http://example.org/short", b"<p>this is short<p>and more")
+    write_warc(tmp_path / "a.warc", [*pages(1, 3), poison, *pages(4, 2), short])
+    outcome = run(spark, str(tmp_path / "a.warc"), str(tmp_path / "out"), STAGED, loader=load_poisoned)
+    assert (outcome.complaints, outcome.totals.label.pages, outcome.totals.label.failed) == ((), 7, 2)
+    labels = {row["error_detail"] for row in rows_of(spark, tmp_path / "out", "labels").values() if row["error_code"]}
+    assert labels == {"RuntimeError: cannot read this", "1 labels for 2 blocks"}
+    rows = {row["url"]: row for row in rows_of(spark, tmp_path / "out").values()}
+    assert (rows[poison[0]]["method"], rows[poison[0]]["markdown"]) == ("fallback:body", "this is poison\n\nand more\n")
+    assert rows[short[0]]["method"] == "fallback:body"
+    assert "without usable labels" in summary(outcome, "out")
+
+
+def test_without_a_fallback_they_are_error_rows(spark: SparkSession, tmp_path: Path) -> None:
+    write_warc(tmp_path / "a.warc", [page(1), ("http://example.org/poison", b"<p>this is poison")])
+    settings = load(assignments=["labeler.staged=true", "labeler.fallback=empty"])
+    outcome = run(spark, str(tmp_path / "a.warc"), str(tmp_path / "out"), settings, loader=load_poisoned)
+    assert (outcome.complaints, outcome.totals.failed_pages) == ((), 1)
+    failed = [row for row in rows_of(spark, tmp_path / "out").values() if row["error_code"]]
+    assert [(row["error_code"], row["error_detail"]) for row in failed] == [
+        ("labeler_failed", "RuntimeError: cannot read this")
+    ]
+
+
+def test_an_engine_that_dies_of_a_page_costs_that_page(spark: SparkSession, tmp_path: Path) -> None:
+    deadly = ("http://example.org/deadly", b"<p>this is deadly")
+    write_warc(tmp_path / "a.warc", [*pages(1, 3), deadly, *pages(4, 3)])
+    outcome = run(spark, str(tmp_path / "a.warc"), str(tmp_path / "out"), STAGED, loader=load_dying)
+    assert (outcome.complaints, outcome.totals.label.pages, outcome.totals.label.failed) == ((), 7, 1)
+
+
+def test_an_engine_that_never_works_ends_the_stage_and_says_so(spark: SparkSession, tmp_path: Path) -> None:
+    """Not: an error row for every page of the crawl."""
+    write_warc(tmp_path / "a.warc", pages(1, 2))
+    outcome = run(spark, str(tmp_path / "a.warc"), str(tmp_path / "out"), STAGED, loader=load_dead)
+    assert len(outcome.complaints) == 1
+    assert "the labeler dead fails on every page" in outcome.complaints[0]
+    assert "RuntimeError: no GPU here" in outcome.complaints[0]
+    assert outcome.ledger["preprocessed"] == 1
+    again = run(spark, str(tmp_path / "a.warc"), str(tmp_path / "out"), STAGED, loader=load_hash)
+    assert (again.complaints, again.totals.files, again.totals.rows) == ((), 0, 2)
+
+
+def test_an_engine_starts_once_a_worker(spark: SparkSession, tmp_path: Path) -> None:
+    """Three batches, one engine: it outlives tasks and batches."""
+    for i in range(3):
+        write_warc(tmp_path / f"{i}.warc", pages(10 * i, 2))
+    settings = load(
+        assignments=["labeler.staged=true", "batch.files=1", "stages.batch_pages=1", f"labels.lm.model={tmp_path}/log"]
+    )
+    outcome = run(spark, str(tmp_path), str(tmp_path / "out"), settings, loader=load_counted)
+    assert outcome.complaints == ()
+    starts = (tmp_path / "log").read_text().count("started")
+    # One by the check before the run, on the driver; then one a worker: Spark may hand the next task to another idle worker.
+    assert 2 <= starts <= 4
+
+
+def test_files_that_failed_are_read_again_and_leave_no_row_behind(spark: SparkSession, tmp_path: Path) -> None:
+    write_warc(tmp_path / "a.warc", pages(1, 2))
+    (tmp_path / "list").write_text(f"{tmp_path}/a.warc\n{tmp_path}/b.warc\n")
+    output = tmp_path / "out"
+    first = run(spark, f"@{tmp_path}/list", str(output), STAGED, loader=load_hash)
+    assert any("could not be read to their end" in words for words in first.complaints)
+    assert (first.ledger["done"], first.ledger["failed"]) == (1, 1)
+    write_warc(tmp_path / "b.warc", pages(3, 2))
+    second = run(spark, f"@{tmp_path}/list", str(output), STAGED, loader=load_hash)
+    assert (second.complaints, second.totals.files) == ((), 1)
+    assert [len(rows_of(spark, output, table)) for table in ("pages", "blocks", "labels", "extractions")] == [4] * 4
+
+
+def test_a_fused_run_finishes_what_a_staged_one_began(spark: SparkSession, tmp_path: Path) -> None:
+    write_warc(tmp_path / "a.warc", pages(1, 2))
+    archive, output = str(tmp_path / "a.warc"), str(tmp_path / "out")
+    run_stages(spark, ["preprocess"], output, STAGED, archive)
+    outcome = run(spark, archive, output, Settings())
+    assert (outcome.complaints, outcome.ledger["done"], outcome.totals.rows) == ((), 1, 2)
+
+
+def test_labelers_of_whole_pages_cannot_run_staged(spark: SparkSession, tmp_path: Path) -> None:
+    write_warc(tmp_path / "a.warc", pages(1, 1))
+    with pytest.raises(SettingsError, match="the labeler cpu reads whole pages"):
+        run(spark, str(tmp_path / "a.warc"), str(tmp_path / "out"), load(assignments=["labeler.staged=true"]))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_stage_without_the_one_before_is_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"run jobs/preprocess\.py into the same output first"):
+        run_stages(spark, ["label"], str(tmp_path), STAGED, loader=load_hash)

