@@ -3,7 +3,7 @@
 import pickle
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dripper.html import preprocess
@@ -76,6 +76,7 @@ def test_a_huge_script_is_not_read() -> None:
     assert json_ld('{"@type": "Product", "x": "' + "y" * MAX_JSON_CHARS + '"}') == Metadata()
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_script_is_survived(source: str) -> None:
     assert isinstance(json_ld(source), Metadata)
