@@ -133,14 +133,19 @@ class LmSettings(_Section):
     """For one answer of the endpoint; a page of 800 blocks is 3,000 to 6,300 tokens."""
     gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
     """Of a GPU's memory that the engine takes (vLLM's gpu_memory_utilization)."""
-    cpu_cache_gib: int = Field(default=2, ge=1)
-    """Of memory for keys and values where the engine runs on a CPU."""
+    cpu_cache_gib: int = Field(default=4, ge=1)
+    """Of memory for keys and values where the engine runs on a CPU; 32,768 tokens of a Qwen3-0.6B take 3.5."""
 
 
 class LabelsSettings(_Section):
     """What single labelers need, a section each."""
 
     lm: LmSettings = LmSettings()
+
+    def options(self, name: str) -> dict[str, Any]:
+        """Return the section of the labeler `name` as the options of `dripper.labels.load`; empty where it has none."""
+        section = getattr(self, name, None)
+        return section.model_dump() if isinstance(section, BaseModel) else {}
 
 
 class BatchSettings(_Section):

@@ -12,6 +12,7 @@ import numpy as np
 
 from dripper import html as html_core
 from dripper.config import LabelerSettings
+from dripper.cost import estimated_tokens
 from dripper.errors import ErrorCode, PageError
 from dripper.html.page import Page
 from dripper.labels import Labels, load
@@ -67,12 +68,14 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A page after the first half, or why there is none. texts: of each block, the first BLOCK_SAMPLE characters."""
+    """A page after the first half, or why there is none. texts: of each block, the first BLOCK_SAMPLE characters. tokens: of the
+    simplified HTML."""
 
     title: str = ""
     simplified_html: str = ""
     mapping_html: str = ""
     texts: list[str] = field(default_factory=list)
+    tokens: int = 0
     charset: str | None = None
     charset_source: str | None = None
     error_code: ErrorCode | None = None
@@ -87,7 +90,12 @@ def split(text: str, profile: str) -> Page:
     return page
 
 
-def prepare(html: str | bytes, content_type: str | None = None, profile: str = "dripper") -> Prepared:
+def prepare(
+    html: str | bytes,
+    content_type: str | None = None,
+    profile: str = "dripper",
+    count_tokens: Callable[[str], int] = estimated_tokens,
+) -> Prepared:
     """Return the first half of a page's way. A page that cannot be split gives a Prepared with `error_code`.
 
     >>> prepare("<title>T</title><p>one<p>two").texts
@@ -105,7 +113,7 @@ def prepare(html: str | bytes, content_type: str | None = None, profile: str = "
             error_detail=error.detail or None,
         )
     texts = [block.text[:BLOCK_SAMPLE] for block in page.blocks]
-    return Prepared(title, simplified, mapping, texts, decoded.charset, decoded.source)
+    return Prepared(title, simplified, mapping, texts, count_tokens(simplified), decoded.charset, decoded.source)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from dripper.config import Settings, StageSettings, load
-from dripper.errors import SettingsError
+from dripper.errors import MachineError, SettingsError
 from dripper.labels import Labels, SimplifiedPage
 from dripper.spark.label_worker import (
     Engine,
@@ -55,7 +55,8 @@ def test_a_failed_batch_is_tried_in_halves() -> None:
     assert engine.labeler.sizes == [8, 4, 2, 2, 1, 1, 1, 4]
 
 
-@settings(max_examples=30)
+# No deadline: an engine that dies is followed by a collection of garbage.
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(["good", "poison", "short", "deadly"]), max_size=8), st.booleans())
 def test_every_page_gets_its_own_outcome(texts: list[str], dies: bool) -> None:
     """Whatever fails, and however often the engine dies: one outcome a page, in order, failed exactly where its page fails."""
@@ -143,4 +144,18 @@ def test_only_labelers_of_simplified_html_are_loaded() -> None:
     with pytest.raises(SettingsError, match=r"the labeler cpu reads whole pages.*jobs/run\.py"):
         load_labeler(Settings())
     # It may be at home only on machines with GPUs: the driver does not try.
-    check_labeler(load(assignments=["labeler.name=lm"]), load_labeler)
+    check_labeler(load(assignments=["labeler.name=lm", "labels.lm.model=nowhere"]), load_labeler)
+    with pytest.raises(SettingsError, match=r"labels\.lm\.model"):
+        check_labeler(load(assignments=["labeler.name=lm"]), load_labeler)
+
+
+class Misused(HashLabeler):
+    """Its server is gone."""
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        raise MachineError("no server at http://127.0.0.1:1")
+
+
+def test_what_a_person_has_to_change_is_no_pages_fault() -> None:
+    with pytest.raises(MachineError, match="no server"):
+        Engine(Misused).label([simplified("a"), simplified("b")])

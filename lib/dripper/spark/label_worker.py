@@ -4,6 +4,7 @@ An engine's start costs seconds to minutes, so it is a module's singleton, kept 
 worker (it ends workers that are idle for a minute).
 """
 
+import contextlib
 import gc
 import logging
 import math
@@ -15,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from dripper.config import Settings, StageSettings
-from dripper.errors import ErrorCode, SettingsError
+from dripper.errors import ErrorCode, PageError, SettingsError, UsageError
 from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage, load
 from dripper.spark.rows import Row, storable
 from dripper.spark.worker import ProgressSink, in_batches
@@ -36,7 +37,7 @@ class EngineError(Exception):
 
 def load_labeler(settings: Settings) -> SimplifiedLabeler:
     """Return the labeler of the settings. Raises SettingsError if it reads more than simplified HTML."""
-    labeler = load(settings.labeler.name)
+    labeler = load(settings.labeler.name, **settings.labels.options(settings.labeler.name))
     if not hasattr(labeler, "label_simplified"):
         raise SettingsError(
             f"the labeler {labeler.name} reads whole pages, and simplified HTML is all that the stage `label` gets: run it with "
@@ -52,6 +53,10 @@ def check_labeler(settings: Settings, loader: Loader) -> None:
     """
     if settings.labeler.name != "lm":
         loader(settings)
+    elif not settings.labels.lm.model:
+        raise SettingsError(
+            "the labeler lm needs a checkpoint: set labels.lm.model to its folder, or its name on a model hub"
+        )
 
 
 class Engine:
@@ -65,17 +70,23 @@ class Engine:
         """Return for each page its labels, or why there are none.
 
         A batch that fails is tried again in halves, down to single pages. An engine that then fails on a short page too is
-        started anew, and the page tried once more. Raises EngineError if that helps nothing.
+        started anew, and the page tried once more. Raises EngineError if that helps nothing, UsageError as the labeler does:
+        somebody has to change something, and no page is at fault.
         """
         problem = ""
         for _ in range(2):
             try:
                 return self._attempt(pages)
+            except UsageError:
+                raise
+            except PageError as error:
+                problem = error.detail[:_DETAIL_CHARACTERS]
             except Exception as error:
                 problem = f"{type(error).__name__}: {error}"[:_DETAIL_CHARACTERS]
-                logger.warning("a batch of %d pages failed: %s", len(pages), problem)
             if len(pages) > 1:
                 half = len(pages) // 2
+                logger.warning("a batch of %d pages failed: %s", len(pages), problem)
+                logger.warning("a batch of %d pages failed: %s", len(pages), problem)
                 return self.label(pages[:half]) + self.label(pages[half:])
             if self._works():
                 break
@@ -98,11 +109,17 @@ class Engine:
     def _start_anew(self, problem: str) -> None:
         name = self.labeler.name
         # The old engine's GPU memory has to be free before the new one asks for as much.
+        with contextlib.suppress(Exception):
+            getattr(self.labeler, "close", _nothing)()
         del self.labeler
         gc.collect()
         self.labeler = self._load()
         if not self._works():
             raise EngineError(f"the labeler {name} fails on every page, also after a new start; first: {problem}")
+
+
+def _nothing() -> None:
+    """Close a labeler that has nothing to close."""
 
 
 def _checked(labels: Labels, page: SimplifiedPage) -> Labels | str:

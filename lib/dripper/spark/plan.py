@@ -70,9 +70,15 @@ class BatchSize:
 
 
 def make_plan(
-    files: Sequence[PlannedFile], ledger: Iterable[LedgerEntry], size: BatchSize, limit: int | None = None
+    files: Sequence[PlannedFile],
+    ledger: Iterable[LedgerEntry],
+    size: BatchSize,
+    limit: int | None = None,
+    states: Collection[str] = UNFINISHED,
 ) -> Plan:
     """Return what is to do for `files`, given the ledger.
+
+    states: at which batches of an earlier run are resumed; at others they are none of this run's, and count as done.
 
     limit: at most so many files that are not done; whole batches of an earlier run are never cut, as their rows are
     committed together. Files of the ledger that are not in `files` are left alone.
@@ -82,7 +88,7 @@ def make_plan(
     unfinished = {
         entry.batch for entry in entries.values() if entry.state in UNFINISHED and entry.file.warc_file in wanted
     }
-    resumed = existing(entries.values(), unfinished)
+    resumed = [batch for batch in existing(entries.values(), unfinished) if batch.state in states]
     retried = [
         entry
         for file in files

@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import dripper
-from dripper.cost import estimated_tokens
 from dripper.stages import Extraction, Prepared
 from dripper.warc import Record
 
@@ -74,7 +73,7 @@ def prepared_row(record: Record, prepared: Prepared, batch: int, profile: str) -
         "error_code": prepared.error_code.value if prepared.error_code else None,
         "error_detail": prepared.error_detail,
         "simplified_html": prepared.simplified_html if is_good else None,
-        "tokens": estimated_tokens(prepared.simplified_html) if is_good else None,
+        "tokens": prepared.tokens if is_good else None,
     }
 
 

@@ -1,7 +1,7 @@
 """The jobs as functions: plan, work, close the counts, say how it ended."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from pyspark.sql import SparkSession
@@ -40,11 +40,19 @@ def open_tables(spark: SparkSession, output: str, staged: bool = False) -> tuple
     return tables, Ledger(spark, tables, is_new["warc_files"])
 
 
-def plan_files(ledger: Ledger, warcs: str, settings: Settings, slots: int, limit: int | None) -> Plan:
-    """Return what is to do for the files that `warcs` names. Raises InputError where it names none that exist."""
+def plan_files(
+    ledger: Ledger,
+    warcs: str,
+    settings: Settings,
+    slots: int,
+    limit: int | None,
+    states: Collection[str] = UNFINISHED,
+) -> Plan:
+    """Return what is to do for the files that `warcs` names (states: see `make_plan`). Raises InputError where it names none
+    that exist."""
     files = [PlannedFile(file.path, file.size_bytes) for file in expand(warcs, settings.reading)]
     size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * slots)
-    return make_plan(files, ledger.entries(), size, limit)
+    return make_plan(files, ledger.entries(), size, limit, states)
 
 
 def dry_plan(spark: SparkSession, warcs: str, output: str, settings: Settings, limit: int | None = None) -> Plan:
@@ -70,7 +78,7 @@ def run(
     """
     if settings.labeler.runs_staged:
         return run_stages(spark, STAGES, output, settings, warcs, limit, loader)
-    load(settings.labeler.name)
+    load(settings.labeler.name, **settings.labels.options(settings.labeler.name))
     tables, ledger = open_tables(spark, output)
     at_once = slots(spark)
     plan = plan_files(ledger, warcs, settings, at_once, limit)
@@ -114,12 +122,12 @@ def run_stages(
     at_once = slots(spark)
     states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
     if warcs is not None:
-        plan = plan_files(ledger, warcs, settings, at_once, limit)
+        plan = plan_files(ledger, warcs, settings, at_once, limit, states)
     else:
         ready = ledger.batches(states[0])
         taken = ready if limit is None else ready[:limit]
         plan = Plan(tuple(taken), (), (), n_done=0, n_left=_n_files(ready) - _n_files(taken))
-    batches = [batch for batch in _begun(plan) if batch.state in states]
+    batches = _begun(plan)
     ledger.record(plan)
     totals = Totals()
     if batches:

@@ -5,7 +5,7 @@ from contextlib import closing
 from itertools import islice
 
 from dripper.config import Settings
-from dripper.cost import Sample, estimated_tokens
+from dripper.cost import Sample
 from dripper.errors import PageError
 from dripper.guard import Guard
 from dripper.spark.plan import Plan, PlannedFile
@@ -42,8 +42,7 @@ def take_sample(files: Sequence[PlannedFile], settings: Settings) -> Sample:
                 pages += 1
                 made += _prepared(record, guard)
             bytes_read += end
-    tokens = [estimated_tokens(page.simplified_html) for page in made]
-    return Sample(bytes_read, pages, tokens, [len(page.texts) for page in made])
+    return Sample(bytes_read, pages, [page.tokens for page in made], [len(page.texts) for page in made])
 
 
 def _records(file: PlannedFile, settings: Settings) -> Iterator[Record]:

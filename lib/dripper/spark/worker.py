@@ -15,10 +15,13 @@ from typing import Any, Generic, Protocol, TypeVar
 import pyarrow as pa
 
 import dripper
-from dripper.config import LabelerSettings, LimitSettings, Settings
+from dripper.config import LabelerSettings, LabelsSettings, LimitSettings, LmSettings, Settings
+from dripper.cost import estimated_tokens
 from dripper.errors import PageError
 from dripper.extraction import Extraction, Extractor
 from dripper.guard import Guard, GuardLimits
+from dripper.labels import load
+from dripper.labels.lm import PageEncoder
 from dripper.spark.rows import Row, extraction_row, prepared_row, storable
 from dripper.stages import Prepared, prepare
 from dripper.warc import FileReport, Record, RecordReader, read_records
@@ -56,7 +59,7 @@ class Step(Generic[Result]):
 
 def extracting(settings: Settings, batch: int) -> Step[Extraction]:
     """Return the whole way of a page: the rows of `extractions`."""
-    extractor = _extractor(settings.labeler, settings.profile)
+    extractor = _extractor(settings.labeler, settings.labels, settings.profile)
     versions = {
         "dripper": dripper.__version__,
         "profile": settings.profile,
@@ -72,11 +75,20 @@ def extracting(settings: Settings, batch: int) -> Step[Extraction]:
 
 def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     """Return the first half of a page's way: the rows of `pages` and `blocks` in one."""
+    count_tokens = estimated_tokens
+    if settings.labeler.name == "lm" and settings.labels.lm.model:
+        count_tokens = _encoder(settings.labels.lm).count_tokens
     return Step(
-        lambda page: prepare(page[0], page[1], settings.profile),
+        lambda page: prepare(page[0], page[1], settings.profile, count_tokens),
         Prepared,
         lambda record, prepared: prepared_row(record, prepared, batch, settings.profile),
     )
+
+
+@lru_cache(maxsize=1)
+def _encoder(settings: LmSettings) -> PageEncoder:
+    """The worker's tokenizer singleton; the stage that needs it has no engine."""
+    return PageEncoder.load(settings)
 
 
 def files_mapper(
@@ -99,9 +111,9 @@ def files_mapper(
 
 
 @lru_cache(maxsize=1)
-def _extractor(labeler: LabelerSettings, profile: str) -> Extractor:
+def _extractor(labeler: LabelerSettings, labels: LabelsSettings, profile: str) -> Extractor:
     """The worker's model singleton: loaded once a Python worker, inherited by every page process it forks."""
-    extractor = Extractor(labeler, profile)
+    extractor = Extractor(labeler, profile, load(labeler.name, **labels.options(labeler.name)))
     extractor.extract("<p>One page before any process is forked, so that none of them loads models by itself.</p>")
     return extractor
 

@@ -85,3 +85,31 @@ def test_a_folder_that_is_no_checkpoint_is_named(tmp_path: Path, config: str | N
         (tmp_path / "config.json").write_text(config)
     with pytest.raises(MachineError, match=words):
         find_checkpoint(str(tmp_path))
+
+
+def test_a_name_on_the_hub_has_its_commit_as_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot = tmp_path / "0123456789abcdef"
+    snapshot.mkdir()
+    make_config(snapshot)
+
+    class Hub:
+        @staticmethod
+        def snapshot_download(name: str, allow_patterns: list[str]) -> str:
+            assert (name, "*.safetensors" in allow_patterns) == ("owner/MinerU-HTML", False)
+            return str(snapshot)
+
+    monkeypatch.setattr("dripper.labels.lm.checkpoint.load", lambda _: Hub)
+    found = find_checkpoint("owner/MinerU-HTML")
+    assert found.version == "owner/MinerU-HTML@0123456789ab"
+    assert found.training == DRIPPER_1_0
+
+
+def test_a_hub_out_of_reach_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hub:
+        @staticmethod
+        def snapshot_download(*_: object, **__: object) -> str:
+            raise ConnectionError("no route")
+
+    monkeypatch.setattr("dripper.labels.lm.checkpoint.load", lambda _: Hub)
+    with pytest.raises(MachineError, match=r"cannot be fetched from the hub \(ConnectionError\)\. Fetch it where"):
+        find_checkpoint("owner/MinerU-HTML")

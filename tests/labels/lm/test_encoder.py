@@ -123,3 +123,13 @@ def test_a_public_prompt_brings_its_answer_form(model: Path, tmp_path: Path) -> 
     with pytest.raises(MachineError, match="dripper prompts fetch"):
         encoder(model, prompt="short_compact", prompt_folder=str(tmp_path))
     assert PUBLIC["short_compact"].answer == "compact"
+
+
+def test_a_checkpoint_that_is_not_known_is_said_to_get_our_prompt(
+    model: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    encoder(model)
+    assert "some-model is not known by name as a public Dripper model" in caplog.text
+    caplog.clear()
+    encoder(model, prompt="own")
+    assert "our own prompt" not in caplog.text

@@ -15,6 +15,8 @@ from dripper.labels.lm.engine import (
     REQUIRED,
     first_line,
     prepare_environment,
+    require,
+    run,
     start_engine,
     stop_engine,
     weights,
@@ -90,6 +92,17 @@ def test_an_engine_that_does_not_start_says_why_and_what_else_there_is(
     assert "long trace" not in told
 
 
+@pytest.mark.parametrize("name", ["PoolingParams.skip_reading_prefix_cache", "Nothing"])
+def test_an_engine_that_lacks_something_names_it_and_another_decoder(fake: SimpleNamespace, name: str) -> None:
+    fake.PoolingParams = SimpleNamespace()
+    with pytest.raises(MachineError) as caught:
+        require(lm_settings({"decoder": "parallel"}), "vllm.params", name)
+    assert f"has no vllm.params.{name}, which labels.lm.decoder=parallel needs" in str(caught.value)
+    assert "labels.lm.decoder=fsm" in str(caught.value)
+    fake.PoolingParams.skip_reading_prefix_cache = None
+    assert require(LmSettings(), "vllm.params", "PoolingParams.skip_reading_prefix_cache") is None
+
+
 def test_weights_are_the_folders_or_the_hubs(encoder: Any, tmp_path: Path) -> None:
     settings = lm_settings({"model": "owner/name"})
     assert weights(encoder, settings) == "owner/name"
@@ -120,3 +133,45 @@ def test_engines_are_stopped_where_they_can_be() -> None:
 @pytest.mark.parametrize(("error", "line"), [(ValueError("a\nb"), "ValueError: a"), (KeyError(), "KeyError")])
 def test_first_lines(error: Exception, line: str) -> None:
     assert first_line(error) == line
+
+
+class Broken:
+    """An engine whose work fails; `mends` tells whether it forgets its requests."""
+
+    def __init__(self, mends: bool) -> None:
+        self.requests = {"1-a": None, "2-b": None}
+        self.cached = True
+        self.mends = mends
+        self.llm_engine = self
+        self.output_processor = SimpleNamespace(request_states=self.requests)
+
+    def abort_request(self, requests: list[str], internal: bool) -> None:
+        assert internal
+        for request in requests if self.mends else ():
+            del self.requests[request]
+
+    def has_unfinished_requests(self) -> bool:
+        return bool(self.requests)
+
+    def reset_prefix_cache(self) -> bool:
+        self.cached = False
+        return True
+
+
+def fail() -> list[object]:
+    raise ValueError("too long")
+
+
+def test_a_failed_step_leaves_nothing_in_the_engine() -> None:
+    broken = Broken(mends=True)
+    with pytest.raises(ValueError, match="too long"):
+        run(broken, fail)
+    assert not broken.requests
+    assert not broken.cached
+    assert run(broken, lambda: [1]) == [1]
+
+
+@pytest.mark.parametrize("broken", [Broken(mends=False), SimpleNamespace()], ids=["does not forget", "has gone"])
+def test_an_engine_beyond_repair_ends_the_work(broken: object) -> None:
+    with pytest.raises(MachineError, match="engine stopped working: ValueError: too long"):
+        run(broken, fail)

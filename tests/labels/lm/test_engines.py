@@ -46,6 +46,30 @@ def same(ours: list[Labels], theirs: list[Labels]) -> bool:
     return all(np.array_equal(one.main, two.main) for one, two in zip(ours, theirs, strict=True))
 
 
+@contextmanager
+def failing_step(made: LmLabeler, at: int) -> Iterator[None]:
+    """Lets the engine's model fail in its so manieth step, as it does when memory runs out."""
+    executor = made._decoder._engine.llm_engine.engine_core.engine_core.model_executor
+    steps = 0
+
+    def fail(*arguments: object, **options: object) -> object:
+        nonlocal steps
+        steps += 1
+        if steps == at:
+            raise MemoryError("no room for this batch")
+        return type(executor).execute_model(executor, *arguments, **options)
+
+    executor.execute_model = fail
+    yield
+    del executor.execute_model
+
+
+def fails_and_lives_on(made: LmLabeler, some: list[SimplifiedPage], right: list[Labels], at: int) -> bool:
+    with failing_step(made, at), pytest.raises(PageError, match="MemoryError: no room for this batch"):
+        made.label_simplified(some)
+    return same(made.label_simplified(some), right)
+
+
 def test_parallel_gives_the_state_machines_labels(
     oracle: dict, checkpoint: Path, simplified: list[SimplifiedPage]
 ) -> None:
@@ -61,6 +85,8 @@ def test_parallel_gives_the_state_machines_labels(
         # Labelled again, and one by one: neither the cache nor the company changes a label.
         assert same(parallel.label_simplified(simplified), oracle["labels"])
         assert same([parallel.label_simplified([page])[0] for page in simplified[:4]], oracle["labels"][:4])
+
+        assert fails_and_lives_on(parallel, simplified[:4], oracle["labels"][:4], at=2)
 
         # From the second pass on, what did not change comes from the cache.
         prompts = sum(
@@ -82,6 +108,7 @@ def test_regex_gives_the_state_machines_labels(
 ) -> None:
     with labeler(checkpoint, decoder="regex", **oracle["settings"]) as regex:
         assert same(regex.label_simplified(simplified), oracle["labels"])
+        assert fails_and_lives_on(regex, simplified[:2], oracle["labels"][:2], at=9)
 
 
 def test_pages_longer_than_the_context_are_windowed(checkpoint: Path, simplified: list[SimplifiedPage]) -> None:

@@ -102,6 +102,36 @@ def test_rows_are_followed_through_the_batch() -> None:
     assert not machine.is_argmax_invariant()
 
 
+def test_the_second_runner_masks_rows_as_the_first() -> None:
+    """Rows in any order, a request of somebody else among them, slots used again: all that can be tried without a GPU."""
+    torch = pytest.importorskip("torch", reason="needs torch: make test-vllm installs it")
+    pytest.importorskip("vllm", reason="needs vLLM: make test-vllm installs it")
+    from dripper.labels.lm.fsm_v2 import StateMachine
+
+    prompts = np.array([5, 7, 3, 4])
+    states = SimpleNamespace(max_num_reqs=4, device=torch.device("cpu"), prompt_len=SimpleNamespace(np=prompts))
+    machine = StateMachine(SimpleNamespace(model_config=SimpleNamespace(max_model_len=32)), states)
+    other_answer = ARGUMENTS | {"dripper_answer": [3, HOLE], "dripper_labels": [12, 13], "dripper_margin": -1.0}
+    arguments = [other_answer, ARGUMENTS, None, other_answer]
+    machine.add_request(0, SimpleNamespace(extra_args=ARGUMENTS))
+    taken = [machine.add_request(slot, SimpleNamespace(extra_args=each)) for slot, each in enumerate(arguments)]
+    assert taken == [True, True, False, True]
+
+    torch.manual_seed(3)
+    slots = torch.tensor([2, 0, 1, 3, 1, 0, 1, 1, 3])
+    written = torch.tensor([0, 0, 0, 1, 1, 1, 2, 3, 9])
+    positions = torch.tensor(prompts)[slots] + written - 1
+    for _ in range(20):
+        logits = torch.randn(len(slots), 20)
+        wanted = logits.clone()
+        for row, slot in enumerate(slots.tolist()):
+            rules = machine_of(arguments[slot])
+            if rules is not None:
+                rules.mask(wanted[row], int(written[row]))
+        context = SimpleNamespace(expanded_idx_mapping=slots, pos=positions)
+        assert torch.equal(machine.apply(logits, context), wanted)
+
+
 def test_both_runners_have_a_processor() -> None:
     assert set(PROCESSORS) == {False, True}
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dripper.errors import MachineError, PageError
+from dripper.errors import PageError
 from dripper.labels.lm import parallel
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.decision import Decision
@@ -103,10 +103,3 @@ def test_logits_that_the_cache_hid_are_never_taken_for_others() -> None:
     assert unsettled_margins(output, np.array([6, 9])).tolist() == [0, 0]
     with pytest.raises(PageError, match="no logits for 6 cached tokens, the first open label stands at 5"):
         unsettled_margins(output, np.array([5, 9]))
-
-
-def test_an_engine_that_cannot_read_its_cache_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    old = SimpleNamespace(PoolingParams=SimpleNamespace(__struct_fields__=("task",)))
-    monkeypatch.setattr(parallel, "load", lambda _: old)
-    with pytest.raises(MachineError, match=r"use vLLM 0\.32 or later, or labels\.lm\.decoder=fsm"):
-        parallel._require_cache_reads()

@@ -67,7 +67,8 @@ def find_checkpoint(model: str) -> Checkpoint:
             "for instance opendatalab/MinerU-HTML-v1.1-hunyuan0.5B-compact"
         )
     folder = Path(model).expanduser()
-    if not folder.is_dir():
+    here = folder.is_dir()
+    if not here:
         folder = _from_hub(model)
     config = _config(folder)
     architecture = next(iter(config.get("architectures") or ["?"]))
@@ -76,14 +77,15 @@ def find_checkpoint(model: str) -> Checkpoint:
     context = int(config.get("max_position_embeddings") or 0)
     if context < 1:
         raise MachineError(f"{model}: config.json has no max_position_embeddings")
-    name = folder.name if Path(model).expanduser().is_dir() else model
+    name = folder.name if here else model
     original = str(config.get("_name_or_path") or "")
     return Checkpoint(
         name if not original or original in name else f"{name} ({original})",
         folder,
         architecture,
         context,
-        f"{name}@{fingerprint(folder)}",
+        # The hub keeps a snapshot in a folder named after its commit.
+        f"{name}@{fingerprint(folder) if here else folder.name[:12]}",
     )
 
 

@@ -76,6 +76,12 @@ class PageEncoder:
         chat = training.chat if settings.chat == "auto" else settings.chat
         tokenizer = ChatTokenizer.load(checkpoint.folder, chat)
         templates = Templates(FORMS[answer], tokenizer.encode, checkpoint.name)
+        if prompt.name == "own" and settings.prompt == "auto":
+            log.warning(
+                "%s is not known by name as a public Dripper model and gets our own prompt; if it is MinerU-HTML 1.1, set "
+                "labels.lm.prompt=short_compact, labels.lm.answer=tagged and labels.lm.chat=twice",
+                checkpoint.name,
+            )
         log.info("%s: prompt %s, answer %s, chat template %s", checkpoint.version, prompt.version, answer, chat)
         return cls(checkpoint, tokenizer, prompt, templates, settings)
 

@@ -1,4 +1,4 @@
-"""Starts vLLM inside this process, and says clearly what it lacks.
+"""Starts vLLM inside this process, says clearly what it lacks, and mends it after a failed step.
 
 In-process, because with the default (VLLM_ENABLE_V1_MULTIPROCESSING=1) the engine is a process of its own that a killed
 Spark worker leaves behind as an orphan, and that leaves two segments in /dev/shm even where it ends cleanly.
@@ -6,8 +6,9 @@ Spark worker leaves behind as an orphan, and that leaves two segments in /dev/sh
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from operator import attrgetter
 from typing import Any
 
 from dripper.config import LmSettings
@@ -28,9 +29,9 @@ DEFAULTS = {
 
 
 def prepare_environment(settings: LmSettings) -> None:
-    """Set what vLLM reads from the environment: in one process, no telemetry, the size of a CPU's cache."""
-    os.environ.update(REQUIRED)
-    for name, value in {**DEFAULTS, "VLLM_CPU_KVCACHE_SPACE": str(settings.cpu_cache_gib)}.items():
+    """Set what vLLM reads from the environment: in one process, the size of a CPU's cache; unless set, no telemetry."""
+    os.environ.update({**REQUIRED, "VLLM_CPU_KVCACHE_SPACE": str(settings.cpu_cache_gib)})
+    for name, value in DEFAULTS.items():
         os.environ.setdefault(name, value)
 
 
@@ -50,6 +51,19 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
         ) from error
     log.info("vLLM %s serves %s", engine_version(), encoder.checkpoint.version)
     return engine
+
+
+def require(settings: LmSettings, module: str, name: str) -> Any:
+    """Return something of vLLM that a decoder needs. Raises MachineError, with another decoder to use, where it is not there."""
+    prepare_environment(settings)
+    load("vllm")
+    try:
+        return attrgetter(name)(load(module))
+    except (AttributeError, MachineError):
+        raise MachineError(
+            f"vLLM {engine_version()} has no {module}.{name}, which labels.lm.decoder={settings.decoder} needs: use vLLM 0.32 or "
+            f"later. {advice(settings.decoder)}"
+        ) from None
 
 
 def common_options(encoder: PageEncoder, settings: LmSettings) -> Mapping[str, object]:
@@ -82,6 +96,26 @@ def weights(encoder: PageEncoder, settings: LmSettings) -> str:
     return str(folder) if here else settings.model
 
 
+def run(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]:
+    """Return what an engine gives for some work; where that raises, leave the engine as if it had not been asked.
+
+    After a failed step vLLM keeps the requests, and would return them with those of the next call; and it takes blocks of
+    keys and values for filled that the step did not fill. Raises what the work raised, or MachineError where the engine is
+    beyond repair and its process has to be started anew.
+    """
+    try:
+        return work()
+    except Exception as error:
+        try:
+            engine.llm_engine.abort_request(list(engine.llm_engine.output_processor.request_states), internal=True)
+            restored = not engine.llm_engine.has_unfinished_requests() and engine.reset_prefix_cache()
+        except Exception:  # Whatever this raises, `error` is the cause that a person has to see.
+            restored = False
+        if not restored:
+            raise MachineError(f"vLLM's engine stopped working: {first_line(error)}") from error
+        raise
+
+
 def stop_engine(engine: Any) -> None:
     """Give back an engine's memory, on the GPU too."""
     core = getattr(engine.llm_engine, "engine_core", None)
@@ -102,7 +136,10 @@ def engine_version() -> str:
 def advice(decoder: str) -> str:
     """Return what else to try where a decoder's engine does not start."""
     other = {"parallel": "fsm", "fsm": "regex", "regex": "parallel"}[decoder]
-    return f"If this version lacks what the decoder needs, labels.lm.decoder={other} gives the same labels"
+    return (
+        "If memory is the matter, lower labels.lm.context_tokens or see labels.lm.gpu_memory_share and cpu_cache_gib; if this "
+        f"version lacks what the decoder needs, labels.lm.decoder={other} gives the same labels"
+    )
 
 
 def first_line(error: BaseException) -> str:

@@ -13,7 +13,7 @@ from dripper.errors import ErrorCode, PageError
 from dripper.labels.lm.decision import Decision
 from dripper.labels.lm.decoder import Decoded
 from dripper.labels.lm.encoder import Job, PageEncoder
-from dripper.labels.lm.engine import start_engine, stop_engine, uses_model_runner_v2
+from dripper.labels.lm.engine import require, run, start_engine, stop_engine, uses_model_runner_v2
 from dripper.labels.lm.optional import load
 from dripper.labels.lm.template import Template, Templates
 
@@ -33,6 +33,7 @@ class FsmDecoder:
     @classmethod
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "FsmDecoder":
         """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
+        require(settings, "vllm.v1.sample.logits_processor", "LogitsProcessor")
         processor = PROCESSORS[uses_model_runner_v2(encoder, settings)]
         engine = start_engine(encoder, settings, logits_processors=[processor])
         return cls(engine, encoder.templates, Decision(settings.threshold, settings.temperature))
@@ -41,7 +42,8 @@ class FsmDecoder:
         """Return one answer a job, in order."""
         templates = [self._templates.of(job.n_blocks) for job in jobs]
         prompts = [{"prompt_token_ids": list(job.prompt_ids)} for job in jobs]
-        outputs = self._engine.generate(prompts, [self._parameters(one) for one in templates], use_tqdm=False)
+        parameters = [self._parameters(one) for one in templates]
+        outputs = run(self._engine, lambda: self._engine.generate(prompts, parameters, use_tqdm=False))
         return [self._decoded(output, template) for output, template in zip(outputs, templates, strict=True)]
 
     def close(self) -> None:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from dripper.config import LmSettings
-from dripper.errors import ErrorCode, MachineError, PageError
+from dripper.errors import ErrorCode, PageError
 from dripper.labels.lm.decision import Decision, FloatArray
 from dripper.labels.lm.decoder import Decoded
 from dripper.labels.lm.encoder import Job, PageEncoder
-from dripper.labels.lm.engine import engine_version, start_engine, stop_engine
+from dripper.labels.lm.engine import require, run, start_engine, stop_engine
 from dripper.labels.lm.fixed_point import Draft, settle
 from dripper.labels.lm.optional import load
 from dripper.labels.lm.template import Template, Templates
@@ -39,6 +39,8 @@ class ParallelDecoder:
     @classmethod
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "ParallelDecoder":
         """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
+        # A field that vLLM marks as internal: a version without it would compute whole pages anew in every pass.
+        require(settings, "vllm.pooling_params", "PoolingParams.skip_reading_prefix_cache")
         labels = [encoder.tokenizer.token(token) for token in (encoder.templates.main, encoder.templates.other)]
         engine = start_engine(
             encoder,
@@ -50,7 +52,6 @@ class ParallelDecoder:
             # There is no token-by-token decoding whose launches a CUDA graph would save.
             enforce_eager=True,
         )
-        _require_cache_reads()
         return cls(engine, encoder.templates, Decision(settings.threshold, settings.temperature))
 
     def decode(self, jobs: Sequence[Job]) -> list[Decoded]:
@@ -84,8 +85,10 @@ class ParallelDecoder:
 
     def _encode(self, inputs: Sequence[dict[str, object]]) -> Sequence[Any]:
         parameters = load("vllm").PoolingParams(task=TASK, use_activation=False, skip_reading_prefix_cache=False)
-        outputs: Sequence[Any] = self._engine.encode(list(inputs), parameters, pooling_task=TASK, use_tqdm=False)
-        return outputs
+        return run(
+            self._engine,
+            lambda: self._engine.encode(list(inputs), parameters, pooling_task=TASK, use_tqdm=False),
+        )
 
 
 def unsettled_margins(output: Any, positions: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> FloatArray:
@@ -102,12 +105,3 @@ def unsettled_margins(output: Any, positions: "np.ndarray[tuple[int], np.dtype[n
         )
     logits = rows[positions - cached].astype(np.float64)
     return np.asarray(logits[:, 0] - logits[:, 1])
-
-
-def _require_cache_reads() -> None:
-    """The field is marked internal; versions without it would recompute whole pages in silence."""
-    if "skip_reading_prefix_cache" not in load("vllm").PoolingParams.__struct_fields__:
-        raise MachineError(
-            f"vLLM {engine_version()} cannot read its prefix cache when pooling, which labels.lm.decoder=parallel needs: "
-            "use vLLM 0.32 or later, or labels.lm.decoder=fsm"
-        )

@@ -13,7 +13,7 @@ from dripper.config import LmSettings
 from dripper.labels.lm.decision import Decision
 from dripper.labels.lm.decoder import Decoded
 from dripper.labels.lm.encoder import Job, PageEncoder
-from dripper.labels.lm.engine import start_engine, stop_engine
+from dripper.labels.lm.engine import require, run, start_engine, stop_engine
 from dripper.labels.lm.fsm import follow
 from dripper.labels.lm.optional import load
 from dripper.labels.lm.template import Template, Templates
@@ -36,6 +36,7 @@ class RegexDecoder:
     @classmethod
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "RegexDecoder":
         """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
+        require(settings, "vllm.sampling_params", "StructuredOutputsParams")
         engine = start_engine(encoder, settings, structured_outputs_config={"backend": BACKEND})
         return cls(engine, encoder.templates, Decision(settings.threshold, settings.temperature))
 
@@ -43,7 +44,8 @@ class RegexDecoder:
         """Return one answer a job, in order."""
         templates = [self._templates.of(job.n_blocks) for job in jobs]
         prompts = [{"prompt_token_ids": list(job.prompt_ids)} for job in jobs]
-        outputs = self._engine.generate(prompts, [self._parameters(one) for one in templates], use_tqdm=False)
+        parameters = [self._parameters(one) for one in templates]
+        outputs = run(self._engine, lambda: self._engine.generate(prompts, parameters, use_tqdm=False))
         return [self._decoded(output, template) for output, template in zip(outputs, templates, strict=True)]
 
     def close(self) -> None:
