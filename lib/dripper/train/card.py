@@ -49,6 +49,8 @@ All pages: **{f1:.4f}** ({n} pages; ceiling {ceiling:.4f}).
 
 {scores}
 
+Pages of other collections, which no training saw, were scored once, after this training: see `labeler_cpu.md`.
+
 ## Calibration
 
 Temperature {temperature}, shift {shift}, chosen on the held-out pages for the highest F1. By bins of probability, blocks
