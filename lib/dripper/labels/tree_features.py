@@ -48,6 +48,7 @@ NAME_GROUPS: dict[str, str] = {
 """What class, id, role and itemprop values tell: English words that sites of every language use in their markup."""
 # Generated class lists run to kilobytes; what names an element stands in their first 200 characters.
 _NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
+_GROUPS = [re.compile(pattern) for pattern in NAME_GROUPS.values()]
 _ANY_GROUP = re.compile("|".join(NAME_GROUPS.values()))
 _LETTERS = "".join(chr(code) if chr(code).islower() else " " for code in range(128))
 _WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
@@ -157,7 +158,7 @@ def _word_bits(word: str) -> int:
     lowered = word.lower()
     if _ANY_GROUP.search(lowered) is None:
         return 0
-    found = (re.search(pattern, lowered) is not None for pattern in NAME_GROUPS.values())
+    found = (group.search(lowered) is not None for group in _GROUPS)
     return sum(1 << bit for bit, hit in enumerate(found, start=len(TAG_GROUPS)) if hit)
 
 
