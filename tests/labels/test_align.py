@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dripper.labels import align
@@ -57,6 +57,7 @@ def test_huge_inputs_are_matched_by_shingles_alone(monkeypatch: pytest.MonkeyPat
     assert shares(["Home News Sport", STORY, SECOND], f"{SECOND} {STORY}") == [0, 1, 1]
 
 
+@settings(deadline=None)
 @given(BLOCKS, st.lists(WORD, max_size=40))
 def test_shares_are_shares(blocks: list[list[str]], text: list[str]) -> None:
     result = matched_shares(blocks, text)
@@ -65,6 +66,7 @@ def test_shares_are_shares(blocks: list[list[str]], text: list[str]) -> None:
     assert all(share == 0 for share, block in zip(result, blocks, strict=True) if not block)
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(WORD, min_size=3, max_size=12), min_size=1, max_size=8))
 def test_the_whole_page_as_text_matches_every_block(blocks: list[list[str]]) -> None:
     assert (matched_shares(blocks, [word for block in blocks for word in block]) == 1).all()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dripper.labels import characters
@@ -22,6 +22,8 @@ def hashes_by_text(page: PageCharacters, n_texts: int) -> list[list[int]]:
     return [page.hashes[page.texts == number].tolist() for number in range(n_texts)]
 
 
+# The first call builds the tables.
+@settings(deadline=None)
 @given(texts_of_any_kind)
 def test_words_are_those_of_words_of(texts: list[str]) -> None:
     page = PageCharacters.of(texts)
@@ -32,6 +34,7 @@ def test_words_are_those_of_words_of(texts: list[str]) -> None:
     assert page.lengths.tolist() == [len(word) for words in expected for word in words]
 
 
+@settings(deadline=None)
 @given(texts_of_any_kind)
 def test_every_character_is_in_one_class_of_its_own_text(texts: list[str]) -> None:
     page = PageCharacters.of(texts)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dripper.html import preprocess
@@ -51,6 +51,7 @@ def test_a_page_without_blocks_is_empty_whatever_the_setting(fallback: Fallback)
     assert labels.main.shape == (0,)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="<>/pdiv ab\n", max_size=60), st.sampled_from(list(Fallback)))
 def test_any_page_gets_labels_of_its_length_and_a_method(html: str, fallback: Fallback) -> None:
     page = preprocess(html)

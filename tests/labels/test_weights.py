@@ -46,7 +46,7 @@ def test_the_version_is_of_the_content(tmp_path: Path) -> None:
 
 def test_a_weight_too_large_for_the_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="weight input is outside"):
-        save_weights(replace(SMALL, matrices={"input": np.array([8.5])}), tmp_path / "w.npz")
+        save_weights(replace(SMALL, matrices={"input": np.array([33.0])}), tmp_path / "w.npz")
     with pytest.raises(ValueError, match="weight input is outside"):
         save_weights(replace(SMALL, matrices={"input": np.array([np.nan])}), tmp_path / "w.npz")
 
@@ -68,7 +68,7 @@ def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = tmp_path / "w.npz"
     save_weights(SMALL, path)
     monkeypatch.setattr(module, "FORMAT", 99)
-    with pytest.raises(MachineError, match="format 1, expected 99"):
+    with pytest.raises(MachineError, match="format 2, expected 99"):
         load_weights(path)
 
 

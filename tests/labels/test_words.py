@@ -1,7 +1,7 @@
 """Words of any script."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dripper.labels.words import words_of
@@ -26,17 +26,20 @@ def test_words_are_runs_of_letters_or_single_unspaced_characters(text: str, word
     assert words_of(text) == words
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(max_codepoint=127)))
 def test_the_short_way_for_ascii_is_the_long_way(text: str) -> None:
     assert words_of(text) == words_of(f"{text} é")[:-1]
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_every_letter_and_digit_is_in_exactly_one_word(text: str) -> None:
     kept = "".join(words_of(text))
     assert kept == "".join(character for character in text.lower() if character.isalnum())
 
 
+@settings(deadline=None)
 @given(st.text(), st.text())
 def test_a_line_break_never_joins_words(first: str, second: str) -> None:
     # Lower-casing a final sigma looks at its neighbours: the two halves are lower-cased first.

@@ -3,17 +3,20 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from dripper.labels.features import NAMES
+from dripper.labels.cpu import FEATURE_LIMIT
+from dripper.labels.features import KIND_NAMES, NAMES
 from dripper.labels.weights import load_weights
 from dripper.train.batches import Batch, pack
-from dripper.train.disturb import disturbed, nameless_features
+from dripper.train.disturb import Blanks, blanks_of, disturbed
 from dripper.train.recipe import Recipe
 from train.made import made_example
 
-STILL = Recipe(noise=0.0, feature_drop=0.0, name_drop=0.0)
+STILL = Recipe(noise=0.0, feature_drop=0.0, name_drop=0.0, metadata_drop=0.0)
 OF_NAMES = np.array([name.startswith(("named_", "near_")) for name in NAMES])
-NAMELESS = np.where(OF_NAMES, -0.5, np.nan)
+OF_METADATA = np.array([name in ("in_description", "in_json_ld", *KIND_NAMES) for name in NAMES])
+BLANKS = Blanks(np.where(OF_NAMES, -0.5, np.nan), np.where(OF_METADATA, -0.25, np.nan))
 
 
 def batch() -> Batch:
@@ -22,7 +25,7 @@ def batch() -> Batch:
 
 def changed(recipe: Recipe) -> tuple[np.ndarray, np.ndarray]:
     before = batch()
-    after = disturbed(before, NAMELESS, recipe, np.random.default_rng(0))
+    after = disturbed(before, BLANKS, recipe, np.random.default_rng(0))
     assert after.words is before.words
     assert after.blocks.features.dtype == np.float32
     own = before.page < 30
@@ -47,16 +50,24 @@ def test_features_are_dropped_for_whole_pages() -> None:
     assert np.array_equal(before[after != 0], after[after != 0])
 
 
-def test_names_are_hidden_for_whole_pages_and_nothing_else_is() -> None:
-    before, after = changed(replace(STILL, name_drop=0.5))
-    hidden = (after[:, OF_NAMES] == -0.5).reshape(30, 40, -1).all(axis=(1, 2))
+@pytest.mark.parametrize(
+    ("recipe", "chosen", "blank"),
+    [(replace(STILL, name_drop=0.5), OF_NAMES, -0.5), (replace(STILL, metadata_drop=0.5), OF_METADATA, -0.25)],
+    ids=["names", "metadata"],
+)
+def test_names_and_metadata_are_hidden_for_whole_pages_and_nothing_else_is(
+    recipe: Recipe, chosen: np.ndarray, blank: float
+) -> None:
+    before, after = changed(recipe)
+    hidden = (after[:, chosen] == blank).reshape(30, 40, -1).all(axis=(1, 2))
     assert 5 < hidden.sum() < 25
-    assert np.array_equal(before[:, ~OF_NAMES], after[:, ~OF_NAMES])
+    assert np.array_equal(before[:, ~chosen], after[:, ~chosen])
     assert np.array_equal(before.reshape(30, 40, -1)[~hidden], after.reshape(30, 40, -1)[~hidden])
 
 
-def test_the_value_of_no_name_is_that_of_a_page_without_names() -> None:
+def test_blanks_are_the_values_of_a_page_without_names_and_metadata() -> None:
     weights = load_weights()
-    nameless = nameless_features(weights)
-    assert np.isnan(nameless[~OF_NAMES]).all()
-    assert np.allclose(nameless[OF_NAMES], ((0 - weights.mean) / weights.scale)[OF_NAMES])
+    nothing = np.clip((0 - weights.mean) / weights.scale, -FEATURE_LIMIT, FEATURE_LIMIT)
+    for blank, chosen in zip(blanks_of(weights), (OF_NAMES, OF_METADATA), strict=True):
+        assert np.isnan(blank[~chosen]).all()
+        assert np.allclose(blank[chosen], nothing[chosen])

@@ -13,8 +13,9 @@ pytest.importorskip("jax", reason="needs the extra [train]")
 import jax
 
 from dripper.labels.features import NAMES
-from dripper.labels.network import ExactOperations, Shape, forward
+from dripper.labels.network import ExactOperations, Shape, exact_weights, forward, snap
 from dripper.train.batches import pack
+from dripper.train.disturb import Blanks
 from dripper.train.optimise import initial_weights, loss_of, train
 from dripper.train.recipe import Recipe
 
@@ -28,29 +29,31 @@ RECIPE = Recipe(
     noise=0.0,
     feature_drop=0.0,
     name_drop=0.0,
+    metadata_drop=0.0,
 )
 EXAMPLES = [made_example(number) for number in range(40)]
-NAMELESS = np.full(len(NAMES), np.nan)
+NOTHING = Blanks(np.full(len(NAMES), np.nan), np.full(len(NAMES), np.nan))
 
 
 def accuracy(weights: dict[str, np.ndarray]) -> float:
     right = []
     for example in (made_example(number) for number in range(100, 110)):
         do = ExactOperations(example.blocks.starts, example.blocks.ends)
-        right.append((forward(weights, RECIPE.shape, do.snap(example.blocks.features), do) > 0) == example.main)
+        logits = forward(exact_weights(weights, RECIPE.shape), RECIPE.shape, snap(example.blocks.features.copy()), do)
+        right.append((logits > 0) == example.main)
     return float(np.concatenate(right).mean())
 
 
 def test_a_simple_rule_is_learned_and_carries_over() -> None:
     untrained = {name: np.asarray(value, np.float64) for name, value in initial_weights(RECIPE, EXAMPLES[0]).items()}
-    trained = train(EXAMPLES, NAMELESS, replace(RECIPE, learning_rate=0.01, epochs=25))
+    trained = train(EXAMPLES, NOTHING, replace(RECIPE, learning_rate=0.01, epochs=25))
     assert accuracy(untrained) < 0.75
     assert accuracy(trained) > 0.85
 
 
 def test_the_same_recipe_gives_the_same_weights_and_another_seed_others() -> None:
     recipe = replace(RECIPE, epochs=2, dropout=0.1, noise=0.1, feature_drop=0.1)
-    first, second, other = (train(EXAMPLES[:5], NAMELESS, one) for one in (recipe, recipe, replace(recipe, seed=1)))
+    first, second, other = (train(EXAMPLES[:5], NOTHING, one) for one in (recipe, recipe, replace(recipe, seed=1)))
     assert all(np.array_equal(first[name], second[name]) for name in first)
     assert not np.array_equal(first["input"], other["input"])
 

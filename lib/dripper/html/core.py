@@ -7,6 +7,7 @@ from dataclasses import replace
 from dripper.errors import ErrorCode, PageError
 from dripper.html.blocks import number
 from dripper.html.mapping import WRAPPER
+from dripper.html.metadata import Metadata
 from dripper.html.mineru import preprocess_exactly
 from dripper.html.mineru_prune import prune_exactly
 from dripper.html.page import Page
@@ -51,12 +52,13 @@ def _exact(html: str) -> Page:
 
 
 def _lossless(html: str, profile: str) -> Page:
-    tree, title = parse_page(html, read_paper_tags, 1.0) if profile == "paper" else parse_page(html, read_tags)
-    return _split(tree, title, profile)
+    parsed = parse_page(html, read_paper_tags, 1.0) if profile == "paper" else parse_page(html, read_tags)
+    return _split(parsed.tree, parsed.title, profile, parsed.metadata)
 
 
 def restore(mapping_html: str, title: str = "", profile: str = "dripper") -> Page:
-    """Return the page that a mapping HTML was written from: for `dripper` and `paper` with the same tree and blocks.
+    """Return the page that a mapping HTML was written from: for `dripper` and `paper` with the same tree and blocks, but no
+    metadata.
 
     mapping_html, title: of that page. For `mineru-1.1`, whose mapping HTML does not tell all of its blocks, what that profile
     makes of the mapping HTML: on all of 177 archived pages the same blocks. O(len(mapping_html)).
@@ -70,16 +72,16 @@ def restore(mapping_html: str, title: str = "", profile: str = "dripper") -> Pag
     markup = _ITEM_ID.sub("", _WRAPPER_TAG.sub("", mapping_html))
     if profile == "mineru-1.1":
         return replace(preprocess(markup, profile), title=title)
-    return _split(scan(markup, HTML_VOID), title, profile)
+    return _split(scan(markup, HTML_VOID), title, profile, Metadata())
 
 
-def _split(tree: Tree, title: str, profile: str) -> Page:
+def _split(tree: Tree, title: str, profile: str, metadata: Metadata) -> Page:
     removed = bytearray(len(tree))
     for element in tree.children(0):
         if tree.tags[element] == "head":
             removed[element : tree.lasts[element] + 1] = b"\1" * (tree.lasts[element] + 1 - element)
     paragraphs, _ = segment(tree, tree.parts, removed)
-    return Page(tree, number(tree, tree.parts, paragraphs), title, profile)
+    return Page(tree, number(tree, tree.parts, paragraphs), title, profile, metadata=metadata)
 
 
 def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper") -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from dripper.html.blocks import Block
 from dripper.html.mapping import mapping
+from dripper.html.metadata import Metadata
 from dripper.html.mineru_prune import prune_exactly
 from dripper.html.paper import CUTOFF as PAPER_CUTOFF
 from dripper.html.pruning import prune_blocks
@@ -20,6 +21,7 @@ class Page:
 
     elements: the page's tree: tags, parents, attributes (see `Tree`). blocks: N blocks, which point into it.
     title: of `<title>`, else `og:title`, else "". profile: the set of rules that made the blocks.
+    metadata: what the page says about itself out of sight; empty with the profile `mineru-1.1`.
     Simplified and mapping HTML are written when first asked for, once.
     """
 
@@ -29,6 +31,7 @@ class Page:
     profile: str = "dripper"
     _simplified: str | None = field(default=None, repr=False, compare=False)
     _mapping: str | None = field(default=None, repr=False, compare=False)
+    metadata: Metadata = field(default_factory=Metadata, repr=False)
 
     @property
     def item_ids(self) -> range:

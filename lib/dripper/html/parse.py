@@ -10,12 +10,14 @@ hidden by these styles are main content). `noscript` counts as visible: many for
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dripper.html.document import parse_document
 from dripper.html.images import with_real_address
 from dripper.html.limits import refuse_costly
+from dripper.html.metadata import Metadata, metadata_of
 from dripper.html.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
 from dripper.html.tags import HTML_VOID
 from dripper.html.tree import Tree, attribute
@@ -39,8 +41,16 @@ _ITEM_ID = re.compile(r'[\t\n\f\r ]_item_id(?:="[^"]*")?')
 _WRAPPER_TAG = re.compile(r"(</?)cc-alg-uc-text(?=[\t\n\f\r />])")
 
 
-def parse_page(html: str, read_tags: ReadTags, hidden_share: float = HIDDEN_SHARE) -> tuple[Tree, str]:
-    """Return the tree of the page's visible body, and its title (`<title>`, else `og:title`, else "").
+class ParsedPage(NamedTuple):
+    """tree: of the visible body. title: of `<title>`, else `og:title`, else "". metadata: see `metadata`."""
+
+    tree: Tree
+    title: str
+    metadata: Metadata
+
+
+def parse_page(html: str, read_tags: ReadTags, hidden_share: float = HIDDEN_SHARE) -> ParsedPage:
+    """Return the page's visible body as a tree, its title and metadata.
 
     read_tags, hidden_share: see `scan`; they decide what is cut out.
     html: any string; NULs and lone surrogates are dropped. Linear, see `limits`.
@@ -48,7 +58,7 @@ def parse_page(html: str, read_tags: ReadTags, hidden_share: float = HIDDEN_SHAR
     """
     refuse_costly(html)
     document = parse_document(with_raw_text_closed(html))
-    title = title_of(document)
+    title, metadata = title_of(document), metadata_of(document)
     frames = document.css_first("frameset noframes, html > noframes")
     if frames is not None and document.css_first("frameset") is not None:
         # A frameset has no body of its own; what it offers instead is markup inside a raw text element.
@@ -62,7 +72,7 @@ def parse_page(html: str, read_tags: ReadTags, hidden_share: float = HIDDEN_SHAR
         markup = _WRAPPER_TAG.sub(r"\1span", markup)
     if "_item_id" in markup:
         markup = _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup)
-    return scan(markup, HTML_VOID, read_tags, hidden_share), title
+    return ParsedPage(scan(markup, HTML_VOID, read_tags, hidden_share), title, metadata)
 
 
 def with_raw_text_closed(html: str) -> str:

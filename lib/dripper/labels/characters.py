@@ -26,8 +26,8 @@ N_CLASSES = 16
 
 _SENTENCE_ENDS = frozenset(".!?。！？…")
 _COMMAS = frozenset(",;:،、，；：")
-# Beyond the CJK extensions there are emoji-free planes of private use: all of them one class.
-_CODE_POINTS = 0x30000
+# Beyond the CJK extensions (up to U+3347F) there are no letters, only selectors and private use: one class.
+_CODE_POINTS = 0x34000
 # Odd, so that it has an inverse modulo 2^64; otherwise random.
 _BASE = 0x9E3779B97F4A7C15
 _INVERSE = pow(_BASE, -1, 1 << 64)

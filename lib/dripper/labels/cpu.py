@@ -13,7 +13,7 @@ from dripper.html.page import Page
 from dripper.labels.base import Labels
 from dripper.labels.decode import decide, probabilities
 from dripper.labels.features import NAMES, PageFeatures, page_features
-from dripper.labels.network import BlockSequence, ExactOperations, forward
+from dripper.labels.network import BlockSequence, ExactOperations, forward, snap
 from dripper.labels.weights import FloatArray, Weights, load_weights
 
 # A page of more blocks is labelled in windows of so many, each as if it were a page: activations take about 5 KB a
@@ -58,13 +58,17 @@ class CpuLabeler:
 
 def score_blocks(weights: Weights, blocks: BlockSequence) -> FloatArray:
     """Return the logit of `main` for every block, not yet calibrated; shape (n_blocks,)."""
-    do = ExactOperations(blocks.starts, blocks.ends)
-    return np.asarray(forward(weights.matrices, weights.shape, do.snap(standardised(weights, blocks.features)), do))
+    features = snap(standardised(weights, blocks.features))
+    return np.asarray(
+        forward(weights.exact, weights.shape, features, ExactOperations(blocks.starts, blocks.ends)), np.float64
+    )
 
 
 def standardised(weights: Weights, features: FloatArray) -> FloatArray:
     """Return raw features with mean 0 and standard deviation 1 over the training pages, outliers clipped."""
-    return np.clip((features - weights.mean) / weights.scale, -FEATURE_LIMIT, FEATURE_LIMIT)
+    values = features - weights.mean
+    values /= weights.scale
+    return np.clip(values, -FEATURE_LIMIT, FEATURE_LIMIT, out=values)
 
 
 def _window(blocks: BlockSequence, start: int) -> BlockSequence:

@@ -3,18 +3,23 @@
 Numbers are float32: 0.7 KB a block, so that a page of 100,000 blocks does not cost a worker its memory.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from dripper.html.metadata import Metadata
 from dripper.html.page import Page
+from dripper.labels.group_features import NAMES as GROUP_NAMES
+from dripper.labels.group_features import group_features
 from dripper.labels.network import BlockSequence
 from dripper.labels.places import LEVELS, places_of
 from dripper.labels.text_features import NAMES as TEXT_NAMES
 from dripper.labels.text_features import text_features
 from dripper.labels.tree_features import NAMES as TREE_NAMES
 from dripper.labels.tree_features import tree_features
+from dripper.labels.word_features import CUES
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -23,7 +28,18 @@ POSITION_NAMES = (
     "page_links", "page_unspaced", "page_paragraphs", "page_headings", "page_items", "page_articles", "page_median",
     "since_heading", "heading_level", "until_long", "since_long",
 )  # fmt: skip
-NAMES = (*TEXT_NAMES, *TREE_NAMES, *POSITION_NAMES)
+KINDS: Mapping[str, frozenset[str]] = {
+    "article": frozenset(
+        ["article", "newsarticle", "blogposting", "news", "reportagenewsarticle", "opinionnewsarticle", "blog"]
+    ),
+    "product": frozenset(["product", "og:product", "product.item", "productgroup", "offer"]),
+    "forum": frozenset(["discussionforumposting", "qapage", "socialmediaposting"]),
+    "list": frozenset(["itemlist", "collectionpage", "product.group", "searchresultspage", "offercatalog"]),
+    "website": frozenset({"website"}),
+}
+"""Types by which pages say in `og:type` and JSON-LD what they are (see `dripper.html.metadata`)."""
+KIND_NAMES = (*(f"is_{kind}" for kind in KINDS), "has_types", "has_description")
+NAMES = (*TEXT_NAMES, *TREE_NAMES, *POSITION_NAMES, *GROUP_NAMES, *KIND_NAMES)
 """The columns, in order."""
 
 # A block of so many characters is nearly always prose: over it, menus and captions are rare.
@@ -49,16 +65,29 @@ def page_features(page: Page) -> PageFeatures:
     chars = np.fromiter(map(len, texts), np.float64, len(texts))
     link_chars = np.minimum([block.link_chars for block in page.blocks], chars)
     places = places_of(page)
-    text, words = text_features(texts, page.title)
+    text, words = text_features(texts, page.title, page.metadata)
     tree = tree_features(places, page.elements.tags, chars, link_chars)
     position = _position_features(chars, link_chars, text, tree)
+    heading = position[:, POSITION_NAMES.index("since_heading")] == 0
+    heading &= position[:, POSITION_NAMES.index("heading_level")] > 0
+    commas = np.rint(np.expm1(text[:, TEXT_NAMES.index("commas")].astype(np.float64)))
+    groups = group_features(places, chars, link_chars, commas, text[:, -len(CUES) :].astype(np.float64), heading)
     whole = np.zeros((len(texts), 1), np.int64)
     blocks = BlockSequence(
-        np.concatenate([text, tree, position], axis=1, dtype=np.float32),
+        np.concatenate(
+            [text, tree, position, groups, np.broadcast_to(_kinds(page.metadata), (len(texts), len(KIND_NAMES)))],
+            axis=1,
+            dtype=np.float32,
+        ),
         np.concatenate([places.starts, whole], axis=1),
         np.concatenate([places.ends, whole + len(texts)], axis=1),
     )
     return PageFeatures(blocks, words)
+
+
+def _kinds(metadata: Metadata) -> list[bool]:
+    types = frozenset(metadata.types)
+    return [*(not types.isdisjoint(kind) for kind in KINDS.values()), bool(types), bool(metadata.description)]
 
 
 def _position_features(

@@ -4,8 +4,9 @@ One definition of the layers serves labelling (numpy, here) and training (JAX, `
 behind :class:`Operations`.
 
 Labelling gives the same bits on every machine. Sums of floats depend on their order, and each processor's BLAS has its
-own; so weights and activations are rounded to dyadic grids (2^-12 and 2^-8), coarse enough for every sum of products to
-be exact in float64, and exact sums have no order. What is left are single IEEE operations, the same everywhere.
+own; so weights and activations are rounded to dyadic grids (2^-10 and 2^-8), coarse enough for every sum of products to
+be exact in float32, and exact sums have no order. What are left are single IEEE operations, the same everywhere. Where
+magnitudes have no bound (features, running sums over a page) the arithmetic is float64, whose grid is far finer.
 """
 
 from collections.abc import Mapping
@@ -18,16 +19,24 @@ import numpy.typing as npt
 Array = Any
 """An array of numpy or of JAX; the two have no common type."""
 
-WEIGHT_STEPS = 4096
-"""Weights are multiples of 1/4096 within ±8: int16 in the file."""
+WEIGHT_STEPS = 1024
+"""Weights are multiples of 1/1024 within ±32: int16 in the file."""
 ACTIVATION_STEPS = 256
-"""Activations are multiples of 1/256. The longest exact chain is a convolution, activation · tap · weight: multiples of
-2^-32 which, a normalised row of `width` ≤ 256 being at most 16, stay under 2^20: 52 bits, and float64 holds 53."""
+"""Activations are multiples of 1/256."""
+POOLED_STEPS, POOLED_LIMIT = 64, 8.0
+"""Means over containers are multiples of 1/64, at most 8: unlike others, their sums of products are not normalised."""
 EPSILON = 2.0**-10
 """Keeps an all-zero row finite in the normalisation; far under the mean square of any other row (about 1)."""
 
-# Adding and taking away 1.5·2^(52-8) leaves a float64 rounded to multiples of 2^-8, ties to even, in two operations.
-_ROUNDER = 1.5 * 2.0**52 / ACTIVATION_STEPS
+# A float32 holds 24 bits. Sums of products of activations and weights are multiples of 2^-18 (after the pooled ones:
+# 2^-16), so exact in every order as long as the sum of the absolute products stays under 2^6 (2^8).
+_PRODUCT_LIMIT = 2.0**24 / (WEIGHT_STEPS * ACTIVATION_STEPS)
+_POOLED_PRODUCT_LIMIT = 2.0**24 / (WEIGHT_STEPS * POOLED_STEPS)
+# Adding and taking away 1.5·2^(52-8) leaves a float64 rounded to multiples of 2^-8, ties to even, in two operations;
+# 1.5·2^(23-8) does it to a float32.
+_ROUNDER_64 = 1.5 * 2.0**52 / ACTIVATION_STEPS
+_ROUNDER_32 = np.float32(1.5 * 2.0**23 / ACTIVATION_STEPS)
+_POOLED_ROUNDER = 1.5 * 2.0**52 / POOLED_STEPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,25 +63,24 @@ class BlockSequence(NamedTuple):
 
 
 class Operations(Protocol):
-    """What numpy and JAX do differently. x: (n_blocks, any number of columns).
+    """What numpy and JAX do differently. x: (n_blocks, any number of columns), which may be overwritten."""
 
-    `snap` and `rectify` may overwrite their argument, which nobody uses again.
-    """
-
-    def snap(self, x: Array) -> Array:
-        """Round to the grid of activations (training: not at all)."""
+    def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
+        """Return x @ matrix + bias, on the grid of activations (training: on none)."""
 
     def rectify(self, x: Array) -> Array:
         """Return max(x, 0)."""
 
     def normalise(self, x: Array) -> Array:
-        """Divide every row by its root mean square, on the grid (RMSNorm, Zhang and Sennrich 2019)."""
+        """Return x, every row divided by its root mean square (RMSNorm, Zhang and Sennrich 2019); x is left as it is."""
 
     def convolve(self, x: Array, taps: Array, dilation: int) -> Array:
         """Return taps[0]·x[i-dilation] + taps[1]·x[i] + taps[2]·x[i+dilation]; blocks beyond the page are zero."""
 
-    def container_means(self, x: Array) -> Array:
-        """Return means over each block's containers: an equal share of the columns for each level."""
+    def container_means(self, x: Array, bias: Array) -> Array:
+        """Return means over each block's containers (an equal share of the columns for each level) plus bias, rectified
+        and clipped to POOLED_LIMIT.
+        """
 
     def drop(self, x: Array) -> Array:
         """Disturb a residual branch (training only)."""
@@ -83,17 +91,17 @@ def forward(weights: Mapping[str, Array], shape: Shape, features: Array, do: Ope
 
     weights: by name, as :func:`weight_shapes` lists them. features: (n_blocks, n_features), standardised, on the grid.
     """
-    x = do.rectify(do.snap(features @ weights["input"] + weights["input_bias"]))
+    x = do.rectify(do.linear(features, weights["input"], weights["input_bias"]))
     for layer, dilation in enumerate(shape.dilations):
         y = do.convolve(do.normalise(x), weights[f"conv{layer}_taps"], dilation)
-        y = do.rectify(do.snap(y @ weights[f"conv{layer}"] + weights[f"conv{layer}_bias"]))
+        y = do.rectify(do.linear(y, weights[f"conv{layer}"], weights[f"conv{layer}_bias"]))
         x = x + do.drop(y)
         if layer in shape.pooled:
-            y = do.container_means(do.snap(do.normalise(x) @ weights[f"pool{layer}_down"]))
-            y = do.rectify(do.snap(y + weights[f"pool{layer}_bias"]))
-            x = x + do.drop(do.snap(y @ weights[f"pool{layer}_up"]))
-    y = do.rectify(do.snap(do.normalise(x) @ weights["hidden"] + weights["hidden_bias"]))
-    return do.snap(y @ weights["output"] + weights["output_bias"])[:, 0]
+            y = do.linear(do.normalise(x), weights[f"pool{layer}_down"], 0)
+            y = do.container_means(y, weights[f"pool{layer}_bias"])
+            x = x + do.drop(do.linear(y, weights[f"pool{layer}_up"], 0))
+    y = do.rectify(do.linear(do.normalise(x), weights["hidden"], weights["hidden_bias"]))
+    return do.linear(y, weights["output"], weights["output_bias"])[:, 0]
 
 
 def weight_shapes(
@@ -111,39 +119,66 @@ def weight_shapes(
     return shapes | {"output": (width // 2, 1), "output_bias": (1,)}
 
 
+def exact_weights(weights: Mapping[str, npt.NDArray[np.float64]], shape: Shape) -> dict[str, Array]:
+    """Return the weights as labelling needs them: float32, but for the first and the last layer.
+
+    Raises ValueError where they are so large that sums of products might not be exact (the bound is Cauchy-Schwarz on
+    each column; a normalised row has length sqrt(width), rounding adds at most a hundredth).
+    """
+    length = 1.01 * np.sqrt(len(weights["conv0"]))
+    for layer in range(len(shape.dilations)):
+        taps = np.abs(weights[f"conv{layer}_taps"]).max(axis=1).sum()
+        _check(weights, f"conv{layer}", length * max(taps, 1), _PRODUCT_LIMIT)
+    for layer in shape.pooled:
+        _check(weights, f"pool{layer}_down", length, _PRODUCT_LIMIT)
+        up = f"pool{layer}_up"
+        _check(weights, up, POOLED_LIMIT * np.sqrt(len(weights[up])), _POOLED_PRODUCT_LIMIT)
+    _check(weights, "hidden", length, _PRODUCT_LIMIT)
+    unbounded = ("input", "input_bias", "output", "output_bias")
+    return {name: value if name in unbounded else value.astype(np.float32) for name, value in weights.items()}
+
+
+def _check(weights: Mapping[str, npt.NDArray[np.float64]], name: str, length: float, limit: float) -> None:
+    bias = np.abs(weights.get(f"{name}_bias", np.zeros(1))).max()
+    largest = length * np.linalg.norm(weights[name], axis=0).max() + bias
+    if not largest < limit:
+        raise ValueError(f"weight {name} is too large for exact sums: {largest:.0f}, limit {limit:.0f}")
+
+
 class ExactOperations:
-    """The operations of labelling, on one page: float64 on grids. starts, ends: those of :class:`BlockSequence`."""
+    """The operations of labelling, on one page: floats on grids. starts, ends: those of :class:`BlockSequence`."""
 
     def __init__(self, starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> None:
         self._sizes = (ends - starts).astype(np.float64)
         n_levels = starts.shape[1]
         self._starts, self._ends = (part * n_levels + np.arange(n_levels) for part in (starts, ends))
 
-    def snap(self, x: Array) -> Array:
-        """Round to multiples of 1/256, in place; |x| must be under 2^43."""
-        x += _ROUNDER
-        x -= _ROUNDER
-        return x
+    def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
+        """Return x @ matrix + bias on the grid, as float32. float64 where the matrix is: |result| under 2^43 then."""
+        y = x.astype(matrix.dtype, copy=False) @ matrix
+        y += bias
+        return snap(y).astype(np.float32, copy=False)
 
     def rectify(self, x: Array) -> Array:
         """Return max(x, 0), in place."""
         return np.maximum(x, 0, out=x)
 
     def normalise(self, x: Array) -> Array:
-        """Divide every row by its root mean square, on the grid."""
-        mean_square = np.einsum("ij,ij->i", x, x) / x.shape[1]
-        return self.snap(x / np.sqrt(mean_square + EPSILON)[:, None])
+        """Return x, every row divided by its root mean square, on the grid."""
+        exact = x.astype(np.float64)
+        mean_square = np.einsum("ij,ij->i", exact, exact) / x.shape[1]
+        return snap(x * (1 / np.sqrt(mean_square + EPSILON)).astype(np.float32)[:, None])
 
     def convolve(self, x: Array, taps: Array, dilation: int) -> Array:
-        """Return the dilated convolution, a filter for each column."""
+        """Return the dilated convolution, a filter for each column, on the grid."""
         y = x * taps[1]
         if dilation < len(x):
             y[dilation:] += x[:-dilation] * taps[0]
             y[:-dilation] += x[dilation:] * taps[2]
-        return y
+        return snap(y)
 
-    def container_means(self, x: Array) -> Array:
-        """Return means over each block's containers, on the grid."""
+    def container_means(self, x: Array, bias: Array) -> Array:
+        """Return the means, with bias, rectified and clipped, on the coarser grid."""
         sums = np.zeros((len(x) + 1, x.shape[1]))
         np.cumsum(x, axis=0, out=sums[1:])
         # A row for each pair of block and level, so that each range costs two copies of neighbouring numbers.
@@ -151,8 +186,21 @@ class ExactOperations:
         means = rows.take(self._ends, axis=0)
         means -= rows.take(self._starts, axis=0)
         means /= self._sizes[:, :, None]
-        return self.snap(means.reshape(x.shape))
+        means = means.reshape(x.shape)
+        means += bias
+        np.clip(means, 0, POOLED_LIMIT, out=means)
+        means += _POOLED_ROUNDER
+        means -= _POOLED_ROUNDER
+        return means.astype(np.float32)
 
     def drop(self, x: Array) -> Array:
         """Return x: nothing is disturbed."""
         return x
+
+
+def snap(x: Array) -> Array:
+    """Round to multiples of 1/256, in place; |x| must be under 2^43, under 2^14 as float32."""
+    rounder = _ROUNDER_32 if x.dtype == np.float32 else _ROUNDER_64
+    x += rounder
+    x -= rounder
+    return x

@@ -1,7 +1,8 @@
 """Where the blocks of a page stand in its tree: containers, and the ranges of blocks and elements in them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import TypeVar
 
 import numpy as np
@@ -24,6 +25,7 @@ class Places:
     elements: (n_blocks,), the block's element; of a run the one around it. is_run: (n_blocks,).
     containers: (n_blocks, LEVELS), the element around the block and its ancestors, the root repeated.
     starts, ends: (n_blocks, LEVELS), the range of blocks in each container, end exclusive.
+    starts_in, ends_in: (n_elements,), the same range for each such element. tag_numbers: (n_elements,), equal for equal tags.
     inside: (n_blocks, 2), the range of `Page.elements` that begin inside the block, end exclusive.
     """
 
@@ -35,6 +37,9 @@ class Places:
     containers: IntArray
     starts: IntArray
     ends: IntArray
+    starts_in: IntArray
+    ends_in: IntArray
+    tag_numbers: IntArray
     inside: IntArray
 
 
@@ -55,9 +60,11 @@ def places_of(page: Page) -> Places:
     all_opens = np.array(tree.opens, np.int64)
     # Most containers hold several blocks: their ranges are looked up once.
     first_block, end_block = np.searchsorted(starts_at, opens), np.searchsorted(starts_at, closes, side="right")
+    tags = _picked(tree.tags, used)
     return Places(
-        tags=_picked(tree.tags, used), start_tags=_picked(tree.parts, opens.tolist()), parents=parents,
+        tags=tags, start_tags=_picked(tree.parts, opens.tolist()), parents=parents,
         elements=elements, is_run=is_run, containers=containers, starts=first_block[containers], ends=end_block[containers],
+        starts_in=first_block, ends_in=end_block, tag_numbers=numbered(tags),
         inside=np.stack([np.searchsorted(all_opens, starts_at), np.searchsorted(all_opens, ends_at, side="right")], axis=1),
     )  # fmt: skip
 
@@ -67,6 +74,12 @@ def _picked(values: Sequence[Item], indexes: Sequence[int]) -> list[Item]:
 
 
 def _gathered(numbers: Mapping[int, int], keys: Sequence[int]) -> IntArray:
+    return np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
+
+
+def numbered(keys: Sequence[Hashable]) -> IntArray:
+    """Return a small number for each key, equal for equal keys: 0, 1, … in order of appearance."""
+    numbers = dict(zip(dict.fromkeys(keys), count(), strict=False))
     return np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
 
 

@@ -6,13 +6,13 @@ differences of running sums. Nothing here loops over pairs of blocks or over dep
 
 import functools
 import re
-from collections.abc import Hashable, Sequence
-from itertools import count, repeat
+from collections.abc import Sequence
+from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.places import LEVELS, IntArray, Places
+from dripper.labels.places import LEVELS, IntArray, Places, numbered
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -48,6 +48,7 @@ NAME_GROUPS: dict[str, str] = {
 """What class, id, role and itemprop values tell: English words that sites of every language use in their markup."""
 # Generated class lists run to kilobytes; what names an element stands in their first 200 characters.
 _NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
+_GROUPS = [re.compile(pattern) for pattern in NAME_GROUPS.values()]
 _ANY_GROUP = re.compile("|".join(NAME_GROUPS.values()))
 _LETTERS = "".join(chr(code) if chr(code).islower() else " " for code in range(128))
 _WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
@@ -83,14 +84,12 @@ def tree_features(
     """
     own = places.elements
     flags = _flags_of(places)
-    inherited = _inherited(flags, places.parents)[own]
-    near = flags[own] | flags[places.containers[:, 0]] | flags[places.containers[:, 1]]
-    n_tags, n_names = len(TAG_GROUPS), len(NAME_GROUPS)
-    parts: tuple[npt.NDArray[np.float64 | np.int64], ...] = (
+    n_tags = len(TAG_GROUPS)
+    of_own, of_path = _bits(flags[own]), _bits(_inherited(flags, places.parents)[own])
+    near = _bits(flags[own] | flags[places.containers[:, 0]] | flags[places.containers[:, 1]])
+    parts: tuple[npt.NDArray[np.float64 | np.uint8], ...] = (
         _container_features(places, chars, link_chars), _repetition_features(places, chars, link_chars),
-        _bits(inherited, 0, n_tags), _bits(flags[own], 0, n_tags),
-        _bits(inherited, n_tags, n_names), _bits(near, n_tags, n_names),
-        _inline_counts(tags, places.inside),
+        of_path[:, :n_tags], of_own[:, :n_tags], of_path[:, n_tags:], near[:, n_tags:], _inline_counts(tags, places.inside),
     )  # fmt: skip
     return np.concatenate(parts, axis=1, dtype=np.float32)
 
@@ -109,11 +108,11 @@ def _repetition_features(places: Places, chars: FloatArray, link_chars: FloatArr
     """How many blocks stand on the same path of tags, or in equal start tags, and how long and linked those are."""
     paths, depths = _paths(places)
     own, around = places.elements, places.containers[:, 0]
-    tags, start_tags = _numbered(places.tags)[own], _numbered(places.start_tags)
+    tags, start_tags = places.tag_numbers[own], numbered(places.start_tags)
     n_elements = len(start_tags)
-    same_path = _numbered(paths[own].tolist())
-    same_class = _numbered((start_tags[own] * n_elements + start_tags[around]).tolist())
-    siblings = _numbered((tags * n_elements + around).tolist())
+    same_path = numbered(paths[own].tolist())
+    same_class = numbered((start_tags[own] * n_elements + start_tags[around]).tolist())
+    siblings = numbered((tags * n_elements + around).tolist())
     path_blocks, class_blocks = np.bincount(same_path)[same_path], np.bincount(same_class)[same_class]
     path_chars, class_chars = (np.bincount(group, chars)[group] for group in (same_path, same_class))
     class_links = np.bincount(same_class, link_chars)[same_class]
@@ -135,12 +134,6 @@ def _paths(places: Places) -> tuple[IntArray, FloatArray]:
         paths.append(numbers.setdefault((paths[parent], tag), len(numbers) + 1))
         depths.append(depths[parent] + 1)
     return np.array(paths, np.int64), np.array(depths, np.float64)
-
-
-def _numbered(keys: Sequence[Hashable]) -> IntArray:
-    """Return a small number for each key, equal for equal keys: 0, 1, … in order of appearance."""
-    numbers = dict(zip(dict.fromkeys(keys), count(), strict=False))
-    return np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
 
 
 def _flags_of(places: Places) -> IntArray:
@@ -165,7 +158,7 @@ def _word_bits(word: str) -> int:
     lowered = word.lower()
     if _ANY_GROUP.search(lowered) is None:
         return 0
-    found = (re.search(pattern, lowered) is not None for pattern in NAME_GROUPS.values())
+    found = (group.search(lowered) is not None for group in _GROUPS)
     return sum(1 << bit for bit, hit in enumerate(found, start=len(TAG_GROUPS)) if hit)
 
 
@@ -178,8 +171,10 @@ def _inherited(flags: IntArray, parents: IntArray) -> IntArray:
     return flags
 
 
-def _bits(flags: IntArray, first: int, n_bits: int) -> IntArray:
-    return flags[:, None] >> np.arange(first, first + n_bits) & 1
+def _bits(flags: IntArray) -> npt.NDArray[np.uint8]:
+    """Return the bits of flags as columns, those of tags first, then those of names."""
+    bytes_of = flags.astype("<u8").view(np.uint8).reshape(-1, 8)
+    return np.unpackbits(bytes_of, axis=1, count=len(TAG_GROUPS) + len(NAME_GROUPS), bitorder="little")
 
 
 def _inline_counts(tags: Sequence[str], inside: IntArray) -> FloatArray:

@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.errors import MachineError
-from dripper.labels.network import WEIGHT_STEPS, Shape
+from dripper.labels.network import WEIGHT_STEPS, Shape, exact_weights
 
 FloatArray = npt.NDArray[np.float64]
 
-FORMAT = 1
+FORMAT = 2
 """Changes whenever a feature or the network changes its meaning: old weights would give nonsense without an error."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Weights:
     """A trained network and what it needs to label.
 
@@ -39,11 +40,16 @@ class Weights:
     shift: float
     version: str = ""
 
+    @cached_property
+    def exact(self) -> Mapping[str, npt.NDArray[Any]]:
+        """The matrices as labelling needs them. Raises ValueError where they are too large for exact sums."""
+        return exact_weights(self.matrices, self.shape)
+
 
 def save_weights(weights: Weights, path: Path) -> None:
     """Write the file; the same weights always give the same bytes (numpy stamps a constant date into its archives).
 
-    Matrices are rounded to multiples of 1/4096. Raises ValueError for a value outside ±8.
+    Matrices are rounded to multiples of 1/1024. Raises ValueError for a value outside ±32.
     """
     meta = {
         "format": FORMAT, "dilations": weights.shape.dilations, "pooled": weights.shape.pooled,

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 from dripper.config import Settings
 from dripper.errors import InputError, SettingsError
 from dripper.labels import load
+from dripper.labels.lm.checkpoint import foreign_profile
 from dripper.spark.engines import engine_profile, n_engines
 from dripper.spark.fused import FusedJob
 from dripper.spark.label_worker import Loader, check_labeler, load_labeler
@@ -105,6 +106,15 @@ def _check_fused(settings: Settings) -> None:
     load(settings.labeler.name, **settings.labels.options(settings.labeler.name))
 
 
+def _warn_of_profile(settings: Settings) -> None:
+    model = settings.labels.lm.model
+    if trained := foreign_profile(model, settings.profile):
+        logger.warning(
+            "%s was trained on pages of profile %s, and this run makes %s: --set profile=%s gives it what it knows",
+            model, trained, settings.profile, trained,
+        )  # fmt: skip
+
+
 def run_stages(
     spark: SparkSession,
     stages: Sequence[str],
@@ -121,6 +131,8 @@ def run_stages(
     """
     if "label" in stages:
         check_labeler(settings, loader)
+    if "preprocess" in stages and settings.labeler.name == "lm":
+        _warn_of_profile(settings)
     engines = Engines(loader)
     if "label" in stages:
         engines = Engines(loader, n_engines(spark, settings.stages), engine_profile(spark, settings.stages))

@@ -49,6 +49,8 @@ All pages: **{f1:.4f}** ({n} pages; ceiling {ceiling:.4f}).
 
 {scores}
 
+Pages of other collections, which no training saw, were scored once, after this training: see `labeler_cpu.md`.
+
 ## Calibration
 
 Temperature {temperature}, shift {shift}, chosen on the held-out pages for the highest F1. By bins of probability, blocks
@@ -63,7 +65,7 @@ The page's `confidence` against the F1 reached: correlation {correlation:.2f}; b
 
 - Trained on {n} pages, most of them English articles: expect less on kinds of pages with few examples above.
 - Annotators disagree on comments, titles and captions. The labels follow the habits of these sets; there is no switch.
-- Sees what the server sent. Content that a script fetches later, or that stands in JSON, is not on the page.
+- Sees what the server sent. Content that a script fetches later is not on the page; JSON-LD is evidence, never content.
 - A block is kept or dropped whole.
 """
 

@@ -80,13 +80,13 @@ def example_of(page: Page, labelled: LabelledPage) -> Example:
     """Return the example of a page that is split already."""
     block_words = [words_of(block.text) for block in page.blocks]
     truth = words_of(labelled.truth_text)
-    words = np.array([len(own) for own in block_words], np.int64)
+    features = page_features(page)
     return Example(
         key=(labelled.data_set, labelled.id),
         host=labelled.host,
         page_type=labelled.page_type or "",
-        blocks=page_features(page).blocks,
-        words=words,
-        matched=matched_shares(block_words, truth).astype(np.float64) * words,
+        blocks=features.blocks,
+        words=features.words,
+        matched=matched_shares(block_words, truth).astype(np.float64) * features.words,
         truth_words=len(truth),
     )

@@ -12,7 +12,7 @@ from dripper.labels.cpu import score_blocks, standardised
 from dripper.labels.features import NAMES
 from dripper.labels.network import WEIGHT_STEPS
 from dripper.labels.weights import Weights
-from dripper.train.disturb import nameless_features
+from dripper.train.disturb import blanks_of
 from dripper.train.examples import Example
 from dripper.train.optimise import train
 from dripper.train.recipe import Recipe
@@ -44,7 +44,7 @@ def fit(examples: Sequence[Example], recipe: Recipe) -> Weights:
     ]
     matrices = {
         name: np.rint(value * WEIGHT_STEPS) / WEIGHT_STEPS
-        for name, value in train(ready, nameless_features(unfitted), recipe).items()
+        for name, value in train(ready, blanks_of(unfitted), recipe).items()
     }
     return replace(unfitted, matrices=matrices)
 

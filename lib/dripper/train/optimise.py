@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from dripper.labels.network import forward, weight_shapes
 from dripper.train.batches import PAGES_PER_BATCH, Batch, training_batches
-from dripper.train.disturb import disturbed
+from dripper.train.disturb import Blanks, disturbed
 from dripper.train.examples import Example
 from dripper.train.packed import PackedOperations
 from dripper.train.recipe import Recipe
@@ -24,8 +24,8 @@ Tree = dict[str, Any]
 FloatArray = npt.NDArray[np.float64]
 
 
-def train(examples: Sequence[Example], nameless: FloatArray, recipe: Recipe) -> dict[str, FloatArray]:
-    """Return trained weights by name. examples: standardised. nameless: see :func:`dripper.train.disturb.disturbed`.
+def train(examples: Sequence[Example], blanks: Blanks, recipe: Recipe) -> dict[str, FloatArray]:
+    """Return trained weights by name. examples: standardised. blanks: see :func:`dripper.train.disturb.disturbed`.
     The same examples and recipe give the same weights.
 
     (On one machine: sums of floats differ between processors, unlike in labelling.)
@@ -45,7 +45,7 @@ def train(examples: Sequence[Example], nameless: FloatArray, recipe: Recipe) -> 
             done += 1
             rate = _learning_rate(recipe, done / steps, done)
             key = jax.random.PRNGKey(recipe.seed * 1_000_003 + done)
-            batch = disturbed(batch, nameless, recipe, draw)
+            batch = disturbed(batch, blanks, recipe, draw)
             weights, moments, loss = step(weights, moments, batch, key, done, rate)
             losses.append(loss)
             if done > recipe.average_from * steps:

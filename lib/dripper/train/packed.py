@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from dripper.labels.network import EPSILON, Array
+from dripper.labels.network import EPSILON, POOLED_LIMIT, Array
 
 
 class PackedOperations:
@@ -20,9 +20,9 @@ class PackedOperations:
         self._page, self._starts, self._ends = page, starts, ends
         self.drop = drop
 
-    def snap(self, x: Array) -> Array:
-        """Return x: rounding has no gradient, and its 0.2 % of an activation is far under the dropout."""
-        return x
+    def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
+        """Return x @ matrix + bias. (Rounding has no gradient, and its 0.2 % of an activation is far under the dropout.)"""
+        return x @ matrix + bias
 
     def rectify(self, x: Array) -> Array:
         """Return max(x, 0)."""
@@ -36,8 +36,8 @@ class PackedOperations:
         """Return the dilated convolution; blocks of other pages count as zero."""
         return self._moved(x, dilation) * taps[0] + x * taps[1] + self._moved(x, -dilation) * taps[2]
 
-    def container_means(self, x: Array) -> Array:
-        """Return means over each block's containers."""
+    def container_means(self, x: Array, bias: Array) -> Array:
+        """Return means over each block's containers, with bias, rectified and clipped."""
         sums = jnp.concatenate([jnp.zeros_like(x[:1]), jnp.cumsum(x, axis=0)])
         levels = jnp.split(sums, self._starts.shape[1], axis=1)
         means = [
@@ -45,7 +45,7 @@ class PackedOperations:
             / (self._ends[:, level] - self._starts[:, level])[:, None]
             for level, part in enumerate(levels)
         ]
-        return jnp.concatenate(means, axis=1)
+        return jnp.clip(jnp.concatenate(means, axis=1) + bias, 0, POOLED_LIMIT)
 
     def _moved(self, x: Array, by: int) -> Any:
         source = jnp.arange(len(self._page)) - by

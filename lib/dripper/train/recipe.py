@@ -13,13 +13,14 @@ class Recipe:
     dropout: of residual branches. noise: standard deviation of what is added to standardised features.
     feature_drop: share of the features blanked on each page: no feature may be trusted alone.
     name_drop: share of the pages whose class and id names are hidden, as on pages from before style sheets.
+    metadata_drop: share of the pages whose metadata are hidden: older pages have none.
     average_from: share of the steps after which weights are averaged, exponentially: `average_decay` a step.
     """
 
     width: int = 64
     pool_width: int = 12
     shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32, 1), pooled=(1, 3, 5)))
-    epochs: int = 20
+    epochs: int = 16
     batch_blocks: int = 4096
     learning_rate: float = 3e-3
     weight_decay: float = 0.02
@@ -27,6 +28,7 @@ class Recipe:
     noise: float = 0.3
     feature_drop: float = 0.1
     name_drop: float = 0.15
+    metadata_drop: float = 0.3
     average_from: float = 0.6
     average_decay: float = 0.995
     seed: int = 0

@@ -1,0 +1,66 @@
+"""What a page says about itself out of sight: its type, description and text in `meta` elements and JSON-LD.
+
+Open Graph (https://ogp.me) and schema.org (https://schema.org/docs/datamodel.html). Of 2,300 labelled pages 91 % have a
+description, 81 % an `og:type`, 55 % JSON-LD. Labelers read it; nothing of it becomes content.
+"""
+
+import json
+from typing import Any, NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser
+
+# A script beyond it is a shop's whole catalogue; the 2,300 pages have none.
+MAX_JSON_CHARS = 1_000_000
+_DESCRIPTIONS = frozenset({"description", "og:description"})
+_TEXTS = frozenset({"articleBody", "description", "text"})
+
+
+class Metadata(NamedTuple):
+    """types: `og:type` and the names of schema.org types, lower case, in order of appearance. description: of `meta`
+    elements. body: what JSON-LD holds as articleBody, description or text.
+    """
+
+    types: tuple[str, ...] = ()
+    description: str = ""
+    body: str = ""
+
+
+def metadata_of(document: LexborHTMLParser) -> Metadata:
+    """Return what a document says about itself; broken JSON is skipped."""
+    types: dict[str, None] = {}
+    descriptions: dict[str, None] = {}
+    texts: dict[str, None] = {}
+    # One query: each walks the whole page (0.2 ms).
+    for node in document.css('meta[content], script[type="application/ld+json" i]'):
+        if node.tag == "script":
+            _read_json(node.text(), types, texts)
+            continue
+        attributes = node.attributes
+        name = (attributes.get("property") or attributes.get("name") or "").lower()
+        if name == "og:type":
+            types[(attributes["content"] or "").strip().lower()] = None
+        elif name in _DESCRIPTIONS:
+            descriptions[attributes["content"] or ""] = None
+    types.pop("", None)
+    return Metadata(tuple(types), "\n".join(descriptions), "\n".join(texts))
+
+
+def _read_json(source: str, types: dict[str, None], texts: dict[str, None]) -> None:
+    """Add the types and texts of one script."""
+    if len(source) > MAX_JSON_CHARS:
+        return
+    try:
+        pending: list[Any] = [json.loads(source, strict=False)]
+    except (ValueError, RecursionError):
+        return
+    while pending:
+        value = pending.pop()
+        if isinstance(value, list):
+            pending.extend(reversed(value))
+        elif isinstance(value, dict):
+            kinds = value.get("@type")
+            for kind in kinds if isinstance(kinds, list) else [kinds]:
+                if isinstance(kind, str):
+                    types[kind.rpartition("/")[2].lower()] = None
+            texts.update((text, None) for name, text in value.items() if name in _TEXTS and isinstance(text, str))
+            pending.extend(reversed(value.values()))
