@@ -5,6 +5,7 @@ worker (it ends workers that are idle for a minute).
 """
 
 import contextlib
+import contextlib
 import gc
 import logging
 import math
