@@ -5,7 +5,6 @@ worker (it ends workers that are idle for a minute).
 """
 
 import contextlib
-import contextlib
 import gc
 import logging
 import math
