@@ -24,7 +24,7 @@ from dripper.spark.label_worker import (
     load_labeler,
 )
 from dripper.spark.schemas import LABELS
-from stage_labelers import DeadLabeler, DyingLabeler, HashLabeler, PoisonedLabeler, load_hash
+from stage_labelers import DeadLabeler, DyingLabeler, HashLabeler, PoisonedLabeler, load_dead, load_hash
 
 SCHEMA = to_arrow_schema(StructType([StructField(field.name, field.dataType) for field in LABELS]))
 
@@ -146,6 +146,14 @@ def test_rows_keep_their_keys() -> None:
         ("hash", "1", 1, 3)
     }
     assert all(isinstance(row["main"], list) and len(row["main"]) == 1 for row in made)
+
+
+def test_a_task_that_failed_leaves_no_engine_behind() -> None:
+    mapper = labels_mapper(load_dead, load(), SCHEMA, None)
+    for _ in range(2):
+        with pytest.raises(EngineError):
+            mapped(mapper, rows(1))
+    assert len(mapped(labels_mapper(load_hash, load(), SCHEMA, None), rows(1))) == 1
 
 
 def test_columns_of_labels_without_probabilities_are_null() -> None:

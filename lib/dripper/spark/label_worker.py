@@ -86,7 +86,6 @@ class Engine:
             if len(pages) > 1:
                 half = len(pages) // 2
                 logger.warning("a batch of %d pages failed: %s", len(pages), problem)
-                logger.warning("a batch of %d pages failed: %s", len(pages), problem)
                 return self.label(pages[:half]) + self.label(pages[half:])
             if self._works():
                 break
@@ -137,7 +136,12 @@ def labels_mapper(
         rows = (row for batch in batches for row in batch.to_pylist())
         for group in groups(rows, settings.stages):
             # Only now: a task without rows starts no engine.
-            made = _labelled(_engine(loader, settings.model_dump_json()), group)
+            try:
+                made = _labelled(_engine(loader, settings.model_dump_json()), group)
+            except Exception:
+                # Spark tries the task again, maybe in this worker: with an engine of its own.
+                _engine.cache_clear()
+                raise
             yield from in_batches(made, schema)
             if progress is not None:
                 progress.add({"labelled": len(group)})
