@@ -85,10 +85,6 @@ def load_poisoned(settings: Settings) -> HashLabeler:
     return PoisonedLabeler()
 
 
-def load_dying(settings: Settings) -> HashLabeler:
-    return DyingLabeler()
-
-
 def load_dead(settings: Settings) -> HashLabeler:
     return DeadLabeler()
 

@@ -1,9 +1,6 @@
 """The small jobs beside the main one."""
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from pyspark.sql import SparkSession
@@ -11,21 +8,10 @@ from pyspark.sql import SparkSession
 from dripper.config import Settings
 from dripper.spark.run import run
 from dripper.spark.tables import Tables
+from job_mains import job
 from warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark
-
-ROOT = Path(__file__).parents[2]
-
-
-def job(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"jobs_{name}", ROOT / "jobs" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture

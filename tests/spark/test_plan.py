@@ -3,7 +3,17 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.spark.plan import Batch, BatchSize, LedgerEntry, PlannedFile, make_plan, split_into_tasks
+from dripper.spark.plan import (
+    UNFINISHED,
+    Batch,
+    BatchSize,
+    LedgerEntry,
+    Plan,
+    PlannedFile,
+    existing,
+    make_plan,
+    split_into_tasks,
+)
 
 SIZE = BatchSize(files=3, bytes=100)
 FILES = st.lists(
@@ -77,6 +87,21 @@ def test_the_limit_counts_files_to_do_and_says_what_is_left() -> None:
     files = [PlannedFile(name, 1) for name in "abcde"]
     plan = make_plan(files, [LedgerEntry(files[0], 1, "done")], SIZE, limit=2)
     assert (names(plan.fresh), plan.n_done, plan.n_left) == (["b", "c"], 1, 2)
+
+
+@given(FILES, st.sampled_from(UNFINISHED))
+def test_batches_are_resumed_at_the_stage_they_are_at(files: list[PlannedFile], state: str) -> None:
+    first = make_plan(files, [], SIZE)
+    ledger = as_ledger(first.fresh, state)
+    again = make_plan(files, ledger, SIZE)
+    assert [(batch.number, batch.state) for batch in again.resumed] == [(batch.number, state) for batch in first.fresh]
+    others = [other for other in UNFINISHED if other != state]
+    assert make_plan(files, ledger, SIZE, limit=1, states=others) == Plan((), (), (), len(files), 0)
+
+
+def test_a_batch_with_a_planned_file_is_planned() -> None:
+    entries = [LedgerEntry(PlannedFile(name, 1), 1, state) for name, state in (("a", "labelled"), ("b", "planned"))]
+    assert existing(entries, {1}) == [Batch(1, (PlannedFile("a", 1), PlannedFile("b", 1)), "planned")]
 
 
 def test_other_files_of_the_ledger_are_left_alone() -> None:

@@ -15,8 +15,8 @@ from dripper.spark.schemas import TABLES
 from dripper.spark.staged import STAGES
 from dripper.spark.tables import Tables
 from dripper.warc import read_records
-from stage_labelers import HashLabeler, load_counted, load_dead, load_dying, load_hash, load_poisoned
-from warcs import page, pages, write_warc
+from stage_labelers import HashLabeler, load_counted, load_dead, load_hash, load_poisoned
+from warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark
 
@@ -49,12 +49,13 @@ def test_all_stages_give_the_rows_of_the_fused_job(spark: SparkSession, sample: 
 def test_the_shared_archives_with_labels_by_hash(
     spark: SparkSession, shared: Path, archives: Path, tmp_path: Path
 ) -> None:
-    """Every page of 130 good and broken files, beside one process without Spark."""
-    outcome = run(spark, str(archives), str(tmp_path), STAGED, loader=load_hash)
+    """Every third of 130 good and broken files, beside one process without Spark."""
+    files = ",".join(sorted(str(file) for file in archives.rglob("*arc*") if file.is_file())[::3])
+    outcome = run(spark, files, str(tmp_path), STAGED, loader=load_hash)
     assert outcome.complaints == ()
     staged = rows_of(spark, tmp_path)
-    assert outcome.ledger["pages"] == len(staged) > 400
-    assert outcome.totals.fallback_pages > 20
+    assert outcome.ledger["pages"] == len(staged) > 80
+    assert outcome.totals.fallback_pages > 5
     extractor = Extractor(STAGED.labeler, labeler=HashLabeler())
     compared = 0
     for file in sorted({str(row["warc_file"]) for row in staged.values()}):
@@ -67,7 +68,7 @@ def test_the_shared_archives_with_labels_by_hash(
             columns = extraction_columns(expected) | {"charset": expected.charset, "url": record.url}
             assert {name: row[name] for name in columns} == columns
             compared += 1
-    assert compared > 400
+    assert compared > 80
 
 
 def test_each_stage_by_itself_takes_what_the_one_before_left(spark: SparkSession, tmp_path: Path) -> None:
@@ -96,33 +97,29 @@ def test_each_stage_by_itself_takes_what_the_one_before_left(spark: SparkSession
             assert len(ids) == len(set(ids)) == (4 if table in ("blocks", "labels") else 6)
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_a_stage_killed_after_its_rows_is_done_again_with_the_same_rows(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str
+def test_every_stage_killed_after_its_rows_is_done_again_with_the_same_rows(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The kill falls where it hurts most: the rows are committed, the ledger does not know."""
-    write_warc(tmp_path / "a.warc", pages(1, 3))
-    output, archive = tmp_path / "out", str(tmp_path / "a.warc")
-    before = STAGES[: STAGES.index(stage)]
-    if before:
-        run_stages(spark, before, str(output), STAGED, archive, loader=load_hash)
-    with monkeypatch.context() as patch:
+    archive = str(write_warc(tmp_path / "a.warc", pages(1, 3)))
+    output = tmp_path / "out"
 
-        def killed(*_: object, **__: object) -> None:
-            raise RuntimeError("killed")
+    def killed(*_: object, **__: object) -> None:
+        raise RuntimeError("killed")
 
-        patch.setattr("dripper.spark.ledger.Ledger.finish", killed)
+    for stage, table in zip(STAGES, ("blocks", "labels", "extractions"), strict=True):
         warcs = archive if stage == "preprocess" else None
-        outcome = run_stages(spark, [stage], str(output), STAGED, warcs, loader=load_hash)
-    assert ["RuntimeError: killed" in words for words in outcome.complaints] == [True]
-    assert "run the same command again" in outcome.complaints[0]
-    table = {"preprocess": "blocks", "label": "labels", "extract": "extractions"}[stage]
-    left = rows_of(spark, output, table)
-    assert len(left) == 3
-    rest = run(spark, archive, str(output), STAGED, loader=load_hash)
-    assert rest.complaints == ()
-    assert rows_of(spark, output, table) == left
-    assert len(rows_of(spark, output)) == rest.ledger["pages"] == 3
+        with monkeypatch.context() as patch:
+            patch.setattr("dripper.spark.ledger.Ledger.finish", killed)
+            outcome = run_stages(spark, [stage], str(output), STAGED, warcs, loader=load_hash)
+        assert ["RuntimeError: killed" in words for words in outcome.complaints] == [True]
+        assert "run the same command again" in outcome.complaints[0]
+        left = rows_of(spark, output, table)
+        again = run_stages(spark, [stage], str(output), STAGED, warcs, loader=load_hash)
+        assert again.complaints == ()
+        assert rows_of(spark, output, table) == left
+        assert len(left) == again.ledger["pages"] == 3
+    assert again.ledger["done"] == 1
 
 
 def test_pages_that_the_labeler_fails_on_go_to_the_fallback(spark: SparkSession, tmp_path: Path) -> None:
@@ -137,24 +134,6 @@ def test_pages_that_the_labeler_fails_on_go_to_the_fallback(spark: SparkSession,
     assert (rows[poison[0]]["method"], rows[poison[0]]["markdown"]) == ("fallback:body", "this is poison\n\nand more\n")
     assert rows[short[0]]["method"] == "fallback:body"
     assert "without usable labels" in summary(outcome, "out")
-
-
-def test_without_a_fallback_they_are_error_rows(spark: SparkSession, tmp_path: Path) -> None:
-    write_warc(tmp_path / "a.warc", [page(1), ("http://example.org/poison", b"<p>this is poison")])
-    settings = load(assignments=["labeler.staged=true", "labeler.fallback=empty"])
-    outcome = run(spark, str(tmp_path / "a.warc"), str(tmp_path / "out"), settings, loader=load_poisoned)
-    assert (outcome.complaints, outcome.totals.failed_pages) == ((), 1)
-    failed = [row for row in rows_of(spark, tmp_path / "out").values() if row["error_code"]]
-    assert [(row["error_code"], row["error_detail"]) for row in failed] == [
-        ("labeler_failed", "RuntimeError: cannot read this")
-    ]
-
-
-def test_an_engine_that_dies_of_a_page_costs_that_page(spark: SparkSession, tmp_path: Path) -> None:
-    deadly = ("http://example.org/deadly", b"<p>this is deadly")
-    write_warc(tmp_path / "a.warc", [*pages(1, 3), deadly, *pages(4, 3)])
-    outcome = run(spark, str(tmp_path / "a.warc"), str(tmp_path / "out"), STAGED, loader=load_dying)
-    assert (outcome.complaints, outcome.totals.label.pages, outcome.totals.label.failed) == ((), 7, 1)
 
 
 def test_an_engine_that_never_works_ends_the_stage_and_says_so(spark: SparkSession, tmp_path: Path) -> None:
@@ -209,6 +188,12 @@ def test_labelers_of_whole_pages_cannot_run_staged(spark: SparkSession, tmp_path
     with pytest.raises(SettingsError, match="the labeler cpu reads whole pages"):
         run(spark, str(tmp_path / "a.warc"), str(tmp_path / "out"), load(assignments=["labeler.staged=true"]))
     assert not (tmp_path / "out").exists()
+
+
+def test_an_engine_in_the_fused_job_is_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
+    settings = load(assignments=["labeler.name=lm", "labeler.staged=false", "labels.lm.model=x"])
+    with pytest.raises(SettingsError, match=r"leave it out, or set labels\.lm\.endpoint"):
+        run(spark, str(tmp_path), str(tmp_path / "out"), settings)
 
 
 def test_a_stage_without_the_one_before_is_one_sentence(spark: SparkSession, tmp_path: Path) -> None:

@@ -53,6 +53,13 @@ def test_commas_patterns_and_no_file_twice(folder: Path) -> None:
     assert names(spec, folder) == ["z.warc.zst", "b/2.warc.gz", "b/1.WARC"]
 
 
+def test_a_list_longer_than_any_file_name(tmp_path: Path) -> None:
+    files = [tmp_path / f"{i}-{'x' * 100}.warc" for i in range(60)]
+    for file in files:
+        file.touch()
+    assert len(expand(",".join(map(str, files)))) == 60
+
+
 def test_a_file_with_a_comma_or_a_bracket_in_its_name(tmp_path: Path) -> None:
     for name in ("a,b.warc", "a[1].warc"):
         (tmp_path / name).touch()

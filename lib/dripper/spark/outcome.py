@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from dripper.spark.ledger import n_skipped
@@ -70,17 +72,32 @@ def unclosed_stages(tables: Tables, stages: Iterable[str], batches: Sequence[int
     words = []
     if records != n_pages + skipped:
         words.append(f"{records} records were seen, but {n_pages} pages and {skipped} skipped were counted")
-    split = int(tables.read("pages").where(F.col("batch").isin(list(batches)) & F.col("error_code").isNull()).count())
+    found = _staged_rows(tables, batches)
+    split = found["pages"][2]
     expected = {
         "preprocess": {"pages": n_pages, "blocks": split},
         "label": {"labels": split},
         "extract": {"extractions": n_pages},
     }
     for table, wanted in ((table, wanted) for stage in stages for table, wanted in expected[stage].items()):
-        rows, pages = _rows_and_pages(tables, table, batches)
+        rows, pages, _ = found[table]
         if not wanted == rows == pages:
             words.append(f"{wanted} pages went into the table {table}, but it has {rows} rows of {pages} pages")
     return [f"{problem}: {_REPORT_THIS}" for problem in words]
+
+
+def _staged_rows(tables: Tables, batches: Sequence[int]) -> dict[str, tuple[int, int, int]]:
+    """Return of each table between stages, and of `extractions`: rows, different pages, rows without an error; in one query."""
+    parts = []
+    for table in ("pages", "blocks", "labels", "extractions"):
+        rows = tables.read(table).where(F.col("batch").isin(list(batches)))
+        error = F.col("error_code") if table != "blocks" else F.lit(None)
+        parts.append(rows.select(F.lit(table).alias("table"), "page_id", error.isNull().cast("int").alias("good")))
+    counted = (
+        reduce(DataFrame.union, parts).groupBy("table").agg(F.count("*"), F.count_distinct("page_id"), F.sum("good"))
+    )
+    found = {row[0]: (int(row[1]), int(row[2]), int(row[3])) for row in counted.collect()}
+    return {table: found.get(table, (0, 0, 0)) for table in ("pages", "blocks", "labels", "extractions")}
 
 
 def _rows_and_pages(tables: Tables, table: str, batches: Sequence[int]) -> tuple[int, int]:

@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pyspark.sql import SparkSession
 
 from dripper.config import Settings
-from dripper.errors import InputError
+from dripper.errors import InputError, SettingsError
 from dripper.labels import load
+from dripper.labels.lm.checkpoint import foreign_profile
 from dripper.spark.engines import engine_profile, n_engines
 from dripper.spark.fused import FusedJob
 from dripper.spark.label_worker import Loader, check_labeler, load_labeler
@@ -33,10 +34,11 @@ def open_tables(spark: SparkSession, output: str, staged: bool = False) -> tuple
     """Return the tables below `output`, made if they are not there, and the ledger among them."""
     tables = Tables(spark, output)
     # At once, as each waits for the file system and for Spark's planner most of the time.
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        is_new = dict(zip(NAMES, pool.map(tables.create, NAMES), strict=True))
-    for name in BETWEEN if staged else ():
-        tables.create(name)
+    names = (*NAMES, *BETWEEN[:-1]) if staged else NAMES
+    with ThreadPoolExecutor(max_workers=len(names)) as pool:
+        is_new = dict(zip(names, pool.map(tables.create, names), strict=True))
+    if staged:
+        tables.create(BETWEEN[-1])
     return tables, Ledger(spark, tables, is_new["warc_files"])
 
 
@@ -78,7 +80,7 @@ def run(
     """
     if settings.labeler.runs_staged:
         return run_stages(spark, STAGES, output, settings, warcs, limit, loader)
-    load(settings.labeler.name, **settings.labels.options(settings.labeler.name))
+    _check_fused(settings)
     tables, ledger = open_tables(spark, output)
     at_once = slots(spark)
     plan = plan_files(ledger, warcs, settings, at_once, limit)
@@ -93,6 +95,24 @@ def run(
         counts = ledger.counts()
         complaints = [*unfinished(totals), *problems.result()]
     return Outcome(plan, totals, counts, tuple(complaints))
+
+
+def _check_fused(settings: Settings) -> None:
+    if settings.labeler.name == "lm" and not settings.labels.lm.endpoint:
+        raise SettingsError(
+            "labeler.staged=false: an engine of the labeler lm cannot be shared with the processes that pages are worked on "
+            "in; leave it out, or set labels.lm.endpoint to a server"
+        )
+    load(settings.labeler.name, **settings.labels.options(settings.labeler.name))
+
+
+def _warn_of_profile(settings: Settings) -> None:
+    model = settings.labels.lm.model
+    if trained := foreign_profile(model, settings.profile):
+        logger.warning(
+            "%s was trained on pages of profile %s, and this run makes %s: --set profile=%s gives it what it knows",
+            model, trained, settings.profile, trained,
+        )  # fmt: skip
 
 
 def run_stages(
@@ -111,6 +131,8 @@ def run_stages(
     """
     if "label" in stages:
         check_labeler(settings, loader)
+    if "preprocess" in stages and settings.labeler.name == "lm":
+        _warn_of_profile(settings)
     engines = Engines(loader)
     if "label" in stages:
         engines = Engines(loader, n_engines(spark, settings.stages), engine_profile(spark, settings.stages))

@@ -29,7 +29,7 @@ from dripper.spark.plan import UNFINISHED, Batch, split_into_tasks
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import BLOCKS, EXTRACTIONS, LABELS, PAGES
 from dripper.spark.tables import Tables
-from dripper.spark.totals import Totals, work_through
+from dripper.spark.totals import Report, Totals, work_through
 from dripper.spark.worker import REPORT, files_mapper, preparing
 
 STAGES = ("preprocess", "label", "extract")
@@ -61,6 +61,7 @@ class StagedJob:
         self._slots = slots
         self._engines = engines
         self._totals = Totals()
+        self._reports: dict[int, list[Report]] = {}
         self._lock = threading.Lock()
         # Two label stages at once would start twice as many engines as there are GPUs.
         self._labelling = threading.Lock()
@@ -102,6 +103,7 @@ class StagedJob:
         finally:
             made.unpersist()
         self._ledger.finish(batch, reports, datetime.now(UTC), state="preprocessed")
+        self._reports[batch.number] = reports
         with self._lock:
             self._totals.read(reports)
             self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in reports)
@@ -132,7 +134,7 @@ class StagedJob:
             start = time.monotonic()
             self._tables.replace_batch("labels", rows, batch.number)
             seconds = time.monotonic() - start
-        self._ledger.finish(batch, self._ledger.reports(batch), datetime.now(UTC), state="labelled")
+        self._ledger.finish(batch, self._files_of(batch), datetime.now(UTC), state="labelled")
         with self._lock:
             totals = self._totals.label
             for name in ("pages", "failed", "windowed", "passes"):
@@ -168,10 +170,16 @@ class StagedJob:
         )
         by_file = {row["warc_file"]: row.asDict() for row in counted}
         none: dict[str, Any] = {"rows": 0, "failed_pages": 0, "fallback_pages": 0}
-        reports = [report | by_file.get(report["warc_file"], none) for report in self._ledger.reports(batch)]
+        reports = [report | by_file.get(report["warc_file"], none) for report in self._files_of(batch)]
         self._ledger.finish(batch, reports, datetime.now(UTC))
         with self._lock:
             self._totals.written(reports, sum(report["rows"] for report in reports))
+
+    def _files_of(self, batch: Batch) -> list[Report]:
+        """Return what is known of the batch's files: from this run's first stage, or from the ledger."""
+        if batch.number not in self._reports:
+            self._reports[batch.number] = self._ledger.reports(batch)
+        return self._reports[batch.number]
 
     def _batch_of(self, table: str, batch: Batch) -> DataFrame:
         return self._tables.read(table).where(F.col("batch") == batch.number)

@@ -54,7 +54,7 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
 
 def _parts(spec: str) -> list[str]:
     """Split at commas, unless the whole is the name of a file."""
-    if spec and local_path(spec).exists():
+    if spec and _is_there(local_path(spec)):
         return [spec]
     parts = [part.strip() for part in spec.split(",") if part.strip()]
     if not parts:
@@ -62,6 +62,14 @@ def _parts(spec: str) -> list[str]:
             "no archive files were named; give files, folders, patterns, s3:// or http:// addresses, or @lists"
         )
     return parts
+
+
+def _is_there(path: Path) -> bool:
+    """Tell whether something has this name; a name that is too long for any file, such as a list of many, is nobody's."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def _expand_part(part: str, settings: ReadSettings) -> Iterator[SourceFile]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dripper.errors import MachineError, SettingsError
-from dripper.labels.lm.checkpoint import DRIPPER_1_0, DRIPPER_1_1, OWN, find_checkpoint, fingerprint
+from dripper.labels.lm.checkpoint import DRIPPER_1_0, DRIPPER_1_1, OWN, find_checkpoint, fingerprint, foreign_profile
 from dripper.labels.lm.prompt import PUBLIC
 from tiny_lm import make_config
 
@@ -45,6 +45,24 @@ def test_public_checkpoints_are_known_by_name(tmp_path: Path, name: str, archite
 def test_a_renamed_folder_is_known_by_what_its_config_remembers(folder: Path) -> None:
     make_config(folder, _name_or_path="opendatalab/MinerU-HTML")
     assert find_checkpoint(str(folder)).training == DRIPPER_1_0
+
+
+@pytest.mark.parametrize(
+    ("name", "architecture", "profile", "foreign"),
+    [
+        ("MinerU-HTML-v1.1", "HunYuanDenseV1ForCausalLM", "dripper", "mineru-1.1"),
+        ("MinerU-HTML-v1.1", "HunYuanDenseV1ForCausalLM", "mineru-1.1", None),
+        ("MinerU-HTML", "Qwen3ForCausalLM", "dripper", "paper"),
+        ("Qwen3-0.6B", "Qwen3ForCausalLM", "dripper", None),
+    ],
+)
+def test_pages_of_another_profile_than_the_training_had_are_told(
+    tmp_path: Path, name: str, architecture: str, profile: str, foreign: str | None
+) -> None:
+    (tmp_path / name).mkdir()
+    make_config(tmp_path / name, architectures=[architecture])
+    assert foreign_profile(str(tmp_path / name), profile) == foreign
+    assert foreign_profile("opendatalab/nowhere", profile) is None
 
 
 def test_trainings_name_prompts_that_exist() -> None:

@@ -16,11 +16,13 @@ FINGERPRINT_BYTES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What a checkpoint was trained on: name of the prompt, form of the answer, how often the chat template is applied."""
+    """What a checkpoint was trained on: name of the prompt, form of the answer, how often the chat template is applied, which
+    profile of preprocessing (None: unknown)."""
 
     prompt: str
     answer: str
     chat: str
+    profile: str | None = None
 
 
 OWN = Training(prompt="own", answer="json", chat="once")
@@ -29,8 +31,8 @@ OWN = Training(prompt="own", answer="json", chat="once")
 #   template, and answers in JSON.
 # - v1.1 (PyPI mineru-html 1.1.2, vLLM backend) applies the chat template in process() and again, with a system message,
 #   in generate(); the answer is compact within <answer> tags.
-DRIPPER_1_0 = Training(prompt="v0", answer="json", chat="none")
-DRIPPER_1_1 = Training(prompt="short_compact", answer="tagged", chat="twice")
+DRIPPER_1_0 = Training(prompt="v0", answer="json", chat="none", profile="paper")
+DRIPPER_1_1 = Training(prompt="short_compact", answer="tagged", chat="twice", profile="mineru-1.1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,14 @@ def find_checkpoint(model: str) -> Checkpoint:
         # The hub keeps a snapshot in a folder named after its commit.
         f"{name}@{fingerprint(folder) if here else folder.name[:12]}",
     )
+
+
+def foreign_profile(model: str, profile: str) -> str | None:
+    """Return the profile that a checkpoint in a folder was trained on, where it is known and another than `profile`."""
+    if not Path(model).expanduser().is_dir():
+        return None
+    trained = find_checkpoint(model).training.profile
+    return trained if trained != profile else None
 
 
 def fingerprint(folder: Path) -> str:

@@ -1,0 +1,62 @@
+"""Where the stage `label` runs; on a cluster with pretended GPUs: there, and nothing else."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dripper.config import StageSettings
+from dripper.errors import SettingsError
+from dripper.spark.engines import engine_profile, gives_profiles, n_engines
+from warcs import pages, write_warc
+
+pytestmark = pytest.mark.spark
+
+TESTS = Path(__file__).parents[1]
+
+
+def test_one_engine_where_nothing_is_said_and_no_gpu_is(spark: SparkSession) -> None:
+    assert n_engines(spark, StageSettings()) == 1
+    assert n_engines(spark, StageSettings(engines=3)) == 3
+    assert engine_profile(spark, StageSettings()) is None
+
+
+def test_a_session_that_cannot_give_gpus_says_what_to_do(spark: SparkSession) -> None:
+    assert not gives_profiles(spark)
+    with pytest.raises(SettingsError, match=r"run jobs/preprocess\.py, jobs/label\.py and jobs/extract\.py") as caught:
+        engine_profile(spark, StageSettings(gpus=1))
+    assert "spark.dynamicAllocation.enabled=true" in str(caught.value)
+    assert "spark.task.resource.gpu.amount=1" in str(caught.value)
+
+
+def test_only_the_stage_label_runs_on_executors_with_gpus(tmp_path: Path, python: str) -> None:
+    """Executors of two resource profiles on a standalone cluster; whose GPUs are a script's word."""
+    script = tmp_path / "gpus.sh"
+    script.write_text('#!/bin/sh\necho \'{"name": "gpu", "addresses": ["0"]}\'\n')
+    script.chmod(0o755)
+    archive = write_warc(tmp_path / "a.warc", pages(1, 4))
+    path = os.pathsep.join([str(TESTS.parent / "lib"), str(TESTS), os.environ.get("PYTHONPATH", "")])
+    told = subprocess.run(
+        [python, str(TESTS / "gpu_job.py"), str(archive), str(tmp_path / "out"), str(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": path},
+        cwd=tmp_path,
+        timeout=900,
+    )
+    assert told.returncode == 0, told.stderr[-3000:]
+    seen = json.loads(told.stdout.splitlines()[-1])
+    assert seen["complaints"] == []
+    assert seen["labelled_with"] == ["gpu"] * 4
+    # The default profile is 0. Its executors have no GPU and did all the rest.
+    on_gpus = [(gpus, tasks) for profile, gpus, tasks in seen["executors"] if profile != 0]
+    assert on_gpus
+    assert all(gpus for gpus, _ in on_gpus)
+    assert not any(gpus for profile, gpus, _ in seen["executors"] if profile == 0)
+    assert sum(tasks for _, tasks in on_gpus) == 1
+    assert [tasks for profile, tasks in seen["stages"] if profile != 0 and tasks] == [1]
+    assert sum(tasks for profile, tasks in seen["stages"] if profile == 0) > 5
