@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 LIB = ROOT / "lib"
 MODULES = sorted((LIB / "dripper").rglob("*.py"))
 LAYERS = {
-    **dict.fromkeys(("errors",), 0),
+    **dict.fromkeys(("errors", "settings"), 0),
     **dict.fromkeys(("config", "guard", "language", "hosts", "cost"), 1),
     **dict.fromkeys(("warc", "html", "datasets"), 2),
     **dict.fromkeys(("labels",), 3),

@@ -69,6 +69,26 @@ def test_every_page_gets_its_own_outcome(texts: list[str], dies: bool) -> None:
             assert np.array_equal(outcome.main, expected.main)
 
 
+@pytest.mark.parametrize("closes", [True, False])
+def test_a_dead_engine_is_closed_before_the_next_one_starts(closes: bool) -> None:
+    """It holds the memory that the next one asks for."""
+    events: list[str] = []
+
+    class Closing(DyingLabeler):
+        def __init__(self) -> None:
+            super().__init__()
+            events.append("start")
+
+        def close(self) -> None:
+            events.append("close")
+            if not closes:
+                raise RuntimeError("cannot even close")
+
+    outcomes = Engine(Closing).label([simplified("a"), simplified("deadly"), simplified("b")])
+    assert [isinstance(outcome, str) for outcome in outcomes] == [False, True, False]
+    assert events[:3] == ["start", "close", "start"]
+
+
 def test_a_labeler_that_loses_pages_is_not_believed() -> None:
     class Losing(HashLabeler):
         def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:

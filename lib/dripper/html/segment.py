@@ -45,11 +45,16 @@ def segment(tree: Tree, texts: list[str], removed: bytearray) -> tuple[list[Para
     texts: as `tree.parts`, its even entries perhaps changed. removed: flags by element; these are as if not there.
     Linear in the number of elements and parts.
     """
-    kinds = classify(tree, texts, removed)
+    paragraphs, entered = _walk(tree, texts, removed, classify(tree, texts, removed))
+    body = tree.tags.index("body") if "body" in tree.tags else -1
+    return [_without_body(tree, texts, each) if each[0] == body else each for each in paragraphs], entered
+
+
+def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tuple[list[Paragraph], list[int]]:
+    """Go over the elements once, down into those that are split."""
     paragraphs: list[Paragraph] = []
     opens, closes, lasts = tree.opens, tree.closes, tree.lasts
     block, splits = kinds.block, kinds.splits
-    body = tree.tags.index("body") if "body" in tree.tags else -1
     node, child, start = 0, 1, -1
     frames: list[int] = []
     entered: list[int] = []
@@ -58,7 +63,7 @@ def segment(tree: Tree, texts: list[str], removed: bytearray) -> tuple[list[Para
             if start >= 0:
                 paragraphs.append(Paragraph(node, start, closes[node] - 1, True))
             if not frames:
-                return [_without_body(tree, texts, each) if each[0] == body else each for each in paragraphs], entered
+                return paragraphs, entered
             start = _text_at(texts, closes[node] + 1)
             child, node = lasts[node] + 1, frames.pop()
         elif removed[child]:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+import dripper.labels.characters as characters
 from dripper.html.metadata import Metadata
-from dripper.labels import characters
 from dripper.labels.characters import IntArray, PageCharacters
 from dripper.labels.word_features import NAMES as WORD_NAMES
 from dripper.labels.word_features import word_features
