@@ -146,9 +146,7 @@ def run_stages(
     if warcs is not None:
         plan = plan_files(ledger, warcs, settings, at_once, limit, states)
     else:
-        ready = ledger.batches(states[0])
-        taken = ready if limit is None else ready[:limit]
-        plan = Plan(tuple(taken), (), (), n_done=0, n_left=_n_files(ready) - _n_files(taken))
+        plan = _ready(ledger, states[0], limit)
     batches = _begun(plan)
     ledger.record(plan)
     totals = Totals()
@@ -158,6 +156,12 @@ def run_stages(
             totals = job.run(batches, progress, stages)
     problems = unclosed_stages(tables, stages, _written(batches, totals))
     return Outcome(plan, totals, ledger.counts(), (*unfinished(totals), *problems), tuple(stages))
+
+
+def _ready(ledger: Ledger, state: str, limit: int | None) -> Plan:
+    batches = ledger.batches(state)
+    taken = batches if limit is None else batches[:limit]
+    return Plan(tuple(taken), (), (), n_done=0, n_left=_n_files(batches) - _n_files(taken))
 
 
 def _begun(plan: Plan) -> list[Batch]:
