@@ -143,10 +143,11 @@ def run_stages(
     tables, ledger = open_tables(spark, output, staged=True)
     at_once = slots(spark)
     states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
-    if warcs is not None:
-        plan = plan_files(ledger, warcs, settings, at_once, limit, states)
-    else:
-        plan = _ready(ledger, states[0], limit)
+    plan = (
+        _ready(ledger, states[0], limit)
+        if warcs is None
+        else plan_files(ledger, warcs, settings, at_once, limit, states)
+    )
     batches = _begun(plan)
     ledger.record(plan)
     totals = Totals()
