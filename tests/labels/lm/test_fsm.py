@@ -8,8 +8,9 @@ import pytest
 from dripper.errors import PageError
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.decision import Decision
-from dripper.labels.lm.fsm import PROCESSORS, follow
+from dripper.labels.lm.fsm import PROCESSORS
 from dripper.labels.lm.fsm_rules import HOLE, Machine, machine_of, validate
+from dripper.labels.lm.generating import follow
 from dripper.labels.lm.regex import allowed_tokens, label_bias
 from dripper.labels.lm.template import Templates
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dripper.config import LmSettings
+
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -22,6 +24,11 @@ class Decision:
 
     threshold: float = 0.5
     temperature: float = 1.0
+
+    @classmethod
+    def of(cls, settings: LmSettings) -> "Decision":
+        """Return the decision as the settings have it."""
+        return cls(settings.threshold, settings.temperature)
 
     @property
     def margin(self) -> float:

@@ -43,7 +43,7 @@ class LmLabeler:
         """Return the labeler with its engine started, or its server asked. Raises SettingsError or MachineError."""
         encoder = PageEncoder.load(settings)
         start = ServerDecoder.start if settings.endpoint else DECODERS[settings.decoder]
-        return cls(encoder, start(encoder, settings), Decision(settings.threshold, settings.temperature))
+        return cls(encoder, start(encoder, settings), Decision.of(settings))
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page, in order. Raises as `label_simplified`."""

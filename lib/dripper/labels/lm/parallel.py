@@ -52,7 +52,7 @@ class ParallelDecoder:
             # There is no token-by-token decoding whose launches a CUDA graph would save.
             enforce_eager=True,
         )
-        return cls(engine, encoder.templates, Decision(settings.threshold, settings.temperature))
+        return cls(engine, encoder.templates, Decision.of(settings))
 
     def decode(self, jobs: Sequence[Job]) -> list[Decoded]:
         """Return one answer a job, in order."""

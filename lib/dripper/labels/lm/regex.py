@@ -4,17 +4,15 @@ A regular expression alone lets the model spell a label in other tokens (`o`, `t
 state machine's. Together with the few tokens that the template is made of, only its own spelling is left.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from dripper.config import LmSettings
 from dripper.labels.lm.decision import Decision
-from dripper.labels.lm.decoder import Decoded
-from dripper.labels.lm.encoder import Job, PageEncoder
-from dripper.labels.lm.engine import require, run, start_engine, stop_engine
-from dripper.labels.lm.fsm import follow
+from dripper.labels.lm.encoder import PageEncoder
+from dripper.labels.lm.engine import require, start_engine
+from dripper.labels.lm.generating import GeneratingDecoder
 from dripper.labels.lm.optional import load
 from dripper.labels.lm.template import Template, Templates
 
@@ -24,13 +22,12 @@ BACKEND = "guidance"
 BIAS_LIMIT = 100.0
 
 
-class RegexDecoder:
-    """See the module. Gives no probabilities: the sampler sees only which label won."""
+class RegexDecoder(GeneratingDecoder):
+    """See the module."""
 
     def __init__(self, engine: Any, templates: Templates, decision: Decision) -> None:
         """engine: vLLM's LLM with structured outputs."""
-        self._engine = engine
-        self._templates = templates
+        super().__init__(engine, templates)
         self._bias = label_bias(templates, decision)
 
     @classmethod
@@ -38,21 +35,10 @@ class RegexDecoder:
         """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
         require(settings, "vllm.sampling_params", "StructuredOutputsParams")
         engine = start_engine(encoder, settings, structured_outputs_config={"backend": BACKEND})
-        return cls(engine, encoder.templates, Decision(settings.threshold, settings.temperature))
+        return cls(engine, encoder.templates, Decision.of(settings))
 
-    def decode(self, jobs: Sequence[Job]) -> list[Decoded]:
-        """Return one answer a job, in order."""
-        templates = [self._templates.of(job.n_blocks) for job in jobs]
-        prompts = [{"prompt_token_ids": list(job.prompt_ids)} for job in jobs]
-        parameters = [self._parameters(one) for one in templates]
-        outputs = run(self._engine, lambda: self._engine.generate(prompts, parameters, use_tqdm=False))
-        return [self._decoded(output, template) for output, template in zip(outputs, templates, strict=True)]
-
-    def close(self) -> None:
-        """Stop the engine."""
-        stop_engine(self._engine)
-
-    def _parameters(self, template: Template) -> Any:
+    def parameters(self, template: Template) -> Any:
+        """The expression says where digits and labels stand; the allowed tokens, how they are spelt."""
         vllm = load("vllm")
         structure = load("vllm.sampling_params").StructuredOutputsParams
         return vllm.SamplingParams(
@@ -63,12 +49,6 @@ class RegexDecoder:
             allowed_token_ids=allowed_tokens(template, self._templates),
             logit_bias=self._bias,
         )
-
-    def _decoded(self, output: Any, template: Template) -> Decoded:
-        written = np.array(output.outputs[0].token_ids, np.int64)
-        main = follow(written, template, self._templates)
-        prompt = len(output.prompt_token_ids) - (output.num_cached_tokens or 0)
-        return Decoded(main, np.full(len(main), np.nan), len(written), prompt + len(written) - 1)
 
 
 def allowed_tokens(template: Template, templates: Templates) -> list[int]:

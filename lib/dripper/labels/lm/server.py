@@ -47,8 +47,7 @@ class ServerDecoder:
         """
         api = Api(settings)
         served = choose_model(api.get("models").get("data", []), encoder, settings)
-        decision = Decision(settings.threshold, settings.temperature)
-        return cls(api, served, encoder.templates, decision, settings.concurrency)
+        return cls(api, served, encoder.templates, Decision.of(settings), settings.concurrency)
 
     def decode(self, jobs: Sequence[Job]) -> list[Decoded]:
         """Return one answer a job, in order. Raises MachineError where the server does not answer any more."""
