@@ -12,7 +12,7 @@ LIB = ROOT / "lib"
 MODULES = sorted((LIB / "dripper").rglob("*.py"))
 LAYERS = {
     **dict.fromkeys(("errors", "settings"), 0),
-    **dict.fromkeys(("config", "guard", "language", "hosts", "cost"), 1),
+    **dict.fromkeys(("config", "guard", "language", "hosts", "cost", "optional"), 1),
     **dict.fromkeys(("warc", "html", "datasets"), 2),
     **dict.fromkeys(("labels",), 3),
     **dict.fromkeys(("stages",), 4),

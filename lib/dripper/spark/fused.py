@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from pyspark.sql import Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import StringType, StructField
 
 from dripper.config import Settings
 from dripper.spark.ledger import Ledger
 from dripper.spark.plan import Batch, split_into_tasks
 from dripper.spark.progress import Progress
-from dripper.spark.schemas import EXTRACTIONS
+from dripper.spark.schemas import EXTRACTIONS, nullable
 from dripper.spark.tables import Tables
 from dripper.spark.totals import Report, Totals, work_through
 from dripper.spark.worker import REPORT, files_mapper
@@ -49,13 +49,12 @@ class FusedJob:
 
     def _run_batch(self, batch: Batch, progress: Progress) -> tuple[list[Report], int]:
         tasks = [[file.warc_file for file in task] for task in split_into_tasks(batch, self._slots)]
-        with_report = StructType([*EXTRACTIONS.fields, StructField(REPORT, StringType())])
-        arrow = to_arrow_schema(StructType([StructField(f.name, f.dataType) for f in with_report.fields]))
-        mapper = files_mapper(tasks, batch.number, self._settings, arrow, progress.sink)
+        with_report = nullable([*EXTRACTIONS.fields, StructField(REPORT, StringType())])
+        mapper = files_mapper(tasks, batch.number, self._settings, to_arrow_schema(with_report), progress.sink)
         seen = Observation()
         rows = (
             self._spark.range(0, len(tasks), 1, len(tasks))
-            .mapInArrow(mapper, StructType([StructField(f.name, f.dataType) for f in with_report.fields]))
+            .mapInArrow(mapper, with_report)
             # The reports leave with the same pass: a second action over the plan would read every archive again.
             .observe(seen, F.concat_ws("\n", F.collect_list(REPORT)).alias("reports"), F.count("page_id").alias("rows"))
             .where(F.col("page_id").isNotNull())

@@ -18,6 +18,7 @@ import pyarrow as pa
 from dripper.config import Settings, StageSettings
 from dripper.errors import ErrorCode, PageError, SettingsError, UsageError
 from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage, load
+from dripper.labels.lm.engine import REQUIRED
 from dripper.spark.rows import Row, storable
 from dripper.spark.worker import ProgressSink, in_batches
 
@@ -160,11 +161,11 @@ def _engine(loader: Loader, settings: str) -> Engine:
 def environment(settings: StageSettings) -> dict[str, str]:
     """Return what an engine's process needs in its environment, set before the engine's packages are imported.
 
-    In-process vLLM: the process that it forks otherwise outlives a worker that Spark kills, with its GPU memory. Threads: Spark
+    What vLLM has to be told (`labels.lm.engine`), and threads: Spark
     sets OMP_NUM_THREADS to a task's cores, one by default; an engine on CPU wants its share of the machine.
     """
     threads = settings.engine_threads or max(1, (os.cpu_count() or 1) // max(1, settings.engines or 1))
-    return {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "OMP_NUM_THREADS": str(threads)}
+    return {**REQUIRED, "OMP_NUM_THREADS": str(threads)}
 
 
 def groups(rows: Iterable[Row], settings: StageSettings) -> Iterator[list[Row]]:

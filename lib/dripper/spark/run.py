@@ -129,13 +129,12 @@ def run_stages(
     warcs: the input of `preprocess`, which plans; the others take the batches that the stage before has left. limit: at most so
     many files for `preprocess`, else batches. Raises UsageError for what a person has to change.
     """
-    if "label" in stages:
-        check_labeler(settings, loader)
-    if "preprocess" in stages and settings.labeler.name == "lm":
-        _warn_of_profile(settings)
     engines = Engines(loader)
     if "label" in stages:
+        check_labeler(settings, loader)
         engines = Engines(loader, n_engines(spark, settings.stages), engine_profile(spark, settings.stages))
+    if "preprocess" in stages and settings.labeler.name == "lm":
+        _warn_of_profile(settings)
     if stages[0] != "preprocess" and Tables(spark, output).version("pages") is None:
         raise InputError(
             f"--output {output}: there is no table pages; run jobs/preprocess.py into the same output first"

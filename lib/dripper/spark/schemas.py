@@ -1,5 +1,7 @@
 """The tables, column by column. Names are fixed; a change of meaning raises SCHEMA_VERSION."""
 
+from collections.abc import Iterable
+
 from pyspark.sql.types import (
     ArrayType,
     BooleanType,
@@ -17,6 +19,11 @@ from pyspark.sql.types import (
 
 SCHEMA_VERSION = 1
 """Kept as the table property `dripper.schema_version`; a job refuses to write into a table of another version."""
+
+
+def nullable(fields: Iterable[StructField]) -> StructType:
+    """Return the columns as a Python pass gives them: by name and type, any may be null."""
+    return StructType([StructField(field.name, field.dataType) for field in fields])
 
 
 def _column(name: str, kind: DataType, comment: str, nullable: bool = True) -> StructField:

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.resource import ResourceProfile
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import StringType, StructField
 
 from dripper.config import Settings
 from dripper.spark.extract_worker import LABEL_COLUMNS, extractions_mapper
@@ -27,7 +26,7 @@ from dripper.spark.label_worker import Loader, labels_mapper
 from dripper.spark.ledger import Ledger
 from dripper.spark.plan import UNFINISHED, Batch, split_into_tasks
 from dripper.spark.progress import Progress
-from dripper.spark.schemas import BLOCKS, EXTRACTIONS, LABELS, PAGES
+from dripper.spark.schemas import BLOCKS, EXTRACTIONS, LABELS, PAGES, nullable
 from dripper.spark.tables import Tables
 from dripper.spark.totals import Report, Totals, work_through
 from dripper.spark.worker import REPORT, files_mapper, preparing
@@ -88,8 +87,8 @@ class StagedJob:
 
     def _preprocess(self, batch: Batch, progress: Progress) -> None:
         tasks = [[file.warc_file for file in task] for task in split_into_tasks(batch, self._slots)]
-        schema = _nullable([*PAGES, BLOCKS["simplified_html"], BLOCKS["tokens"], StructField(REPORT, StringType())])
-        mapper = files_mapper(tasks, batch.number, self._settings, _arrow(schema), progress.sink, preparing)
+        schema = nullable([*PAGES, BLOCKS["simplified_html"], BLOCKS["tokens"], StructField(REPORT, StringType())])
+        mapper = files_mapper(tasks, batch.number, self._settings, to_arrow_schema(schema), progress.sink, preparing)
         made = self._spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
         # Two tables and the reports from one pass, on the executors' disks in between: 6.9 CPU s for 485 pages, by way of a third
         # table 8.3, for one table alone 5.6.
@@ -114,8 +113,8 @@ class StagedJob:
             "page_id", "batch", "simplified_html", F.size("item_ids").alias("n_blocks"), "tokens"
         )
         read, labelled = Observation(), Observation()
-        schema = _nullable(LABELS.fields)
-        mapper = labels_mapper(self._engines.loader, self._settings, _arrow(schema), progress.sink)
+        schema = nullable(LABELS.fields)
+        mapper = labels_mapper(self._engines.loader, self._settings, to_arrow_schema(schema), progress.sink)
         rows = (
             blocks.observe(read, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
             # A partition an engine; the shuffle also keeps the scan off the GPU executors. Longest first: pages of like length
@@ -153,11 +152,11 @@ class StagedJob:
         if (told[1] or 0) < _BROADCAST_BYTES:
             labels = F.broadcast(labels)
         pages = self._batch_of("pages", batch).join(labels, "page_id", "left")
-        schema = _nullable(EXTRACTIONS.fields)
+        schema = nullable(EXTRACTIONS.fields)
         # The fallback `auto` goes by the labeler that was, whatever the settings of this stage name.
         labeler = self._settings.labeler.model_copy(update={"name": told[0]} if told[0] else {})
         settings = self._settings.model_copy(update={"labeler": labeler})
-        mapper = extractions_mapper(settings, _arrow(schema), progress.sink)
+        mapper = extractions_mapper(settings, to_arrow_schema(schema), progress.sink)
         self._tables.replace_batch("extractions", pages.mapInArrow(mapper, schema), batch.number)
         counted = (
             self._batch_of("extractions", batch)
@@ -184,11 +183,3 @@ class StagedJob:
 
     def _batch_of(self, table: str, batch: Batch) -> DataFrame:
         return self._tables.read(table).where(F.col("batch") == batch.number)
-
-
-def _nullable(fields: Sequence[StructField]) -> StructType:
-    return StructType([StructField(field.name, field.dataType) for field in fields])
-
-
-def _arrow(schema: StructType) -> pa.Schema:
-    return to_arrow_schema(schema)

@@ -66,12 +66,10 @@ class PageEncoder:
         checkpoint = find_checkpoint(settings.model)
         training = checkpoint.training
         prompt_name = training.prompt if settings.prompt == "auto" else settings.prompt
-        default = PUBLIC[prompt_name].answer if prompt_name in PUBLIC else training.answer
-        answer = (
-            (training.answer if settings.prompt == "auto" else default)
-            if settings.answer == "auto"
-            else settings.answer
-        )
+        answer: str = settings.answer
+        if answer == "auto":
+            asked = None if settings.prompt == "auto" else PUBLIC.get(prompt_name)
+            answer = asked.answer if asked is not None else training.answer
         prompt = find_prompt(prompt_name, answer, prompt_folder(settings.prompt_folder))
         chat = training.chat if settings.chat == "auto" else settings.chat
         tokenizer = ChatTokenizer.load(checkpoint.folder, chat)

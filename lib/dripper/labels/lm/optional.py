@@ -1,9 +1,8 @@
-"""The packages of the extras `[lm]` and `[gpu]`: loaded when first used, with a sentence for people when they are not there."""
+"""The packages of the extras `[lm]` and `[gpu]`."""
 
-from importlib import import_module
 from typing import Any
 
-from dripper.errors import MachineError
+from dripper import optional
 
 HOW = {
     "vllm": (
@@ -15,9 +14,5 @@ HOW = {
 
 def load(module: str) -> Any:
     """Import a module of an optional package. Raises MachineError saying how to install it where it is not there."""
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        package = module.partition(".")[0]
-        how = HOW.get(package, "pip install 'dripper-spark[lm]'")
-        raise MachineError(f"the labeler lm needs the package {package} ({error}): {how}") from error
+    how = HOW.get(optional.package_of(module), "pip install 'dripper-spark[lm]'")
+    return optional.load(module, "the labeler lm needs the package", how)
