@@ -122,15 +122,19 @@ def title_of(document: LexborHTMLParser) -> str:
 
 def read_tags(tags: list[str]) -> dict[str, StartTag]:
     """Return what is special about start tags of the page: the real address of an image, or that it hides its element."""
-    special = {tag: StartTag(with_real_address(tag)) for tag in tags if tag.startswith("<img ")}
-    for tag in [tag for tag in tags if " hidden" in tag or " style=" in tag]:
-        if is_hidden(tag):
+    special: dict[str, StartTag] = {}
+    for tag in tags:
+        if tag.startswith("<img "):
+            special[tag] = StartTag(with_real_address(tag), is_hidden(tag))
+        elif is_hidden(tag):
             special[tag] = StartTag(tag, hidden=True)
     return special
 
 
 def is_hidden(tag: str) -> bool:
     """Tell whether a start tag hides its element for good (see the module's head)."""
+    if " hidden" not in tag and " style=" not in tag:
+        return False
     if (" hidden" not in tag and "none" not in tag.lower()) or tag.startswith(("<html ", "<body ")):
         return False
     if attribute(tag, "hidden") is None and not DISPLAY_NONE.search(attribute(tag, "style") or ""):
