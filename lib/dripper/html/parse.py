@@ -21,8 +21,8 @@ from dripper.html.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
 from dripper.html.tags import HTML_VOID
 from dripper.html.tree import Tree, attribute
 
-_NEVER_SHOWN = "script, style, template, link, meta, base, noembed, datalist"
-_RAW_TEXT = "iframe, noframes, xmp, plaintext, body title, svg desc"
+_UNSEEN = "script, style, template, link, meta, base, noembed, datalist, iframe, noframes, xmp, plaintext, body title, svg desc"
+"""What shows nothing, and the elements whose content is serialised unescaped, which would not scan."""
 DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
 _OPENS_LATER = re.compile(
     r"tab-?_?(?:panel|content|pane)|accordi?on|collaps|faq|toggle|expand|until-found|subscriber|"
@@ -59,15 +59,12 @@ def parse_page(html: str, read_tags: ReadTags, hidden_share: float = HIDDEN_SHAR
     if _may_end_in_raw_text(document) and (closed := with_raw_text_closed(html)) != html:
         document = parse_document(closed)
     title, metadata = title_of(document), metadata_of(document)
-    frames = document.css_first("frameset noframes, html > noframes")
-    if frames is not None and document.css_first("frameset") is not None:
+    frames = document.css_first("frameset noframes, html > noframes") if document.body is None else None
+    if frames is not None:
         # A frameset has no body of its own; what it offers instead is markup inside a raw text element.
         document = parse_document(frames.text())
         title = title or title_of(document)
-    _keep_formulas(document)
-    for node in document.css(_NEVER_SHOWN):
-        node.decompose(recursive=False)
-    _replace_raw_text(document)
+    _remove_unseen(document)
     markup = (document.html or "<html></html>").replace("&nbsp;", "\u00a0")
     if "cc-alg-uc-text" in markup:
         markup = _WRAPPER_TAG.sub(r"\1span", markup)
@@ -113,7 +110,7 @@ def with_raw_text_closed(html: str) -> str:
 def title_of(document: LexborHTMLParser) -> str:
     """Return the page's title on one line, or ""."""
     # Pictures have titles too; a page's own is in the head, or, where that ended too early, directly in the body.
-    own = (node for node in document.css("title") if node.parent is not None and node.parent.tag in ("head", "body"))
+    own = (node for node in document.tags("title") if node.parent is not None and node.parent.tag in ("head", "body"))
     title = next((text for node in own if (text := " ".join(node.text().split()))), "")
     if not title:
         node = document.css_first('meta[property="og:title"]') or document.css_first('meta[name="og:title"]')
@@ -126,16 +123,14 @@ def read_tags(tags: list[str]) -> dict[str, StartTag]:
     special: dict[str, StartTag] = {}
     for tag in tags:
         if tag.startswith("<img "):
-            special[tag] = StartTag(with_real_address(tag), is_hidden(tag))
-        elif is_hidden(tag):
+            special[tag] = StartTag(with_real_address(tag))
+        elif (" style=" in tag or " hidden" in tag) and is_hidden(tag):
             special[tag] = StartTag(tag, hidden=True)
     return special
 
 
 def is_hidden(tag: str) -> bool:
     """Tell whether a start tag hides its element for good (see the module's head)."""
-    if " hidden" not in tag and " style=" not in tag:
-        return False
     if (" hidden" not in tag and "none" not in tag.lower()) or tag.startswith(("<html ", "<body ")):
         return False
     if attribute(tag, "hidden") is None and not DISPLAY_NONE.search(attribute(tag, "style") or ""):
@@ -143,24 +138,21 @@ def is_hidden(tag: str) -> bool:
     return not _OPENS_LATER.search(tag)
 
 
-def _keep_formulas(document: LexborHTMLParser) -> None:
-    """Turn MathJax's sources, `<script type="math/tex">`, into text: MathJax shows them, and nothing else holds
-    them.
-    """
-    for node in document.css('script[type^="math/tex" i]'):
-        display = "mode=display" in (node.attributes.get("type") or "")
-        source = node.text().strip()
-        _replace(document, node, "span", f"\\[{source}\\]" if display else f"\\({source}\\)")
+def _remove_unseen(document: LexborHTMLParser) -> None:
+    """Take out what shows nothing; `xmp` becomes `pre`, MathJax's source (`<script type="math/tex">`) text.
 
-
-def _replace_raw_text(document: LexborHTMLParser) -> None:
-    """Turn elements whose content is serialised unescaped into ones that scan: `iframe` is emptied, `xmp` becomes
-    `pre`.
+    MathJax shows its sources, and nothing else holds them.
     """
-    for node in document.css(_RAW_TEXT):
+    # One query: each walks the whole page.
+    for node in document.css(_UNSEEN):
+        kind = (node.attributes.get("type") or "").lower() if node.tag == "script" else ""
         if node.tag in ("xmp", "plaintext"):
             _replace(document, node, "pre", node.text())
+        elif kind.startswith("math/tex"):
+            source = node.text().strip()
+            _replace(document, node, "span", f"\\[{source}\\]" if "mode=display" in kind else f"\\({source}\\)")
         else:
+            # Taken out, not destroyed: an element inside it may be next.
             node.decompose(recursive=False)
 
 

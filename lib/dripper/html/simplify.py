@@ -6,7 +6,7 @@ and last item, texts cut after 500 characters, white space collapsed.
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from dripper.html.blocks import Block
 from dripper.html.tags import LISTS
@@ -47,7 +47,7 @@ def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int
     return HEAD + written(tree, parts, short, blocks) + TAIL
 
 
-def shorten(tree: Tree, parts: list[str], short: "ShortTags", spans: Collection[tuple[int, int, int]]) -> None:
+def shorten(tree: Tree, parts: list[str], short: "ShortTags", spans: Sequence[tuple[int, int, int]]) -> None:
     """Shorten tags and lists inside blocks, in `parts`, a copy of the tree's. spans: (element, first, last) of each."""
     for _, first, last in spans:
         tags = slice(first | 1, last + 1, 2)
@@ -144,7 +144,7 @@ def collapse_spaces(texts: list[str]) -> list[str]:
     return " ".join(f"\0{joined}\0".split())[1:-1].split("\0")
 
 
-def shorten_lists(tree: Tree, parts: list[str], spans: Collection[tuple[int, int, int]]) -> None:
+def shorten_lists(tree: Tree, parts: list[str], spans: Sequence[tuple[int, int, int]]) -> None:
     """Shorten the lists inside blocks, in `parts`: of ul and ol stay first and last item, of dl first and last term.
 
     spans: (element, first, last) of each block; a run inside a list is shortened like one, whatever its elements are.
