@@ -73,23 +73,27 @@ def _without_control(tag: str) -> str:
 
 def _survivors(source: Source, paragraphs: list[Paragraph], entered: list[int]) -> list[Paragraph]:
     """Return the paragraphs that get through MinerU's writing and re-parsing of each; strip the first text of runs."""
-    survivors, seen = [], set()
-    body_is_split = any(source.tree.tags[element] == "body" for element in entered)
+    survivors, seen = [], set[tuple[int, str]]()
+    tree, texts = source.tree, source.texts
+    body_is_split = any(tree.tags[element] == "body" for element in entered)
     bad_tags = _bad_tags(source)
+    may_be_lost = bool(bad_tags or source.void_text or source.has_forbidden)
     for paragraph in paragraphs:
         element, first, _, is_run = paragraph
-        if body_is_split and _dissolved(source.tree, paragraph) and _is_misplaced(source.tree, element):
+        if (
+            tree.tags[element] == "body"
+            if is_run
+            else (body_is_split and _dissolved(tree, paragraph) and _is_misplaced(tree, element))
+        ):
             continue
-        if is_run and source.tree.tags[element] == "body":
-            continue
-        if _is_lost(source, paragraph, bad_tags):
+        if may_be_lost and _is_lost(source, paragraph, bad_tags):
             continue
         if is_run and first % 2 == 0:
-            source.texts[first] = source.texts[first].strip()
+            texts[first] = texts[first].strip()
             if not _elements(source, paragraph):
-                if (element, source.texts[first]) in seen:
+                if (element, texts[first]) in seen:
                     continue
-                seen.add((element, source.texts[first]))
+                seen.add((element, texts[first]))
         survivors.append(paragraph)
     return survivors
 
@@ -137,7 +141,7 @@ def _forbidden(text: str) -> bool:
 def _bad_tags(source: Source) -> set[str]:
     """Return the start tags that lxml refuses: by name, a character in an attribute, or an attribute's name."""
     bad_names = {name for name in set(source.tree.names.values()) if _BAD_NAME.search(name)}
-    bad = {tag for tag, name in source.tree.names.items() if name in bad_names}
+    bad = {tag for tag, name in source.tree.names.items() if name in bad_names} if bad_names else set()
     if source.has_forbidden:
         bad.update(tag for tag in source.tree.names if _forbidden(tag))
     return bad | {tag for tag in source.tree.names if "{" in tag and any(map(_is_bad_name, attributes(tag)))}
