@@ -5,6 +5,7 @@ makes an error row of what would otherwise be minutes of work.
 """
 
 import re
+from collections.abc import Iterator
 
 from dripper.errors import ErrorCode, PageError
 from dripper.html.tags import HTML_VOID, words
@@ -45,15 +46,27 @@ def refuse_costly(html: str) -> None:
 
 def _most_attributes(html: str) -> int:
     """Return how many attributes the largest tag has, roughly; a "<" in a script does not count."""
-    most = _most_words(html)
-    return most if most <= MAX_ATTRIBUTES else _most_words(_SCRIPT.sub("", html))
+    most = max(map(_words, _long_tags(html)), default=0)
+    return most if most <= MAX_ATTRIBUTES else max(map(_words, _long_tags(_SCRIPT.sub("", html))), default=0)
 
 
-def _most_words(html: str) -> int:
-    if all(html.find("<", start, start + MAX_ATTRIBUTES) >= 0 for start in range(0, len(html), MAX_ATTRIBUTES)):
-        return 0
-    tags = [part.partition(">")[0] for part in html.split("<") if len(part) > 2 * MAX_ATTRIBUTES]
-    return max((len(_VALUE.sub("", tag).split()) for tag in tags), default=0)
+def _words(tag: str) -> int:
+    return len(_VALUE.sub("", tag).split())
+
+
+def _long_tags(html: str) -> Iterator[str]:
+    """Yield the tags that are long enough for too many attributes: only where no "<" stands for a while is one."""
+    position = 0
+    while position < len(html):
+        if html.find("<", position, position + MAX_ATTRIBUTES) >= 0:
+            position += MAX_ATTRIBUTES
+            continue
+        start, end = html.rfind("<", 0, position), html.find("<", position)
+        end = len(html) if end < 0 else end
+        tag = html[start + 1 : end].partition(">")[0]
+        if len(tag) > 2 * MAX_ATTRIBUTES:
+            yield tag
+        position = end
 
 
 def _steps(html: str) -> int:
