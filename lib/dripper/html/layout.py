@@ -12,6 +12,8 @@ _LAYOUT = frozenset({"table", "pre", "article", "section"})
 _TABLE_PARTS = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption"})
 _WEIGHTS = frozenset({"b", "strong", "i", "em", "u", "del", "s", "mark", "small", "big", "font", "sub", "sup"})
 _NOT_INLINE = _HEADINGS | {"ul", "ol", "dl", "table", "pre", "blockquote"}
+ORDERED = _WEIGHTS | {"table", "td", "th", "a", "summary", "li", "img"}
+"""Names of the elements that `put_in_order` has a rule for."""
 _SHOWS = frozenset({"img", "picture", "video", "audio", "svg", "iframe"})
 
 

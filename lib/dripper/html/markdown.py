@@ -13,7 +13,7 @@ import html_to_markdown
 from dripper.html.blocks import plain_parts
 from dripper.html.document import parse_document
 from dripper.html.formulas import delimited, formula_at
-from dripper.html.layout import put_in_order
+from dripper.html.layout import ORDERED, put_in_order
 from dripper.html.scan import UnbalancedMarkupError, scan
 from dripper.html.tags import HTML_VOID, LINE_BREAKING
 from dripper.html.tree import Tree, attributes, escape, escape_attribute, unescape
@@ -24,7 +24,8 @@ _LANGUAGE = re.compile(
 _LINE_NUMBERS = re.compile(
     r"\b(?:line-?numbers?(?:-rows)?|lineno|linenos|gutter|blob-num|hljs-ln-numbers|code-?lines?-num)\b"
 )
-_MATH_MARKS = ("<math", "katex", "MathJax", "mjx-", "math", "latex", "\\(", "tex")
+_MAY_BE_FORMULA = re.compile(r"math|mjx-|tex(?!t)|codecogs", re.IGNORECASE)
+"""Start tags that are worth a look; without this sieve every attribute of the page is parsed."""
 _HOLE = "\ufdd2{}\ufdd3"
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 """A page with many of these is refused as binary data."""
@@ -102,11 +103,11 @@ def _depth(tree: Tree) -> int:
 def _rewrite(tree: Tree) -> list[str]:
     """Replace formulas by holes, whose contents are returned; rewrite code blocks; put the rest in order. In place."""
     holes: list[str] = []
-    has_math = any(mark in tag for tag in tree.names for mark in _MATH_MARKS)
+    may_be_formula = {tag for tag in tree.names if _MAY_BE_FORMULA.search(tag)}
     element = 0
     while element < len(tree):
         name = tree.tags[element]
-        formula = formula_at(tree, element) if has_math else None
+        formula = formula_at(tree, element) if tree.start_tag(element) in may_be_formula else None
         if formula is not None:
             holes.append(formula)
             _replace(tree, element, escape(_HOLE.format(len(holes) - 1)))
@@ -116,7 +117,8 @@ def _rewrite(tree: Tree) -> list[str]:
         elif name == "table" and _is_code_table(tree, element):
             _replace(tree, element, f"<pre><code>{escape(code_text(tree, element))}</code></pre>")
         else:
-            put_in_order(tree, element)
+            if name in ORDERED:
+                put_in_order(tree, element)
             element += 1
             continue
         element = tree.lasts[element] + 1
