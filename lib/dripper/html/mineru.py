@@ -18,11 +18,11 @@ from dripper.html.simplify import (
     ELLIPSIS,
     HEAD,
     TAIL,
+    ShortTags,
     collapse_spaces,
-    short_tag,
-    shorten_lists,
-    simplified,
+    shorten,
     truncate,
+    written,
 )
 from dripper.html.tags import INLINE
 from dripper.html.tree import Tree, attributes, escape
@@ -51,12 +51,8 @@ def preprocess_exactly(html: str) -> ExactPage:
     paragraphs, entered = segment(tree, texts, source.removed)
     survivors = _survivors(source, paragraphs, entered)
     parts = _reparsed(source)
-    names = tree.names.items()
-    clean = _without_control if source.has_forbidden else str
-    short = {tag: short_tag(name, clean(tag)) for tag, name in names}
-    short[""] = ""
-    parts[1::2] = [short[tag] for tag in parts[1::2]]
-    shorten_lists(tree, parts, [paragraph[:3] for paragraph in survivors])
+    short = ShortTags(tree.names, _without_control if source.has_forbidden else str)
+    shorten(tree, parts, short, [paragraph[:3] for paragraph in survivors])
     kept = [paragraph for paragraph in survivors if _is_shown(parts, paragraph)]
     blocks = number(tree, texts, kept, check=False)
     for block in blocks:
@@ -65,9 +61,8 @@ def preprocess_exactly(html: str) -> ExactPage:
             truncate(tree, parts, block.first, block.last, CUTOFF, float("inf"))
     for index, text in source.void_text.items():
         parts[index] += collapse_spaces([text])[0]
-    parts[::2] = collapse_spaces(parts[::2])
     _open_empty_items(tree, parts)
-    body = "".join([simplified(tree, short, parts, block) for block in blocks])
+    body = written(tree, parts, short, blocks)
     mapping_html = _Mapper(source, entered).write(blocks)
     return ExactPage(tree, blocks, show_angles(HEAD + body.strip() + TAIL), show_angles(mapping_html), source.title)
 

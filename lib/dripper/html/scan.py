@@ -1,12 +1,9 @@
-"""From serialised markup to a `Tree`: one split by a regular expression, then whole-array arithmetic over its tags."""
+"""From serialised markup to a `Tree`: one split by a regular expression, then one loop over its tags."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable
 from itertools import accumulate
 from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 
 from dripper.html.tree import Tree, cut_parts
 
@@ -16,13 +13,14 @@ HIDDEN_SHARE = 0.3
 2,374 labelled training pages, hidden elements above it are main content by 35 % (`display:none`) to 80 % (`hidden`),
 those below by 15 %."""
 
-_START, _VOID, _END, _DROP, _HIDDEN = range(5)
-
-Indexes = npt.NDArray[np.int64]
+_START, _VOID, _HIDDEN, _END, _DROP = range(5)
 
 
 class UnbalancedMarkupError(ValueError):
     """Tags do not balance: the markup is not what a serialiser writes."""
+
+    def __init__(self) -> None:
+        super().__init__("unbalanced markup: not what a serialiser writes")
 
 
 class StartTag(NamedTuple):
@@ -41,37 +39,29 @@ def scan(
     """Return the tree of a serialised page; comments and the doctype vanish, the texts beside them join.
 
     markup: as a parser wrote it (see `tree`). void: names of elements that have no end tag.
-    read_tags: called once with all distinct start tags, says which are special: to be rewritten, or to be cut out with
-        their element.
+    read_tags: called once with all distinct tags, says which start tags are special: to be rewritten, or to be cut out
+        with their element.
     hidden_share: an element with more than this share of the page's text is not cut out.
-    Raises UnbalancedMarkupError where tags do not balance, that is, where `markup` is not a serialisation. O(n log n), n its tags.
+    Raises UnbalancedMarkupError where tags do not balance, that is, where `markup` is not a serialisation. Linear.
     """
     parts = _TOKEN.split(markup)
-    tags = parts[1::2]
-    names, kinds_of, rewritten = _read_tags(set(tags), void, read_tags)
-    kinds = np.fromiter(map(kinds_of.__getitem__, tags), np.int8, len(tags))
-    dropped = np.flatnonzero(kinds == _DROP)
-    if len(dropped):
-        parts = cut_parts(parts, [(2 * k + 1, 2 * k + 1) for k in dropped.tolist()])
-        kinds = np.delete(kinds, dropped)
-    opens, closes, parents, lasts = _elements(kinds)
-    hidden = _hidden_elements(parts, kinds, opens, closes, lasts, hidden_share)
-    if hidden:
-        parts = cut_parts(parts, [(2 * int(opens[i]) + 1, 2 * int(closes[i]) + 1) for i in hidden])
-        opens, closes, parents, lasts = _without(hidden, opens, closes, parents, lasts)
-    starts = (2 * opens + 1).tolist()
-    element_names = [names[parts[index]] for index in starts]
+    names, kinds_of, rewritten = _read_tags(set(parts[1::2]), void, read_tags)
+    kinds = bytes(map(kinds_of.__getitem__, parts[1::2]))
+    tree = Tree(parts, names, void)
+    text_before = list(accumulate(map(len, map(str.strip, parts[::2])), initial=0)) if _HIDDEN in kinds else []
+    cuts = _add_elements(tree, kinds, text_before, hidden_share)
+    if cuts:
+        tree.parts = cut_parts(parts, cuts)
+    tree.tags = [names[tree.parts[index]] for index in tree.opens]
     if rewritten:
-        for index in [index for index in starts if parts[index] in rewritten]:
-            parts[index] = rewritten[parts[index]]
-        names.update({new: names[tag] for tag, new in rewritten.items()})
-    return Tree(parts, names, void, element_names, parents.tolist(), lasts.tolist(), starts, (2 * closes + 1).tolist())
+        tree.parts[1::2] = [rewritten.get(tag, tag) for tag in tree.parts[1::2]]
+    return tree
 
 
 def _read_tags(
-    tags: Collection[str], void: Collection[str], read_tags: ReadTags | None
+    tags: Iterable[str], void: Collection[str], read_tags: ReadTags | None
 ) -> tuple[dict[str, str], dict[str, int], dict[str, str]]:
-    """Return the name, the kind, and where it changes the new markup of each tag."""
+    """Return the name, the kind, and where it changes the new markup of each distinct tag."""
     names: dict[str, str] = {}
     kinds: dict[str, int] = {}
     for tag in tags:
@@ -84,70 +74,56 @@ def _read_tags(
         else:
             name = names[tag] = tag[1:-1].partition(" ")[0]
             kinds[tag] = _VOID if name in void else _START
-    starts = [tag for tag, kind in kinds.items() if kind <= _VOID] if read_tags is not None else []
     rewritten: dict[str, str] = {}
-    for tag, (markup, hidden) in read_tags(starts).items() if read_tags is not None else ():
+    for tag, (markup, hidden) in read_tags(list(names)).items() if read_tags is not None else ():
         if markup != tag:
             rewritten[tag] = markup
+            names[markup] = names[tag]
         if hidden and kinds[tag] == _START:
             kinds[tag] = _HIDDEN
     return names, kinds, rewritten
 
 
-def _elements(kinds: npt.NDArray[np.int8]) -> tuple[Indexes, Indexes, Indexes, Indexes]:
-    """Return start and end tag (as tag numbers), parent and last descendant of each element, in document order.
+def _add_elements(tree: Tree, kinds: bytes, text_before: list[int], hidden_share: float) -> list[tuple[int, int]]:
+    """Give the tree its elements, and return what is to be cut out of its parts; their indexes count without that.
 
-    Tags of one depth are start, end, start, end, …, so a stable sort by depth pairs them; an element's parent is the
-    last element before it that is one level up.
+    kinds: of the tags. text_before: how many characters of text stand before each tag, and in all.
     """
-    is_end, is_void = kinds == _END, kinds == _VOID
-    is_start = ~is_end & ~is_void
-    depth = np.cumsum(is_start.astype(np.int64) - is_end) - is_start
-    paired = np.flatnonzero(~is_void)
-    order = paired[np.argsort(depth[paired], kind="stable")]
-    starts, ends = order[0::2], order[1::2]
-    if len(starts) != len(ends) or not is_start[starts].all() or not is_end[ends].all() or (depth[paired] < 0).any():
-        raise UnbalancedMarkupError("unbalanced markup: not what a serialiser writes")
-    opens = np.flatnonzero(~is_end)
-    closes_of = np.arange(len(kinds))
-    closes_of[starts] = ends
-    closes = closes_of[opens]
-    lasts = np.cumsum(~is_end)[closes] - 1
-    size = len(kinds) + 1
-    keys = np.sort(depth[starts] * size + starts)
-    above = np.searchsorted(keys, (depth[opens] - 1) * size + opens) - 1
-    numbers = np.cumsum(~is_end) - 1
-    parents = np.where(depth[opens] > 0, numbers[keys[above] % size], -1) if len(keys) else np.full(len(opens), -1)
-    return opens, closes, parents, lasts
-
-
-def _hidden_elements(
-    parts: Sequence[str], kinds: npt.NDArray[np.int8], opens: Indexes, closes: Indexes, lasts: Indexes, share: float
-) -> list[int]:
-    """Return the elements to cut out, outermost ones only, in document order."""
-    candidates = np.flatnonzero(kinds[opens] == _HIDDEN).tolist()
-    if not candidates:
-        return []
-    text_before = list(accumulate(map(len, map(str.strip, parts[::2])), initial=0))
-    found: list[int] = []
-    for element in candidates:
-        text = text_before[closes[element] + 1] - text_before[opens[element] + 1]
-        if text <= share * text_before[-1] and not (found and element <= lasts[found[-1]]):
-            found.append(element)
-    return found
-
-
-def _without(
-    cut: list[int], opens: Indexes, closes: Indexes, parents: Indexes, lasts: Indexes
-) -> tuple[Indexes, Indexes, Indexes, Indexes]:
-    """Return the columns without the elements `cut` (outermost ones, ascending) and all inside them."""
-    kept = np.ones(len(opens) + 1, np.int64)
-    tags = np.ones(int(closes.max()) + 2, np.int64)
-    for element in cut:
-        kept[element : lasts[element] + 1] = 0
-        tags[opens[element] : closes[element] + 1] = 0
-    new_number = np.cumsum(kept) - kept
-    new_tag = np.cumsum(tags) - tags
-    stays = kept[:-1].astype(bool)
-    new_parents = np.where(parents[stays] >= 0, new_number[parents[stays]], -1)
-    return new_tag[opens[stays]], new_tag[closes[stays]], new_parents, new_number[lasts[stays] + 1] - 1
+    parents, opens, cuts = tree.parents, tree.opens, list[tuple[int, int]]()
+    closes, lasts = [0] * len(kinds), [0] * len(kinds)
+    outer: list[int] = []
+    hidden: dict[int, int] = {}
+    number, parent, shift = 0, -1, 0
+    for index, kind in zip(range(1, 2 * len(kinds), 2), kinds, strict=True):
+        if kind < _END:
+            parents.append(parent)
+            opens.append(index - shift)
+            if kind == _VOID:
+                closes[number], lasts[number] = index - shift, number
+            else:
+                if kind == _HIDDEN:
+                    hidden[number] = index
+                outer.append(parent)
+                parent = number
+            number += 1
+        elif kind == _DROP:
+            cuts.append((index, index))
+            shift += 2
+        elif parent < 0:
+            raise UnbalancedMarkupError
+        else:
+            first = hidden.pop(parent, 0)
+            if first and text_before[index // 2 + 1] - text_before[first // 2 + 1] <= hidden_share * text_before[-1]:
+                shift = index + 1 - (opens[parent] - 1)
+                number = parent
+                del parents[number:], opens[number:]
+                while cuts and cuts[-1][0] > first:
+                    cuts.pop()
+                cuts.append((first, index))
+            else:
+                closes[parent], lasts[parent] = index - shift, number - 1
+            parent = outer.pop()
+    if parent >= 0:
+        raise UnbalancedMarkupError
+    tree.closes, tree.lasts = closes[:number], lasts[:number]
+    return cuts

@@ -96,6 +96,8 @@ def attribute(tag: str, wanted: str) -> str | None:
     >>> attribute('<p class="a" hidden="">', "hidden"), attribute("<p>", "id")
     ('', None)
     """
+    if f" {wanted}" not in tag:
+        return None
     start = tag.find(f' {wanted}="')
     if start >= 0 and "'" not in tag and tag.count('"') == 2 * tag.count('="'):
         # Every value has double quotes and none has one inside: what was found is no part of another value.
