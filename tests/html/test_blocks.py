@@ -3,7 +3,8 @@
 import pytest
 
 from dripper.html import Block, preprocess
-from dripper.html.blocks import link_chars_before, plain_parts
+from dripper.html.blocks import link_chars_before
+from dripper.markup.tree import plain_parts
 from labelled import pages
 
 

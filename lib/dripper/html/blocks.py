@@ -5,8 +5,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from dripper.html.segment import Paragraph
-from dripper.html.tags import LINE_BREAKING
-from dripper.html.tree import Tree, attribute, unescape
+from dripper.markup.tree import Tree, attribute, plain_parts, unescape
 
 
 class Block(NamedTuple):
@@ -48,15 +47,6 @@ def number(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph], *, che
             Block(len(blocks) + 1, text, linked[last // 2 + 1] - linked[(first + 1) // 2], element, is_run, first, last)
         )
     return blocks
-
-
-def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
-    """Return `texts` with each tag replaced by what it means in plain text: a line break, or nothing."""
-    breaks = {tag: "\n" if name in LINE_BREAKING else "" for tag, name in tree.names.items()}
-    breaks[""] = ""
-    plain = texts.copy()
-    plain[1::2] = [breaks[tag] for tag in plain[1::2]]
-    return plain
 
 
 def link_chars_before(tree: Tree, texts: list[str]) -> list[int]:

@@ -14,10 +14,10 @@ from dripper.html.page import Page
 from dripper.html.paper import read_tags as read_paper_tags
 from dripper.html.parse import parse_page, read_tags
 from dripper.html.pruning import prune as prune_losslessly
-from dripper.html.scan import UnbalancedMarkupError, scan
 from dripper.html.segment import segment
-from dripper.html.tags import HTML_VOID
-from dripper.html.tree import Tree
+from dripper.markup.scan import UnbalancedMarkupError, scan
+from dripper.markup.tags import HTML_VOID
+from dripper.markup.tree import Tree
 
 _WRAPPER_TAG = re.compile(rf'<{WRAPPER} _item_id="\d+"[^>]*>|</{WRAPPER}>')
 _ITEM_ID = re.compile(r'(?: cc-block-type="true")? _item_id="\d+"(?=[^<>]*>)| cc-block-type="true"(?=[^<>]*>)')

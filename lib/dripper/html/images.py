@@ -2,7 +2,7 @@
 
 import re
 
-from dripper.html.tree import attribute, escape_attribute
+from dripper.markup.tree import attribute, escape_attribute
 
 _LAZY = (
     "data-src",

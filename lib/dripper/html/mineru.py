@@ -24,8 +24,8 @@ from dripper.html.simplify import (
     truncate,
     written,
 )
-from dripper.html.tags import INLINE
-from dripper.html.tree import Tree, attributes, escape
+from dripper.markup.tags import INLINE
+from dripper.markup.tree import Tree, attributes, escape
 
 _RAW_TEXT = frozenset({"xmp", "noembed", "noframes", "plaintext"})
 _BAD_NAME = re.compile(r"""[\s"&'/<>]""")

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from dripper.errors import ErrorCode, PageError
-from dripper.html.document import parse_document
-from dripper.html.limits import refuse_costly
 from dripper.html.parse import title_of
-from dripper.html.scan import scan
-from dripper.html.tags import INLINE, LIBXML2_VOID
-from dripper.html.tree import Tree, attribute
+from dripper.markup.document import parse_document
+from dripper.markup.limits import refuse_costly
+from dripper.markup.scan import scan
+from dripper.markup.tags import INLINE, LIBXML2_VOID
+from dripper.markup.tree import Tree, attribute
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that lxml refuses to write into a tree."""

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from dripper.html.document import parse_document
 from dripper.html.images import with_real_address
-from dripper.html.limits import refuse_costly
 from dripper.html.metadata import Metadata, metadata_of
-from dripper.html.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
-from dripper.html.tags import HTML_VOID
-from dripper.html.tree import Tree, attribute
+from dripper.markup.document import parse_document
+from dripper.markup.limits import refuse_costly
+from dripper.markup.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
+from dripper.markup.tags import HTML_VOID
+from dripper.markup.tree import Tree, attribute
 
 _UNSEEN = "script, style, template, link, meta, base, noembed, datalist, iframe, noframes, xmp, plaintext, body title, svg desc"
 """What shows nothing, and the elements whose content is serialised unescaped, which would not scan."""

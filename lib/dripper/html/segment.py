@@ -10,8 +10,8 @@ from bisect import bisect_left
 from itertools import compress
 from typing import NamedTuple
 
-from dripper.html.tags import CELLS, INLINE, ITEMS, LIST_ITEMS, LISTS, TABLE_PARTS
-from dripper.html.tree import Tree, attributes
+from dripper.markup.tags import CELLS, INLINE, ITEMS, LIST_ITEMS, LISTS, TABLE_PARTS
+from dripper.markup.tree import Tree, attributes
 
 NOT_BLOCK = INLINE | ITEMS | CELLS | {"math"}
 _COLUMNS = frozenset({"caption", "col", "colgroup"})

@@ -9,8 +9,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from dripper.html.blocks import Block
-from dripper.html.tags import LISTS
-from dripper.html.tree import Tree, escape, unescape
+from dripper.markup.tags import LISTS
+from dripper.markup.tree import Tree, escape, unescape
 
 HEAD = '<html><head><meta charset="utf-8"></head><body>'
 TAIL = "</body></html>"

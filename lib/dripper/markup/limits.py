@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from dripper.errors import ErrorCode, PageError
-from dripper.html.tags import HTML_VOID, words
+from dripper.markup.tags import HTML_VOID, words
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _SCRIPT = re.compile(r"<(script|style)\b[^<]*(?:<(?!/\1)[^<]*)*", re.IGNORECASE)

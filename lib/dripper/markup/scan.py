@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import accumulate
 from typing import NamedTuple
 
-from dripper.html.tree import Tree, cut_parts
+from dripper.markup.tree import Tree, cut_parts
 
 _TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
 HIDDEN_SHARE = 0.3

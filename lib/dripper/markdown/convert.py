@@ -10,13 +10,12 @@ from collections.abc import Iterator
 import html2text
 import html_to_markdown
 
-from dripper.html.blocks import plain_parts
-from dripper.html.document import parse_document
-from dripper.html.formulas import delimited, formula_at
-from dripper.html.layout import ORDERED, put_in_order
-from dripper.html.scan import UnbalancedMarkupError, scan
-from dripper.html.tags import HTML_VOID, LINE_BREAKING
-from dripper.html.tree import Tree, attributes, escape, escape_attribute, unescape
+from dripper.markdown.formulas import delimited, formula_at
+from dripper.markdown.layout import ORDERED, put_in_order
+from dripper.markup.document import parse_document
+from dripper.markup.scan import UnbalancedMarkupError, scan
+from dripper.markup.tags import HTML_VOID, LINE_BREAKING
+from dripper.markup.tree import Tree, attributes, escape, escape_attribute, plain_parts, unescape
 
 _LANGUAGE = re.compile(
     r"\b(?:lang(?:uage)?|brush|highlight-source|hljs|sourceCode|prettyprint lang)[-: ]+([A-Za-z][\w+#.-]*)"

@@ -4,8 +4,8 @@ Each rule is for something that the converter would lose or garble; over 1,000 e
 the first version lost 227 of 7,335 headings, 402 of 4,919 table cells and 31 of 285 images.
 """
 
-from dripper.html.tags import LINE_BREAKING
-from dripper.html.tree import Tree, attribute, escape, unescape
+from dripper.markup.tags import LINE_BREAKING
+from dripper.markup.tree import Tree, attribute, escape, unescape
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LAYOUT = frozenset({"table", "pre", "article", "section"})

@@ -3,8 +3,8 @@
 import pytest
 
 from dripper.errors import ErrorCode, PageError
-from dripper.html import limits
-from dripper.html.limits import MAX_ATTRIBUTES, MAX_OPTIONS, refuse_costly
+from dripper.markup import limits
+from dripper.markup.limits import MAX_ATTRIBUTES, MAX_OPTIONS, refuse_costly
 from dripper.warc import decode
 from labelled import labelled_pages
 
