@@ -33,7 +33,9 @@ def choose(data: Path, n_pages: int, least: int, most: int, count_tokens: Callab
     counted = [(page, count_tokens(page.simplified_html)) for page in looked_at if page.n_blocks]
     fitting = [(page, tokens) for page, tokens in counted if least <= tokens <= most]
     if len(fitting) < n_pages:
-        raise SystemExit(f"only {len(fitting)} of {len(counted)} pages have {least} to {most} tokens: ask for fewer pages")
+        raise SystemExit(
+            f"only {len(fitting)} of {len(counted)} pages have {least} to {most} tokens: ask for fewer pages"
+        )
     random.Random(0).shuffle(fitting)
     pages, tokens = zip(*fitting[:n_pages], strict=True)
     return Choice(list(pages), list(tokens), len(fitting) / len(counted))
