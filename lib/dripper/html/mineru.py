@@ -24,6 +24,7 @@ from dripper.html.simplify import (
     truncate,
     written,
 )
+from dripper.markup.limits import ParserLimits
 from dripper.markup.tags import INLINE
 from dripper.markup.tree import Tree, attributes, escape
 
@@ -44,9 +45,9 @@ class ExactPage:
     title: str
 
 
-def preprocess_exactly(html: str) -> ExactPage:
+def preprocess_exactly(html: str, limits: ParserLimits) -> ExactPage:
     """Return the page as MinerU-HTML 1.1.2 simplifies it. Raises PageError(PARSE_FAILED) where it raises."""
-    source = read_source(html)
+    source = read_source(html, limits)
     tree, texts = source.tree, source.texts
     paragraphs, entered = segment(tree, texts, source.removed)
     survivors = _survivors(source, paragraphs, entered)

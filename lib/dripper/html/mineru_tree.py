@@ -15,7 +15,7 @@ from lxml import etree
 from dripper.errors import ErrorCode, PageError
 from dripper.html.parse import title_of
 from dripper.markup.document import parse_document
-from dripper.markup.limits import refuse_costly
+from dripper.markup.limits import ParserLimits, refuse_costly
 from dripper.markup.scan import scan
 from dripper.markup.tags import INLINE, LIBXML2_VOID
 from dripper.markup.tree import Tree, attribute
@@ -64,11 +64,11 @@ class Source:
     void_text: dict[int, str] = field(default_factory=dict)
 
 
-def read_source(html: str) -> Source:
+def read_source(html: str, limits: ParserLimits) -> Source:
     """Parse a page and remove what MinerU removes. Raises PageError(PARSE_FAILED) where MinerU fails for the whole
     page.
     """
-    refuse_costly(html)
+    refuse_costly(html, limits)
     document = parse_document(html)
     title = title_of(document)
     text = document.html or "<html></html>"

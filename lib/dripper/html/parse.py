@@ -16,7 +16,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from dripper.html.images import with_real_address
 from dripper.html.metadata import Metadata, metadata_of
 from dripper.markup.document import parse_document
-from dripper.markup.limits import refuse_costly
+from dripper.markup.limits import DEFAULT_LIMITS, ParserLimits, refuse_costly
 from dripper.markup.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
 from dripper.markup.tags import HTML_VOID
 from dripper.markup.tree import Tree, attribute
@@ -47,14 +47,16 @@ class ParsedPage(NamedTuple):
     metadata: Metadata
 
 
-def parse_page(html: str, read_tags: ReadTags, hidden_share: float = HIDDEN_SHARE) -> ParsedPage:
+def parse_page(
+    html: str, read_tags: ReadTags, hidden_share: float = HIDDEN_SHARE, limits: ParserLimits = DEFAULT_LIMITS
+) -> ParsedPage:
     """Return the page's visible body as a tree, its title and metadata.
 
     read_tags, hidden_share: see `scan`; they decide what is cut out.
     html: any string; NULs and lone surrogates are dropped. Linear, see `limits`.
     Raises PageError(PARSE_FAILED) where the parser would need seconds.
     """
-    refuse_costly(html)
+    refuse_costly(html, limits)
     document = parse_document(html)
     if _may_end_in_raw_text(document) and (closed := with_raw_text_closed(html)) != html:
         document = parse_document(closed)
