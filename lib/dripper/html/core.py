@@ -15,7 +15,7 @@ from dripper.html.paper import read_tags as read_paper_tags
 from dripper.html.parse import parse_page, read_tags
 from dripper.html.pruning import prune as prune_losslessly
 from dripper.html.segment import segment
-from dripper.markup.limits import DEFAULT_LIMITS, ParserLimits
+from dripper.markup.limits import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
 from dripper.markup.scan import HIDDEN_SHARE, UnbalancedMarkupError, scan
 from dripper.markup.tags import HTML_VOID
 from dripper.markup.tree import Tree
@@ -73,7 +73,7 @@ def restore(mapping_html: str, title: str = "", profile: str = "dripper") -> Pag
     _check_profile(profile)
     markup = _ITEM_ID.sub("", _WRAPPER_TAG.sub("", mapping_html))
     if profile == "mineru-1.1":
-        return replace(preprocess(markup, profile), title=title)
+        return replace(preprocess(markup, profile, NO_LIMITS), title=title)
     return _split(scan(markup, HTML_VOID), title, profile, Metadata())
 
 

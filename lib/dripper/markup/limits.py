@@ -6,6 +6,7 @@ makes an error row of what would otherwise be minutes of work.
 
 import math
 import re
+import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -39,6 +40,8 @@ class ParserLimits(NamedTuple):
 
 
 DEFAULT_LIMITS = ParserLimits()
+NO_LIMITS = ParserLimits(sys.maxsize, sys.maxsize, sys.maxsize)
+"""For a page that has passed once."""
 
 
 def refuse_costly(html: str, limits: ParserLimits = DEFAULT_LIMITS) -> None:
