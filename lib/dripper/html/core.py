@@ -41,15 +41,10 @@ def preprocess(html: str, profile: str = "dripper", limits: ParserLimits = DEFAU
         raise TypeError(f"html must be text (str), not {type(html).__name__}: decode it first, see dripper.warc.decode")
     _check_profile(profile)
     try:
-        return _exact(html, limits) if profile == "mineru-1.1" else _lossless(html, profile, limits)
+        return preprocess_exactly(html, limits) if profile == "mineru-1.1" else _lossless(html, profile, limits)
     except UnbalancedMarkupError as error:
         # No such page is known; should a parser write one, it is an error row like any other.
         raise PageError(ErrorCode.PARSE_FAILED, str(error)) from error
-
-
-def _exact(html: str, limits: ParserLimits) -> Page:
-    exact = preprocess_exactly(html, limits)
-    return Page(exact.tree, exact.blocks, exact.title, "mineru-1.1", exact.simplified_html, exact.mapping_html)
 
 
 def _lossless(html: str, profile: str, limits: ParserLimits) -> Page:
