@@ -65,7 +65,7 @@ def main(arguments: list[str]) -> int:
     done = {name: run(pages, options.keep, decoder=name, **settings) for name in options.decoders}
     lengths = [(choice.tokens[batch[0]], choice.tokens[batch[-1]]) for batch in batches]
     first = done[options.decoders[0]]
-    return int(any([show(name, ours, first, lengths) for name, ours in done.items()]))
+    return int(sum(show(name, ours, first, lengths) for name, ours in done.items()) > 0)
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:

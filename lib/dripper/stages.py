@@ -78,7 +78,7 @@ class Prepared:
     mapping_html: str = ""
     texts: list[str] = field(default_factory=list)
     tokens: int = 0
-    metadata: Metadata = Metadata()
+    metadata: Metadata = field(default_factory=Metadata)
     source: str | None = None
     charset: str | None = None
     charset_source: str | None = None
