@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from lm_pages import Choice, choose
 
 from dripper.config import lm_settings
 from dripper.labels import load
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm import PageEncoder
 from dripper.labels.lm.engine import engine_version
-from lm_pages import Choice, choose
 from tiny_lm import copy_tokenizer, make_checkpoint, make_config
 
 ALL = 1 << 30
@@ -65,7 +65,8 @@ def main(arguments: list[str]) -> int:
     done = {name: run(pages, options.keep, decoder=name, **settings) for name in options.decoders}
     lengths = [(choice.tokens[batch[0]], choice.tokens[batch[-1]]) for batch in batches]
     first = done[options.decoders[0]]
-    return int(sum(show(name, ours, first, lengths) for name, ours in done.items()) > 0)
+    differing = [show(name, ours, first, lengths) for name, ours in done.items()]
+    return int(any(differing))
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:

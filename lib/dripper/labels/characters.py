@@ -79,7 +79,9 @@ def _words_in(classes: npt.NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
     """Return where words begin and end (exclusive). The last character belongs to no word."""
     is_word, alone = classes >= DIGIT, classes >= UNSPACED
     changes = np.ones(len(classes) + 1, bool)
-    changes[1:-1] = (is_word[1:] != is_word[:-1]) | alone[1:] | alone[:-1]
+    np.not_equal(is_word[1:], is_word[:-1], out=changes[1:-1])
+    if alone.any():
+        changes[1:-1] |= alone[1:] | alone[:-1]
     edges = np.flatnonzero(changes)
     of_word = is_word[edges[:-1]]
     return edges[:-1][of_word], edges[1:][of_word]

@@ -17,7 +17,9 @@ from dripper.labels.word_features import word_features
 
 FloatArray = npt.NDArray[np.float64]
 
-_DATE = re.compile(r"\b(?:19|20)\d\d\b|\d{1,2}[:./-]\d{2}|\d\s*[年月日]")
+# A year, a time or date in digits, an ideographic one; begins with a class of characters, so that a search skips the rest of the
+# text in C (200 µs a page without it).
+_DATE = re.compile(r"\d(?:(?:(?<=\b1)9|(?<=\b2)0)\d\d\b|\d?[:./-]\d{2}|\s*[年月日])")
 
 _CHARACTER_NAMES = (
     "log_chars", "log_words", "chars_per_word", "punctuation", "digits", "upper", "unspaced", "other_letters", "sentences",

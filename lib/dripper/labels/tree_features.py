@@ -1,6 +1,6 @@
 """Features of the blocks' places: ancestors, their class names, links and other inline elements, repeated structure.
 
-Elements are integers in document order (see `dripper.html.tree`), so a subtree is a range, and counts over subtrees are
+Elements are integers in document order (see `dripper.markup.tree`), so a subtree is a range, and counts over subtrees are
 differences of running sums. Nothing here loops over pairs of blocks or over depths: cost is linear in elements and blocks.
 """
 
@@ -74,6 +74,10 @@ NAMES = (
     *(f"holds_{group.split()[0]}" for group in INLINE_GROUPS),
 )  # fmt: skip
 
+_TAG_SHIFT, _MIX_SHIFT = np.uint64(32), np.uint64(29)
+_MIXERS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+"""Of splitmix64 (Steele et al. 2014)."""
+
 
 def tree_features(
     places: Places, tags: Sequence[str], chars: FloatArray, link_chars: FloatArray
@@ -126,14 +130,25 @@ def _repetition_features(places: Places, chars: FloatArray, link_chars: FloatArr
     )  # fmt: skip
 
 
-def _paths(places: Places) -> tuple[IntArray, FloatArray]:
+def _paths(places: Places) -> tuple[npt.NDArray[np.uint64], FloatArray]:
     """Return, for every element, a number that equal paths of tag names share, and its depth."""
-    numbers: dict[tuple[int, str], int] = {}
-    paths, depths = [0], [0]
-    for parent, tag in zip(places.parents.tolist()[1:], places.tags[1:], strict=True):
-        paths.append(numbers.setdefault((paths[parent], tag), len(numbers) + 1))
-        depths.append(depths[parent] + 1)
-    return np.array(paths, np.int64), np.array(depths, np.float64)
+    depths = _summed(np.ones(len(places.parents), np.uint64), places.parents)
+    # A path's number is a hash: the sum over its elements of well-mixed bits of tag and depth, modulo 2^64.
+    steps = (places.tag_numbers.astype(np.uint64) << _TAG_SHIFT) + depths
+    for factor in _MIXERS:
+        steps *= factor
+        steps ^= steps >> _MIX_SHIFT
+    return _summed(steps, places.parents), depths.astype(np.float64)
+
+
+def _summed(values: npt.NDArray[np.uint64], parents: IntArray) -> npt.NDArray[np.uint64]:
+    """Return the sum over every element and its ancestors but the root: pointers double, as in :func:`_inherited`."""
+    sums, above = values.copy(), parents
+    sums[0] = 0
+    while above.any():
+        sums += sums[above]
+        above = above[above]
+    return sums
 
 
 def _flags_of(places: Places) -> IntArray:
@@ -147,8 +162,16 @@ def _flags_of(places: Places) -> IntArray:
 def _name_bits(start_tag: str) -> int:
     bits = 0
     for value in _NAMED.findall(start_tag):
-        for word in value.translate(_LETTERS).split() if value == value.lower() else _WORD.findall(value):
-            bits |= _word_bits(word)
+        bits |= _value_bits(value)
+    return bits
+
+
+# A page gives many elements the same classes, and a site gives them on every page.
+@functools.lru_cache(maxsize=1 << 14)
+def _value_bits(value: str) -> int:
+    bits = 0
+    for word in value.translate(_LETTERS).split() if value == value.lower() else _WORD.findall(value):
+        bits |= _word_bits(word)
     return bits
 
 
