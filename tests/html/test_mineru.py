@@ -77,3 +77,8 @@ def test_comments_in_attributes_are_written_as_libxml2_does(html, kept):
     page = preprocess(html, "mineru-1.1")
     assert kept in page.mapping_html
     assert page.blocks[-1].text in ("x", "y", "z")
+
+
+def test_a_declaration_in_a_script_goes_and_leaves_the_rest_of_it():
+    page = preprocess("<script>if (a <b) x = '&lt;' + '<?xml version=1?>';</script><p>y", "mineru-1.1")
+    assert "<script>if (a <b) x = '&lt;' + '';</script>" in page.mapping_html

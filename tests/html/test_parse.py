@@ -183,3 +183,23 @@ def test_raw_text_that_closes_itself_swallows_nothing(name: str) -> None:
 def test_raw_text_with_an_end_tag_is_taken_at_its_word() -> None:
     page = preprocess("<p>before</p><iframe/><p>inside</p></iframe><p>after</p>")
     assert [block.text for block in page.blocks] == ["before", "after"]
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "<p>before{}<p>inside",
+        "<title/>{}<p>inside",
+        "<table>{}<tr><td>inside</table>",
+        "<table><tr><td>a{}<td>inside</table>",
+        "<div><table><tr>{}<td>inside</table></div>",
+        "<form><ul><li>{}inside</ul></form>",
+        "<template>{}</template><p>inside",
+        "<select><option>a</select>{}inside</body></html>",
+        "<p>a</p></body></html>{}inside",
+    ],
+)
+@pytest.mark.parametrize("name", ["iframe", "script", "style", "noframes", "xmp"])
+def test_a_closed_element_swallows_nothing_wherever_it_stands(around, name):
+    page = preprocess(around.format(f"<{name} src='x'/>"))
+    assert "inside" in " ".join(block.text for block in page.blocks)

@@ -114,3 +114,8 @@ def test_an_item_with_a_number_of_its_own_keeps_it():
 def test_the_data_of_an_image_is_no_text():
     html = '<p>a <img src="data:image/png;base64,AAAA" alt="chart &lt;1&gt;"> b <img src="/x.png" alt="photo"></p>'
     assert to_markdown(html) == "a chart <1> b ![photo](/x.png)\n"
+
+
+@pytest.mark.parametrize("tag", ["p", "h2", "div"])
+def test_code_inside_a_link_keeps_its_lines(tag: str) -> None:
+    assert to_markdown(f"<a href='/x'><pre>a<{tag}>b</{tag}>c</pre></a>") == "```\na\nb\nc\n```\n"

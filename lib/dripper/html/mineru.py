@@ -71,11 +71,9 @@ def _survivors(source: Source, paragraphs: list[Paragraph], entered: list[int]) 
     may_be_lost = bool(bad_tags or source.void_text or source.has_forbidden)
     for paragraph in paragraphs:
         element, first, _, is_run = paragraph
-        if (
-            tree.tags[element] == "body"
-            if is_run
-            else (body_is_split and _dissolved(tree, paragraph) and _is_misplaced(tree, element))
-        ):
+        if is_run and tree.tags[element] == "body":
+            continue
+        if body_is_split and _dissolved(tree, paragraph) and _is_misplaced(tree, element):
             continue
         if may_be_lost and _is_lost(source, paragraph, bad_tags):
             continue

@@ -79,7 +79,8 @@ def parse_page(
 
 
 def _may_end_in_raw_text(document: LexborHTMLParser, html: str) -> bool:
-    """Tell whether a raw text element may have swallowed the page's end: it is last, before a last table, or in the head.
+    """Tell whether a raw text element may have swallowed the page's end: it is last, before a last table, in the head or in
+    a template, whose content is no child of it.
 
     A look at some ten nodes, where `with_raw_text_closed` reads all of the page.
     """
@@ -88,7 +89,7 @@ def _may_end_in_raw_text(document: LexborHTMLParser, html: str) -> bool:
         last = node.prev if node.tag == "table" and node.prev is not None else node
         if last.tag in _RAW_NAMES:
             return f"</{last.tag}" not in html[-_TAIL:].lower()
-        if node.tag == "body" and node.last_child is None:
+        if node.tag in ("body", "template") and node.last_child is None:
             return True
         node = node.last_child
     return False

@@ -167,8 +167,9 @@ def _code_pieces(tree: Tree, element: int) -> Iterator[tuple[str, str]]:
             if index > skip_to and part:
                 yield "text", unescape(part)
         else:
-            name = tree.names[part]
-            is_start = part[1] != "/"
+            # By the tree, for the tag itself may be rewritten: a link around a card moves into one inside it.
+            is_start = inner < len(tree) and tree.opens[inner] == index
+            name = tree.tags[inner] if is_start else part.rpartition("</")[2][:-1]
             if is_start and index > skip_to and _LINE_NUMBERS.search(attributes(part).get("class", "")):
                 skip_to = tree.closes[inner]
             elif index > skip_to and name in LINE_BREAKING:
