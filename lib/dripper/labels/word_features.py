@@ -102,7 +102,7 @@ def _vocabulary_columns(page: PageCharacters, n_blocks: int, owner: IntArray, pl
     ]
     heads = np.clip(words, 1, HEAD_WORDS)
     return (
-        shared / np.maximum(n_distinct, 1), shared / max(np.count_nonzero(of_title), 1), counts[0] / heads,
+        shared / np.maximum(n_distinct, 1), shared / max(int(np.count_nonzero(of_title)), 1), counts[0] / heads,
         counts[1] / heads, n_distinct / np.maximum(words, 1),
     )  # fmt: skip
 
