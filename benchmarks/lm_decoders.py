@@ -1,118 +1,183 @@
 """The decoders of the labeler `lm` on one engine each: forward passes, tokens, CPU seconds, and whether the labels are the same.
 
-    python benchmarks/lm_decoders.py --data DIR [--pages 300] [--model FOLDER] [--decoders fsm parallel regex]
+    python benchmarks/lm_decoders.py --data DIR --keep FOLDER [--pages 300] [--model FOLDER] [--decoders fsm parallel regex]
 
 Without --model it makes a tiny random Qwen3 (3 layers, hidden size 128, the real tokenizer and vocabulary), whose labels hang
 on each other at random: what a trained model's passes are, it cannot say, nor seconds but by their ratio. In float32 labels
 can be compared one by one; other types differ by rounding. The first decoder is what the others are held against. Pages go
-through in batches; a pass over a page counts once a page. Says nothing about quality.
+through in batches of like length, as in the label stage; a pass over a page counts once a page. One thread, as two that wait for
+each other spend CPU time. Every batch is written into the folder as it ends: a run that was stopped goes on there, and decoders
+may run in processes of their own. Says nothing about quality.
 """
 
 import argparse
 import gc
+import hashlib
 import json
-import random
+import os
 import sys
-import tempfile
 import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from lm_pages import Choice, choose
 
-from dripper.datasets import Role, names_with, read_pages
-from dripper.html import preprocess
-from dripper.labels import Labels, load
+from dripper.config import lm_settings
+from dripper.labels import load
 from dripper.labels.base import SimplifiedPage
+from dripper.labels.lm import PageEncoder
 from dripper.labels.lm.engine import engine_version
-from dripper.warc import decode
-from tiny_lm import make_checkpoint
+from tiny_lm import copy_tokenizer, make_checkpoint, make_config
+
+ALL = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one decoder did with one batch of pages. labels: a string of 0 and 1 a page. tokens: processed. windowed: pages in
+    parts. The lists are in the batch's order."""
+
+    number: int
+    labels: list[str]
+    passes: list[int]
+    windowed: int
+    tokens: int
+    cpu_seconds: float
+    wall_seconds: float
 
 
 def main(arguments: list[str]) -> int:
     """Label the pages with every decoder and print the figures; 1 where a label differs."""
+    options = parsed(arguments)
+    # Before torch is imported: whichever threads wait, wait by counting.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    options.keep.mkdir(parents=True, exist_ok=True)
+    choice = choose(options.data, options.pages, options.least, options.most, counter(options))
+    order = sorted(range(len(choice.pages)), key=choice.tokens.__getitem__)
+    batches = [order[start : start + options.batch] for start in range(0, len(order), options.batch)]
+    show_pages(choice, options)
+    pages = [[choice.pages[at] for at in batch] for batch in batches]
+    model = options.model or tiny(options.keep / "tiny", pages)
+    settings = {"model": str(model), "dtype": options.dtype, "answer": options.answer}
+    done = {name: run(pages, options.keep, decoder=name, **settings) for name in options.decoders}
+    lengths = [(choice.tokens[batch[0]], choice.tokens[batch[-1]]) for batch in batches]
+    first = done[options.decoders[0]]
+    differing = [show(name, ours, first, lengths) for name, ours in done.items()]
+    return int(any(differing))
+
+
+def parsed(arguments: list[str]) -> argparse.Namespace:
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
+    parser.add_argument("--keep", type=Path, required=True, help="folder for what was measured")
     parser.add_argument("--pages", type=int, default=300)
-    parser.add_argument("--batch", type=int, default=32, help="pages in flight")
+    parser.add_argument("--least", type=int, default=0, metavar="TOKENS", help="leave shorter pages out")
+    parser.add_argument("--most", type=int, default=ALL, metavar="TOKENS", help="leave longer pages out")
+    parser.add_argument("--batch", type=int, default=30, help="pages in flight")
     parser.add_argument("--model", type=Path, help="a checkpoint instead of a random one")
     parser.add_argument("--dtype", default="float32", choices=("auto", "float32", "bfloat16", "float16"))
     parser.add_argument("--answer", default="auto", choices=("auto", "json", "compact", "tagged"))
     parser.add_argument("--decoders", nargs="+", default=["fsm", "parallel"])
-    parser.add_argument("--json", type=Path, help="write the figures here too")
-    options = parser.parse_args(arguments)
-    pages = read(options.data, options.pages)
-    sizes = [page.n_blocks for page in pages]
-    print(
-        f"vLLM {engine_version()}, {len(pages)} pages, blocks: mean {np.mean(sizes):.0f}, median {np.median(sizes):.0f}, "
-        f"most {max(sizes)}; answer {options.answer}, batches of {options.batch}",
-        flush=True,
-    )
-    figures: dict[str, dict[str, Any]] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        model = options.model or make_checkpoint(
-            Path(folder), sorted(pages, key=lambda page: len(page.simplified_html))[5:9]
-        )
-        for decoder in options.decoders:
-            figures[decoder] = run(
-                pages, options.batch, model=str(model), decoder=decoder, dtype=options.dtype, answer=options.answer
-            )
-            show(decoder, figures[decoder], figures[options.decoders[0]])
-    if options.json:
-        summary = {name: {key: value for key, value in one.items() if key != "labels"} for name, one in figures.items()}
-        options.json.write_text(json.dumps(summary, indent=1))
-    return int(any(one["differing"] for one in figures.values()))
+    return parser.parse_args(arguments)
 
 
-def read(data: Path, n_pages: int) -> list[SimplifiedPage]:
-    """Return pages of the training sets, the same every time, each set with as many as the next."""
-    sets = names_with(Role.TRAIN_SHIPS)
-    found = [page for name in sets for page in read_pages(data, name, sample=-(-n_pages // len(sets)))]
-    made = [preprocess(decode(page.html, page.content_type).text) for page in found]
-    simplified = [SimplifiedPage(page.simplified_html, len(page.blocks)) for page in made if page.blocks]
-    random.Random(0).shuffle(simplified)
-    return simplified[:n_pages]
+def counter(options: argparse.Namespace) -> Any:
+    """Return the function that counts a page's tokens with the model's tokenizer."""
+    folder = options.model or options.keep / "tokenizer"
+    if not options.model:
+        folder.mkdir(exist_ok=True)
+        make_config(folder)
+        copy_tokenizer(folder)
+    return PageEncoder.load(lm_settings({"model": str(folder)})).count_tokens
 
 
-def run(pages: list[SimplifiedPage], batch: int, **settings: object) -> dict[str, Any]:
-    """Return labels and figures of one decoder; settings: of the labeler."""
+def tiny(folder: Path, batches: Sequence[Sequence[SimplifiedPage]]) -> Path:
+    """Return the random checkpoint, made once: labels could differ with another."""
+    if not (folder / "model.safetensors").is_file():
+        make_checkpoint(folder, batches[0][5:9])
+    return folder
+
+
+def run(batches: Sequence[Sequence[SimplifiedPage]], keep: Path, **settings: Any) -> list[Batch]:
+    """Return what one decoder did; settings: of the labeler. What the folder has of it is not done again."""
+    told = json.dumps([settings, [[page.simplified_html for page in batch] for batch in batches]])
+    file = keep / f"{settings['decoder']}-{hashlib.sha256(told.encode()).hexdigest()[:12]}.jsonl"
+    done = [Batch(**json.loads(line)) for line in file.read_text().splitlines()] if file.exists() else []
+    if len(done) == len(batches):
+        return done
     labeler: Any = load("lm", **settings)
-    labeler.label_simplified(pages[:1])
-    before = labeler.stats()
-    # Sorted as the label stage sorts them: pages of a batch then end about together.
-    order = sorted(range(len(pages)), key=lambda at: len(pages[at].simplified_html))
-    labels: list[Labels | None] = [None] * len(pages)
-    started, wall = time.process_time(), time.monotonic()
-    for start in range(0, len(pages), batch):
-        chunk = order[start : start + batch]
-        for at, one in zip(chunk, labeler.label_simplified([pages[at] for at in chunk]), strict=True):
-            labels[at] = one
-    seconds, wall = time.process_time() - started, time.monotonic() - wall
-    stats = {key: value - before[key] for key, value in labeler.stats().items()}
+    labeler.label_simplified(batches[0][:1])
+    for number in range(len(done), len(batches)):
+        done.append(labelled(labeler, number, batches[number]))
+        with file.open("a") as opened:
+            opened.write(json.dumps(asdict(done[-1])) + "\n")
     labeler.close()
     del labeler
     gc.collect()
-    main = float(np.concatenate([one.main for one in labels if one]).mean())
-    return {"labels": labels, "main": main, "cpu_seconds": seconds, "wall_seconds": wall, **stats}
+    return done
 
 
-def show(name: str, ours: dict[str, Any], first: dict[str, Any]) -> None:
-    """Print a decoder's figures beside the first one's."""
-    pairs = list(zip(ours["labels"], first["labels"], strict=True))
-    differing = [int((one.main != two.main).sum()) for one, two in pairs]
-    ours["differing"] = sum(differing)
-    passes = np.array([one.passes for one, _ in pairs])
-    ratios = np.array([two.passes / one.passes for one, two in pairs])
-    faster = {key: first[key] / ours[key] for key in ("passes", "tokens", "cpu_seconds")}
-    lines = (
-        f"{name}: {passes.sum():,} passes over pages (mean {passes.mean():.1f}, median {np.median(passes):.0f}, most "
-        f"{passes.max()}), 1/{faster['passes']:.1f} of the first's (mean of the pages' ratios 1/{ratios.mean():.1f})",
-        f"{ours['tokens']:,.0f} tokens processed (1/{faster['tokens']:.2f}), {ours['cpu_seconds']:.1f} CPU s "
-        f"(1/{faster['cpu_seconds']:.2f}), {ours['wall_seconds']:.1f} s wall",
-        f"{sum(one.windows > 1 for one, _ in pairs)} pages windowed; main: {ours['main']:.0%} of blocks; labels that differ: "
-        f"{sum(differing)} of {ours['blocks']:,.0f}, on {np.count_nonzero(differing)} pages",
+def labelled(labeler: Any, number: int, pages: Sequence[SimplifiedPage]) -> Batch:
+    """Label one batch."""
+    before, cpu, wall = labeler.stats()["tokens"], time.process_time(), time.monotonic()
+    labels = labeler.label_simplified(pages)
+    cpu, wall = time.process_time() - cpu, time.monotonic() - wall
+    return Batch(
+        number,
+        ["".join("01"[main] for main in one.main.tolist()) for one in labels],
+        [one.passes for one in labels],
+        sum(one.windows > 1 for one in labels),
+        int(labeler.stats()["tokens"] - before),
+        cpu,
+        wall,
     )
-    print("\n    ".join(lines), flush=True)
+
+
+def show_pages(choice: Choice, options: argparse.Namespace) -> None:
+    """Print what the figures are about."""
+    blocks, tokens = [page.n_blocks for page in choice.pages], choice.tokens
+    print(
+        f"vLLM {engine_version()}, {len(blocks)} pages, drawn among the {choice.share:.0%} of all pages with {options.least} "
+        f"to {options.most} tokens\nblocks: mean {np.mean(blocks):.0f}, median {np.median(blocks):.0f}, most {max(blocks)}; "
+        f"tokens: mean {np.mean(tokens):.0f}, median {np.median(tokens):.0f}, most {max(tokens)}; answer {options.answer}, "
+        f"batches of {options.batch}, {os.environ['OMP_NUM_THREADS']} thread",
+        flush=True,
+    )
+
+
+def show(name: str, ours: Sequence[Batch], first: Sequence[Batch], lengths: Sequence[tuple[int, int]]) -> int:
+    """Print a decoder's figures beside the first one's; return how many labels differ."""
+    pairs = [pair for one, two in zip(ours, first, strict=True) for pair in zip(one.labels, two.labels, strict=True)]
+    differing = [sum(a != b for a, b in zip(one, two, strict=True)) for one, two in pairs]
+    passes, theirs = (np.array([count for batch in side for count in batch.passes]) for side in (ours, first))
+    text = "".join(one for one, _ in pairs)
+    print(
+        f"{name}: {passes.sum():,} passes over pages (mean {passes.mean():.1f}, median {np.median(passes):.0f}, most "
+        f"{passes.max()}), 1/{theirs.sum() / passes.sum():.1f} of the first's (mean of the pages' ratios "
+        f"1/{(theirs / passes).mean():.1f})\n"
+        f"    {total(ours, 'tokens'):,.0f} tokens processed (1/{total(first, 'tokens') / total(ours, 'tokens'):.2f}), "
+        f"{total(ours, 'cpu_seconds'):.1f} CPU s (1/{total(first, 'cpu_seconds') / total(ours, 'cpu_seconds'):.2f}), "
+        f"{total(ours, 'wall_seconds'):.1f} s wall\n"
+        f"    {total(ours, 'windowed'):.0f} pages windowed; main: {text.count('1') / len(text):.0%} of blocks; labels that "
+        f"differ: {sum(differing)} of {len(text):,}, on {np.count_nonzero(differing)} pages"
+    )
+    for one, two, (least, most) in zip(ours, first, lengths, strict=True):
+        print(
+            f"    {least:>6} to {most:>6} tokens: {len(one.labels)} pages, {sum(map(len, one.labels)):>6,} blocks, passes "
+            f"{sum(one.passes):>7,} (1/{sum(two.passes) / sum(one.passes):.0f}), CPU s {one.cpu_seconds:>7.1f} "
+            f"(1/{two.cpu_seconds / one.cpu_seconds:.1f})"
+        )
+    sys.stdout.flush()
+    return sum(differing)
+
+
+def total(batches: Sequence[Batch], name: str) -> float:
+    """Return the sum of a figure over the batches."""
+    return float(sum(getattr(batch, name) for batch in batches))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Stage 1 of a staged run: read WARC files, split every page into blocks, into the tables `pages` and `blocks`. CPUs only.
 
-spark-submit jobs/preprocess.py --warcs W --output O [--conf FILE] [--set key=value ...] [--limit N]
+spark-submit jobs/preprocess.py --warcs W --output O [--labeler lm] [--conf FILE] [--set key=value ...] [--limit N]
 
 Then: jobs/label.py and jobs/extract.py into the same output, each on a cluster of its own kind.
 Exit code 0: every record is accounted for; 2: wrong usage or settings; 3: the work ended short, and what to do next.
@@ -14,6 +14,7 @@ from dripper.spark import cli
 def main(argv: list[str]) -> int:
     """Parse, run the stage, print the closing counts, return the exit code."""
     parser = cli.parser("preprocess.py", __doc__)
+    parser.add_argument("--labeler", default="lm", help="who will decide what is main content (default lm)")
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="do at most N files that are not done yet")
     return cli.guarded(lambda: cli.stage("preprocess", parser.parse_args(argv)))
 

@@ -13,11 +13,13 @@ MODULES = sorted((LIB / "dripper").rglob("*.py"))
 LAYERS = {
     **dict.fromkeys(("errors", "settings"), 0),
     **dict.fromkeys(("config", "guard", "language", "hosts", "cost", "optional"), 1),
-    **dict.fromkeys(("warc", "html", "datasets"), 2),
-    **dict.fromkeys(("labels",), 3),
-    **dict.fromkeys(("stages",), 4),
-    **dict.fromkeys(("extraction",), 5),
-    **dict.fromkeys(("eval", "train", "spark"), 6),
+    **dict.fromkeys(("markup",), 2),
+    **dict.fromkeys(("markdown",), 3),
+    **dict.fromkeys(("warc", "html", "datasets"), 4),
+    **dict.fromkeys(("labels",), 5),
+    **dict.fromkeys(("stages",), 6),
+    **dict.fromkeys(("extraction",), 7),
+    **dict.fromkeys(("eval", "train", "spark"), 8),
 }
 
 

@@ -1,6 +1,7 @@
 """The two halves of a page's way: with nothing but what tables keep between them, the results are those of one process."""
 
 import hashlib
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -28,18 +29,32 @@ class Some:
         return [Labels.certain(some(len(page.blocks))) for page in pages]
 
 
+Choose = Callable[[int], "np.ndarray[tuple[int], np.dtype[np.bool_]]"]
+
+
 def some(n_blocks: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     return np.array([hashlib.sha256(b"%d %d" % (n_blocks, i)).digest()[0] % 2 == 0 for i in range(n_blocks)], bool)
 
 
-def staged(html: str | bytes, profile: str, fallback: str = "body") -> Extraction:
+class Nothing(Some):
+    """A labeler that finds nothing main: every page falls back."""
+
+    def label(self, pages: list[Page]) -> list[Labels]:
+        return [Labels.certain(nothing(len(page.blocks))) for page in pages]
+
+
+def nothing(n_blocks: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    return np.zeros(n_blocks, bool)
+
+
+def staged(html: str | bytes, profile: str, fallback: str = "body", choose: Choose = some) -> Extraction:
     """The page's way as it is with tables between the halves."""
-    prepared = prepare(html, None, profile)
+    prepared = prepare(html, None, profile, keep_source=fallback == "trafilatura")
     if prepared.error_code is not None:
         return Extraction(error_code=prepared.error_code)
-    page = Splits.of_mapping(prepared.mapping_html, prepared.texts, prepared.title, profile)
     finisher = Finisher(LabelerSettings.model_validate({"fallback": fallback}))
-    return finisher.finish(page, Labels.certain(some(len(prepared.texts))), "some")
+    labels = Labels.certain(choose(len(prepared.texts)))
+    return finisher.finish(Splits.of_prepared(prepared, profile), labels, "some")
 
 
 def shown(extraction: Extraction) -> tuple[object, ...]:
@@ -60,6 +75,30 @@ def test_halves_give_what_the_whole_gives(profile: str) -> None:
     whole = Extractor(LabelerSettings(fallback="body"), profile, Some())
     for page in labelled_pages():
         assert shown(whole.extract(page.html)) == shown(staged(page.html, profile))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("fallback", ["cpu", "trafilatura"])
+def test_a_fallback_sees_what_it_sees_in_one_process(profile: str, fallback: str) -> None:
+    """The labeler `cpu` reads metadata and Trafilatura the head, comments and hidden parts: none is in the mapping HTML."""
+    settings = LabelerSettings.model_validate({"fallback": fallback})
+    whole = Extractor(settings, profile, Nothing())
+    methods = set()
+    for page in labelled_pages():
+        expected = whole.extract(page.html)
+        assert shown(staged(page.html, profile, fallback, nothing)) == shown(expected)
+        methods.add(expected.method)
+    assert f"fallback:{fallback}" in methods
+
+
+def test_what_a_page_says_of_itself_reaches_the_fallback() -> None:
+    head = '<meta property="og:type" content="product"><meta name="description" content="A boat.">'
+    prepared = prepare(f"{head}<p>one<p>two")
+    assert prepared.metadata == (("product",), "A boat.", "")
+    assert Splits.of_prepared(prepared, "dripper").whole()[0].metadata == prepared.metadata
+    assert prepared.source is None
+    kept = prepare(f"{head}<p>one<p>two", keep_source=True)
+    assert Splits.of_prepared(kept, "dripper").whole()[1] == f"{head}<p>one<p>two"
 
 
 @given(st.text(alphabet="<>/pdivbr &;abc\n\x00", max_size=80))

@@ -6,7 +6,7 @@ all that the second half gets to see.
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from dripper import html as html_core
 from dripper.config import LabelerSettings
 from dripper.cost import estimated_tokens
 from dripper.errors import ErrorCode, PageError
+from dripper.html.metadata import Metadata
 from dripper.html.page import Page
 from dripper.labels import Labels, load
 from dripper.labels.fallback import Fallback, fall_back
@@ -69,13 +70,16 @@ class Decoded:
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A page after the first half, or why there is none. texts: of each block, the first BLOCK_SAMPLE characters. tokens: of the
-    simplified HTML."""
+    simplified HTML. metadata: what the fallback `cpu` reads beside the mapping HTML. source: the decoded page, which the fallback
+    `trafilatura` reads; None: not kept."""
 
     title: str = ""
     simplified_html: str = ""
     mapping_html: str = ""
     texts: list[str] = field(default_factory=list)
     tokens: int = 0
+    metadata: Metadata = field(default_factory=Metadata)
+    source: str | None = None
     charset: str | None = None
     charset_source: str | None = None
     error_code: ErrorCode | None = None
@@ -95,8 +99,11 @@ def prepare(
     content_type: str | None = None,
     profile: str = "dripper",
     count_tokens: Callable[[str], int] = estimated_tokens,
+    keep_source: bool = False,
 ) -> Prepared:
     """Return the first half of a page's way. A page that cannot be split gives a Prepared with `error_code`.
+
+    keep_source: for a second half whose fallback is Trafilatura.
 
     >>> prepare("<title>T</title><p>one<p>two").texts
     ['one', 'two']
@@ -104,7 +111,7 @@ def prepare(
     decoded = Decoded.of(html, content_type)
     try:
         page = split(decoded.text, profile)
-        title, simplified, mapping = page.title, page.simplified_html, page.mapping_html
+        simplified, mapping = page.simplified_html, page.mapping_html
     except PageError as error:
         return Prepared(
             charset=decoded.charset,
@@ -113,7 +120,11 @@ def prepare(
             error_detail=error.detail or None,
         )
     texts = [block.text[:BLOCK_SAMPLE] for block in page.blocks]
-    return Prepared(title, simplified, mapping, texts, count_tokens(simplified), decoded.charset, decoded.source)
+    source = decoded.text if keep_source else None
+    tokens = count_tokens(simplified)
+    return Prepared(
+        page.title, simplified, mapping, texts, tokens, page.metadata, source, decoded.charset, decoded.source
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +146,18 @@ class Splits:
         return cls(page.title, [block.text for block in page.blocks], page.prune, lambda: (page, text))
 
     @classmethod
-    def of_mapping(cls, mapping_html: str, texts: Sequence[str], title: str, profile: str) -> "Splits":
-        """From what a `Prepared` kept. Its `whole` restores the page (see `html.restore`); Trafilatura misses what is in no
-        mapping HTML: the head, comments, hidden parts."""
+    def of_prepared(cls, made: Prepared, profile: str) -> "Splits":
+        """From the first half. Its `whole` splits the source again, or restores the page without it (see `html.restore`): for all
+        but Trafilatura, which also reads what is in no mapping HTML (the head, comments, hidden parts), that is as good."""
+
+        def whole() -> tuple[Page, str]:
+            if made.source is not None:
+                return html_core.preprocess(made.source, profile=profile), made.source
+            restored = html_core.restore(made.mapping_html, made.title, profile)
+            return replace(restored, metadata=made.metadata), made.mapping_html
+
         return cls(
-            title,
-            texts,
-            lambda main_ids: html_core.prune(mapping_html, main_ids, profile),
-            lambda: (html_core.restore(mapping_html, title, profile), mapping_html),
+            made.title, made.texts, lambda main_ids: html_core.prune(made.mapping_html, main_ids, profile), whole
         )
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from dripper.html import preprocess, prune
-from dripper.html.blocks import plain_parts
+from dripper.markup.tree import plain_parts
 from dripper.warc import decode
 from labelled import labelled_pages
 

@@ -6,9 +6,9 @@ import pytest
 
 from dripper.html import preprocess
 from dripper.html.mapping import WRAPPER
-from dripper.html.scan import scan
-from dripper.html.tags import HTML_VOID
-from dripper.html.tree import unescape
+from dripper.markup.scan import scan
+from dripper.markup.tags import HTML_VOID
+from dripper.markup.tree import unescape
 from labelled import pages
 
 

@@ -55,7 +55,9 @@ def test_equal_texts_have_equal_hashes() -> None:
 
 @given(st.text(st.characters(exclude_categories=())))
 def test_any_text_can_be_stored(text: str) -> None:
-    stored = storable({"title": text, "n_main": 3})
+    stored = storable({"title": text, "n_main": 3, "metadata": {"types": (text,), "body": text}})
+    stored["metadata"]["body"].encode("utf-8")
+    stored["metadata"]["types"][0].encode("utf-8")
     stored["title"].encode("utf-8")
     assert stored["n_main"] == 3
     if text.isascii():

@@ -46,20 +46,22 @@ def test_all_stages_give_the_rows_of_the_fused_job(spark: SparkSession, sample: 
     assert "NOT DONE" not in words
 
 
+@pytest.mark.parametrize("fallback", ["cpu", "trafilatura"])
 def test_the_shared_archives_with_labels_by_hash(
-    spark: SparkSession, shared: Path, archives: Path, tmp_path: Path
+    spark: SparkSession, shared: Path, archives: Path, tmp_path: Path, fallback: str
 ) -> None:
     """Every third of 130 good and broken files, beside one process without Spark."""
+    settings = load(assignments=["labeler.staged=true", "labeler.name=all", f"labeler.fallback={fallback}"])
     files = ",".join(sorted(str(file) for file in archives.rglob("*arc*") if file.is_file())[::3])
-    outcome = run(spark, files, str(tmp_path), STAGED, loader=load_hash)
+    outcome = run(spark, files, str(tmp_path), settings, loader=load_hash)
     assert outcome.complaints == ()
     staged = rows_of(spark, tmp_path)
     assert outcome.ledger["pages"] == len(staged) > 80
     assert outcome.totals.fallback_pages > 5
-    extractor = Extractor(STAGED.labeler, labeler=HashLabeler())
+    extractor = Extractor(settings.labeler, labeler=HashLabeler())
     compared = 0
     for file in sorted({str(row["warc_file"]) for row in staged.values()}):
-        for record in read_records(file, STAGED.reading):
+        for record in read_records(file, settings.reading):
             row = staged[record.page_id]
             if record.error_code is not None:
                 assert row["error_code"] == record.error_code.value
@@ -134,6 +136,18 @@ def test_pages_that_the_labeler_fails_on_go_to_the_fallback(spark: SparkSession,
     assert (rows[poison[0]]["method"], rows[poison[0]]["markdown"]) == ("fallback:body", "this is poison\n\nand more\n")
     assert rows[short[0]]["method"] == "fallback:body"
     assert "without usable labels" in summary(outcome, "out")
+
+
+def test_trafilatura_without_the_page_as_it_was_is_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
+    """Not: other blocks than in one pass, without a word."""
+    write_warc(tmp_path / "a.warc", [*pages(1, 1), ("http://example.org/poison", b"<p>this is poison<p>and more")])
+    output, trafilatura = str(tmp_path / "out"), load(assignments=["labeler.fallback=trafilatura"])
+    run_stages(spark, ["preprocess"], output, STAGED, str(tmp_path / "a.warc"))
+    run_stages(spark, ["label"], output, STAGED, loader=load_poisoned)
+    outcome = run_stages(spark, ["extract"], output, trafilatura)
+    assert "set labeler.fallback to cpu, body or empty" in outcome.complaints[0]
+    assert outcome.ledger["labelled"] == 1
+    assert run_stages(spark, ["extract"], output, STAGED).complaints == ()
 
 
 def test_an_engine_that_never_works_ends_the_stage_and_says_so(spark: SparkSession, tmp_path: Path) -> None:

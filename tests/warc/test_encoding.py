@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.warc import decode
+from dripper.warc import Decoded, decode
 from dripper.warc.decoders import decode_as
 from dripper.warc.prescan import SCAN_BYTES, charset_of, declared_label
 
@@ -86,6 +86,22 @@ def test_the_order_of_sources(payload: bytes, content_type: str | None, encoding
 def test_a_declaration_is_obeyed_even_where_it_is_wrong() -> None:
     assert decode("é".encode(), "text/html; charset=iso-8859-1").text == "Ã©"
     assert decode(b"caf\xe9!", "text/html; charset=utf-8").text == "caf\ufffd!"
+
+
+def test_a_few_characters_of_utf_8_do_not_make_a_page_utf_8() -> None:
+    payload = "le café est fermé; ".encode("cp1252") * 5 + "déjà vu ".encode() * 20
+    assert decode(payload).encoding == "windows-1252"
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_what_is_detected_from_may_end_within_a_character(shift: int) -> None:
+    text = "あ" + "a" * shift + "日本語の文章はここに続きます。" * 3000
+    assert decode(text.encode("shift_jis")) == Decoded(text, "shift_jis", "detector")
+
+
+def test_a_long_head_without_other_than_ascii_is_passed_over() -> None:
+    text = "<script>" + "x = 1; " * 10_000 + "</script>" + "Здравствуйте, это страница на русском языке. " * 20
+    assert decode(text.encode("cp1251")) == Decoded(text, "windows-1251", "detector")
 
 
 def test_utf_8_with_a_broken_character_is_still_utf_8() -> None:

@@ -2,10 +2,10 @@
 
 from dripper.html.blocks import Block
 from dripper.html.core import PROFILES, preprocess, prune, restore
-from dripper.html.markdown import to_markdown, to_text
 from dripper.html.page import Page
 from dripper.html.pruning import UnknownItemError
-from dripper.html.tree import Tree
+from dripper.markdown import to_markdown, to_text
+from dripper.markup.tree import Tree
 
 __all__ = [
     "PROFILES",

@@ -1,13 +1,11 @@
 """From paragraphs to numbered blocks with their text: what labelers look at (profile `dripper`)."""
 
-from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import accumulate
 from typing import NamedTuple
 
 from dripper.html.segment import Paragraph
-from dripper.html.tags import LINE_BREAKING
-from dripper.html.tree import Tree, attribute, unescape
+from dripper.markup.tree import Tree, attribute, plain_parts, unescape
 
 
 class Block(NamedTuple):
@@ -38,30 +36,22 @@ def number(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph], *, che
     texts: `tree.parts`, perhaps with texts changed and elements blanked. check: False if all are known to show
         something.
     """
-    images = [tree.opens[i] for i, tag in enumerate(tree.tags) if tag == "img" and _has_address(tree.start_tag(i))]
     plain, linked = plain_parts(tree, texts), link_chars_before(tree, texts)
     blocks: list[Block] = []
     for element, first, last, is_run in paragraphs:
         text = "".join(plain[first : last + 1]).strip()
-        if check and not text and bisect_left(images, first) == bisect_left(images, last + 1):
+        if check and not text and not any(map(_is_shown_image, texts[first | 1 : last + 1 : 2])):
             continue
         text = unescape(text) if "&" in text else text
-        blocks.append(Block(len(blocks) + 1, text, linked[last + 1] - linked[first], element, is_run, first, last))
+        blocks.append(
+            Block(len(blocks) + 1, text, linked[last // 2 + 1] - linked[(first + 1) // 2], element, is_run, first, last)
+        )
     return blocks
 
 
-def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
-    """Return `texts` with each tag replaced by what it means in plain text: a line break, or nothing."""
-    breaks = {tag: "\n" if name in LINE_BREAKING else "" for tag, name in tree.names.items()}
-    breaks[""] = ""
-    plain = texts.copy()
-    plain[1::2] = [breaks[tag] for tag in plain[1::2]]
-    return plain
-
-
 def link_chars_before(tree: Tree, texts: list[str]) -> list[int]:
-    """Return for each index into `texts` how many characters inside links stand in the texts before it."""
-    counts = [0] * len(texts)
+    """Return for each k how many characters inside links stand in the first k texts, `texts[0 : 2 * k : 2]`."""
+    counts = [0] * (len(texts) // 2 + 1)
     covered = -1
     for element in [element for element, tag in enumerate(tree.tags) if tag == "a"]:
         first, last = tree.opens[element] + 1, tree.closes[element]
@@ -69,10 +59,10 @@ def link_chars_before(tree: Tree, texts: list[str]) -> list[int]:
             covered = last
             for index in range(first, last, 2):
                 if text := texts[index].strip():
-                    counts[index] = len(unescape(text) if "&" in text else text)
+                    counts[index // 2] = len(unescape(text) if "&" in text else text)
     return list(accumulate(counts, initial=0))
 
 
-def _has_address(tag: str) -> bool:
-    address = (attribute(tag, "src") or "").strip() if " src=" in tag else ""
+def _is_shown_image(tag: str) -> bool:
+    address = (attribute(tag, "src") or "").strip() if tag.startswith("<img ") else ""
     return bool(address) and not address.startswith("data:image/")

@@ -14,10 +14,11 @@ from dripper.html.page import Page
 from dripper.html.paper import read_tags as read_paper_tags
 from dripper.html.parse import parse_page, read_tags
 from dripper.html.pruning import prune as prune_losslessly
-from dripper.html.scan import UnbalancedMarkupError, scan
 from dripper.html.segment import segment
-from dripper.html.tags import HTML_VOID
-from dripper.html.tree import Tree
+from dripper.markup.limits import DEFAULT_LIMITS, ParserLimits
+from dripper.markup.scan import HIDDEN_SHARE, UnbalancedMarkupError, scan
+from dripper.markup.tags import HTML_VOID
+from dripper.markup.tree import Tree
 
 _WRAPPER_TAG = re.compile(rf'<{WRAPPER} _item_id="\d+"[^>]*>|</{WRAPPER}>')
 _ITEM_ID = re.compile(r'(?: cc-block-type="true")? _item_id="\d+"(?=[^<>]*>)| cc-block-type="true"(?=[^<>]*>)')
@@ -25,11 +26,11 @@ _ITEM_ID = re.compile(r'(?: cc-block-type="true")? _item_id="\d+"(?=[^<>]*>)| cc
 PROFILES = ("dripper", "mineru-1.1", "paper")
 
 
-def preprocess(html: str, profile: str = "dripper") -> Page:
+def preprocess(html: str, profile: str = "dripper", limits: ParserLimits = DEFAULT_LIMITS) -> Page:
     """Return the page split into blocks (Dripper paper 3.2, A.10).
 
     html: the page's text, decoded; anything goes, an empty string too. profile: a set of rules, one of PROFILES.
-    Deterministic; linear in len(html). Raises PageError(PARSE_FAILED) where parsing would take seconds (see `limits`),
+    limits: what the page may ask of the parser. Deterministic; linear in len(html). Raises PageError(PARSE_FAILED) above a limit,
     TypeError on bytes (decode them first), ValueError on an unknown profile.
 
     >>> page = preprocess("<title>T</title><p>one<p>two <b>three</b>")
@@ -40,19 +41,20 @@ def preprocess(html: str, profile: str = "dripper") -> Page:
         raise TypeError(f"html must be text (str), not {type(html).__name__}: decode it first, see dripper.warc.decode")
     _check_profile(profile)
     try:
-        return _exact(html) if profile == "mineru-1.1" else _lossless(html, profile)
+        return _exact(html, limits) if profile == "mineru-1.1" else _lossless(html, profile, limits)
     except UnbalancedMarkupError as error:
         # No such page is known; should a parser write one, it is an error row like any other.
         raise PageError(ErrorCode.PARSE_FAILED, str(error)) from error
 
 
-def _exact(html: str) -> Page:
-    exact = preprocess_exactly(html)
+def _exact(html: str, limits: ParserLimits) -> Page:
+    exact = preprocess_exactly(html, limits)
     return Page(exact.tree, exact.blocks, exact.title, "mineru-1.1", exact.simplified_html, exact.mapping_html)
 
 
-def _lossless(html: str, profile: str) -> Page:
-    parsed = parse_page(html, read_paper_tags, 1.0) if profile == "paper" else parse_page(html, read_tags)
+def _lossless(html: str, profile: str, limits: ParserLimits) -> Page:
+    rules = (read_paper_tags, 1.0) if profile == "paper" else (read_tags, HIDDEN_SHARE)
+    parsed = parse_page(html, *rules, limits)
     return _split(parsed.tree, parsed.title, profile, parsed.metadata)
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from dripper.html.tree import attributes, escape_attribute
+from dripper.markup.tree import attribute, escape_attribute
 
 _LAZY = (
     "data-src",
@@ -29,15 +29,15 @@ def with_real_address(tag: str) -> str:
     """
     if " data-" not in tag and " srcset=" not in tag:
         return tag
-    values = attributes(tag)
-    shown = values.get("src", "").strip()
-    real = next((values[name].strip() for name in _LAZY if _ADDRESS.fullmatch(values.get(name, "").strip())), "")
+    source = attribute(tag, "src")
+    shown = (source or "").strip()
+    real = next((value for name in _LAZY if _ADDRESS.fullmatch(value := (attribute(tag, name) or "").strip())), "")
     if not real and (not shown or shown.startswith("data:")):
-        real = next((address for name in _LAZY_SETS if (address := largest_of(values.get(name, "")))), "")
+        real = next((address for name in _LAZY_SETS if (address := largest_of(attribute(tag, name) or ""))), "")
     if not real or real == shown:
         return tag
     new = f' src="{escape_attribute(real)}"'
-    if "src" in values:
+    if source is not None:
         return re.sub(r'(?<=[\t\n\f\r "])src="[^"]*"', lambda _: new[1:], tag, count=1)
     return tag[:4] + new + tag[4:]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from dripper.html.blocks import Block
 from dripper.html.simplify import with_id
-from dripper.html.tree import Tree
+from dripper.markup.tree import Tree
 
 WRAPPER = "cc-alg-uc-text"
 """The element put around a run (a block that is no element by itself); the name is MinerU-HTML's."""

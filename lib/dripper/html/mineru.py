@@ -18,14 +18,15 @@ from dripper.html.simplify import (
     ELLIPSIS,
     HEAD,
     TAIL,
+    ShortTags,
     collapse_spaces,
-    short_tag,
-    shorten_lists,
-    simplified,
+    shorten,
     truncate,
+    written,
 )
-from dripper.html.tags import INLINE
-from dripper.html.tree import Tree, attributes, escape
+from dripper.markup.limits import ParserLimits
+from dripper.markup.tags import INLINE
+from dripper.markup.tree import Tree, attributes, escape
 
 _RAW_TEXT = frozenset({"xmp", "noembed", "noframes", "plaintext"})
 _BAD_NAME = re.compile(r"""[\s"&'/<>]""")
@@ -44,19 +45,15 @@ class ExactPage:
     title: str
 
 
-def preprocess_exactly(html: str) -> ExactPage:
+def preprocess_exactly(html: str, limits: ParserLimits) -> ExactPage:
     """Return the page as MinerU-HTML 1.1.2 simplifies it. Raises PageError(PARSE_FAILED) where it raises."""
-    source = read_source(html)
+    source = read_source(html, limits)
     tree, texts = source.tree, source.texts
     paragraphs, entered = segment(tree, texts, source.removed)
     survivors = _survivors(source, paragraphs, entered)
     parts = _reparsed(source)
-    names = tree.names.items()
-    clean = _without_control if source.has_forbidden else str
-    short = {tag: short_tag(name, clean(tag)) for tag, name in names}
-    short[""] = ""
-    parts[1::2] = [short[tag] for tag in parts[1::2]]
-    shorten_lists(tree, parts, [paragraph[:3] for paragraph in survivors])
+    short = ShortTags(tree.names, _without_control if source.has_forbidden else str)
+    shorten(tree, parts, short, [paragraph[:3] for paragraph in survivors])
     kept = [paragraph for paragraph in survivors if _is_shown(parts, paragraph)]
     blocks = number(tree, texts, kept, check=False)
     for block in blocks:
@@ -65,9 +62,8 @@ def preprocess_exactly(html: str) -> ExactPage:
             truncate(tree, parts, block.first, block.last, CUTOFF, float("inf"))
     for index, text in source.void_text.items():
         parts[index] += collapse_spaces([text])[0]
-    parts[::2] = collapse_spaces(parts[::2])
     _open_empty_items(tree, parts)
-    body = "".join([simplified(tree, short, parts, block) for block in blocks])
+    body = written(tree, parts, short, blocks)
     mapping_html = _Mapper(source, entered).write(blocks)
     return ExactPage(tree, blocks, show_angles(HEAD + body.strip() + TAIL), show_angles(mapping_html), source.title)
 
@@ -78,23 +74,27 @@ def _without_control(tag: str) -> str:
 
 def _survivors(source: Source, paragraphs: list[Paragraph], entered: list[int]) -> list[Paragraph]:
     """Return the paragraphs that get through MinerU's writing and re-parsing of each; strip the first text of runs."""
-    survivors, seen = [], set()
-    body_is_split = any(source.tree.tags[element] == "body" for element in entered)
+    survivors, seen = [], set[tuple[int, str]]()
+    tree, texts = source.tree, source.texts
+    body_is_split = any(tree.tags[element] == "body" for element in entered)
     bad_tags = _bad_tags(source)
+    may_be_lost = bool(bad_tags or source.void_text or source.has_forbidden)
     for paragraph in paragraphs:
         element, first, _, is_run = paragraph
-        if body_is_split and _dissolved(source.tree, paragraph) and _is_misplaced(source.tree, element):
+        if (
+            tree.tags[element] == "body"
+            if is_run
+            else (body_is_split and _dissolved(tree, paragraph) and _is_misplaced(tree, element))
+        ):
             continue
-        if is_run and source.tree.tags[element] == "body":
-            continue
-        if _is_lost(source, paragraph, bad_tags):
+        if may_be_lost and _is_lost(source, paragraph, bad_tags):
             continue
         if is_run and first % 2 == 0:
-            source.texts[first] = source.texts[first].strip()
+            texts[first] = texts[first].strip()
             if not _elements(source, paragraph):
-                if (element, source.texts[first]) in seen:
+                if (element, texts[first]) in seen:
                     continue
-                seen.add((element, source.texts[first]))
+                seen.add((element, texts[first]))
         survivors.append(paragraph)
     return survivors
 
@@ -142,7 +142,7 @@ def _forbidden(text: str) -> bool:
 def _bad_tags(source: Source) -> set[str]:
     """Return the start tags that lxml refuses: by name, a character in an attribute, or an attribute's name."""
     bad_names = {name for name in set(source.tree.names.values()) if _BAD_NAME.search(name)}
-    bad = {tag for tag, name in source.tree.names.items() if name in bad_names}
+    bad = {tag for tag, name in source.tree.names.items() if name in bad_names} if bad_names else set()
     if source.has_forbidden:
         bad.update(tag for tag in source.tree.names if _forbidden(tag))
     return bad | {tag for tag in source.tree.names if "{" in tag and any(map(_is_bad_name, attributes(tag)))}

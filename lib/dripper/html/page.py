@@ -10,7 +10,7 @@ from dripper.html.mineru_prune import prune_exactly
 from dripper.html.paper import CUTOFF as PAPER_CUTOFF
 from dripper.html.pruning import prune_blocks
 from dripper.html.simplify import CUTOFF, TABLE_CUTOFF, simplify
-from dripper.html.tree import Tree
+from dripper.markup.tree import Tree
 
 __all__ = ["Block", "Page"]
 

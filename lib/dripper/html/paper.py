@@ -7,9 +7,9 @@ hides; their text is in no block. A block shows the model 200 characters (A.10 s
 
 from dripper.html.images import with_real_address
 from dripper.html.parse import DISPLAY_NONE
-from dripper.html.scan import StartTag
-from dripper.html.tags import words
-from dripper.html.tree import attributes
+from dripper.markup.scan import StartTag
+from dripper.markup.tags import words
+from dripper.markup.tree import attributes
 
 CUTOFF = 200
 """Characters a block, in tables too."""

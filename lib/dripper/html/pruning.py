@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from dripper.html.blocks import Block
 from dripper.html.mapping import WRAPPER
-from dripper.html.scan import scan
-from dripper.html.tags import CELLS, HTML_VOID
-from dripper.html.tree import Tree, attribute
+from dripper.markup.scan import scan
+from dripper.markup.tags import CELLS, HTML_VOID
+from dripper.markup.tree import Tree, attribute
 
 _ITEM_ID = re.compile(r' _item_id="(\d+)">$')
 _NUMBER = re.compile(r"-?[0-9]{1,9}")

@@ -7,10 +7,11 @@ whole; what stands between them, texts and inline elements up to the next block 
 """
 
 from bisect import bisect_left
+from itertools import compress
 from typing import NamedTuple
 
-from dripper.html.tags import CELLS, INLINE, ITEMS, LIST_ITEMS, LISTS, TABLE_PARTS
-from dripper.html.tree import Tree, attributes
+from dripper.markup.tags import CELLS, INLINE, ITEMS, LIST_ITEMS, LISTS, TABLE_PARTS
+from dripper.markup.tree import Tree, attributes
 
 NOT_BLOCK = INLINE | ITEMS | CELLS | {"math"}
 _COLUMNS = frozenset({"caption", "col", "colgroup"})
@@ -117,20 +118,22 @@ def classify(tree: Tree, texts: list[str], removed: bytearray) -> Kinds:
     is_block = {tag: tag not in NOT_BLOCK for tag in set(tags)}
     block = bytearray(map(is_block.__getitem__, tags))
     splits = bytearray(len(tags))
-    whole = frozenset[int]()
-    if "table" in is_block:
-        whole = _tables(tree, removed, block)
+    whole = _tables(tree, removed, block) if "table" in is_block else frozenset[int]()
     quiet = _marked(tree, "cc-no-block", "true")
     if "math" in is_block:
         quiet |= {element for element, tag in enumerate(tags) if tag == "math"}
+    special = quiet.union(element for element, tag in enumerate(tags) if tag in LISTS)
+    for element in compress(range(len(tags)), removed):
+        block[element] = 0
+        special.discard(element)
     for element in range(len(tags) - 1, 0, -1):
-        if removed[element]:
-            continue
-        if tags[element] in LISTS and not _is_content_list(tree, texts, removed, splits, element):
-            _break_up(_items(tree, removed, element), element, parents, block, splits, quiet)
-        if element in quiet:
-            splits[element] = splits[element] and tags[element] != "math"
-        elif block[element] or splits[element]:
+        if element in special:
+            if tags[element] in LISTS and not _is_content_list(tree, texts, removed, splits, element):
+                _break_up(_items(tree, removed, element), element, parents, block, splits, quiet)
+            if element in quiet:
+                splits[element] = splits[element] and tags[element] != "math"
+                continue
+        if block[element] or splits[element]:
             splits[parents[element]] = 1
     return Kinds(block, splits, whole)
 

@@ -1,6 +1,6 @@
 """Features of the blocks' places: ancestors, their class names, links and other inline elements, repeated structure.
 
-Elements are integers in document order (see `dripper.html.tree`), so a subtree is a range, and counts over subtrees are
+Elements are integers in document order (see `dripper.markup.tree`), so a subtree is a range, and counts over subtrees are
 differences of running sums. Nothing here loops over pairs of blocks or over depths: cost is linear in elements and blocks.
 """
 

@@ -13,10 +13,11 @@ import dripper
 from dripper.config import LabelerSettings, Settings
 from dripper.errors import ErrorCode, PageError
 from dripper.guard import Guard
+from dripper.html.metadata import Metadata
 from dripper.labels import Labels
 from dripper.spark.rows import Row, extraction_columns, storable
 from dripper.spark.worker import ProgressSink, guard_limits, in_batches
-from dripper.stages import Extraction, Finisher, Splits
+from dripper.stages import Extraction, Finisher, Prepared, Splits
 
 _NO_LABELS = "the table labels has no row that fits the page's blocks"
 
@@ -54,17 +55,29 @@ LABEL_COLUMNS = {
 def _finisher(labeler: LabelerSettings) -> Finisher:
     """The worker's model singleton (the fallback's), warm before any page process is forked, so that none loads it by itself."""
     finisher = Finisher(labeler)
-    page = Splits.of_mapping('<p _item_id="1">One short page.</p>', ["One short page."], "", "dripper")
-    finisher.finish(page, Labels.certain(np.array([True])), "")
+    page = Prepared(mapping_html='<p _item_id="1">One short page.</p>', texts=["One short page."])
+    finisher.finish(Splits.of_prepared(page, "dripper"), Labels.certain(np.array([True])), "")
     return finisher
 
 
 def finish(finisher: Finisher, row: Row) -> Extraction:
     """Return the second half of a page's way, from a row of `pages` that has blocks, with its labels."""
-    page = Splits.of_mapping(row["mapping_html"], row["texts"], row["title"], row["profile"])
+    page = Splits.of_prepared(prepared_of(row), row["profile"])
     labels = labels_of(row)
     detail = row["label_error"] or (_NO_LABELS if labels is None else "")
     return finisher.finish(page, labels, row["labeler"] or "", detail)
+
+
+def prepared_of(row: Row) -> Prepared:
+    """Return what the first half kept of a page that has blocks. `source` is not among the columns where no fallback reads it."""
+    told = row["metadata"]
+    return Prepared(
+        title=row["title"],
+        mapping_html=row["mapping_html"],
+        texts=row["texts"],
+        metadata=Metadata(tuple(told["types"]), told["description"], told["body"]),
+        source=row.get("source"),
+    )
 
 
 def labels_of(row: Row) -> Labels | None:

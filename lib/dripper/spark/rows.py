@@ -67,6 +67,8 @@ def prepared_row(record: Record, prepared: Prepared, batch: int, profile: str) -
         "title": prepared.title if is_good else None,
         "mapping_html": prepared.mapping_html if is_good else None,
         "texts": prepared.texts if is_good else None,
+        "metadata": prepared.metadata._asdict() if is_good else None,
+        "source": prepared.source,
         "n_blocks": len(prepared.texts) if is_good else None,
         "profile": profile,
         "dripper": dripper.__version__,
@@ -104,8 +106,10 @@ def storable(row: Row) -> Row:
 
 
 def _storable_value(value: Any) -> Any:
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [_storable_value(item) for item in value]
+    if isinstance(value, dict):
+        return storable(value)
     return _without_surrogates(value) if isinstance(value, str) else value
 
 

@@ -108,7 +108,7 @@ def _check_fused(settings: Settings) -> None:
 
 def _warn_of_profile(settings: Settings) -> None:
     model = settings.labels.lm.model
-    if trained := foreign_profile(model, settings.profile):
+    if model and (trained := foreign_profile(model, settings.profile)):
         logger.warning(
             "%s was trained on pages of profile %s, and this run makes %s: --set profile=%s gives it what it knows",
             model, trained, settings.profile, trained,

@@ -39,6 +39,14 @@ VERSIONS = StructType(
     ]
 )
 
+METADATA = StructType(
+    [
+        StructField("types", ArrayType(StringType())),
+        StructField("description", StringType()),
+        StructField("body", StringType()),
+    ]
+)
+
 _PAGE_COLUMNS = [
     _column("page_id", StringType(), "Key: 32 hex digits, a hash of warc_file and warc_offset", nullable=False),
     _column("batch", LongType(), "The batch of WARC files that wrote the row; the partition", nullable=False),
@@ -100,6 +108,8 @@ PAGES = StructType(
         _column("title", StringType(), "Title of the page"),
         _column("mapping_html", StringType(), "The page with its blocks numbered, from which main_html is cut"),
         _column("texts", ArrayType(StringType()), "How the text of each block begins: for the language detector"),
+        _column("metadata", METADATA, "What the page says about itself out of sight: for the fallback cpu"),
+        _column("source", StringType(), "The page as decoded: for the fallback trafilatura; null: it is not set"),
         _column("n_blocks", IntegerType(), "Blocks the page was split into"),
         *_MADE_BY,
         _column("error_code", StringType(), "Why the page could not be split; null: it could"),

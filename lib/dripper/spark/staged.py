@@ -21,6 +21,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField
 
 from dripper.config import Settings
+from dripper.errors import SettingsError
+from dripper.labels.fallback import Fallback
 from dripper.spark.extract_worker import LABEL_COLUMNS, extractions_mapper
 from dripper.spark.label_worker import Loader, labels_mapper
 from dripper.spark.ledger import Ledger
@@ -151,11 +153,15 @@ class StagedJob:
         assert told is not None
         if (told[1] or 0) < _BROADCAST_BYTES:
             labels = F.broadcast(labels)
-        pages = self._batch_of("pages", batch).join(labels, "page_id", "left")
-        schema = nullable(EXTRACTIONS.fields)
         # The fallback `auto` goes by the labeler that was, whatever the settings of this stage name.
         labeler = self._settings.labeler.model_copy(update={"name": told[0]} if told[0] else {})
         settings = self._settings.model_copy(update={"labeler": labeler})
+        pages = self._batch_of("pages", batch).join(labels, "page_id", "left")
+        if labeler.used_fallback == Fallback.TRAFILATURA:
+            _check_sources(pages)
+        else:
+            pages = pages.drop("source")
+        schema = nullable(EXTRACTIONS.fields)
         mapper = extractions_mapper(settings, to_arrow_schema(schema), progress.sink)
         self._tables.replace_batch("extractions", pages.mapInArrow(mapper, schema), batch.number)
         counted = (
@@ -183,3 +189,15 @@ class StagedJob:
 
     def _batch_of(self, table: str, batch: Batch) -> DataFrame:
         return self._tables.read(table).where(F.col("batch") == batch.number)
+
+
+def _check_sources(pages: DataFrame) -> None:
+    """Raise SettingsError where a page needs the fallback `trafilatura` and its source was not kept: Trafilatura would choose
+    otherwise than in one pass."""
+    has_main = F.coalesce(F.array_contains("main", True) & (F.size("main") == F.col("n_blocks")), F.lit(False))
+    missing = pages.where(F.col("error_code").isNull() & F.col("source").isNull() & ~has_main)
+    if not missing.select("page_id").isEmpty():
+        raise SettingsError(
+            "the fallback trafilatura reads the page as it was, and the stage preprocess kept none, as it ran with another: set "
+            "labeler.fallback to cpu, body or empty, or run all stages into a new output with labeler.fallback=trafilatura"
+        )

@@ -21,6 +21,7 @@ from dripper.errors import PageError
 from dripper.extraction import Extraction, Extractor
 from dripper.guard import Guard, GuardLimits
 from dripper.labels import load
+from dripper.labels.fallback import Fallback
 from dripper.labels.lm import PageEncoder
 from dripper.spark.rows import Row, extraction_row, prepared_row, storable
 from dripper.stages import Prepared, prepare
@@ -78,8 +79,9 @@ def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     count_tokens = estimated_tokens
     if settings.labeler.name == "lm" and settings.labels.lm.model:
         count_tokens = _encoder(settings.labels.lm).count_tokens
+    keep_source = settings.labeler.used_fallback == Fallback.TRAFILATURA
     return Step(
-        lambda page: prepare(page[0], page[1], settings.profile, count_tokens),
+        lambda page: prepare(page[0], page[1], settings.profile, count_tokens, keep_source),
         Prepared,
         lambda record, prepared: prepared_row(record, prepared, batch, settings.profile),
     )

@@ -3,10 +3,12 @@
 import pytest
 
 from dripper.errors import ErrorCode, PageError
-from dripper.html import limits
-from dripper.html.limits import MAX_ATTRIBUTES, MAX_OPTIONS, refuse_costly
+from dripper.markup import limits
+from dripper.markup.limits import DEFAULT_LIMITS, ParserLimits, refuse_costly
 from dripper.warc import decode
 from labelled import labelled_pages
+
+MAX_ATTRIBUTES, MAX_OPTIONS = DEFAULT_LIMITS.attributes, DEFAULT_LIMITS.options
 
 
 @pytest.mark.parametrize("page", labelled_pages(), ids=lambda page: page.id)
@@ -54,3 +56,19 @@ def test_steps_count_open_elements_above_each_block() -> None:
     assert limits._steps("<div><div><p>a</div></div><div>") == 0 + 1 + 2 + 0
     assert limits._steps("<span><span><div>") == 2
     assert limits._steps("<br><img><div>") == 0
+
+
+@pytest.mark.parametrize(
+    ("html", "limits"),
+    [
+        ("<p " + "a " * 200 + ">", ParserLimits(attributes=100)),
+        ("<select>" + "<option>" * 60, ParserLimits(options=50)),
+        ("<div>" * 60, ParserLimits(steps=1000)),
+    ],
+    ids=["attributes", "options", "depth"],
+)
+def test_limits_are_the_callers(html: str, limits: ParserLimits) -> None:
+    refuse_costly(html)
+    with pytest.raises(PageError, match=r"the limit is (100|50|1000)$") as caught:
+        refuse_costly(html, limits)
+    assert caught.value.code is ErrorCode.PARSE_FAILED

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 import html2text
 import html_to_markdown
 
-from dripper.html.blocks import plain_parts
-from dripper.html.document import parse_document
-from dripper.html.formulas import delimited, formula_at
-from dripper.html.scan import UnbalancedMarkupError, scan
-from dripper.html.tags import HTML_VOID, LINE_BREAKING
-from dripper.html.tree import Tree, attribute, attributes, escape, escape_attribute, unescape
+from dripper.markdown.formulas import delimited, formula_at
+from dripper.markdown.layout import ORDERED, put_in_order
+from dripper.markup.document import parse_document
+from dripper.markup.scan import UnbalancedMarkupError, scan
+from dripper.markup.tags import HTML_VOID, LINE_BREAKING
+from dripper.markup.tree import Tree, attributes, escape, escape_attribute, plain_parts, unescape
 
 _LANGUAGE = re.compile(
     r"\b(?:lang(?:uage)?|brush|highlight-source|hljs|sourceCode|prettyprint lang)[-: ]+([A-Za-z][\w+#.-]*)"
@@ -23,7 +23,8 @@ _LANGUAGE = re.compile(
 _LINE_NUMBERS = re.compile(
     r"\b(?:line-?numbers?(?:-rows)?|lineno|linenos|gutter|blob-num|hljs-ln-numbers|code-?lines?-num)\b"
 )
-_MATH_MARKS = ("<math", "katex", "MathJax", "mjx-", "math", "latex", "\\(", "tex")
+_MAY_BE_FORMULA = re.compile(r"math|mjx-|tex(?!t)|codecogs", re.IGNORECASE)
+"""Start tags that are worth a look; without this sieve every attribute of the page is parsed."""
 _HOLE = "\ufdd2{}\ufdd3"
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 """A page with many of these is refused as binary data."""
@@ -36,8 +37,6 @@ _TEX_IN_TEXT = re.compile(
 """LaTeX in running text; without a hole its backslashes would be doubled."""
 
 _NOT_LANGUAGES = frozenset({"line", "numbers", "plaintext", "text", "none", "auto", "nohighlight", "code"})
-_LAYOUT = frozenset({"table", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "article", "section"})
-_TABLE_TAGS = re.compile(r"(</?)(?:table|thead|tbody|tfoot|tr|td|th|caption)\b[^>]*>")
 _MAX_DEPTH = 500
 """html-to-markdown returns nothing for elements nested some 1,000 deep; above this the page becomes plain text."""
 _BLANK_LINES = re.compile(r"\s*\n\s*")
@@ -53,18 +52,18 @@ def to_markdown(main_html: str) -> str:
         return ""
     document = parse_document(_HOLE_SIGNS.sub("", main_html))
     document.strip_tags(["script", "style", "template", "noembed", "noframes", "iframe", "xmp", "plaintext"])
+    markup = (document.html or "").replace("&nbsp;", "\u00a0")
     try:
-        tree = scan((document.html or "").replace("&nbsp;", "\u00a0"), HTML_VOID)
+        tree = scan(markup, HTML_VOID)
     except UnbalancedMarkupError:
         return to_text(main_html)
     if _depth(tree) > _MAX_DEPTH:
         return _plain(tree)
-    plain = _plain(tree)
     holes = _rewrite(tree)
     try:
         markdown = _convert(_CONTROL.sub("", "".join(tree.parts)))
     except html_to_markdown.ConversionError:
-        return plain
+        return _plain(scan(markup, HTML_VOID))
     return _HOLES.sub(lambda match: holes[int(match.group(1))], markdown).strip() + "\n"
 
 
@@ -83,6 +82,7 @@ def _convert(html: str) -> str:
         br_in_tables=True,
         compact_tables=True,
         bullets="-",
+        keep_inline_images_in=["a", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th"],
         autolinks=False,
     )
     return html_to_markdown.convert(html, options).content or ""
@@ -100,15 +100,13 @@ def _depth(tree: Tree) -> int:
 
 
 def _rewrite(tree: Tree) -> list[str]:
-    """Replace formulas by holes, whose contents are returned; rewrite code blocks; take layout tables apart. In
-    place.
-    """
+    """Replace formulas by holes, whose contents are returned; rewrite code blocks; put the rest in order. In place."""
     holes: list[str] = []
-    has_math = any(mark in tag for tag in tree.names for mark in _MATH_MARKS)
+    may_be_formula = {tag for tag in tree.names if _MAY_BE_FORMULA.search(tag)}
     element = 0
     while element < len(tree):
         name = tree.tags[element]
-        formula = formula_at(tree, element) if has_math else None
+        formula = formula_at(tree, element) if tree.start_tag(element) in may_be_formula else None
         if formula is not None:
             holes.append(formula)
             _replace(tree, element, escape(_HOLE.format(len(holes) - 1)))
@@ -118,7 +116,8 @@ def _rewrite(tree: Tree) -> list[str]:
         elif name == "table" and _is_code_table(tree, element):
             _replace(tree, element, f"<pre><code>{escape(code_text(tree, element))}</code></pre>")
         else:
-            _rewrite_tags(tree, element)
+            if name in ORDERED:
+                put_in_order(tree, element)
             element += 1
             continue
         element = tree.lasts[element] + 1
@@ -126,19 +125,6 @@ def _rewrite(tree: Tree) -> list[str]:
         if "\\" in tree.parts[index] or "[tex]" in tree.parts[index]:
             tree.parts[index] = _TEX_IN_TEXT.sub(lambda match: _hole(holes, match.group()), tree.parts[index])
     return holes
-
-
-def _rewrite_tags(tree: Tree, element: int) -> None:
-    """Take a layout table apart; begin a new list at an item with a number of its own, which the converter does not
-    know; drop the data of an image that stands in its address."""
-    name, tag, index = tree.tags[element], tree.start_tag(element), tree.opens[element]
-    if name == "table" and _is_layout(tree, element):
-        _take_apart(tree, element)
-    elif name == "li" and " value" in tag and tree.tags[tree.parents[element]] == "ol":
-        if (number := attribute(tag, "value")) and number.isascii() and number.isdigit():
-            tree.parts[index] = f'</ol><ol start="{number}">{tag}'
-    elif name == "img" and "data:" in tag and (attribute(tag, "src") or "").strip().startswith("data:"):
-        tree.parts[index] = escape(attribute(tag, "alt") or "")
 
 
 def _hole(holes: list[str], tex: str) -> str:
@@ -218,22 +204,3 @@ def _is_code_table(tree: Tree, element: int) -> bool:
     if not any(tree.tags[i] in ("pre", "code") or "code" in tree.start_tag(i) for i in inside):
         return False
     return any(_LINE_NUMBERS.search(tree.attributes(i).get("class", "")) for i in inside)
-
-
-def _is_layout(tree: Tree, element: int) -> bool:
-    """Tell whether a table lays out the page: it holds what no cell of data does, or has but one column."""
-    inside = tree.tags[element + 1 : tree.lasts[element] + 1]
-    cells = sum(tag in ("td", "th") for tag in inside)
-    return not _LAYOUT.isdisjoint(inside) or cells <= max(inside.count("tr"), 1)
-
-
-def _take_apart(tree: Tree, element: int) -> None:
-    """Make plain divisions of a table's own rows and cells; tables inside are judged on their own."""
-    inner = element
-    while inner <= tree.lasts[element]:
-        if inner != element and tree.tags[inner] == "table":
-            inner = tree.lasts[inner] + 1
-            continue
-        if tree.tags[inner] in ("table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption"):
-            tree.parts[tree.opens[inner]], tree.parts[tree.closes[inner]] = "<div>", "</div>"
-        inner += 1

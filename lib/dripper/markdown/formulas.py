@@ -4,7 +4,7 @@ import re
 
 from mathml_to_latex.converter import MathMLToLaTeX  # type: ignore[import-untyped]
 
-from dripper.html.tree import Tree, attributes, unescape
+from dripper.markup.tree import Tree, attributes, unescape
 
 _RENDERED = re.compile(r"\b(?:katex|MathJax(?:_Display|_SVG|_CHTML)?|mjx-chtml)\b")
 _REPEATED = re.compile(r"\b(?:katex-html|MathJax_Preview|MJX_Assistive_MathML)\b")

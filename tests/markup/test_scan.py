@@ -1,8 +1,8 @@
 import pytest
 
-from dripper.html.scan import StartTag, scan
-from dripper.html.tags import HTML_VOID
-from dripper.html.tree import attributes, escape, escape_attribute, unescape
+from dripper.markup.scan import StartTag, scan
+from dripper.markup.tags import HTML_VOID
+from dripper.markup.tree import attributes, escape, escape_attribute, unescape
 
 MARKUP = '<html><body><div class="a">x<br>y<!-- c > d --><p>z</p></div>w</body></html>'
 

@@ -14,6 +14,8 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
+from dripper.markup.tags import LINE_BREAKING
+
 _NAME = re.compile(r"</?([^\t\n\f\r />]+)")
 _ATTRIBUTE = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]*)(?:=(?:"([^"]*)"|'([^']*)'))?""")
 
@@ -96,6 +98,8 @@ def attribute(tag: str, wanted: str) -> str | None:
     >>> attribute('<p class="a" hidden="">', "hidden"), attribute("<p>", "id")
     ('', None)
     """
+    if f" {wanted}" not in tag:
+        return None
     start = tag.find(f' {wanted}="')
     if start >= 0 and "'" not in tag and tag.count('"') == 2 * tag.count('="'):
         # Every value has double quotes and none has one inside: what was found is no part of another value.
@@ -124,6 +128,15 @@ def unescape(text: str) -> str:
 def escape(text: str) -> str:
     """Return characters as serialised text."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
+    """Return `texts` with each tag replaced by what it means in plain text: a line break, or nothing."""
+    breaks = {tag: "\n" if name in LINE_BREAKING else "" for tag, name in tree.names.items()}
+    breaks[""] = ""
+    plain = texts.copy()
+    plain[1::2] = [breaks[tag] for tag in plain[1::2]]
+    return plain
 
 
 def cut_parts(parts: list[str], cuts: list[tuple[int, int]]) -> list[str]:

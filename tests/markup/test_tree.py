@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from dripper.html.scan import scan
-from dripper.html.tags import HTML_VOID
-from dripper.html.tree import Tree, attribute, attributes, cut_parts, escape, escape_attribute, unescape
+from dripper.markup.scan import scan
+from dripper.markup.tags import HTML_VOID
+from dripper.markup.tree import Tree, attribute, attributes, cut_parts, escape, escape_attribute, unescape
 from labelled import pages
 
 MARKUP = '<html><body class="b">a<p id="1">x<br>y<i>z</i></p>t<ul><li>m</li><li>n</li></ul>e</body></html>'

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.html.document import parse_document
+from dripper.markup.document import parse_document
 
 
 @given(st.text(max_size=200))

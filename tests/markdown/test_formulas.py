@@ -1,7 +1,7 @@
 import pytest
 
 from dripper.html import to_markdown
-from dripper.html.formulas import delimited
+from dripper.markdown.formulas import delimited
 
 TEX = "<annotation encoding='application/x-tex'>x_1^2</annotation>"
 

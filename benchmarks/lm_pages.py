@@ -1,0 +1,47 @@
+"""Which pages the benchmarks of the labeler `lm` run on: real ones of the training sets, the same every time."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dripper.datasets import LabelledPage, Role, names_with, read_pages
+from dripper.html import preprocess
+from dripper.labels.base import SimplifiedPage
+from dripper.warc import decode
+
+# Pages looked at for one that is taken: enough where half of them are too long.
+SPARE = 2.5
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """pages: in random order. tokens: of each, as the model reads it without the prompt. share: of all pages looked at that are
+    within the limits."""
+
+    pages: list[SimplifiedPage]
+    tokens: list[int]
+    share: float
+
+
+def choose(data: Path, n_pages: int, least: int, most: int, count_tokens: Callable[[str], int]) -> Choice:
+    """Return n_pages pages of `least` to `most` tokens, drawn at random: each training set is looked at for as many pages as
+    the next. Raises SystemExit where there are not so many."""
+    sets = names_with(Role.TRAIN_SHIPS)
+    per_set = -(-int(n_pages * SPARE) // len(sets))
+    looked_at = [simplified(page) for name in sets for page in read_pages(data, name, sample=per_set)]
+    counted = [(page, count_tokens(page.simplified_html)) for page in looked_at if page.n_blocks]
+    fitting = [(page, tokens) for page, tokens in counted if least <= tokens <= most]
+    if len(fitting) < n_pages:
+        raise SystemExit(
+            f"only {len(fitting)} of {len(counted)} pages have {least} to {most} tokens: ask for fewer pages"
+        )
+    random.Random(0).shuffle(fitting)
+    pages, tokens = zip(*fitting[:n_pages], strict=True)
+    return Choice(list(pages), list(tokens), len(fitting) / len(counted))
+
+
+def simplified(page: LabelledPage) -> SimplifiedPage:
+    """Return a labelled page as the label stage gets it."""
+    made = preprocess(decode(page.html, page.content_type).text)
+    return SimplifiedPage(made.simplified_html, len(made.blocks))

@@ -1,0 +1,98 @@
+"""What is refused before it is parsed: markup for which the parser's time grows with the square of the size.
+
+lexbor is linear but for three things, all far beyond real pages (of 8,451 none comes near a limit). A limit here
+makes an error row of what would otherwise be minutes of work.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dripper.errors import ErrorCode, PageError
+from dripper.markup.tags import HTML_VOID, words
+
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
+_SCRIPT = re.compile(r"<(script|style)\b[^<]*(?:<(?!/\1)[^<]*)*", re.IGNORECASE)
+_VALUE = re.compile("""=\\s*(?:"[^"]*"|'[^']*')""")
+_SELECT = re.compile("<select", re.IGNORECASE)
+_OPTION = re.compile("<option", re.IGNORECASE)
+_CLOSED_BY_NEXT = HTML_VOID | words("p li dt dd td th tr option script style a button nobr")
+_CLOSES_P = words(
+    "address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 "
+    "h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol p plaintext pre search section summary table ul xmp"
+)
+
+
+class ParserLimits(NamedTuple):
+    """What a page may ask of the parser.
+
+    steps: up the tree, about 2.4 ns each: every start tag of a block looks for an open `p` among all its ancestors, so n
+        nested blocks cost n²/2. 28,000 nested `div` are the default.
+    attributes: of one tag: each is compared with all before it (20,000 take 0.9 s).
+    options: of one `select` (20,000 take 1.4 s).
+    """
+
+    steps: int = 400_000_000
+    attributes: int = 30_000
+    options: int = 20_000
+
+
+DEFAULT_LIMITS = ParserLimits()
+
+
+def refuse_costly(html: str, limits: ParserLimits = DEFAULT_LIMITS) -> None:
+    """Raise PageError(PARSE_FAILED) if parsing would take seconds; looks closer only at pages that are large enough."""
+    if (most := _most_attributes(html, limits.attributes)) > limits.attributes:
+        raise PageError(ErrorCode.PARSE_FAILED, f"a tag with about {most} attributes; the limit is {limits.attributes}")
+    # A page with fewer tags reaches no other limit: n nested elements cost n²/2 steps, and have four characters each.
+    fewest = min(limits.options, math.isqrt(2 * limits.steps))
+    if len(html) < 4 * fewest or html.count("<") < fewest:
+        return
+    if (most := max(map(_options, _SELECT.split(html)))) > limits.options:
+        raise PageError(ErrorCode.PARSE_FAILED, f"a select with {most} options; the limit is {limits.options}")
+    if (steps := _steps(html)) > limits.steps:
+        raise PageError(
+            ErrorCode.PARSE_FAILED, f"elements nested too deeply: {steps} steps; the limit is {limits.steps}"
+        )
+
+
+def _options(markup: str) -> int:
+    return len(_OPTION.findall(markup))
+
+
+def _most_attributes(html: str, limit: int) -> int:
+    """Return how many attributes the largest tag has, roughly; a "<" in a script does not count."""
+    most = max(map(_words, _long_tags(html, limit)), default=0)
+    return most if most <= limit else max(map(_words, _long_tags(_SCRIPT.sub("", html), limit)), default=0)
+
+
+def _words(tag: str) -> int:
+    return len(_VALUE.sub("", tag).split())
+
+
+def _long_tags(html: str, limit: int) -> Iterator[str]:
+    """Yield the tags that are long enough for more attributes: only where no "<" stands for a while is one."""
+    position = 0
+    while position < len(html):
+        if html.find("<", position, position + limit) >= 0:
+            position += limit
+            continue
+        start, end = html.rfind("<", 0, position), html.find("<", position)
+        end = len(html) if end < 0 else end
+        tag = html[start + 1 : end].partition(">")[0]
+        if len(tag) > 2 * limit:
+            yield tag
+        position = end
+
+
+def _steps(html: str) -> int:
+    """Return how many ancestors the parser will look at, from above: it knows end tags that we do not see."""
+    depth = steps = 0
+    for end, name in _TAG.findall(html):
+        name = name.lower()
+        if not end and name in _CLOSES_P:
+            steps += depth
+        if name not in _CLOSED_BY_NEXT:
+            depth = max(0, depth - 1) if end else depth + 1
+    return steps

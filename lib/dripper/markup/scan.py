@@ -1,0 +1,129 @@
+"""From serialised markup to a `Tree`: one split by a regular expression, then one loop over its tags."""
+
+import re
+from collections.abc import Callable, Collection, Iterable
+from itertools import accumulate
+from typing import NamedTuple
+
+from dripper.markup.tree import Tree, cut_parts
+
+_TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
+HIDDEN_SHARE = 0.3
+"""An element that holds more than this share of the page's text is never cut as hidden: scripts will show it. Over
+2,374 labelled training pages, hidden elements above it are main content by 35 % (`display:none`) to 80 % (`hidden`),
+those below by 15 %."""
+
+_START, _VOID, _HIDDEN, _END, _DROP = range(5)
+
+
+class UnbalancedMarkupError(ValueError):
+    """Tags do not balance: the markup is not what a serialiser writes."""
+
+    def __init__(self) -> None:
+        super().__init__("unbalanced markup: not what a serialiser writes")
+
+
+class StartTag(NamedTuple):
+    """What a start tag becomes: its markup (perhaps rewritten), and whether the element is hidden, hence to be cut."""
+
+    markup: str
+    hidden: bool = False
+
+
+ReadTags = Callable[[list[str]], dict[str, StartTag]]
+
+
+def scan(
+    markup: str, void: Collection[str], read_tags: ReadTags | None = None, hidden_share: float = HIDDEN_SHARE
+) -> Tree:
+    """Return the tree of a serialised page; comments and the doctype vanish, the texts beside them join.
+
+    markup: as a parser wrote it (see `tree`). void: names of elements that have no end tag.
+    read_tags: called once with all distinct tags, says which start tags are special: to be rewritten, or to be cut out
+        with their element.
+    hidden_share: an element with more than this share of the page's text is not cut out.
+    Raises UnbalancedMarkupError where tags do not balance, that is, where `markup` is not a serialisation. Linear.
+    """
+    parts = _TOKEN.split(markup)
+    names, kinds_of, rewritten = _read_tags(set(parts[1::2]), void, read_tags)
+    kinds = bytes(map(kinds_of.__getitem__, parts[1::2]))
+    tree = Tree(parts, names, void)
+    text_before = list(accumulate(map(len, map(str.strip, parts[::2])), initial=0)) if _HIDDEN in kinds else []
+    cuts = _add_elements(tree, kinds, text_before, hidden_share)
+    if cuts:
+        tree.parts = cut_parts(parts, cuts)
+    tree.tags = [names[tree.parts[index]] for index in tree.opens]
+    if rewritten:
+        tree.parts[1::2] = [rewritten.get(tag, tag) for tag in tree.parts[1::2]]
+    return tree
+
+
+def _read_tags(
+    tags: Iterable[str], void: Collection[str], read_tags: ReadTags | None
+) -> tuple[dict[str, str], dict[str, int], dict[str, str]]:
+    """Return the name, the kind, and where it changes the new markup of each distinct tag."""
+    names: dict[str, str] = {}
+    kinds: dict[str, int] = {}
+    for tag in tags:
+        if tag[1] == "/":
+            name = names[tag] = tag[2:-1]
+            # SVG has elements named as HTML's void ones, with end tags ("<source></source>").
+            kinds[tag] = _DROP if name in void else _END
+        elif tag[1] in "!?":
+            kinds[tag] = _DROP
+        else:
+            name = names[tag] = tag[1:-1].partition(" ")[0]
+            kinds[tag] = _VOID if name in void else _START
+    rewritten: dict[str, str] = {}
+    for tag, (markup, hidden) in read_tags(list(names)).items() if read_tags is not None else ():
+        if markup != tag:
+            rewritten[tag] = markup
+            names[markup] = names[tag]
+        if hidden and kinds[tag] == _START:
+            kinds[tag] = _HIDDEN
+    return names, kinds, rewritten
+
+
+def _add_elements(tree: Tree, kinds: bytes, text_before: list[int], hidden_share: float) -> list[tuple[int, int]]:
+    """Give the tree its elements, and return what is to be cut out of its parts; their indexes count without that.
+
+    kinds: of the tags. text_before: how many characters of text stand before each tag, and in all.
+    """
+    parents, opens, cuts = tree.parents, tree.opens, list[tuple[int, int]]()
+    closes, lasts = [0] * len(kinds), [0] * len(kinds)
+    outer: list[int] = []
+    hidden: dict[int, int] = {}
+    number, parent, shift = 0, -1, 0
+    for index, kind in zip(range(1, 2 * len(kinds), 2), kinds, strict=True):
+        if kind < _END:
+            parents.append(parent)
+            opens.append(index - shift)
+            if kind == _VOID:
+                closes[number], lasts[number] = index - shift, number
+            else:
+                if kind == _HIDDEN:
+                    hidden[number] = index
+                outer.append(parent)
+                parent = number
+            number += 1
+        elif kind == _DROP:
+            cuts.append((index, index))
+            shift += 2
+        elif parent < 0:
+            raise UnbalancedMarkupError
+        else:
+            first = hidden.pop(parent, 0)
+            if first and text_before[index // 2 + 1] - text_before[first // 2 + 1] <= hidden_share * text_before[-1]:
+                shift = index + 1 - (opens[parent] - 1)
+                number = parent
+                del parents[number:], opens[number:]
+                while cuts and cuts[-1][0] > first:
+                    cuts.pop()
+                cuts.append((first, index))
+            else:
+                closes[parent], lasts[parent] = index - shift, number - 1
+            parent = outer.pop()
+    if parent >= 0:
+        raise UnbalancedMarkupError
+    tree.closes, tree.lasts = closes[:number], lasts[:number]
+    return cuts

@@ -1,0 +1,103 @@
+"""What main HTML becomes where Markdown cannot say what stands there."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dripper.html import to_markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<a href=/u><h2>T</h2><p>d</p></a>", "## [T](/u)\n\nd\n"),
+        ("<a href=/u><img src=i.png><h2>T</h2></a>", "![](i.png)\n\n## [T](/u)\n"),
+        ("<a href=/u><h2></h2><h3>T</h3></a>", "### [T](/u)\n"),
+        ("<a href=/u><ul><li>x<li>z</ul></a>", "- [x](/u)\n- z\n"),
+        ("<a href=/u><table><tr><td>1<td>2</table></a>", "| [1](/u) | 2 |\n| --- | --- |\n"),
+        ("<a href=/u><pre>x</pre></a>", "```\nx\n```\n"),
+        ("<a href=/u>plain <b>link</b></a>", "[plain **link**](/u)\n"),
+        ("a<a href=/u> </a>b", "a b\n"),
+        ("<a href=/u><img src=x.png alt=c></a>", "[![c](x.png)](/u)\n"),
+    ],
+)
+def test_a_link_around_a_card_goes_to_its_heading(html: str, markdown: str) -> None:
+    assert to_markdown(html) == markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<strong><h3>x</h3></strong>", "### x\n"),
+        ("<em><ul><li>a<li>b</ul></em>", "- a\n- b\n"),
+        ("<details><summary><h3>q</h3></summary>a</details>", "### q\n\na\n"),
+        ("<details><summary>q</summary>a</details>", "**q**\n\na\n"),
+        ("<b><a href=/u><h2>T</h2></a></b>", "## [T](/u)\n"),
+        ("<p><b>x</b> <i>y</i>", "**x** *y*\n"),
+    ],
+)
+def test_headings_and_lists_are_not_bold(html: str, markdown: str) -> None:
+    assert to_markdown(html) == markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<h2>a <img src=x.png alt=c></h2>", "## a ![c](x.png)\n"),
+        ("<table><tr><td>1<td><img src=x.png alt=c></table>", "| 1 | ![c](x.png) |\n| --- | --- |\n"),
+        ('<img src="data:image/png;base64,AA" alt="a < b">', "a < b\n"),
+    ],
+)
+def test_images_stay_where_they_are(html: str, markdown: str) -> None:
+    assert to_markdown(html) == markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "lines"),
+    [
+        (
+            "<table><tr><td><h4>a</h4><td><h4>b</h4><tr><td>1<td>2</table>",
+            ["| **a** | **b** |", "| --- | --- |", "| 1 | 2 |"],
+        ),
+        ("<table><tr><td>a<br><br> <td>b<br>c<tr><td>1<td>2</table>", ["| a | b<br>c |", "| --- | --- |", "| 1 | 2 |"]),
+        ("<table><tr><td>a<td><h2>b</h2>c</table>", ["a", "", "## b", "", "c"]),
+        (
+            "<table><tr><td>menu<td><table><tr><td>1<td>2<tr><td>3<td>4</table></table>",
+            ["menu", "", "| 1 | 2 |", "| --- | --- |", "| 3 | 4 |"],
+        ),
+        (
+            "<table><h3>out of any cell</h3><tr><td>1<td>2</table>",
+            ["### out of any cell", "", "| 1 | 2 |", "| --- | --- |"],
+        ),
+    ],
+)
+def test_tables(html: str, lines: list[str]) -> None:
+    assert to_markdown(html).strip().split("\n") == lines
+
+
+ELEMENTS = {
+    "<a href=/u>": "</a>",
+    "<b>": "</b>",
+    "<h2>": "</h2>",
+    "<ul><li>": "</ul>",
+    "<table><tr><td>": "</table>",
+    "<td>": "</td>",
+    "<p>": "</p>",
+    "<pre>": "</pre>",
+    "<summary>": "</summary>",
+    "<div>": "</div>",
+}
+PIECES = st.recursive(
+    st.sampled_from(["word", "<br>", "<img src=i.png>", " "]),
+    lambda inner: st.builds(
+        lambda start, parts: start + "".join(parts) + ELEMENTS[start],
+        st.sampled_from(sorted(ELEMENTS)),
+        st.lists(inner, max_size=3),
+    ),
+    max_leaves=12,
+)
+
+
+@given(PIECES)
+def test_no_word_is_lost_however_elements_are_nested(html: str) -> None:
+    assert to_markdown(html).count("word") == html.count("word")
