@@ -104,7 +104,7 @@ def test_weights_of_other_features_are_refused() -> None:
 
 
 def test_conventions_change_what_is_main_and_the_default_is_none() -> None:
-    page = preprocess(ARTICLE.replace("</article>", COMMENTS + "</article>"))
+    page = preprocess("<title>Flood in the lower town</title>" + ARTICLE.replace("</article>", COMMENTS + "</article>"))
     texts = [block.text for block in page.blocks]
     kept = {}
     for wish in ("exclude", "include"):

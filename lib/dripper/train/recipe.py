@@ -18,9 +18,9 @@ class Recipe:
     average_from: share of the steps after which weights are averaged, exponentially: `average_decay` a step.
     """
 
-    width: int = 48
-    pool_width: int = 8
-    shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 1), pooled=(1, 3)))
+    width: int = 64
+    pool_width: int = 12
+    shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32, 1), pooled=(1, 3, 5)))
     epochs: int = 16
     switch_ridge: float = 10.0
     batch_blocks: int = 4096
