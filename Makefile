@@ -16,7 +16,7 @@ help:
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    ratios against peers, in one run"
 	@echo "make report   scores of all extractors over the labelled pages of DATA, as one HTML page"
-	@echo "make bench-lm the decoders of the labeler lm against each other on vLLM: passes, tokens, CPU seconds"
+	@echo "make bench-lm the labeler lm on vLLM: its decoders against each other, the stage against no Spark, stages that overlap"
 	@echo "make install  $(VENV) with the package and all its extras but gpu"
 
 $(VENV)/base: setup.py conf/constraints.txt
@@ -67,7 +67,9 @@ test-vllm: $(VENV)-vllm/all
 
 bench-lm: $(VENV)-vllm/all
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make bench-lm DATA=/path/to/data"; exit 1; }
-	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_decoders.py --data $(DATA)
+	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_decoders.py --data $(DATA) --keep $(VENV)-vllm/bench --most 8192
+	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_stage.py --data $(DATA)
+	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_overlap.py --data $(DATA)
 
 lint: $(VENV)/all
 	@$(BIN)/ruff check .

@@ -23,10 +23,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from labelled_pages import read_pages
-
 from dripper.errors import PageError
 from dripper.html import Page, preprocess, prune, to_markdown, to_text
+from labelled_pages import read_pages
 
 PEER_PACKAGES = ["selectolax<1", "lxml==6.1.3", "beautifulsoup4", "pydantic"]
 ROUNDS = 3

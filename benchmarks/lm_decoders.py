@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lm_pages import Choice, choose
 
 from dripper.config import lm_settings
 from dripper.labels import load
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm import PageEncoder
 from dripper.labels.lm.engine import engine_version
+from lm_pages import Choice, choose
 from tiny_lm import copy_tokenizer, make_checkpoint, make_config
 
 ALL = 1 << 30

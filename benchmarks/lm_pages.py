@@ -1,7 +1,7 @@
 """Which pages the benchmarks of the labeler `lm` run on: real ones of the training sets, the same every time."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from dripper.datasets import LabelledPage, Role, names_with, read_pages
 from dripper.html import preprocess
 from dripper.labels.base import SimplifiedPage
 from dripper.warc import decode
+from warcs import write_warc
 
 # Pages looked at for one that is taken: enough where half of them are too long.
 SPARE = 2.5
@@ -16,10 +17,11 @@ SPARE = 2.5
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """pages: in random order. tokens: of each, as the model reads it without the prompt. share: of all pages looked at that are
-    within the limits."""
+    """pages: in random order. sources: where each comes from. tokens: of each, as the model reads it without the prompt. share: of
+    all pages looked at that are within the limits."""
 
     pages: list[SimplifiedPage]
+    sources: list[LabelledPage]
     tokens: list[int]
     share: float
 
@@ -29,19 +31,25 @@ def choose(data: Path, n_pages: int, least: int, most: int, count_tokens: Callab
     the next. Raises SystemExit where there are not so many."""
     sets = names_with(Role.TRAIN_SHIPS)
     per_set = -(-int(n_pages * SPARE) // len(sets))
-    looked_at = [simplified(page) for name in sets for page in read_pages(data, name, sample=per_set)]
-    counted = [(page, count_tokens(page.simplified_html)) for page in looked_at if page.n_blocks]
-    fitting = [(page, tokens) for page, tokens in counted if least <= tokens <= most]
+    sources = [page for name in sets for page in read_pages(data, name, sample=per_set)]
+    made = [(simplified(source), source) for source in sources]
+    counted = [(page, source, count_tokens(page.simplified_html)) for page, source in made if page.n_blocks]
+    fitting = [(page, source, tokens) for page, source, tokens in counted if least <= tokens <= most]
     if len(fitting) < n_pages:
         raise SystemExit(
             f"only {len(fitting)} of {len(counted)} pages have {least} to {most} tokens: ask for fewer pages"
         )
     random.Random(0).shuffle(fitting)
-    pages, tokens = zip(*fitting[:n_pages], strict=True)
-    return Choice(list(pages), list(tokens), len(fitting) / len(counted))
+    pages, sources, tokens = (list(column) for column in zip(*fitting[:n_pages], strict=True))
+    return Choice(pages, sources, tokens, len(fitting) / len(counted))
 
 
 def simplified(page: LabelledPage) -> SimplifiedPage:
     """Return a labelled page as the label stage gets it."""
     made = preprocess(decode(page.html, page.content_type).text)
     return SimplifiedPage(made.simplified_html, len(made.blocks))
+
+
+def write_archive(file: Path, pages: Sequence[LabelledPage]) -> None:
+    """Write the pages as a WARC file."""
+    write_warc(file, [(f"http://example.org/{page.data_set}/{i}", page.html) for i, page in enumerate(pages)])

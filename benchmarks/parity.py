@@ -14,10 +14,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from labelled_pages import read_pages
-
 from dripper.errors import PageError
 from dripper.html import preprocess
+from labelled_pages import read_pages
 
 WANTED = 0.995
 COLUMNS = ("pages", "other text", "failed", "simplified", "mapping")

@@ -15,11 +15,11 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from labelled_pages import read_pages
 from selectolax.lexbor import LexborHTMLParser
 
 from dripper.errors import PageError
 from dripper.html import Page, preprocess
+from labelled_pages import read_pages
 
 UNSEEN = ["script", "style", "template", "iframe", "noembed", "noframes", "datalist", "title", "desc"]
 DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)

@@ -13,6 +13,7 @@ from pyspark.sql.types import StructField, StructType
 from dripper.config import Settings, StageSettings, load
 from dripper.errors import MachineError, SettingsError
 from dripper.labels import Labels, SimplifiedPage
+from dripper.labels.lm.engine import EngineStoppedError
 from dripper.spark.label_worker import (
     Engine,
     EngineError,
@@ -175,6 +176,30 @@ def test_only_labelers_of_simplified_html_are_loaded() -> None:
     check_labeler(load(assignments=["labeler.name=lm", "labels.lm.model=nowhere"]), load_labeler)
     with pytest.raises(SettingsError, match=r"labels\.lm\.model"):
         check_labeler(load(assignments=["labeler.name=lm"]), load_labeler)
+
+
+class Stopping(DyingLabeler):
+    """Its engine says itself that it is beyond repair."""
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        try:
+            return super().label_simplified(pages)
+        except RuntimeError as error:
+            raise EngineStoppedError(f"vLLM's engine stopped working: {error}") from error
+
+
+def test_a_page_that_an_engine_dies_of_does_not_hold_up_the_others() -> None:
+    """Else its batch would fail, and fail again with every new run."""
+    outcomes = Engine(Stopping).label([simplified(text) for text in ("a", "b", "deadly", "c")])
+    told = [outcome if isinstance(outcome, str) else "" for outcome in outcomes]
+    assert told == ["", "", "EngineStoppedError: vLLM's engine stopped working: the engine is gone", ""]
+
+
+def test_a_task_without_rows_starts_no_engine() -> None:
+    """There may be more engines than pages."""
+    empty = pa.RecordBatch.from_pylist(rows(1)).slice(0, 0)
+    assert list(labels_mapper(load_dead, load(), SCHEMA, None)([])) == []
+    assert list(labels_mapper(load_dead, load(), SCHEMA, None)([empty])) == []
 
 
 class Misused(HashLabeler):

@@ -65,7 +65,7 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
 
 
 def guarded(job: Callable[[], int]) -> int:
-    """Return the job's exit code; a UsageError becomes its message on stderr and 2, Ctrl-C becomes 3."""
+    """Return the job's exit code; a UsageError becomes its message on stderr and 2, Ctrl-C and the loss of the JVM become 3."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     logging.getLogger("dripper").setLevel(logging.INFO)
     try:
@@ -76,6 +76,19 @@ def guarded(job: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; run the same command again: only what is missing is done\n")
         return 3
+    except Exception as error:
+        if not _is_lost_jvm(error):
+            raise
+        sys.stderr.write(
+            f"Spark's JVM is gone ({type(error).__name__}), maybe killed for its memory (spark.driver.memory); run the same "
+            "command again: only what is missing is done\n"
+        )
+        return 3
+
+
+def _is_lost_jvm(error: Exception) -> bool:
+    """By name, as this module is also there where Spark is not."""
+    return isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError"
 
 
 def stage(name: str, arguments: argparse.Namespace) -> int:

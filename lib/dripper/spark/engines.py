@@ -1,11 +1,17 @@
-"""Where the stage `label` runs: how many engines there are, and the resource profile that gives each its GPU."""
+"""Where the stage `label` runs: how many engines there are, the resource profile that gives each its GPU, and Python workers that
+no other stage gets."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyspark.errors import PySparkException
 from pyspark.resource import ExecutorResourceRequests, ResourceProfile, ResourceProfileBuilder, TaskResourceRequests
 from pyspark.sql import SparkSession
 
 from dripper.config import StageSettings
 from dripper.errors import SettingsError
 
+_ENVIRONMENT = "DRIPPER_STAGE"
 _OWN_CLUSTER = (
     "give the stage its own cluster: run jobs/preprocess.py, jobs/label.py and jobs/extract.py one after the other, jobs/label.py "
     "with stages.gpus=0 on machines with GPUs, submitted with --conf spark.executor.resource.gpu.amount=1 and "
@@ -59,6 +65,26 @@ def engine_profile(spark: SparkSession, settings: StageSettings) -> ResourceProf
     # One engine an executor: all its cores for the one task.
     tasks = TaskResourceRequests().cpus(settings.executor_cores).resource("gpu", settings.gpus)
     return ResourceProfileBuilder().require(executors).require(tasks).build
+
+
+@contextmanager
+def own_workers(spark: SparkSession) -> Iterator[None]:
+    """Python functions that are planned inside run in worker processes that others do not get.
+
+    Spark hands a task the worker that has been idle longest, whichever stage it worked for: with 6 batches on two cores two
+    engines started, and on a GPU the second finds the memory taken by the first. Workers of other environments are
+    never mixed.
+    """
+    try:
+        environment = spark.sparkContext.environment
+    except (PySparkException, AttributeError):  # Connect sessions have no context: there, workers are the platform's.
+        yield
+        return
+    environment[_ENVIRONMENT] = "label"
+    try:
+        yield
+    finally:
+        del environment[_ENVIRONMENT]
 
 
 def gives_profiles(spark: SparkSession) -> bool:

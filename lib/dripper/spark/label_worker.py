@@ -18,7 +18,7 @@ import pyarrow as pa
 from dripper.config import Settings, StageSettings
 from dripper.errors import ErrorCode, PageError, SettingsError, UsageError
 from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage, load
-from dripper.labels.lm.engine import REQUIRED
+from dripper.labels.lm.engine import REQUIRED, EngineStoppedError
 from dripper.spark.rows import Row, storable
 from dripper.spark.worker import ProgressSink, in_batches
 
@@ -72,17 +72,17 @@ class Engine:
 
         A batch that fails is tried again in halves, down to single pages. An engine that then fails on a short page too is
         started anew, and the page tried once more. Raises EngineError if that helps nothing, UsageError as the labeler does:
-        somebody has to change something, and no page is at fault.
+        somebody has to change something, and no page is at fault (EngineStoppedError apart: there, one may be).
         """
         problem = ""
         for _ in range(2):
             try:
                 return self._attempt(pages)
-            except UsageError:
-                raise
             except PageError as error:
                 problem = error.detail[:_DETAIL_CHARACTERS]
             except Exception as error:
+                if isinstance(error, UsageError) and not isinstance(error, EngineStoppedError):
+                    raise
                 problem = f"{type(error).__name__}: {error}"[:_DETAIL_CHARACTERS]
             if len(pages) > 1:
                 half = len(pages) // 2

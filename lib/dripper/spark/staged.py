@@ -23,6 +23,7 @@ from pyspark.sql.types import StringType, StructField
 from dripper.config import Settings
 from dripper.errors import SettingsError
 from dripper.labels.fallback import Fallback
+from dripper.spark.engines import own_workers
 from dripper.spark.extract_worker import LABEL_COLUMNS, extractions_mapper
 from dripper.spark.label_worker import Loader, labels_mapper
 from dripper.spark.ledger import Ledger
@@ -66,6 +67,8 @@ class StagedJob:
         self._lock = threading.Lock()
         # Two label stages at once would start twice as many engines as there are GPUs.
         self._labelling = threading.Lock()
+        # While the stage `label` is planned, the session's environment says so, and no other stage may be.
+        self._planning = threading.Lock()
 
     def run(self, batches: Sequence[Batch], progress: Progress, stages: Sequence[str] = STAGES) -> Totals:
         """Take `batches` through those of `stages` that are left for them. One that fails is noted in `failed_batches` and stays
@@ -91,7 +94,8 @@ class StagedJob:
         tasks = [[file.warc_file for file in task] for task in split_into_tasks(batch, self._slots)]
         schema = nullable([*PAGES, BLOCKS["simplified_html"], BLOCKS["tokens"], StructField(REPORT, StringType())])
         mapper = files_mapper(tasks, batch.number, self._settings, to_arrow_schema(schema), progress.sink, preparing)
-        made = self._spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
+        with self._planning:
+            made = self._spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
         # Two tables and the reports from one pass, on the executors' disks in between: 6.9 CPU s for 485 pages, by way of a third
         # table 8.3, for one table alone 5.6.
         made = made.persist(StorageLevel.DISK_ONLY)
@@ -117,20 +121,21 @@ class StagedJob:
         read, labelled = Observation(), Observation()
         schema = nullable(LABELS.fields)
         mapper = labels_mapper(self._engines.loader, self._settings, to_arrow_schema(schema), progress.sink)
-        rows = (
+        blocks = (
             blocks.observe(read, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
             # A partition an engine; the shuffle also keeps the scan off the GPU executors. Longest first: pages of like length
             # share a batch, and the last batches are short.
             .repartition(self._engines.n, "page_id")
             .sortWithinPartitions(F.desc("tokens"), "page_id")
-            .mapInArrow(mapper, schema, profile=self._engines.profile)
-            .observe(
-                labelled,
-                F.count("*").alias("pages"),
-                F.count("error_code").alias("failed"),
-                F.count_if(F.col("windows") > 1).alias("windowed"),
-                F.coalesce(F.sum("passes"), F.lit(0)).alias("passes"),
-            )
+        )
+        with self._planning, own_workers(self._spark):
+            rows = blocks.mapInArrow(mapper, schema, profile=self._engines.profile)
+        rows = rows.observe(
+            labelled,
+            F.count("*").alias("pages"),
+            F.count("error_code").alias("failed"),
+            F.count_if(F.col("windows") > 1).alias("windowed"),
+            F.coalesce(F.sum("passes"), F.lit(0)).alias("passes"),
         )
         with self._labelling:
             start = time.monotonic()
@@ -163,7 +168,9 @@ class StagedJob:
             pages = pages.drop("source")
         schema = nullable(EXTRACTIONS.fields)
         mapper = extractions_mapper(settings, to_arrow_schema(schema), progress.sink)
-        self._tables.replace_batch("extractions", pages.mapInArrow(mapper, schema), batch.number)
+        with self._planning:
+            rows = pages.mapInArrow(mapper, schema)
+        self._tables.replace_batch("extractions", rows, batch.number)
         counted = (
             self._batch_of("extractions", batch)
             .groupBy("warc_file")

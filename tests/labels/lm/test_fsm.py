@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dripper.errors import PageError
+from dripper.errors import PageError, SettingsError
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.decision import Decision
 from dripper.labels.lm.fsm import PROCESSORS
@@ -144,4 +144,7 @@ def test_the_answers_own_tokens_are_allowed() -> None:
 def test_a_threshold_is_a_bias_within_what_vllm_takes() -> None:
     assert label_bias(TEMPLATES, Decision()) is None
     assert label_bias(TEMPLATES, Decision(0.2)) == {10: pytest.approx(np.log(4))}
-    assert label_bias(TEMPLATES, Decision(0.99, temperature=1e6)) == {10: -100.0}
+    with pytest.raises(
+        SettingsError, match=r"a bias of -4595120 on a logit, and vLLM takes 100 at most.*decoder=parallel"
+    ):
+        label_bias(TEMPLATES, Decision(0.99, temperature=1e6))

@@ -28,6 +28,10 @@ DEFAULTS = {
 }
 
 
+class EngineStoppedError(MachineError):
+    """The engine is beyond repair: a new one may work, and the page that it died of may be one of those it was given."""
+
+
 def prepare_environment(settings: LmSettings) -> None:
     """Set what vLLM reads from the environment: in one process, the size of a CPU's cache; unless set, no telemetry."""
     os.environ.update({**REQUIRED, "VLLM_CPU_KVCACHE_SPACE": str(settings.cpu_cache_gib)})
@@ -100,8 +104,8 @@ def run(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]:
     """Return what an engine gives for some work; where that raises, leave the engine as if it had not been asked.
 
     After a failed step vLLM keeps the requests, and would return them with those of the next call; and it takes blocks of
-    keys and values for filled that the step did not fill. Raises what the work raised, or MachineError where the engine is
-    beyond repair and its process has to be started anew.
+    keys and values for filled that the step did not fill. Raises what the work raised, or EngineStoppedError where the engine is
+    beyond repair and has to be started anew.
     """
     try:
         return work()
@@ -112,7 +116,7 @@ def run(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]:
         except Exception:  # Whatever this raises, `error` is the cause that a person has to see.
             restored = False
         if not restored:
-            raise MachineError(f"vLLM's engine stopped working: {first_line(error)}") from error
+            raise EngineStoppedError(f"vLLM's engine stopped working: {first_line(error)}") from error
         raise
 
 

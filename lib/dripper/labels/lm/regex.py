@@ -6,9 +6,8 @@ state machine's. Together with the few tokens that the template is made of, only
 
 from typing import Any
 
-import numpy as np
-
 from dripper.config import LmSettings
+from dripper.errors import SettingsError
 from dripper.labels.lm.decision import Decision
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.engine import require, start_engine
@@ -57,7 +56,16 @@ def allowed_tokens(template: Template, templates: Templates) -> list[int]:
 
 
 def label_bias(templates: Templates, decision: Decision) -> dict[int, float] | None:
-    """Return what to add to the logit of main so that the arg-max applies the threshold; None for none."""
+    """Return what to add to the logit of main so that the arg-max applies the threshold; None for none.
+
+    Raises SettingsError where vLLM takes no such bias: a smaller one would give other labels than the other decoders.
+    """
     if decision.margin == 0:
         return None
-    return {templates.main: float(np.clip(-decision.margin, -BIAS_LIMIT, BIAS_LIMIT))}
+    if abs(decision.margin) > BIAS_LIMIT:
+        raise SettingsError(
+            f"labels.lm.threshold={decision.threshold} with labels.lm.temperature={decision.temperature} is a bias of "
+            f"{-decision.margin:.0f} on a logit, and vLLM takes {BIAS_LIMIT:.0f} at most: lower one, or use "
+            "labels.lm.decoder=parallel"
+        )
+    return {templates.main: -decision.margin}

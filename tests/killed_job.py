@@ -1,0 +1,52 @@
+"""A staged run to be killed in the stage `label`: two cores, an engine that tells where it is and then takes its time.
+
+Arguments: WARC files, an output folder, the file in which the engine writes its process id.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from dripper.config import Settings, load
+from dripper.labels import Labels, SimplifiedPage
+from dripper.spark import cli
+from dripper.spark.run import run
+from stage_labelers import HashLabeler
+
+ROOT = Path(__file__).parents[1]
+
+
+class SlowLabeler(HashLabeler):
+    """Long enough at work to be killed there."""
+
+    def __init__(self, told: Path) -> None:
+        self.told = told
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        # Complete when it is there at all.
+        begun = self.told.with_suffix(".begun")
+        begun.write_text(str(os.getpid()))
+        begun.rename(self.told)
+        time.sleep(600)
+        return super().label_simplified(pages)
+
+
+def load_slow(settings: Settings) -> HashLabeler:
+    """In the worker; the driver only looks whether there is such a labeler."""
+    return SlowLabeler(Path(settings.labels.lm.model))
+
+
+def main(archives: str, output: str, told: str) -> int:
+    """Run until killed; 3 as the jobs' exit code where the run ends short."""
+    fixed = ["spark.master=local[2]", "labeler.staged=true", "labeler.name=all", f"labels.lm.model={told}"]
+    settings = load([ROOT / "conf" / "local.yml"], fixed)
+    with cli.session(settings) as spark:
+        outcome = run(spark, archives, output, settings, loader=load_slow)
+        sys.stdout.write("\n".join(outcome.complaints))
+    return 3 if outcome.complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(cli.guarded(lambda: main(*sys.argv[1:])))
