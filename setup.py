@@ -69,6 +69,7 @@ TEST = [
 ]
 TRAIN = [
     "jax>=0.5",
+    "matplotlib>=3.9",
 ]
 # The peers that are scored beside this project, the metrics, the report.
 EVAL = [

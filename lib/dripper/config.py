@@ -16,6 +16,7 @@ from dripper.errors import SettingsError
 from dripper.settings import (
     BatchSettings,
     CostSettings,
+    CpuSettings,
     DeviceSettings,
     LabelerSettings,
     LabelsSettings,
@@ -31,6 +32,7 @@ from dripper.settings import (
 __all__ = [
     "BatchSettings",
     "CostSettings",
+    "CpuSettings",
     "DeviceSettings",
     "LabelerSettings",
     "LabelsSettings",
@@ -41,6 +43,7 @@ __all__ = [
     "Settings",
     "SparkSettings",
     "StageSettings",
+    "cpu_settings",
     "keys",
     "lm_settings",
     "load",
@@ -62,6 +65,11 @@ def load(files: Iterable[str | Path] = (), assignments: Iterable[str] = ()) -> S
     for assignment in assignments:
         _merge(values, _parse_assignment(assignment))
     return _validated(values)
+
+
+def cpu_settings(options: Mapping[str, Any]) -> CpuSettings:
+    """Return the settings of the section labels.cpu from single values, the rest as by default. Raises SettingsError."""
+    return _validated({"labels": {"cpu": dict(options)}}).labels.cpu
 
 
 def lm_settings(options: Mapping[str, Any]) -> LmSettings:

@@ -90,6 +90,20 @@ class LabelerSettings(_Section):
         return self.fallback if self.fallback != "auto" else "cpu" if self.name == "lm" else "trafilatura"
 
 
+Wish = Literal["auto", "include", "exclude"]
+"""What to do with something that some annotators count as main content and others do not."""
+
+
+class CpuSettings(_Section):
+    """The labeler `cpu`: what counts as main where people disagree."""
+
+    comments: Wish = "auto"
+    """Readers' comments under an article, a product, a video. Posts of a forum are content and stay. auto: as the labelled pages
+    mostly have it, without."""
+    title: Wish = "auto"
+    """The heading that repeats the page's title. auto: as the labelled pages mostly have it, without on articles."""
+
+
 class LmSettings(_Section):
     """The labeler `lm`: a causal language model in vLLM."""
 
@@ -136,6 +150,7 @@ class LmSettings(_Section):
 class LabelsSettings(_Section):
     """What single labelers need, a section each."""
 
+    cpu: CpuSettings = CpuSettings()
     lm: LmSettings = LmSettings()
 
     def options(self, name: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import pytest
 from dripper.html import PROFILES, preprocess
 from dripper.labels import cpu
 from dripper.labels.align import labels_from_text
+from dripper.labels.conventions import Conventions
 from dripper.labels.cpu import CpuLabeler
 from dripper.labels.weights import load_weights
 from labelled import labelled_pages, pages
@@ -19,6 +20,15 @@ ARTICLE = """<body><nav><ul><li><a href="/">Home</a></li><li><a href="/n">News</
 <p>It is the third flood in ten years. The dam that was promised after the first one has never been built.</p></article>
 <aside><h3>Related</h3><a href="/1">Storm over the bay</a></aside>
 <footer>© 2020 The Paper. All rights reserved. <a href="/p">Privacy</a></footer></body>"""
+
+COMMENTS = (
+    "<div id='comments'><h3>3 Comments</h3>"
+    + "".join(
+        f"<div class='comment'><b>{name} says:</b> <p>My neighbour {said}, and I would like to know who pays.</p></div>"
+        for name, said in (("Anna", "lost his car"), ("Peter", "had no water"), ("Guest", "told me the same thing"))
+    )
+    + "</div>"
+)
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +101,21 @@ def test_weights_of_other_features_are_refused() -> None:
     weights = load_weights()
     with pytest.raises(ValueError, match="other features"):
         CpuLabeler(replace(weights, feature_names=("a", *weights.feature_names[1:])))
+
+
+def test_conventions_change_what_is_main_and_the_default_is_none() -> None:
+    page = preprocess("<title>Flood in the lower town</title>" + ARTICLE.replace("</article>", COMMENTS + "</article>"))
+    texts = [block.text for block in page.blocks]
+    kept = {}
+    for wish in ("exclude", "include"):
+        (labels,) = CpuLabeler.load(conventions=Conventions(comments=wish, title=wish)).label([page])
+        kept[wish] = {text for text, is_main in zip(texts, labels.main, strict=True) if is_main}
+    said = {text for text in texts if "neighbour" in text}
+    assert len(said) == 3
+    assert said <= kept["include"]
+    assert not said & kept["exclude"]
+    assert "Flood in the lower town" in kept["include"] - kept["exclude"]
+    assert any("third flood" in text for text in kept["exclude"])
 
 
 def test_name_and_version(labeler: CpuLabeler) -> None:

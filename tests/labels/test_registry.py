@@ -34,8 +34,25 @@ def test_options_of_lm_are_its_settings(options: dict[str, object], words: str) 
 
 
 def test_a_labeler_without_settings_takes_none() -> None:
-    with pytest.raises(SettingsError, match="the labeler 'cpu' has no settings; given: model"):
-        load("cpu", model="x")
+    with pytest.raises(SettingsError, match="the labeler 'all' has no settings; given: model"):
+        load("all", model="x")
+
+
+def test_options_of_cpu_are_its_settings_and_stand_in_the_version() -> None:
+    assert load("cpu", comments="auto").version == load("cpu").version
+    assert load("cpu", comments="exclude", title="include").version.endswith("+comments=exclude+title=include")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"coments": "include"}, r"unknown setting labels\.cpu\.coments; did you mean labels\.cpu\.comments"),
+        ({"title": "no"}, r"labels\.cpu\.title='no': input should be 'auto', 'include' or 'exclude'"),
+    ],
+)
+def test_a_wrong_option_of_cpu_is_one_sentence(options: dict[str, object], words: str) -> None:
+    with pytest.raises(SettingsError, match=words):
+        load("cpu", **options)
 
 
 @pytest.mark.parametrize(("typo", "near"), [("cpi", "cpu"), ("trafilatur", "trafilatura"), ("al", "all")])

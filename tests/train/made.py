@@ -18,4 +18,5 @@ def made_example(number: int, blocks: int = 30) -> Example:
     return Example(
         key=("made", str(number)), host=f"host{number}.example", page_type="", words=words, matched=matched,
         blocks=BlockSequence(features, levels, levels + blocks), truth_words=int(matched.sum()),
+        title=np.zeros(blocks, bool), comments=np.zeros(blocks, bool),
     )  # fmt: skip

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from dripper.labels.conventions import Conventions
 from dripper.train.card import digest_of, model_card
 from dripper.train.examples import Example
 from dripper.train.recipe import Recipe
+from dripper.train.switch_scores import SwitchScore
 from dripper.train.validate import Calibration
 from train.made import made_example
 
@@ -31,6 +33,7 @@ def card(**changes: object) -> str:
         "examples": EXAMPLES,
         "logits": LOGITS,
         "calibration": Calibration(1.5, -0.25, 1.0),
+        "switched": [SwitchScore(Conventions("include", "auto"), 0.5, 0.25, 0.875, 0.75, 0.125)],
         "cpu_seconds": 120.0,
         "parameters": 12345,
     }
@@ -64,6 +67,13 @@ def test_scores_are_by_set_and_page_type_with_counts_and_ceiling() -> None:
 def test_worse_predictions_show() -> None:
     text = card(logits=[-logits for logits in LOGITS])
     assert "All pages: **1.0000**" not in text
+
+
+def test_the_switch_and_the_calibration_stand_in_figures() -> None:
+    text = card()
+    assert "| include | auto | 0.500 | 0.250 | 0.875 | 0.750 | 0.125 |" in text
+    assert "**0.0024**" in text or "weighed by words: **0.0" in text
+    assert "](reliability_cpu.png)" in text
 
 
 def test_no_placeholder_is_left() -> None:

@@ -37,6 +37,11 @@ def test_the_card_says_what_it_was_made_of(output: Path) -> None:
     assert '"folds": 2' in card
     assert re.search(r"All pages: \*\*0\.\d{4}\*\* \(11 pages", card)
     assert "## Limits" in card
+    assert re.search(r"\| auto \| include \| 0\.\d{3} \| 0\.\d{3} \|", card)
+
+
+def test_the_reliability_plot_is_a_picture(output: Path) -> None:
+    assert (output / "reliability_cpu.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_missing_set_is_one_sentence_and_exit_code_2(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

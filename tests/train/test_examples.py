@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dripper.html import preprocess
 from dripper.labels.features import NAMES
-from dripper.train.examples import Example, read_examples
+from dripper.labels.words import words_of
+from dripper.train.examples import Example, example_from, read_examples
 from labelled import labelled_pages
 
 
@@ -65,3 +67,32 @@ def test_the_whole_window_is_the_example(examples: list[Example]) -> None:
     window = example.window(0, len(example.words))
     assert window.truth_words == example.truth_words
     assert np.array_equal(window.blocks.starts, example.blocks.starts)
+
+
+@pytest.mark.parametrize(
+    ("share", "long", "kind", "found"),
+    [(0.0, 40, "", True), (1.0, 40, "", False), (0.0, 3, "", False), (0.0, 40, "forum", False)],
+    ids=["left out", "in the truth", "too short", "posts of a forum"],
+)
+def test_comments_that_the_truth_leaves_out(share: float, long: int, kind: str, found: bool) -> None:
+    said = " ".join(f"word{number}" for number in range(long))
+    comments = "".join(f"<li class='comment'><p>{said} {letter}</p></li>" for letter in "abc")
+    story = " ".join(f"story{number}" for number in range(300))
+    page = preprocess(f"<h1>Head</h1><p>{story}</p><ol id='comments'>{comments}</ol>")
+    truth = words_of(" ".join([story, *(block.text for block in page.blocks if "word1" in block.text and share)]))
+    example = example_from(page, truth, ("made", "1"), "example.org", kind)
+    assert example.comments.any() == found
+    assert not example.comments[:2].any()
+
+
+def test_a_page_that_is_called_comments_as_a_whole_is_none() -> None:
+    story = " ".join(f"story{number}" for number in range(300))
+    page = preprocess(f"<body class='has-comments'><p>{story}</p></body>")
+    assert not example_from(page, ["other"], ("made", "1"), "example.org", "").comments.any()
+
+
+def test_the_title_is_the_first_heading_that_repeats_it() -> None:
+    page = preprocess(
+        "<title>Flood in the town</title><h1>Site</h1><h1>Flood in the town</h1><h2>Flood in the town</h2><p>Text"
+    )
+    assert example_from(page, [], ("made", "1"), "example.org", "").title.tolist() == [False, True, False, False]

@@ -10,7 +10,7 @@ pytest.importorskip("jax", reason="needs the extra [train]")
 from dripper.labels.network import WEIGHT_STEPS, Shape
 from dripper.train import folds
 from dripper.train.examples import Example
-from dripper.train.folds import fit, fold_of, held_out_logits
+from dripper.train.folds import fit, fold_networks, fold_of, held_out_logits
 from dripper.train.recipe import Recipe
 
 RECIPE = Recipe(width=6, pool_width=2, shape=Shape((1,), (0,)), epochs=1, batch_blocks=300)
@@ -33,6 +33,11 @@ def test_weights_are_on_the_grid_and_features_standardised() -> None:
     assert (weights.scale > 0).all()
 
 
+def test_a_site_that_no_network_left_out_is_refused() -> None:
+    with pytest.raises(ValueError, match="no network was trained without the site host1"):
+        held_out_logits([made_example(1)], [None, None])
+
+
 def test_no_page_is_scored_by_a_network_that_saw_its_site(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[set[str]] = []
     real = folds.fit
@@ -43,7 +48,7 @@ def test_no_page_is_scored_by_a_network_that_saw_its_site(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(folds, "fit", watched)
     examples = [made_example(number) for number in range(6)]
-    logits = held_out_logits(examples, RECIPE, 3)
+    logits = held_out_logits(examples, fold_networks(examples, RECIPE, 3))
     assert [len(own) for own in logits] == [len(example.words) for example in examples]
     every = {example.host for example in examples}
     for fold in {fold_of(host, 3) for host in every}:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dripper.train.validate import Calibration, calibrate, mean_by, page_scores, reliability
+from dripper.train.validate import Calibration, calibrate, calibration_error, mean_by, page_scores, reliability
 from train.made import made_example
 
 EXAMPLES = [made_example(number) for number in range(12)]
@@ -39,3 +39,9 @@ def test_reliability_of_perfect_logits() -> None:
     rows = reliability(EXAMPLES, PERFECT, PLAIN)
     assert [(round(p, 2), share) for p, share, _ in rows] == [(0.0, 0.0), (1.0, 1.0)]
     assert sum(words for _, _, words in rows) == sum(int(example.words.sum()) for example in EXAMPLES)
+
+
+def test_the_calibration_error_weighs_bins_by_words() -> None:
+    assert calibration_error([(0.1, 0.1, 50), (0.9, 0.5, 100)]) == pytest.approx(0.4 * 100 / 150)
+    assert calibration_error([(0.25, 0.25, 7)]) == 0
+    assert calibration_error([]) == 0

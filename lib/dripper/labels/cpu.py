@@ -11,9 +11,10 @@ from threadpoolctl import ThreadpoolController
 
 from dripper.html.page import Page
 from dripper.labels.base import Labels
+from dripper.labels.conventions import AS_LEARNED, Conventions
 from dripper.labels.decode import decide, probabilities
 from dripper.labels.features import NAMES, PageFeatures, page_features
-from dripper.labels.network import BlockSequence, ExactOperations, forward, snap
+from dripper.labels.network import BlockSequence, ExactOperations, main_logits, snap, states
 from dripper.labels.weights import FloatArray, Weights, load_weights
 
 # A page of more blocks is labelled in windows of so many, each as if it were a page: activations take about 5 KB a
@@ -28,18 +29,22 @@ class CpuLabeler:
 
     name = "cpu"
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: Weights, conventions: Conventions = AS_LEARNED) -> None:
         if weights.feature_names != NAMES:
             unlike = sorted(set(weights.feature_names) ^ set(NAMES))
             raise ValueError(f"weights were trained on other features; the first that differ: {unlike[:5]}")
-        self.version = weights.version
+        self.version = "".join([weights.version, *conventions.suffixes()])
         self._weights = weights
+        self._conventions = conventions
         self._thread_pools = ThreadpoolController()
 
     @classmethod
-    def load(cls, path: Path | None = None) -> "CpuLabeler":
-        """Return the labeler with the weights of a file, by default those in the package. Raises MachineError."""
-        return cls(load_weights(path))
+    def load(cls, path: Path | None = None, conventions: Conventions = AS_LEARNED) -> "CpuLabeler":
+        """Return the labeler with the weights of a file, by default those in the package. Raises MachineError.
+
+        conventions: what counts as main where annotators disagree; others than the default stand in `version` too.
+        """
+        return cls(load_weights(path), conventions)
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page; at least one block is main wherever a block has words."""
@@ -49,19 +54,33 @@ class CpuLabeler:
 
     def _label(self, page: PageFeatures) -> Labels:
         windows = range(0, len(page.words), WINDOW_BLOCKS)
-        scored = [score_blocks(self._weights, _window(page.blocks, start)) for start in windows]
-        logits = np.concatenate(scored) if scored else np.zeros(0)
-        probability = probabilities(logits, self._weights.temperature, self._weights.shift)
+        scored = [
+            probability_of_main(self._weights, _window(page.blocks, start), self._conventions) for start in windows
+        ]
+        probability = np.concatenate(scored) if scored else np.zeros(0)
         decision = decide(probability, page.words)
         return Labels(decision.main, probability.astype(np.float32), decision.expected_f1)
 
 
-def score_blocks(weights: Weights, blocks: BlockSequence) -> FloatArray:
-    """Return the logit of `main` for every block, not yet calibrated; shape (n_blocks,)."""
+def probability_of_main(weights: Weights, blocks: BlockSequence, conventions: Conventions = AS_LEARNED) -> FloatArray:
+    """Return the calibrated probability of every block to be main under the conventions; shape (n_blocks,)."""
+    logits, parts = score_blocks(weights, blocks, switch=conventions != AS_LEARNED)
+    return conventions.applied(probabilities(logits, weights.temperature, weights.shift), probabilities(parts))
+
+
+def score_blocks(weights: Weights, blocks: BlockSequence, *, switch: bool = False) -> tuple[FloatArray, FloatArray]:
+    """Return two logits, not calibrated: of main, (n_blocks,), and of the conventions' parts, (n_blocks, 2).
+
+    switch: whether the latter are wanted; else they are 0.
+    """
+    do = ExactOperations(blocks.starts, blocks.ends)
     features = snap(standardised(weights, blocks.features))
-    return np.asarray(
-        forward(weights.exact, weights.shape, features, ExactOperations(blocks.starts, blocks.ends)), np.float64
-    )
+    known = states(weights.exact, weights.shape, features, do)
+    logits = main_logits(weights.exact, known, do).astype(np.float64)
+    if not switch:
+        return logits, np.zeros((len(logits), len(AS_LEARNED)))
+    parts = do.linear(np.concatenate([features, known], axis=1), weights.exact["switch"], weights.exact["switch_bias"])
+    return logits, parts.astype(np.float64)
 
 
 def standardised(weights: Weights, features: FloatArray) -> FloatArray:

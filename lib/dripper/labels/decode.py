@@ -27,8 +27,10 @@ class Decision:
     expected_f1: float
 
 
-def probabilities(logits: npt.NDArray[np.float64], temperature: float, shift: float) -> npt.NDArray[np.float64]:
-    """Return calibrated probabilities, shape (n_blocks,), as multiples of 1/4096.
+def probabilities(
+    logits: npt.NDArray[np.float64], temperature: float = 1.0, shift: float = 0.0
+) -> npt.NDArray[np.float64]:
+    """Return calibrated probabilities, shaped as the logits, as multiples of 1/4096.
 
     temperature and shift: fitted on validation pages; the logit becomes (logit - shift) / temperature.
     """

@@ -87,7 +87,18 @@ class Operations(Protocol):
 
 
 def forward(weights: Mapping[str, Array], shape: Shape, features: Array, do: Operations) -> Array:
-    """Return the logit of `main` for every block, shape (n_blocks,).
+    """Return the logit of `main` for every block, shape (n_blocks,). Arguments: see :func:`states`."""
+    return main_logits(weights, states(weights, shape, features, do), do)
+
+
+def main_logits(weights: Mapping[str, Array], x: Array, do: Operations) -> Array:
+    """Return the logit of `main` for every block from its state."""
+    y = do.rectify(do.linear(do.normalise(x), weights["hidden"], weights["hidden_bias"]))
+    return do.linear(y, weights["output"], weights["output_bias"])[:, 0]
+
+
+def states(weights: Mapping[str, Array], shape: Shape, features: Array, do: Operations) -> Array:
+    """Return what the network knows of every block, shape (n_blocks, width).
 
     weights: by name, as :func:`weight_shapes` lists them. features: (n_blocks, n_features), standardised, on the grid.
     """
@@ -100,8 +111,7 @@ def forward(weights: Mapping[str, Array], shape: Shape, features: Array, do: Ope
             y = do.linear(do.normalise(x), weights[f"pool{layer}_down"], 0)
             y = do.container_means(y, weights[f"pool{layer}_bias"])
             x = x + do.drop(do.linear(y, weights[f"pool{layer}_up"], 0))
-    y = do.rectify(do.linear(do.normalise(x), weights["hidden"], weights["hidden_bias"]))
-    return do.linear(y, weights["output"], weights["output_bias"])[:, 0]
+    return x
 
 
 def weight_shapes(
@@ -134,7 +144,7 @@ def exact_weights(weights: Mapping[str, npt.NDArray[np.float64]], shape: Shape) 
         up = f"pool{layer}_up"
         _check(weights, up, POOLED_LIMIT * np.sqrt(len(weights[up])), _POOLED_PRODUCT_LIMIT)
     _check(weights, "hidden", length, _PRODUCT_LIMIT)
-    unbounded = ("input", "input_bias", "output", "output_bias")
+    unbounded = ("input", "input_bias", "output", "output_bias", "switch", "switch_bias")
     return {name: value if name in unbounded else value.astype(np.float32) for name, value in weights.items()}
 
 

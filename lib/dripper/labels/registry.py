@@ -4,10 +4,11 @@ import difflib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dripper.config import lm_settings
+from dripper.config import cpu_settings, lm_settings
 from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
 from dripper.labels.baselines import AllLabeler, TrafilaturaLabeler
+from dripper.labels.conventions import Conventions
 from dripper.labels.cpu import CpuLabeler
 
 
@@ -36,6 +37,11 @@ def _plain(name: str, make: Callable[[], Labeler]) -> Callable[[Mapping[str, Any
     return made
 
 
+def _cpu(options: Mapping[str, Any]) -> Labeler:
+    settings = cpu_settings(options)
+    return CpuLabeler.load(conventions=Conventions(settings.comments, settings.title))
+
+
 def _lm(options: Mapping[str, Any]) -> Labeler:
     # Beside it the other labelers need nothing of what this one imports.
     from dripper.labels.lm import LmLabeler
@@ -44,7 +50,7 @@ def _lm(options: Mapping[str, Any]) -> Labeler:
 
 
 LABELERS: Mapping[str, Callable[[Mapping[str, Any]], Labeler]] = {
-    "cpu": _plain("cpu", CpuLabeler.load),
+    "cpu": _cpu,
     "trafilatura": _plain("trafilatura", TrafilaturaLabeler),
     "all": _plain("all", AllLabeler),
     "lm": _lm,

@@ -19,7 +19,7 @@ from dripper.labels.network import WEIGHT_STEPS, Shape, exact_weights
 
 FloatArray = npt.NDArray[np.float64]
 
-FORMAT = 2
+FORMAT = 3
 """Changes whenever a feature or the network changes its meaning: old weights would give nonsense without an error."""
 
 

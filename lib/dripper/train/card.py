@@ -11,7 +11,8 @@ import numpy.typing as npt
 from dripper.datasets import DATA_SETS
 from dripper.train.examples import Example
 from dripper.train.recipe import Recipe
-from dripper.train.validate import Calibration, mean_by, page_scores, reliability
+from dripper.train.switch_scores import SwitchScore
+from dripper.train.validate import Calibration, calibration_error, mean_by, page_scores, reliability
 
 _CARD = """\
 # Model card: labeler `cpu`
@@ -53,18 +54,29 @@ Pages of other collections, which no training saw, were scored once, after this 
 
 ## Calibration
 
-Temperature {temperature}, shift {shift}, chosen on the held-out pages for the highest F1. By bins of probability, blocks
-weighed by words:
+Temperature {temperature}, shift {shift}, chosen on the held-out pages for the highest F1. Expected calibration error of the
+blocks' probabilities, weighed by words: **{error:.4f}** (ten bins).
+
+![Reliability of blocks and pages](reliability_cpu.png)
 
 {reliability}
 
 The page's `confidence` against the F1 reached: correlation {correlation:.2f}; by thirds of confidence, the mean F1 is
 {thirds}.
 
+## Conventions
+
+`labels.cpu.comments` and `labels.cpu.title` (auto, include, exclude) say what counts as main where annotators disagree. The
+switch is a second output, learned after the network and used only where it is asked for: `auto` is the network alone. It learned
+comments from {commented} of the pages above with made-up comments put under their main content, and from {plain} pages with
+comments that their truth leaves out. Against the truths as they are (mostly without comments and titles), on held-out sites:
+
+{switch}
+
 ## Limits
 
 - Trained on {n} pages, most of them English articles: expect less on kinds of pages with few examples above.
-- Annotators disagree on comments, titles and captions. The labels follow the habits of these sets; there is no switch.
+- Annotators disagree on comments, titles and captions. Left alone, the labels follow the habits of these sets.
 - Sees what the server sent. Content that a script fetches later is not on the page; JSON-LD is evidence, never content.
 - A block is kept or dropped whole.
 """
@@ -77,11 +89,13 @@ def model_card(
     examples: Sequence[Example],
     logits: Sequence[npt.NDArray[np.float64]],
     calibration: Calibration,
+    switched: Sequence[SwitchScore],
     cpu_seconds: float,
     parameters: int,
 ) -> str:
     """Return the card as Markdown. logits: those of the held-out predictions, in the order of the examples."""
     scores, confidence = page_scores(examples, logits, calibration)
+    bins = reliability(examples, logits, calibration)
     ceiling = np.array([example.f1(example.main) for example in examples])
     order = np.array_split(np.argsort(confidence, kind="stable"), 3)
     return _CARD.format(
@@ -90,7 +104,9 @@ def model_card(
         arguments=json.dumps({"folds": folds, **asdict(recipe)}, indent=1), data_sets=_data_sets(examples),
         digest=digest_of(examples), folds=folds, f1=scores.mean(), n=len(examples), ceiling=ceiling.mean(),
         scores=_scores(examples, scores, ceiling), temperature=calibration.temperature, shift=calibration.shift,
-        reliability=_reliability(reliability(examples, logits, calibration)),
+        reliability=_reliability(bins), error=calibration_error(bins), switch=_switch(switched),
+        plain=sum(bool(example.comments.any()) for example in examples),
+        commented=sum(example.commented is not None for example in examples),
         correlation=np.corrcoef(confidence, scores)[0, 1],
         thirds=", ".join(f"{scores[part].mean():.3f}" for part in order),
     )  # fmt: skip
@@ -124,6 +140,23 @@ def _scores(examples: Sequence[Example], scores: npt.NDArray[np.float64], ceilin
 
 def _reliability(rows: Sequence[tuple[float, float, int]]) -> str:
     return _table(("probability", "share of main", "words"), [(f"{p:.3f}", f"{share:.3f}", n) for p, share, n in rows])
+
+
+def _switch(scores: Sequence[SwitchScore]) -> str:
+    rows = [
+        (score.conventions.comments, score.conventions.title, *(f"{value:.3f}" for value in score[1:]))
+        for score in scores
+    ]
+    head = (
+        "comments",
+        "title",
+        "F1, all pages",
+        "F1, forums",
+        "made-up comments kept",
+        "plain comments kept",
+        "titles kept",
+    )
+    return _table(head, rows)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

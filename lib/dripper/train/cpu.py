@@ -2,9 +2,9 @@
 
     python -m dripper.train.cpu --data DIR --output DIR
 
-Writes `cpu_weights.npz` (copy it to lib/dripper/labels/ to ship it) and `model_card_cpu.md`. Reads only the sets whose
-role is "train, ships". Choices and scores come from cross-validation by host; the shipped weights are then trained on
-all pages with the same recipe.
+Writes `cpu_weights.npz` (copy it to lib/dripper/labels/ to ship it), `model_card_cpu.md` and its `reliability_cpu.png`. Reads only
+the sets whose role is "train, ships". Choices and scores come from cross-validation by host; the shipped weights are then
+trained on all pages with the same recipe.
 """
 
 import argparse
@@ -15,14 +15,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from dripper.datasets import LabelledPage, Role, names_with, read_pages
 from dripper.errors import UsageError
 from dripper.labels.weights import load_weights, save_weights
 from dripper.train.card import model_card
+from dripper.train.commented import Commenter
 from dripper.train.examples import read_examples
-from dripper.train.folds import fit, held_out_logits
+from dripper.train.folds import fit, fold_networks, held_out_logits
+from dripper.train.picture import draw_reliability
 from dripper.train.recipe import Recipe
-from dripper.train.validate import calibrate
+from dripper.train.switch_scores import switch_scores
+from dripper.train.validate import calibrate, page_scores, reliability
 
 log = logging.getLogger(__name__)
 
@@ -35,21 +40,26 @@ def run(
     Raises InputError for a missing set, UsageError where there are too few pages to train on.
     """
     started = time.process_time()
-    examples = list(read_examples(_pages(data, data_sets, sample)))
+    commenter = Commenter(np.random.default_rng(recipe.seed))
+    examples = list(read_examples(_pages(data, data_sets, sample), commenter))
     if len({example.host for example in examples}) < folds:
         raise UsageError(
             f"{len(examples)} usable pages in {data} are of fewer than {folds} sites: too few to validate on"
         )
-    logits = held_out_logits(examples, recipe, folds)
+    networks = fold_networks(examples, recipe, folds)
+    logits = held_out_logits(examples, networks)
     calibration = calibrate(examples, logits)
     log.info("cross-validated F1 over words: %.4f on %d pages", calibration.f1, len(examples))
     weights = replace(fit(examples, recipe), temperature=calibration.temperature, shift=calibration.shift)
     output.mkdir(parents=True, exist_ok=True)
     path = output / "cpu_weights.npz"
     save_weights(weights, path)
+    switched = switch_scores(examples, networks, calibration)
     seconds, version = time.process_time() - started, load_weights(path).version
     parameters = sum(matrix.size for matrix in weights.matrices.values())
-    card = model_card(version, recipe, folds, examples, logits, calibration, seconds, parameters)
+    card = model_card(version, recipe, folds, examples, logits, calibration, switched, seconds, parameters)
+    f1, confidence = page_scores(examples, logits, calibration)
+    draw_reliability(reliability(examples, logits, calibration), confidence, f1, output / "reliability_cpu.png")
     (output / "model_card_cpu.md").write_text(card, encoding="utf-8")
     return path
 

@@ -1,7 +1,7 @@
 """From labelled pages to examples: features of the blocks, and how much of each block the truth contains."""
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,12 +12,15 @@ from dripper.errors import PageError
 from dripper.html import preprocess
 from dripper.html.page import Page
 from dripper.labels.align import matched_shares
-from dripper.labels.features import page_features
+from dripper.labels.features import NAMES, PageFeatures, page_features
 from dripper.labels.network import BlockSequence
 from dripper.labels.words import words_of
 from dripper.warc import decode
 
 log = logging.getLogger(__name__)
+
+# A block under "Comments" of fewer words is a button or a name; a section of fewer says nothing about the truth's habits.
+COMMENT_WORDS, SECTION_WORDS = 15, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,9 @@ class Example:
 
     key: data set and id. blocks: features, not yet standardised, of one page. words: (n_blocks,) words of each block.
     matched: (n_blocks,) how many of them belong to the truth. truth_words: words of the truth, matched or not.
+    title: (n_blocks,) the block that repeats the page's title. comments: (n_blocks,) blocks of comments, made up or (see
+    :func:`left_out_comments`) plain.
+    commented: the same page with made-up comments, where some can be put.
     """
 
     key: tuple[str, str]
@@ -35,6 +41,9 @@ class Example:
     words: npt.NDArray[np.int64]
     matched: npt.NDArray[np.float64]
     truth_words: int
+    title: npt.NDArray[np.bool_]
+    comments: npt.NDArray[np.bool_]
+    commented: "Example | None" = None
 
     @property
     def main(self) -> npt.NDArray[np.bool_]:
@@ -56,13 +65,18 @@ class Example:
         missing = (self.truth_words - self.matched.sum()) * length / len(self.words)
         matched = self.matched[start:end]
         return replace(
-            self, blocks=blocks, words=self.words[start:end], matched=matched,
-            truth_words=round(max(0.0, missing) + matched.sum()),
+            self, blocks=blocks, words=self.words[start:end], matched=matched, title=self.title[start:end],
+            comments=self.comments[start:end], truth_words=round(max(0.0, missing) + matched.sum()),
         )  # fmt: skip
 
 
-def read_examples(pages: Iterable[LabelledPage]) -> Iterator[Example]:
-    """Yield one example a page; pages that cannot teach (no blocks, nothing of the truth in them) are left out, logged."""
+def read_examples(
+    pages: Iterable[LabelledPage], commented: Callable[[Page, Example, str], Example | None] = lambda *_: None
+) -> Iterator[Example]:
+    """Yield one example a page; pages that cannot teach (no blocks, nothing of the truth in them) are left out, logged.
+
+    commented: makes of a page, its example and its truth the same page with comments, or nothing.
+    """
     for labelled in pages:
         try:
             page = preprocess(decode(labelled.html, labelled.content_type).text)
@@ -71,22 +85,42 @@ def read_examples(pages: Iterable[LabelledPage]) -> Iterator[Example]:
             continue
         example = example_of(page, labelled)
         if example.main.any():
-            yield example
+            yield replace(example, commented=commented(page, example, labelled.truth_text))
         else:
             log.warning("%s/%s left out: no block holds its truth", labelled.data_set, labelled.id)
 
 
 def example_of(page: Page, labelled: LabelledPage) -> Example:
     """Return the example of a page that is split already."""
-    block_words = [words_of(block.text) for block in page.blocks]
     truth = words_of(labelled.truth_text)
+    return example_from(page, truth, (labelled.data_set, labelled.id), labelled.host, labelled.page_type or "")
+
+
+def example_from(page: Page, truth: Sequence[str], key: tuple[str, str], host: str, page_type: str) -> Example:
+    """Return the example of a page whose truth is given as words."""
     features = page_features(page)
-    return Example(
-        key=(labelled.data_set, labelled.id),
-        host=labelled.host,
-        page_type=labelled.page_type or "",
-        blocks=features.blocks,
-        words=features.words,
-        matched=matched_shares(block_words, truth).astype(np.float64) * features.words,
-        truth_words=len(truth),
-    )
+    matched = matched_shares([words_of(block.text) for block in page.blocks], truth).astype(np.float64) * features.words
+    comments = np.zeros(len(page.blocks), bool) if page_type == "forum" else left_out_comments(features, matched)
+    title = title_block(features)
+    return Example(key, host, page_type, features.blocks, features.words, matched, len(truth), title, comments)
+
+
+def title_block(page: PageFeatures) -> npt.NDArray[np.bool_]:
+    """Return the block that repeats the page's title: the first `h1` or `h2` that shares most of its words with it."""
+    names = page.blocks.features
+    heading = (names[:, NAMES.index("own_h1")] > 0) | (names[:, NAMES.index("own_h2")] > 0)
+    shared = (names[:, NAMES.index("of_title")] >= 0.6) & (names[:, NAMES.index("title_covered")] >= 0.4)
+    found = np.zeros(len(page.words), bool)
+    found[np.flatnonzero(heading & shared & (page.words > 1))[:1]] = True
+    return found
+
+
+def left_out_comments(page: PageFeatures, matched: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """Return the blocks that markup or a heading calls comments and the truth leaves out; none where that is hardly any text
+    or most of the page (`<body class="has-comments">`).
+    """
+    features = page.blocks.features
+    called = features[:, NAMES.index("named_comment")] + features[:, NAMES.index("under_comments")] > 0
+    found = called & (matched < 0.3 * page.words)
+    long = page.words[found & (page.words >= COMMENT_WORDS)].sum()
+    return found if SECTION_WORDS <= long < 0.7 * page.words.sum() else np.zeros(len(found), bool)

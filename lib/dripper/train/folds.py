@@ -16,6 +16,7 @@ from dripper.train.disturb import blanks_of
 from dripper.train.examples import Example
 from dripper.train.optimise import train
 from dripper.train.recipe import Recipe
+from dripper.train.switch import with_switch
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ def fit(examples: Sequence[Example], recipe: Recipe) -> Weights:
         name: np.rint(value * WEIGHT_STEPS) / WEIGHT_STEPS
         for name, value in train(ready, blanks_of(unfitted), recipe).items()
     }
-    return replace(unfitted, matrices=matrices)
+    return with_switch(replace(unfitted, matrices=matrices), examples, recipe.switch_ridge)
 
 
 def fold_of(host: str, folds: int) -> int:
@@ -54,16 +55,24 @@ def fold_of(host: str, folds: int) -> int:
     return int.from_bytes(hashlib.sha256(host.encode()).digest()[:8], "big") % folds
 
 
-def held_out_logits(examples: Sequence[Example], recipe: Recipe, folds: int) -> list[npt.NDArray[np.float64]]:
-    """Return the logits of every example, from a network trained on the other folds' sites; in the examples' order."""
-    logits: list[npt.NDArray[np.float64]] = [np.zeros(0)] * len(examples)
+def fold_networks(examples: Sequence[Example], recipe: Recipe, folds: int) -> list[Weights | None]:
+    """Return for each fold a network trained on the other folds' sites; None for a fold without pages."""
+    networks: list[Weights | None] = []
     for fold in range(folds):
-        held_out = [index for index, example in enumerate(examples) if fold_of(example.host, folds) == fold]
-        if not held_out:
-            continue
-        chosen = set(held_out)
-        log.info("fold %d of %d: %d pages held out", fold + 1, folds, len(held_out))
-        weights = fit([example for index, example in enumerate(examples) if index not in chosen], recipe)
-        for index in held_out:
-            logits[index] = score_blocks(weights, examples[index].blocks)
-    return logits
+        others = [example for example in examples if fold_of(example.host, folds) != fold]
+        log.info("fold %d of %d: %d pages held out", fold + 1, folds, len(examples) - len(others))
+        networks.append(fit(others, recipe) if len(others) < len(examples) else None)
+    return networks
+
+
+def network_of(example: Example, networks: Sequence[Weights | None]) -> Weights:
+    """Return the one of :func:`fold_networks` that saw no page of the example's site. Raises ValueError where there is none."""
+    network = networks[fold_of(example.host, len(networks))]
+    if network is None:
+        raise ValueError(f"no network was trained without the site {example.host}")
+    return network
+
+
+def held_out_logits(examples: Sequence[Example], networks: Sequence[Weights | None]) -> list[npt.NDArray[np.float64]]:
+    """Return the logits of every example, from the network that saw no page of its site."""
+    return [score_blocks(network_of(example, networks), example.blocks)[0] for example in examples]

@@ -10,6 +10,7 @@ class Recipe:
     """All arguments of a training run; chosen on validation pages (see the model card).
 
     width: channels of the network; pool_width: channels of each level of container means. batch_blocks: blocks of a batch.
+    switch_ridge: penalty on the squared coefficients of the switch of conventions.
     dropout: of residual branches. noise: standard deviation of what is added to standardised features.
     feature_drop: share of the features blanked on each page: no feature may be trusted alone.
     name_drop: share of the pages whose class and id names are hidden, as on pages from before style sheets.
@@ -21,6 +22,7 @@ class Recipe:
     pool_width: int = 12
     shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32, 1), pooled=(1, 3, 5)))
     epochs: int = 16
+    switch_ridge: float = 10.0
     batch_blocks: int = 4096
     learning_rate: float = 3e-3
     weight_decay: float = 0.02

@@ -58,6 +58,12 @@ def mean_by(
     return {name: (len(group), float(np.mean(group))) for name, group in sorted(groups.items())}
 
 
+def calibration_error(rows: Sequence[tuple[float, float, int]]) -> float:
+    """Return the expected calibration error (Naeini et al. 2015) of the bins that :func:`reliability` returns."""
+    error = sum(words * abs(probability - share) for probability, share, words in rows)
+    return error / max(1, sum(words for _, _, words in rows))
+
+
 def reliability(
     examples: Sequence[Example], logits: Sequence[FloatArray], calibration: Calibration
 ) -> list[tuple[float, float, int]]:
