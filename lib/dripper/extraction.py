@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from dripper.config import LabelerSettings
 from dripper.errors import ErrorCode, PageError
-from dripper.html.page import Page
+from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
 from dripper.labels import Labeler, Labels, load
 from dripper.stages import Decoded, Extraction, Finisher, Splits, split
 
@@ -20,10 +20,15 @@ class Extractor:
     """
 
     def __init__(
-        self, settings: LabelerSettings | None = None, profile: str = "dripper", labeler: Labeler | None = None
+        self,
+        settings: LabelerSettings | None = None,
+        profile: str = "dripper",
+        labeler: Labeler | None = None,
+        limits: ParserLimits = DEFAULT_LIMITS,
     ) -> None:
         settings = settings or LabelerSettings()
         self._profile = profile
+        self._limits = limits
         self._finisher = Finisher(settings)
         self.labeler = labeler or load(settings.name)
 
@@ -40,7 +45,7 @@ class Extractor:
         return replace(extraction, charset=decoded.charset, charset_source=decoded.source)
 
     def _extract_text(self, text: str) -> Extraction:
-        page = split(text, self._profile)
+        page = split(text, self._profile, self._limits)
         labels, detail = self._label(page)
         return self._finisher.finish(Splits.of_page(page, text), labels, self.labeler.name, detail)
 

@@ -55,6 +55,12 @@ class LimitSettings(_Section):
     """For a page that sleeps. Far above the CPU limit: wall clocks misfired on good pages of busy machines."""
     page_memory_bytes: int = Field(default=1 * GIB, ge=64 * MIB)
     """Address space above what the page process starts with."""
+    parser_steps: int = Field(default=400_000_000, ge=1)
+    """Of the HTML parser up the tree, 2.4 ns each: 28,000 nested elements are the default (real pages have some 100)."""
+    parser_attributes: int = Field(default=30_000, ge=1)
+    """Of one tag; the parser compares each with all before it."""
+    parser_options: int = Field(default=20_000, ge=1)
+    """Of one `select`; the parser's time grows with their square, 1.4 s for the default."""
 
 
 class LabelerSettings(_Section):

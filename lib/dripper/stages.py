@@ -14,6 +14,7 @@ from dripper import html as html_core
 from dripper.config import LabelerSettings
 from dripper.cost import estimated_tokens
 from dripper.errors import ErrorCode, PageError
+from dripper.html import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
 from dripper.html.metadata import Metadata
 from dripper.html.page import Page
 from dripper.labels import Labels, load
@@ -86,9 +87,9 @@ class Prepared:
     error_detail: str | None = None
 
 
-def split(text: str, profile: str) -> Page:
+def split(text: str, profile: str, limits: ParserLimits = DEFAULT_LIMITS) -> Page:
     """Return the page split into blocks, at least one. Raises PageError(EMPTY_PAGE), or as `preprocess` does."""
-    page = html_core.preprocess(text, profile=profile)
+    page = html_core.preprocess(text, profile, limits)
     if not page.blocks:
         raise PageError(ErrorCode.EMPTY_PAGE, "no visible text")
     return page
@@ -100,6 +101,7 @@ def prepare(
     profile: str = "dripper",
     count_tokens: Callable[[str], int] = estimated_tokens,
     keep_source: bool = False,
+    limits: ParserLimits = DEFAULT_LIMITS,
 ) -> Prepared:
     """Return the first half of a page's way. A page that cannot be split gives a Prepared with `error_code`.
 
@@ -110,7 +112,7 @@ def prepare(
     """
     decoded = Decoded.of(html, content_type)
     try:
-        page = split(decoded.text, profile)
+        page = split(decoded.text, profile, limits)
         simplified, mapping = page.simplified_html, page.mapping_html
     except PageError as error:
         return Prepared(
@@ -152,7 +154,7 @@ class Splits:
 
         def whole() -> tuple[Page, str]:
             if made.source is not None:
-                return html_core.preprocess(made.source, profile=profile), made.source
+                return html_core.preprocess(made.source, profile, NO_LIMITS), made.source
             restored = html_core.restore(made.mapping_html, made.title, profile)
             return replace(restored, metadata=made.metadata), made.mapping_html
 

@@ -1,9 +1,10 @@
 """What runs in a task, without Spark: Arrow batches in, rows and one report a file out."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -11,6 +12,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from dripper.config import Settings, load
+from dripper.errors import ErrorCode
 from dripper.spark import worker
 from dripper.spark.schemas import EXTRACTIONS
 from dripper.warc import FileReport, Record
@@ -95,3 +97,21 @@ def test_batches_are_bounded_by_rows_and_by_bytes() -> None:
     assert [len(batch) for batch in mapper] == [64, 64, 22]
     large = worker.in_batches([{"page_id": "a", "markdown": "x" * (5 << 20)} for _ in range(5)], SCHEMA)
     assert [len(batch) for batch in large] == [2, 2, 1]
+
+
+@pytest.mark.parametrize("step", [worker.extracting, worker.preparing])
+@pytest.mark.parametrize(
+    ("setting", "html", "detail"),
+    [
+        ("parser_steps=1000", "<div>" * 60, "elements nested too deeply: 1830 steps; the limit is 1000"),
+        ("parser_attributes=100", f"<p {'a ' * 200}>", "a tag with about 201 attributes; the limit is 100"),
+        ("parser_options=50", "<select>" + "<option>" * 60, "a select with 60 options; the limit is 50"),
+    ],
+)
+def test_a_page_above_a_limit_of_the_parser_is_an_error_that_names_it(
+    step: Callable[[Settings, int], worker.Step[Any]], setting: str, html: str, detail: str
+) -> None:
+    settings = load(assignments=[f"limits.{setting}"])
+    result = step(settings, 1).work((html + "<p>some text", None, None))
+    assert (result.error_code, result.error_detail) == (ErrorCode.PARSE_FAILED, detail)
+    assert step(Settings(), 1).work((html + "<p>some text", None, None)).error_code is None

@@ -5,12 +5,16 @@ from dripper.html.core import PROFILES, preprocess, prune, restore
 from dripper.html.page import Page
 from dripper.html.pruning import UnknownItemError
 from dripper.markdown import to_markdown, to_text
+from dripper.markup.limits import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
 from dripper.markup.tree import Tree
 
 __all__ = [
+    "DEFAULT_LIMITS",
+    "NO_LIMITS",
     "PROFILES",
     "Block",
     "Page",
+    "ParserLimits",
     "Tree",
     "UnknownItemError",
     "preprocess",

@@ -15,7 +15,7 @@ from dripper.html.paper import read_tags as read_paper_tags
 from dripper.html.parse import parse_page, read_tags
 from dripper.html.pruning import prune as prune_losslessly
 from dripper.html.segment import segment
-from dripper.markup.limits import DEFAULT_LIMITS, ParserLimits
+from dripper.markup.limits import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
 from dripper.markup.scan import HIDDEN_SHARE, UnbalancedMarkupError, scan
 from dripper.markup.tags import HTML_VOID
 from dripper.markup.tree import Tree
@@ -41,15 +41,10 @@ def preprocess(html: str, profile: str = "dripper", limits: ParserLimits = DEFAU
         raise TypeError(f"html must be text (str), not {type(html).__name__}: decode it first, see dripper.warc.decode")
     _check_profile(profile)
     try:
-        return _exact(html, limits) if profile == "mineru-1.1" else _lossless(html, profile, limits)
+        return preprocess_exactly(html, limits) if profile == "mineru-1.1" else _lossless(html, profile, limits)
     except UnbalancedMarkupError as error:
         # No such page is known; should a parser write one, it is an error row like any other.
         raise PageError(ErrorCode.PARSE_FAILED, str(error)) from error
-
-
-def _exact(html: str, limits: ParserLimits) -> Page:
-    exact = preprocess_exactly(html, limits)
-    return Page(exact.tree, exact.blocks, exact.title, "mineru-1.1", exact.simplified_html, exact.mapping_html)
 
 
 def _lossless(html: str, profile: str, limits: ParserLimits) -> Page:
@@ -73,7 +68,7 @@ def restore(mapping_html: str, title: str = "", profile: str = "dripper") -> Pag
     _check_profile(profile)
     markup = _ITEM_ID.sub("", _WRAPPER_TAG.sub("", mapping_html))
     if profile == "mineru-1.1":
-        return replace(preprocess(markup, profile), title=title)
+        return replace(preprocess(markup, profile, NO_LIMITS), title=title)
     return _split(scan(markup, HTML_VOID), title, profile, Metadata())
 
 

@@ -15,6 +15,7 @@ _LAZY = (
     "data-hi-res-src",
 )
 _LAZY_SETS = ("data-srcset", "data-lazy-srcset", "srcset")
+_NAMES = re.compile(f" ({'|'.join([*_LAZY, *_LAZY_SETS])})=")
 _ADDRESS = re.compile(r"(?:https?:)?//\S+|[^\s{}<>:]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\b\S*|/\S+", re.IGNORECASE)
 
 
@@ -27,11 +28,19 @@ def with_real_address(tag: str) -> str:
     >>> with_real_address('<img src="data:image/gif;base64,R0lG" data-src="/a.jpg">')
     '<img src="/a.jpg" data-src="/a.jpg">'
     """
-    if " data-" not in tag and " srcset=" not in tag:
+    names = set(_NAMES.findall(tag))
+    if not names:
         return tag
     source = attribute(tag, "src")
     shown = (source or "").strip()
-    real = next((value for name in _LAZY if _ADDRESS.fullmatch(value := (attribute(tag, name) or "").strip())), "")
+    real = next(
+        (
+            value
+            for name in _LAZY
+            if name in names and _ADDRESS.fullmatch(value := (attribute(tag, name) or "").strip())
+        ),
+        "",
+    )
     if not real and (not shown or shown.startswith("data:")):
         real = next((address for name in _LAZY_SETS if (address := largest_of(attribute(tag, name) or ""))), "")
     if not real or real == shown:

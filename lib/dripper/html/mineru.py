@@ -7,11 +7,11 @@ dropped, and where in the mapping their ids land.
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from dripper.html.blocks import Block, number
 from dripper.html.mapping import WRAPPER
 from dripper.html.mineru_tree import FORBIDDEN, Source, read_source, show_angles
+from dripper.html.page import Page
 from dripper.html.segment import NOT_BLOCK, Paragraph, segment
 from dripper.html.simplify import (
     CUTOFF,
@@ -34,18 +34,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _DATA_UID = re.compile(r"""[\t\n\f\r ]data-uid(?:="[^"]*"|='[^']*')?(?=[\t\n\f\r >])""")
 
 
-@dataclass(slots=True)
-class ExactPage:
-    """Both forms of a page, and its blocks (their texts are what the simplified HTML is cut from)."""
-
-    tree: Tree
-    blocks: list[Block]
-    simplified_html: str
-    mapping_html: str
-    title: str
-
-
-def preprocess_exactly(html: str, limits: ParserLimits) -> ExactPage:
+def preprocess_exactly(html: str, limits: ParserLimits) -> Page:
     """Return the page as MinerU-HTML 1.1.2 simplifies it. Raises PageError(PARSE_FAILED) where it raises."""
     source = read_source(html, limits)
     tree, texts = source.tree, source.texts
@@ -64,8 +53,9 @@ def preprocess_exactly(html: str, limits: ParserLimits) -> ExactPage:
         parts[index] += collapse_spaces([text])[0]
     _open_empty_items(tree, parts)
     body = written(tree, parts, short, blocks)
-    mapping_html = _Mapper(source, entered).write(blocks)
-    return ExactPage(tree, blocks, show_angles(HEAD + body.strip() + TAIL), show_angles(mapping_html), source.title)
+    simplified_html = show_angles(HEAD + body.strip() + TAIL)
+    mapping_html = show_angles(_Mapper(source, entered).write(blocks))
+    return Page(tree, blocks, source.title, "mineru-1.1", simplified_html, mapping_html)
 
 
 def _without_control(tag: str) -> str:

@@ -34,6 +34,9 @@ _OPENS_LATER = re.compile(
 _RAW_NAMES = ("iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp")
 _RAW_START = re.compile(rf"<({'|'.join(_RAW_NAMES)})(?=[\s/])[^<>]*/>", re.IGNORECASE)
 _RAW_END = re.compile(rf"</({'|'.join(_RAW_NAMES)})(?=[\s/>])", re.IGNORECASE)
+_TAIL = 300
+"""Characters: a page that ends with a script, as many do, has its end tag among the last ones."""
+
 _TAG = re.compile("<[a-zA-Z][^>]*>")
 _ITEM_ID = re.compile(r'[\t\n\f\r ]_item_id(?:="[^"]*")?')
 _WRAPPER_TAG = re.compile(r"(</?)cc-alg-uc-text(?=[\t\n\f\r />])")
@@ -58,7 +61,7 @@ def parse_page(
     """
     refuse_costly(html, limits)
     document = parse_document(html)
-    if _may_end_in_raw_text(document) and (closed := with_raw_text_closed(html)) != html:
+    if _may_end_in_raw_text(document, html) and (closed := with_raw_text_closed(html)) != html:
         document = parse_document(closed)
     title, metadata = title_of(document), metadata_of(document)
     frames = document.css_first("frameset noframes, html > noframes") if document.body is None else None
@@ -75,7 +78,7 @@ def parse_page(
     return ParsedPage(scan(markup, HTML_VOID, read_tags, hidden_share), title, metadata)
 
 
-def _may_end_in_raw_text(document: LexborHTMLParser) -> bool:
+def _may_end_in_raw_text(document: LexborHTMLParser, html: str) -> bool:
     """Tell whether a raw text element may have swallowed the page's end: it is last, before a last table, or in the head.
 
     A look at some ten nodes, where `with_raw_text_closed` reads all of the page.
@@ -83,7 +86,9 @@ def _may_end_in_raw_text(document: LexborHTMLParser) -> bool:
     node = document.root
     while node is not None:
         last = node.prev if node.tag == "table" and node.prev is not None else node
-        if last.tag in _RAW_NAMES or (node.tag == "body" and node.last_child is None):
+        if last.tag in _RAW_NAMES:
+            return f"</{last.tag}" not in html[-_TAIL:].lower()
+        if node.tag == "body" and node.last_child is None:
             return True
         node = node.last_child
     return False

@@ -29,15 +29,7 @@ class Slice(NamedTuple):
 
 
 def prune(mapping_html: str, main_ids: Collection[int]) -> str:
-    """Return the page with only its main blocks and their ancestors (Dripper paper 3.2, mapping), without `_item_id`.
-
-    mapping_html: `Page.mapping_html` of profile `dripper`. main_ids: any subset of its ids, in any order; none gives
-    "". The same as `Page.prune(main_ids)`. O(len(mapping_html)). Raises UnknownItemError on a foreign id, ValueError
-    where `mapping_html` is no mapping HTML.
-
-    >>> prune('<div><p _item_id="1">menu</p><p _item_id="2">story</p></div>', {2})
-    '<div><p>story</p></div>'
-    """
+    """Return the main HTML of a mapping HTML of the profiles `dripper` and `paper`; see `dripper.html.prune`."""
     tree = scan(mapping_html, HTML_VOID)
     marked = [tag for tag in tree.names if " _item_id=" in tag]
     ids = {tag: int(match.group(1)) for tag in marked if (match := _ITEM_ID.search(tag))}

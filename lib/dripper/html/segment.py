@@ -7,6 +7,7 @@ whole; what stands between them, texts and inline elements up to the next block 
 """
 
 from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from itertools import compress
 from typing import NamedTuple
 
@@ -146,23 +147,20 @@ def _marked(tree: Tree, attribute: str, value: str) -> set[int]:
 
 def _tables(tree: Tree, removed: bytearray, block: bytearray) -> frozenset[int]:
     """Return the tables of data, and mark the cells of all others (layout) as blocks."""
-    data, layout, cells = set(), set(), []
+    tables = [i for i, tag in enumerate(tree.tags) if tag == "table" and not removed[i]]
+    data, layout, cells = set[int](), set[int](), list[int]()
     nearest = [-1] * len(tree)
-    for element, tag in enumerate(tree.tags):
-        if removed[element] or not element:
+    for element in _inside(tree, tables):
+        if removed[element]:
             continue
-        table = nearest[tree.parents[element]]
+        tag, table = tree.tags[element], nearest[tree.parents[element]]
+        nearest[element] = element if tag == "table" else table
         if tag == "table":
-            nearest[element] = element
             layout.add(table)
             values = tree.attributes(element)
             if values.get("role") == "table" or values.get("data-table"):
                 data.add(element)
-            continue
-        nearest[element] = table
-        if table < 0:
-            continue
-        if tag in CELLS:
+        elif tag in CELLS:
             cells.append(element)
             if " headers" in tree.start_tag(element) and "headers" in tree.attributes(element):
                 data.add(table)
@@ -173,8 +171,16 @@ def _tables(tree: Tree, removed: bytearray, block: bytearray) -> frozenset[int]:
     layout -= data
     for cell in cells:
         block[cell] = nearest[cell] in layout
-    tables = {i for i, tag in enumerate(tree.tags) if tag == "table" and not removed[i]}
-    return frozenset(tables - layout)
+    return frozenset(tables) - layout
+
+
+def _inside(tree: Tree, elements: Iterable[int]) -> Iterator[int]:
+    """Yield the elements, which are in document order, and all inside them, each once."""
+    end = -1
+    for element in elements:
+        if element > end:
+            end = tree.lasts[element]
+            yield from range(element, end + 1)
 
 
 def _items(tree: Tree, removed: bytearray, element: int) -> list[int]:

@@ -6,17 +6,16 @@ makes an error row of what would otherwise be minutes of work.
 
 import math
 import re
+import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from dripper.errors import ErrorCode, PageError
 from dripper.markup.tags import HTML_VOID, words
 
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
+_TAG = re.compile("<(/?)([a-z][a-z0-9]*)")
 _SCRIPT = re.compile(r"<(script|style)\b[^<]*(?:<(?!/\1)[^<]*)*", re.IGNORECASE)
 _VALUE = re.compile("""=\\s*(?:"[^"]*"|'[^']*')""")
-_SELECT = re.compile("<select", re.IGNORECASE)
-_OPTION = re.compile("<option", re.IGNORECASE)
 _CLOSED_BY_NEXT = HTML_VOID | words("p li dt dd td th tr option script style a button nobr")
 _CLOSES_P = words(
     "address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 "
@@ -39,6 +38,8 @@ class ParserLimits(NamedTuple):
 
 
 DEFAULT_LIMITS = ParserLimits()
+NO_LIMITS = ParserLimits(sys.maxsize, sys.maxsize, sys.maxsize)
+"""For a page that has passed once."""
 
 
 def refuse_costly(html: str, limits: ParserLimits = DEFAULT_LIMITS) -> None:
@@ -49,16 +50,13 @@ def refuse_costly(html: str, limits: ParserLimits = DEFAULT_LIMITS) -> None:
     fewest = min(limits.options, math.isqrt(2 * limits.steps))
     if len(html) < 4 * fewest or html.count("<") < fewest:
         return
-    if (most := max(map(_options, _SELECT.split(html)))) > limits.options:
+    lowered = html.lower()
+    if (most := max(part.count("<option") for part in lowered.split("<select"))) > limits.options:
         raise PageError(ErrorCode.PARSE_FAILED, f"a select with {most} options; the limit is {limits.options}")
-    if (steps := _steps(html)) > limits.steps:
+    if (steps := _steps(lowered)) > limits.steps:
         raise PageError(
             ErrorCode.PARSE_FAILED, f"elements nested too deeply: {steps} steps; the limit is {limits.steps}"
         )
-
-
-def _options(markup: str) -> int:
-    return len(_OPTION.findall(markup))
 
 
 def _most_attributes(html: str, limit: int) -> int:
@@ -90,7 +88,6 @@ def _steps(html: str) -> int:
     """Return how many ancestors the parser will look at, from above: it knows end tags that we do not see."""
     depth = steps = 0
     for end, name in _TAG.findall(html):
-        name = name.lower()
         if not end and name in _CLOSES_P:
             steps += depth
         if name not in _CLOSED_BY_NEXT:

@@ -20,6 +20,7 @@ from dripper.cost import estimated_tokens
 from dripper.errors import PageError
 from dripper.extraction import Extraction, Extractor
 from dripper.guard import Guard, GuardLimits
+from dripper.html import ParserLimits
 from dripper.labels import load
 from dripper.labels.fallback import Fallback
 from dripper.labels.lm import PageEncoder
@@ -60,7 +61,7 @@ class Step(Generic[Result]):
 
 def extracting(settings: Settings, batch: int) -> Step[Extraction]:
     """Return the whole way of a page: the rows of `extractions`."""
-    extractor = _extractor(settings.labeler, settings.labels, settings.profile)
+    extractor = _extractor(settings.labeler, settings.labels, settings.profile, parser_limits(settings.limits))
     versions = {
         "dripper": dripper.__version__,
         "profile": settings.profile,
@@ -80,8 +81,9 @@ def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     if settings.labeler.name == "lm" and settings.labels.lm.model:
         count_tokens = _encoder(settings.labels.lm).count_tokens
     keep_source = settings.labeler.used_fallback == Fallback.TRAFILATURA
+    limits = parser_limits(settings.limits)
     return Step(
-        lambda page: prepare(page[0], page[1], settings.profile, count_tokens, keep_source),
+        lambda page: prepare(page[0], page[1], settings.profile, count_tokens, keep_source, limits),
         Prepared,
         lambda record, prepared: prepared_row(record, prepared, batch, settings.profile),
     )
@@ -113,9 +115,9 @@ def files_mapper(
 
 
 @lru_cache(maxsize=1)
-def _extractor(labeler: LabelerSettings, labels: LabelsSettings, profile: str) -> Extractor:
+def _extractor(labeler: LabelerSettings, labels: LabelsSettings, profile: str, limits: ParserLimits) -> Extractor:
     """The worker's model singleton: loaded once a Python worker, inherited by every page process it forks."""
-    extractor = Extractor(labeler, profile, load(labeler.name, **labels.options(labeler.name)))
+    extractor = Extractor(labeler, profile, load(labeler.name, **labels.options(labeler.name)), limits)
     extractor.extract("<p>One page before any process is forked, so that none of them loads models by itself.</p>")
     return extractor
 
@@ -123,6 +125,11 @@ def _extractor(labeler: LabelerSettings, labels: LabelsSettings, profile: str) -
 def guard_limits(limits: LimitSettings) -> GuardLimits:
     """Return what one page may cost in any stage."""
     return GuardLimits(limits.page_cpu_seconds, limits.page_wall_seconds, limits.page_memory_bytes)
+
+
+def parser_limits(limits: LimitSettings) -> ParserLimits:
+    """Return what one page may ask of the HTML parser."""
+    return ParserLimits(limits.parser_steps, limits.parser_attributes, limits.parser_options)
 
 
 def _rows_of_files(

@@ -1,0 +1,35 @@
+"""The report of a file: counts that close, and few sentences however many problems."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dripper.warc.record import FLAGS, MAX_PROBLEMS, SKIP_REASONS, FileReport
+
+
+@given(st.lists(st.sampled_from(SKIP_REASONS)))
+def test_every_skipped_record_is_counted_once(reasons: list[str]) -> None:
+    report = FileReport("a.warc")
+    for reason in reasons:
+        report.skip(reason)
+    assert report.records == report.pages + sum(report.skipped.values()) == len(reasons)
+    assert report.skipped == {reason: reasons.count(reason) for reason in set(reasons)}
+
+
+def test_all_problems_are_counted_and_the_first_are_kept() -> None:
+    report = FileReport("a.warc")
+    for number in range(MAX_PROBLEMS + 5):
+        report.problem(f"byte {number}")
+    assert report.n_problems == MAX_PROBLEMS + 5
+    assert report.problems == [f"byte {number}" for number in range(MAX_PROBLEMS)]
+
+
+def test_reports_do_not_share_their_lists() -> None:
+    one, other = FileReport("a"), FileReport("b")
+    one.problem("x")
+    one.skip("empty")
+    assert (other.problems, other.skipped) == ([], {})
+
+
+def test_names_are_unique() -> None:
+    assert len(set(FLAGS)) == len(FLAGS)
+    assert len(set(SKIP_REASONS)) == len(SKIP_REASONS)
