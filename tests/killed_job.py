@@ -1,6 +1,7 @@
 """A staged run to be killed in the stage `label`: two cores, an engine that tells where it is and then takes its time.
 
-Arguments: WARC files, an output folder, the file in which the engine writes its process id.
+Arguments: WARC files, an output folder, the file in which the engine writes its process id, and a checkpoint for the labeler lm
+or nothing.
 """
 
 import os
@@ -10,8 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dripper.config import Settings, load
-from dripper.labels import Labels, SimplifiedPage
+from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage
 from dripper.spark import cli
+from dripper.spark.label_worker import load_labeler
 from dripper.spark.run import run
 from stage_labelers import HashLabeler
 
@@ -21,8 +23,9 @@ ROOT = Path(__file__).parents[1]
 class SlowLabeler(HashLabeler):
     """Long enough at work to be killed there."""
 
-    def __init__(self, told: Path) -> None:
+    def __init__(self, told: Path, engine: SimplifiedLabeler | None = None) -> None:
         self.told = told
+        self.engine = engine
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         # Complete when it is there at all.
@@ -35,13 +38,17 @@ class SlowLabeler(HashLabeler):
 
 def load_slow(settings: Settings) -> HashLabeler:
     """In the worker; the driver only looks whether there is such a labeler."""
-    return SlowLabeler(Path(settings.labels.lm.model))
+    engine = load_labeler(settings) if settings.labels.lm.model else None
+    if engine is not None:
+        engine.label_simplified([SimplifiedPage('<html><body><p _item_id="1">One.</p></body></html>', 1)])
+    return SlowLabeler(Path(settings.labels.lm.prompt_folder), engine)
 
 
-def main(archives: str, output: str, told: str) -> int:
+def main(archives: str, output: str, told: str, model: str) -> int:
     """Run until killed; 3 as the jobs' exit code where the run ends short."""
-    fixed = ["spark.master=local[2]", "labeler.staged=true", "labeler.name=all", f"labels.lm.model={told}"]
-    settings = load([ROOT / "conf" / "local.yml"], fixed)
+    fixed = ["spark.master=local[2]", "labeler.staged=true", f"labeler.name={'lm' if model else 'all'}"]
+    fixed += [f"labels.lm.model={model}", "labels.lm.dtype=float32", "labels.lm.cpu_cache_gib=1"]
+    settings = load([ROOT / "conf" / "local.yml"], [*fixed, f"labels.lm.prompt_folder={told}"])
     with cli.session(settings) as spark:
         outcome = run(spark, archives, output, settings, loader=load_slow)
         sys.stdout.write("\n".join(outcome.complaints))

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -89,8 +90,23 @@ def load_dead(settings: Settings) -> HashLabeler:
     return DeadLabeler()
 
 
-def load_counted(settings: Settings) -> HashLabeler:
-    """Leaves a line in the file that `labels.lm.model` names, for every engine that starts."""
-    with Path(settings.labels.lm.model).open("a") as log:
-        log.write("started\n")
-    return HashLabeler()
+class WritingLabeler(HashLabeler):
+    """Writes into a file when it started, and when it labelled."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.write("started")
+
+    def write(self, what: str) -> None:
+        with self.file.open("a") as log:
+            log.write(f"{what} {time.time()}\n")
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        labels = super().label_simplified(pages)
+        self.write("labelled")
+        return labels
+
+
+def load_writing(settings: Settings) -> HashLabeler:
+    """The file is the one that `labels.lm.model` names."""
+    return WritingLabeler(Path(settings.labels.lm.model))

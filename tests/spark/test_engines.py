@@ -1,16 +1,18 @@
 """Where the stage `label` runs; on a cluster with pretended GPUs: there, and nothing else."""
 
+import contextlib
 import json
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
+from pyspark.errors import PySparkAttributeError
 from pyspark.sql import SparkSession
 
 from dripper.config import StageSettings
 from dripper.errors import SettingsError
-from dripper.spark.engines import engine_profile, gives_profiles, n_engines
+from dripper.spark.engines import engine_profile, gives_profiles, n_engines, own_workers
 from warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark
@@ -30,6 +32,28 @@ def test_a_session_that_cannot_give_gpus_says_what_to_do(spark: SparkSession) ->
         engine_profile(spark, StageSettings(gpus=1))
     assert "spark.dynamicAllocation.enabled=true" in str(caught.value)
     assert "spark.task.resource.gpu.amount=1" in str(caught.value)
+
+
+def test_workers_are_kept_apart_while_a_stage_is_planned(spark: SparkSession) -> None:
+    before = dict(spark.sparkContext.environment)
+    with own_workers(spark):
+        assert spark.sparkContext.environment == before | {"DRIPPER_STAGE": "label"}
+    assert spark.sparkContext.environment == before
+    with contextlib.suppress(ZeroDivisionError), own_workers(spark):
+        raise ZeroDivisionError
+    assert spark.sparkContext.environment == before
+
+
+def test_a_session_without_a_context_keeps_its_platforms_workers() -> None:
+    """Spark Connect: serverless, and shared clusters."""
+
+    class Connected:
+        @property
+        def sparkContext(self) -> None:
+            raise PySparkAttributeError(errorClass="JVM_ATTRIBUTE_NOT_SUPPORTED", messageParameters={"attr_name": "x"})
+
+    with own_workers(Connected()):  # type: ignore[arg-type]
+        pass
 
 
 def test_only_the_stage_label_runs_on_executors_with_gpus(tmp_path: Path, python: str) -> None:

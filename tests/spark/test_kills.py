@@ -1,67 +1,14 @@
 """A run that is killed in the stage `label`, whichever of its processes dies: nothing of it stays, and the next run ends it."""
 
-import os
-import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import load
-from dripper.spark.run import run
-from dripper.spark.tables import Tables
-from processes import of_session, require_proc, shared_memory, wait_for
-from stage_labelers import load_hash
-from warcs import pages, write_warc
+from killing import Job, assert_nothing_stays, assert_the_next_run_ends_it
 
 pytestmark = pytest.mark.spark
-
-TESTS = Path(__file__).parents[1]
-N_PAGES = 5
-# Of a machine with 16 waiting processes on 2 cores.
-PATIENCE_SECONDS = 400
-
-
-class Job:
-    """A staged run in a session of its own, stopped in the middle of its stage `label`."""
-
-    def __init__(self, python: str, folder: Path) -> None:
-        require_proc()
-        write_warc(folder / "a.warc", pages(1, N_PAGES))
-        told = folder / "engine"
-        path = os.pathsep.join([str(TESTS.parent / "lib"), str(TESTS), os.environ.get("PYTHONPATH", "")])
-        self.process = subprocess.Popen(
-            [python, str(TESTS / "killed_job.py"), str(folder / "a.warc"), str(folder / "out"), str(told)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=os.environ | {"PYTHONPATH": path},
-            cwd=folder,
-            start_new_session=True,
-        )
-        wait_for(lambda: told.exists() or self.process.poll() is not None, PATIENCE_SECONDS)
-        if not told.exists():
-            self.end()
-            pytest.fail(f"the job did not get to its engine: {self.process.communicate()[0][-3000:]}")
-        self.engine = int(told.read_text())
-
-    def kill(self, who: str) -> None:
-        """SIGKILL the driver, the JVM, the daemon that forks Python workers, or the worker with the engine."""
-        java = next(process for process, command in self.alive().items() if "java" in command.split(" ")[0])
-        daemon = int(Path(f"/proc/{self.engine}/stat").read_text().rpartition(")")[2].split()[1])
-        target = {"driver": self.process.pid, "jvm": java, "daemon": daemon, "worker": self.engine}[who]
-        os.kill(target, signal.SIGKILL)
-
-    def alive(self) -> dict[int, str]:
-        """Return the processes of the run."""
-        return of_session(self.process.pid)
-
-    def end(self) -> None:
-        """Leave nothing behind where a test fails."""
-        for process in self.alive():
-            os.kill(process, signal.SIGKILL)
 
 
 @pytest.fixture
@@ -69,24 +16,11 @@ def job(python: str, tmp_path: Path) -> Iterator[Job]:
     started = Job(python, tmp_path)
     yield started
     started.end()
-    started.process.communicate()
 
 
 @pytest.mark.parametrize("who", ["driver", "jvm", "worker"])
 def test_a_killed_run_leaves_nothing_behind_and_the_next_one_ends_it(
     spark: SparkSession, job: Job, tmp_path: Path, who: str
 ) -> None:
-    assert job.engine in job.alive()
-    memory = shared_memory(job.alive())
-    job.kill(who)
-    told, _ = job.process.communicate(timeout=PATIENCE_SECONDS)
-    assert job.process.returncode == (-signal.SIGKILL if who == "driver" else 3)
-    assert ("run the same command again" in told) == (who != "driver")
-    assert wait_for(lambda: not job.alive(), PATIENCE_SECONDS), job.alive()
-    assert not [file for file in memory if file.exists()]
-    settings = load(assignments=["labeler.staged=true", "labeler.name=all"])
-    outcome = run(spark, str(tmp_path / "a.warc"), str(tmp_path / "out"), settings, loader=load_hash)
-    assert outcome.complaints == ()
-    assert outcome.totals.files == 0, "what was preprocessed before the kill is not done again"
-    rows = Tables(spark, str(tmp_path / "out")).read("extractions").collect()
-    assert len({row["page_id"] for row in rows}) == len(rows) == outcome.ledger["pages"] == N_PAGES
+    assert_nothing_stays(job, who)
+    assert_the_next_run_ends_it(spark, tmp_path)

@@ -10,6 +10,7 @@ from dripper.labels.base import SimplifiedPage
 from dripper.spark.report import summary
 from dripper.spark.run import run
 from dripper.spark.tables import Tables
+from killing import Job, assert_nothing_stays, assert_the_next_run_ends_it
 from labelled import pages as split_pages
 from tiny_lm import make_checkpoint
 from warcs import pages, write_warc
@@ -55,3 +56,18 @@ def test_from_archives_to_extractions(spark: SparkSession, model: Path, tmp_path
     rows = tables.read("extractions").collect()
     assert {row["error_code"] for row in rows} == {None, "empty_page"}
     assert {row["method"] for row in rows if row["error_code"] is None} <= {"lm", "fallback:cpu"}
+
+
+@pytest.mark.parametrize("who", ["driver", "worker"])
+def test_a_killed_engine_leaves_nothing_behind(
+    spark: SparkSession, model: Path, tmp_path: Path, python: str, who: str
+) -> None:
+    """vLLM in the worker: no process of its own, no shared memory."""
+    folder = tmp_path / "killed"
+    folder.mkdir()
+    job = Job(python, folder, model)
+    try:
+        assert_nothing_stays(job, who)
+    finally:
+        job.end()
+    assert_the_next_run_ends_it(spark, folder)

@@ -1,0 +1,42 @@
+"""How a job ends: exit codes, and sentences instead of traces."""
+
+import pytest
+from py4j.protocol import Py4JNetworkError
+
+from dripper.errors import InputError
+from dripper.spark.cli import guarded
+
+
+def failing(error: BaseException) -> int:
+    def job() -> int:
+        raise error
+
+    return guarded(job)
+
+
+def test_a_job_that_ends_gives_its_own_code() -> None:
+    assert [guarded(lambda code=code: code) for code in (0, 3)] == [0, 3]  # type: ignore[misc]
+
+
+def test_usage_errors_are_their_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert failing(InputError("no such file")) == 2
+    assert capsys.readouterr().err == "no such file\n"
+
+
+@pytest.mark.parametrize("error", [Py4JNetworkError("Answer from Java side is empty"), ConnectionRefusedError(111)])
+def test_a_lost_jvm_is_one_sentence(error: Exception, capsys: pytest.CaptureFixture[str]) -> None:
+    assert failing(error) == 3
+    told = capsys.readouterr().err
+    assert "JVM is gone" in told
+    assert "run the same command again" in told
+    assert told.count("\n") == 1
+
+
+def test_an_interrupt_says_that_nothing_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
+    assert failing(KeyboardInterrupt()) == 3
+    assert "only what is missing is done" in capsys.readouterr().err
+
+
+def test_what_nobody_foresaw_is_not_hidden() -> None:
+    with pytest.raises(ZeroDivisionError):
+        failing(ZeroDivisionError())
