@@ -114,11 +114,11 @@ def through_spark(settings: Settings, folder: Path) -> tuple[list[dict[str, Any]
     """Return the rows of `blocks` in the stage's order, what the stage cost, and the engine's start in it."""
     spark = open_session(settings.spark, "lm_stage")
     output = str(folder / "out")
-    run_stages(spark, ["preprocess"], output, settings, str(folder / "pages.warc"))
+    made = run_stages(spark, ["preprocess"], output, settings, str(folder / "pages.warc"))
     before = cpu_of_all()
     outcome = run_stages(spark, ["label"], output, settings, loader=TimedLoader(folder / "start"))
-    if outcome.complaints or outcome.totals.label.failed:
-        raise SystemExit(f"the stage did not end well: {outcome.complaints}, {outcome.totals.label.failed} failed")
+    if made.complaints or outcome.complaints or outcome.totals.label.failed:
+        raise SystemExit(f"it did not end well: {made.complaints}, {outcome.complaints}, {outcome.totals.label}")
     stage = Cost(cpu_of_all() - before, outcome.totals.label.seconds)
     columns = ("simplified_html", "item_ids", "tokens", "page_id")
     rows = [row.asDict() for row in Tables(spark, output).read("blocks").select(*columns).collect()]
