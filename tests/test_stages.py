@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.config import LabelerSettings
+from dripper.config import LabelerSettings, LabelsSettings
 from dripper.errors import ErrorCode, PageError
 from dripper.extraction import Extractor
 from dripper.html import PROFILES, Page, preprocess
 from dripper.labels import Labels
+from dripper.settings import CpuSettings
 from dripper.stages import BLOCK_SAMPLE, Extraction, Finisher, Splits, prepare
 from labelled import labelled_pages
 
@@ -133,6 +134,20 @@ def test_a_page_without_usable_labels_goes_to_the_fallback(fallback: str) -> Non
     assert (result.method or "").startswith("fallback:")
     assert (result.n_main, result.n_blocks, result.title) == (0, 3, "T")
     assert "river" in result.markdown
+
+
+def test_the_fallback_labeler_has_the_settings_of_its_section() -> None:
+    text = (
+        "<title>The ferry is back</title><h1>The ferry is back</h1>" + "<p>The ferry leaves at noon, as it did.</p>" * 9
+    )
+    page, settings = preprocess(text), LabelerSettings.model_validate({"fallback": "cpu"})
+    with_title, without = (
+        Finisher(settings, LabelsSettings(cpu=CpuSettings(title=title))).finish(Splits.of_page(page, text), None, "lm")
+        for title in ("include", "exclude")
+    )
+    assert with_title.markdown.startswith("# The ferry is back\n")
+    assert "ferry is back" not in without.markdown
+    assert "ferry leaves" in without.markdown
 
 
 def test_without_labels_and_without_a_fallback_the_page_has_failed() -> None:

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from functools import lru_cache
 
-from dripper.config import LabelerSettings
+from dripper.config import LabelerSettings, LabelsSettings
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
 from dripper.labels import Labeler, Labels, load
-from dripper.stages import Decoded, Extraction, Finisher, Splits, split
+from dripper.stages import DEFAULT_LABELS, Decoded, Extraction, Finisher, Splits, split
 
 __all__ = ["Extraction", "Extractor", "shared_extractor"]
 
@@ -25,12 +25,13 @@ class Extractor:
         profile: str = "dripper",
         labeler: Labeler | None = None,
         limits: ParserLimits = DEFAULT_LIMITS,
+        labels: LabelsSettings = DEFAULT_LABELS,
     ) -> None:
         settings = settings or LabelerSettings()
         self._profile = profile
         self._limits = limits
-        self._finisher = Finisher(settings)
-        self.labeler = labeler or load(settings.name)
+        self._finisher = Finisher(settings, labels)
+        self.labeler = labeler or load(settings.name, **labels.options(settings.name))
 
     def extract(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Extraction:
         """Return the extraction of `html`. Bytes are decoded as browsers do, with the HTTP `content_type` if given.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dripper import html as html_core
-from dripper.config import LabelerSettings
+from dripper.config import LabelerSettings, LabelsSettings
 from dripper.cost import estimated_tokens
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
@@ -66,6 +66,9 @@ class Decoded:
             return cls(html)
         decoded = decode(html, content_type)
         return cls(decoded.text, decoded.encoding, decoded.source)
+
+
+DEFAULT_LABELS = LabelsSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +175,9 @@ class Finisher:
     '<html><body><p>two</p></body></html>'
     """
 
-    def __init__(self, settings: LabelerSettings) -> None:
+    def __init__(self, settings: LabelerSettings, labels: LabelsSettings = DEFAULT_LABELS) -> None:
         self._fallback = Fallback(settings.used_fallback)
-        self._second = load("cpu") if self._fallback is Fallback.CPU else None
+        self._second = load("cpu", **labels.options("cpu")) if self._fallback is Fallback.CPU else None
 
     def finish(self, page: Splits, labels: Labels | None, labeler: str, detail: str = "") -> Extraction:
         """Return the extraction of a page whose labeler gave `labels`; None: it gave no usable ones, `detail` says why.

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 import dripper
-from dripper.config import LabelerSettings, Settings
+from dripper.config import LabelerSettings, LabelsSettings, Settings
 from dripper.errors import ErrorCode, PageError
 from dripper.guard import Guard
 from dripper.html.metadata import Metadata
@@ -28,7 +28,7 @@ def extractions_mapper(
     """Return the function for `mapInArrow` over the columns of `pages` and, of `labels`, those that LABEL_COLUMNS names."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        finisher = _finisher(settings.labeler)
+        finisher = _finisher(settings.labeler, settings.labels)
         guard: Guard[Row, Extraction] = Guard(lambda row: finish(finisher, row), guard_limits(settings.limits))
         with closing(guard):
             for batch in batches:
@@ -52,9 +52,9 @@ LABEL_COLUMNS = {
 
 
 @lru_cache(maxsize=1)
-def _finisher(labeler: LabelerSettings) -> Finisher:
+def _finisher(labeler: LabelerSettings, labels: LabelsSettings) -> Finisher:
     """The worker's model singleton (the fallback's), warm before any page process is forked, so that none loads it by itself."""
-    finisher = Finisher(labeler)
+    finisher = Finisher(labeler, labels)
     page = Prepared(mapping_html='<p _item_id="1">One short page.</p>', texts=["One short page."])
     finisher.finish(Splits.of_prepared(page, "dripper"), Labels.certain(np.array([True])), "")
     return finisher

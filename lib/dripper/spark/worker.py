@@ -21,7 +21,6 @@ from dripper.errors import PageError
 from dripper.extraction import Extraction, Extractor
 from dripper.guard import Guard, GuardLimits
 from dripper.html import ParserLimits
-from dripper.labels import load
 from dripper.labels.fallback import Fallback
 from dripper.labels.lm import PageEncoder
 from dripper.spark.rows import Row, extraction_row, prepared_row, storable
@@ -117,7 +116,7 @@ def files_mapper(
 @lru_cache(maxsize=1)
 def _extractor(labeler: LabelerSettings, labels: LabelsSettings, profile: str, limits: ParserLimits) -> Extractor:
     """The worker's model singleton: loaded once a Python worker, inherited by every page process it forks."""
-    extractor = Extractor(labeler, profile, load(labeler.name, **labels.options(labeler.name)), limits)
+    extractor = Extractor(labeler, profile, limits=limits, labels=labels)
     extractor.extract("<p>One page before any process is forked, so that none of them loads models by itself.</p>")
     return extractor
 
