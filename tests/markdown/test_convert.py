@@ -40,6 +40,10 @@ def test_structure(html, markdown):
         ("<pre><span class='lineno'>1</span>a\n<span class='lineno'>2</span>b</pre>", "```\na\nb\n```\n"),
         ("<div class='highlight-source-js'><pre>x</pre></div>", "```js\nx\n```\n"),
         ("<pre data-lang=Go>x</pre>", "```go\nx\n```\n"),
+        ("<pre><code class='hljs language-js'><span class=hljs-string>x</span></code></pre>", "```js\nx\n```\n"),
+        ("<pre class='hljs js'><span class=hljs-string>x</span></pre>", "```js\nx\n```\n"),
+        ("<pre class=hljs><span class=hljs-string>x</span></pre>", "```\nx\n```\n"),
+        ("<pre><code class='sourceCode python'>x</code></pre>", "```python\nx\n```\n"),
         ("<p>use <code>x_y</code> here", "use `x_y` here\n"),
         ("<code>a<br>  b</code>", "```\na\n  b\n```\n"),
         (

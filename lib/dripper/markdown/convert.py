@@ -18,8 +18,10 @@ from dripper.markup.tags import HTML_VOID, LINE_BREAKING
 from dripper.markup.tree import Tree, attributes, escape, escape_attribute, plain_parts, unescape
 
 _LANGUAGE = re.compile(
-    r"\b(?:lang(?:uage)?|brush|highlight-source|hljs|sourceCode|prettyprint lang)[-: ]+([A-Za-z][\w+#.-]*)"
+    r"\b(?:lang(?:uage)?|brush|highlight-source|sourceCode|prettyprint lang)[-: ]+([A-Za-z][\w+#.-]*)"
 )
+_HIGHLIGHTED = re.compile(r"(?<!\S)hljs (?:\S* )*?([a-z][\w+#]*)(?!\S)")
+"""`hljs js`: highlight.js names the language by itself. `hljs-string` inside is a kind of token."""
 _LINE_NUMBERS = re.compile(
     r"\b(?:line-?numbers?(?:-rows)?|lineno|linenos|gutter|blob-num|hljs-ln-numbers|code-?lines?-num)\b"
 )
@@ -36,7 +38,9 @@ _TEX_IN_TEXT = re.compile(
 )
 """LaTeX in running text; without a hole its backslashes would be doubled."""
 
-_NOT_LANGUAGES = frozenset({"line", "numbers", "plaintext", "text", "none", "auto", "nohighlight", "code"})
+_NOT_LANGUAGES = frozenset(
+    {"line", "numbers", "plaintext", "plain", "text", "txt", "none", "auto", "default", "nohighlight", "code"}
+)
 _MAX_DEPTH = 500
 """html-to-markdown returns nothing for elements nested some 1,000 deep; above this the page becomes plain text."""
 _BLANK_LINES = re.compile(r"\s*\n\s*")
@@ -187,12 +191,13 @@ def _has_lines(tree: Tree, element: int) -> bool:
 def _language_class(tree: Tree, element: int) -> str:
     """Return ` class="language-x"` from the classes of a code block, of what is right inside and right around it."""
     around = [element, tree.parents[element], tree.parents[tree.parents[element]] if tree.parents[element] > 0 else 0]
-    if tree.lasts[element] > element:
+    if tree.lasts[element] > element and tree.tags[element + 1] == "code":
         around.insert(0, element + 1)
     for each in around:
         values = tree.attributes(each)
         named = values.get("data-lang") or values.get("data-language") or ""
-        match = _LANGUAGE.search(values.get("class", ""))
+        names = values.get("class", "")
+        match = _LANGUAGE.search(names) or _HIGHLIGHTED.search(names)
         language = named or (match.group(1) if match else "")
         if language and language.lower() not in _NOT_LANGUAGES:
             return f' class="language-{escape_attribute(language.lower())}"'
