@@ -18,6 +18,7 @@ from dripper.html import to_markdown
         ("<a href=/u><pre>x</pre></a>", "```\nx\n```\n"),
         ("<a href=/u>plain <b>link</b></a>", "[plain **link**](/u)\n"),
         ("a<a href=/u> </a>b", "a b\n"),
+        ("<a href=' JavaScript:void(0)'>more</a> <a href='/?javascript:'>x</a>", "more [x](/?javascript:)\n"),
         ("<a href=/u><img src=x.png alt=c></a>", "[![c](x.png)](/u)\n"),
     ],
 )

@@ -21,8 +21,9 @@ def put_in_order(tree: Tree, element: int) -> None:
     """Rewrite the tags of one element, in place, where Markdown cannot say what stands there.
 
     Tables that lay out the page become divisions, headings that are whole cells of a table of data become bold. A link
-    around a card moves into its heading, and goes where it shows nothing. Weights (a `summary` is bold) around headings and
-    lists go. An `ol` begins anew at an item with a number of its own. Data of an image that stands in its address goes.
+    around a card moves into its heading, and goes where it shows nothing or leads to a script. Weights (a `summary` is bold)
+    around headings and lists go. An `ol` begins anew at an item with a number of its own. Data of an image that stands in its
+    address goes.
     """
     name, tag = tree.tags[element], tree.start_tag(element)
     if name == "table":
@@ -56,7 +57,10 @@ def _text(tree: Tree, element: int) -> str:
 
 def _order_link(tree: Tree, element: int) -> None:
     inside = _inside(tree, element)
-    if _SHOWS.isdisjoint(inside) and not unescape(_text(tree, element)).strip():
+    is_script = "javascript:" in tree.start_tag(element).lower() and (
+        (attribute(tree.start_tag(element), "href") or "").strip().lower().startswith("javascript:")
+    )
+    if is_script or (_SHOWS.isdisjoint(inside) and not unescape(_text(tree, element)).strip()):
         _retag(tree, element, "", "")
         return
     if _NOT_INLINE.isdisjoint(inside):
