@@ -23,13 +23,15 @@ def filled(schema: StructType, row: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(row.get(f.name, None if f.nullable else EMPTY[type(f.dataType)]) for f in schema)
 
 
-def written(spark: SparkSession, folder: Path, batch: int = 1, **rows: Rows) -> Tables:
+def written(spark: SparkSession, folder: Path, *batches: dict[str, Rows]) -> Tables:
+    """Tables that hold batch 1, 2, … of what they are given: one commit a table, as a commit takes a second."""
     tables = Tables(spark, str(folder))
     for name, schema in SCHEMAS.items():
-        if name in rows:
+        rows = [row | {"batch": number} for number, given in enumerate(batches, 1) for row in given.get(name, ())]
+        if any(name in given for given in batches):
             tables.create(name)
-            frame = spark.createDataFrame([filled(schema, row | {"batch": batch}) for row in rows[name]], schema)
-            tables.replace_batch(name, frame, batch)
+            frame = spark.createDataFrame([filled(schema, row) for row in rows], schema)
+            frame.write.format("delta").mode("append").save(f"{folder}/{name}")
     return tables
 
 
@@ -37,48 +39,37 @@ def ids(*names: str, **more: Any) -> Rows:
     return [{"page_id": name, **more} for name in names]
 
 
+REPORT_THIS = "please report this, with the versions of Spark and Delta"
 COUNTED = Totals(records=5, pages=3, rows=3, skipped={"status": 2})
 
 
+LOST_OR_DOUBLED = [
+    (("a", "b"), COUNTED, "3 pages were read, but the table has 2 rows of 2 pages"),
+    (("a", "b", "c", "d"), COUNTED, "3 pages were read, but the table has 4 rows of 4 pages"),
+    (("a", "b", "b"), COUNTED, "3 pages were read, but the table has 3 rows of 2 pages"),
+    (
+        ("a", "b", "c"),
+        Totals(records=5, pages=3, rows=2, skipped={"status": 2}),
+        "3 pages were read, but the table has 3 rows of 3 pages",
+    ),
+    (
+        ("a", "b", "c"),
+        Totals(records=6, pages=3, rows=3, skipped={"status": 1, "empty": 1}),
+        "6 records were seen, but 3 pages and 2 skipped were counted",
+    ),
+]
+
+
 @pytest.mark.spark
-def test_whole_tables_close(spark: SparkSession, tmp_path: Path) -> None:
-    tables = written(spark, tmp_path, extractions=ids("a", "b", "c"))
-    assert unclosed(tables, COUNTED, [1]) == []
+def test_a_page_lost_or_doubled_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    batches = [{"extractions": ids(*rows)} for rows, _, _ in LOST_OR_DOUBLED]
+    tables = written(spark, tmp_path, *batches, {"extractions": ids("a", "b", "c")})
+    for number, (_, totals, words) in enumerate(LOST_OR_DOUBLED, 1):
+        assert unclosed(tables, totals, [number]) == [f"{words}: {REPORT_THIS}"]
+    whole = len(batches) + 1
+    assert unclosed(tables, COUNTED, [whole]) == []
     assert unclosed(tables, COUNTED, []) == []
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize(
-    ("rows", "totals", "words"),
-    [
-        (("a", "b"), COUNTED, "3 pages were read, but the table has 2 rows of 2 pages"),
-        (("a", "b", "c", "d"), COUNTED, "3 pages were read, but the table has 4 rows of 4 pages"),
-        (("a", "b", "b"), COUNTED, "3 pages were read, but the table has 3 rows of 2 pages"),
-        (
-            ("a", "b", "c"),
-            Totals(records=5, pages=3, rows=2, skipped={"status": 2}),
-            "3 pages were read, but the table has 3 rows of 3 pages",
-        ),
-        (
-            ("a", "b", "c"),
-            Totals(records=6, pages=3, rows=3, skipped={"status": 1, "empty": 1}),
-            "6 records were seen, but 3 pages and 2 skipped were counted",
-        ),
-    ],
-)
-def test_a_page_lost_or_doubled_is_told(
-    spark: SparkSession, tmp_path: Path, rows: tuple[str, ...], totals: Totals, words: str
-) -> None:
-    tables = written(spark, tmp_path, extractions=ids(*rows))
-    assert unclosed(tables, totals, [1]) == [f"{words}: please report this, with the versions of Spark and Delta"]
-
-
-@pytest.mark.spark
-def test_rows_of_other_batches_do_not_count(spark: SparkSession, tmp_path: Path) -> None:
-    tables = written(spark, tmp_path, extractions=ids("a", "b", "c"))
-    written(spark, tmp_path, batch=2, extractions=ids("d"))
-    assert unclosed(tables, COUNTED, [1]) == []
-    assert unclosed(tables, COUNTED, [1, 2]) != []
+    assert unclosed(tables, COUNTED, [1, whole]) != []
 
 
 LEDGER = [
@@ -95,43 +86,34 @@ WHOLE: dict[str, Rows] = {
 STAGES = ("preprocess", "label", "extract")
 
 
+LOST_BETWEEN_STAGES = [
+    ("pages", ids("a", "b"), "preprocess", "3 pages went into the table pages, but it has 2 rows of 2 pages"),
+    ("blocks", ids("a"), "preprocess", "2 pages went into the table blocks, but it has 1 rows of 1 pages"),
+    ("labels", ids("a", "a"), "label", "2 pages went into the table labels, but it has 2 rows of 1 pages"),
+    ("labels", [], "label", "2 pages went into the table labels, but it has 0 rows of 0 pages"),
+    (
+        "extractions",
+        ids("a", "c"),
+        "extract",
+        "3 pages went into the table extractions, but it has 2 rows of 2 pages",
+    ),
+    ("warc_files", LEDGER[:1], "preprocess", "2 pages went into the table pages, but it has 3 rows of 3 pages"),
+    (
+        "warc_files",
+        [LEDGER[0] | {"records": 9}, LEDGER[1]],
+        "label",
+        "10 records were seen, but 3 pages and 2 skipped were counted",
+    ),
+]
+
+
 @pytest.mark.spark
-def test_whole_stages_close(spark: SparkSession, tmp_path: Path) -> None:
-    tables = written(spark, tmp_path, **WHOLE)
-    assert unclosed_stages(tables, STAGES, [1]) == []
+def test_a_row_lost_between_stages_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    tables = written(spark, tmp_path, *(WHOLE | {table: rows} for table, rows, _, _ in LOST_BETWEEN_STAGES), WHOLE)
+    for number, (_, _, stage, words) in enumerate(LOST_BETWEEN_STAGES, 1):
+        assert unclosed_stages(tables, [stage], [number]) == [f"{words}: {REPORT_THIS}"]
+    assert unclosed_stages(tables, STAGES, [len(LOST_BETWEEN_STAGES) + 1]) == []
     assert unclosed_stages(tables, STAGES, []) == []
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize(
-    ("table", "rows", "stage", "words"),
-    [
-        ("pages", ids("a", "b"), "preprocess", "3 pages went into the table pages, but it has 2 rows of 2 pages"),
-        ("blocks", ids("a"), "preprocess", "2 pages went into the table blocks, but it has 1 rows of 1 pages"),
-        ("labels", ids("a", "a"), "label", "2 pages went into the table labels, but it has 2 rows of 1 pages"),
-        ("labels", [], "label", "2 pages went into the table labels, but it has 0 rows of 0 pages"),
-        (
-            "extractions",
-            ids("a", "c"),
-            "extract",
-            "3 pages went into the table extractions, but it has 2 rows of 2 pages",
-        ),
-        ("warc_files", LEDGER[:1], "preprocess", "2 pages went into the table pages, but it has 3 rows of 3 pages"),
-        (
-            "warc_files",
-            [LEDGER[0] | {"records": 9}, LEDGER[1]],
-            "label",
-            "10 records were seen, but 3 pages and 2 skipped were counted",
-        ),
-    ],
-)
-def test_a_row_lost_between_stages_is_told(
-    spark: SparkSession, tmp_path: Path, table: str, rows: Rows, stage: str, words: str
-) -> None:
-    tables = written(spark, tmp_path, **(WHOLE | {table: rows}))
-    assert unclosed_stages(tables, [stage], [1]) == [
-        f"{words}: please report this, with the versions of Spark and Delta"
-    ]
 
 
 def test_what_failed_is_told_with_what_to_do() -> None:
