@@ -14,7 +14,7 @@ from dripper.labels.base import Labels
 from dripper.labels.conventions import AS_LEARNED, Conventions
 from dripper.labels.decode import decide, probabilities
 from dripper.labels.features import NAMES, PageFeatures, page_features
-from dripper.labels.network import BlockSequence, ExactOperations, main_logits, snap, states
+from dripper.labels.network import Array, BlockSequence, ExactOperations, main_logits, snap, states
 from dripper.labels.weights import FloatArray, Weights, load_weights
 
 # A page of more blocks is labelled in windows of so many, each as if it were a page: activations take about 5 KB a
@@ -74,13 +74,18 @@ def score_blocks(weights: Weights, blocks: BlockSequence, *, switch: bool = Fals
     switch: whether the latter are wanted; else they are 0.
     """
     do = ExactOperations(blocks.starts, blocks.ends)
-    features = snap(standardised(weights, blocks.features))
-    known = states(weights.exact, weights.shape, features, do)
+    features, known = known_of(weights, blocks, do)
     logits = main_logits(weights.exact, known, do).astype(np.float64)
     if not switch:
         return logits, np.zeros((len(logits), len(AS_LEARNED)))
     parts = do.linear(np.concatenate([features, known], axis=1), weights.exact["switch"], weights.exact["switch_bias"])
     return logits, parts.astype(np.float64)
+
+
+def known_of(weights: Weights, blocks: BlockSequence, do: ExactOperations) -> tuple[Array, Array]:
+    """Return what the network is given of every block, (n_blocks, n_features), and what it knows then, (n_blocks, width)."""
+    features = snap(standardised(weights, blocks.features))
+    return features, states(weights.exact, weights.shape, features, do)
 
 
 def standardised(weights: Weights, features: FloatArray) -> FloatArray:

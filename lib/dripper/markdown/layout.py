@@ -57,10 +57,8 @@ def _text(tree: Tree, element: int) -> str:
 
 def _order_link(tree: Tree, element: int) -> None:
     inside = _inside(tree, element)
-    is_script = "javascript:" in tree.start_tag(element).lower() and (
-        (attribute(tree.start_tag(element), "href") or "").strip().lower().startswith("javascript:")
-    )
-    if is_script or (_SHOWS.isdisjoint(inside) and not unescape(_text(tree, element)).strip()):
+    address = (attribute(tree.start_tag(element), "href") or "").strip().lower()
+    if address.startswith("javascript:") or (_SHOWS.isdisjoint(inside) and not unescape(_text(tree, element)).strip()):
         _retag(tree, element, "", "")
         return
     if _NOT_INLINE.isdisjoint(inside):

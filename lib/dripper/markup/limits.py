@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from dripper.errors import ErrorCode, PageError
 from dripper.markup.tags import HTML_VOID, words
+from dripper.settings import LimitSettings
 
 _TAG = re.compile("<(/?)([a-z][a-z0-9]*)")
 _SCRIPT = re.compile(r"<(script|style)\b[^<]*(?:<(?!/\1)[^<]*)*", re.IGNORECASE)
@@ -23,6 +24,9 @@ _CLOSES_P = words(
 )
 
 
+_DEFAULTS = LimitSettings()
+
+
 class ParserLimits(NamedTuple):
     """What a page may ask of the parser.
 
@@ -32,9 +36,9 @@ class ParserLimits(NamedTuple):
     options: of one `select` (20,000 take 1.4 s).
     """
 
-    steps: int = 400_000_000
-    attributes: int = 30_000
-    options: int = 20_000
+    steps: int = _DEFAULTS.parser_steps
+    attributes: int = _DEFAULTS.parser_attributes
+    options: int = _DEFAULTS.parser_options
 
 
 DEFAULT_LIMITS = ParserLimits()
