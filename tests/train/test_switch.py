@@ -40,7 +40,7 @@ def test_comments_and_titles_are_found_on_other_pages(network: Weights) -> None:
     trained = with_switch(network, [page(number) for number in range(30)], 1.0)
     for number in range(100, 110):
         other = page(number)
-        _, parts = score_blocks(trained, other.blocks, switch=True)
+        _, parts = score_blocks(trained, other.blocks, other.words, switch=True)
         assert ((parts[:, 0] > 0) == other.commented.comments).mean() > 0.95
         assert int(np.argmax(parts[:, 1])) == 3
 
@@ -49,9 +49,9 @@ def test_the_network_stays_and_the_switch_is_on_the_grid(network: Weights) -> No
     trained = with_switch(network, [page(number) for number in range(5)], 10.0)
     assert all(np.array_equal(trained.matrices[name], value) for name, value in network.matrices.items())
     assert np.array_equal(trained.matrices["switch"] * WEIGHT_STEPS, np.rint(trained.matrices["switch"] * WEIGHT_STEPS))
-    blocks = page(7).blocks
-    assert np.array_equal(score_blocks(trained, blocks)[0], score_blocks(network, blocks)[0])
-    assert not score_blocks(trained, blocks)[1].any(), "not asked for"
+    blocks, words = page(7).blocks, page(7).words
+    assert np.array_equal(score_blocks(trained, blocks, words)[0], score_blocks(network, blocks, words)[0])
+    assert not score_blocks(trained, blocks, words)[1].any(), "not asked for"
 
 
 def test_posts_of_a_forum_are_no_comments(network: Weights) -> None:
@@ -64,7 +64,8 @@ def test_posts_of_a_forum_are_no_comments(network: Weights) -> None:
         return replace(post, blocks=post.blocks._replace(features=features), page_type="forum", commented=None)
 
     trained = with_switch(network, [*map(page, range(30)), *map(forum, range(30, 60))], 1.0)
-    _, parts = score_blocks(trained, forum(100).blocks, switch=True)
+    other = forum(100)
+    _, parts = score_blocks(trained, other.blocks, other.words, switch=True)
     assert (parts[20:26, 0] < 0).all()
 
 
@@ -72,6 +73,6 @@ def test_without_pages_to_learn_from_nothing_is_found(network: Weights) -> None:
     trained = with_switch(network, [made_example(1)], 10.0)
     assert not trained.matrices["switch"].any()
     assert trained.matrices["switch_bias"].tolist() == [NOWHERE, NOWHERE]
-    blocks = made_example(2).blocks
-    asked = probability_of_main(trained, blocks, Conventions("include", "include"))
-    assert np.abs(asked - probability_of_main(trained, blocks, AS_LEARNED)).max() < 0.001
+    blocks, words = made_example(2).blocks, made_example(2).words
+    asked = probability_of_main(trained, blocks, words, Conventions("include", "include"))
+    assert np.abs(asked - probability_of_main(trained, blocks, words, AS_LEARNED)).max() < 0.001
