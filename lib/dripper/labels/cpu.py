@@ -74,20 +74,19 @@ def probability_of_main(
 
     words: (n_blocks,), number of words of each block.
     """
-    logits, parts = score_blocks(weights, blocks, words, switch=conventions != AS_LEARNED)
-    return conventions.applied(probabilities(logits, weights.temperature, weights.shift), probabilities(parts))
+    logits, parts = score_blocks(weights, blocks, switch=conventions != AS_LEARNED)
+    alone = probabilities(logits, weights.temperature, weights.shift)
+    return conventions.applied(focused(alone, words, blocks.starts, blocks.ends), probabilities(parts))
 
 
-def score_blocks(
-    weights: Weights, blocks: BlockSequence, words: npt.NDArray[np.int64], *, switch: bool = False
-) -> tuple[FloatArray, FloatArray]:
-    """Return two logits, not calibrated: of main, focused, (n_blocks,), and of the conventions' parts, (n_blocks, 2).
+def score_blocks(weights: Weights, blocks: BlockSequence, *, switch: bool = False) -> tuple[FloatArray, FloatArray]:
+    """Return two logits, not calibrated: of main, (n_blocks,), and of the conventions' parts, (n_blocks, 2).
 
-    words: (n_blocks,), number of words of each block. switch: whether the latter are wanted; else they are 0.
+    switch: whether the latter are wanted; else they are 0.
     """
     do = ExactOperations(blocks.starts, blocks.ends)
     features, known = known_of(weights, blocks, do)
-    logits = focused(main_logits(weights.exact, known, do).astype(np.float64), words, blocks.starts, blocks.ends)
+    logits = main_logits(weights.exact, known, do).astype(np.float64)
     if not switch:
         return logits, np.zeros((len(logits), len(AS_LEARNED)))
     parts = do.linear(np.concatenate([features, known], axis=1), weights.exact["switch"], weights.exact["switch_bias"])

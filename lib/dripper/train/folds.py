@@ -75,4 +75,4 @@ def network_of(example: Example, networks: Sequence[Weights | None]) -> Weights:
 
 def held_out_logits(examples: Sequence[Example], networks: Sequence[Weights | None]) -> list[npt.NDArray[np.float64]]:
     """Return the logits of every example, from the network that saw no page of its site."""
-    return [score_blocks(network_of(example, networks), example.blocks, example.words)[0] for example in examples]
+    return [score_blocks(network_of(example, networks), example.blocks)[0] for example in examples]
