@@ -1,6 +1,7 @@
 """What a person sees while a job works."""
 
 import logging
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -80,8 +81,10 @@ def test_it_tells_now_and_then_and_at_the_end(
     with Progress(spark, 2) as progress:
         assert progress.sink is not None
         progress.sink.add({"files": 1, "pages": 1, "failed": 0})
-        while not caplog.messages:
-            pass
+        for _ in range(1000):
+            if caplog.messages:
+                break
+            time.sleep(0.01)
         progress.sink.add({"files": 1, "pages": 1, "failed": 0})
     assert caplog.messages[0].startswith("1 of 2 files")
     assert caplog.messages[-1].startswith("2 of 2 files")
