@@ -28,7 +28,7 @@ def with_real_address(tag: str) -> str:
     >>> with_real_address('<img src="data:image/gif;base64,R0lG" data-src="/a.jpg">')
     '<img src="/a.jpg" data-src="/a.jpg">'
     """
-    names = set(_NAMES.findall(tag))
+    names = set(_NAMES.findall(tag)) if " data-" in tag or " srcset=" in tag else set()
     if not names:
         return tag
     source = attribute(tag, "src")

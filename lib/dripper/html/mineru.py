@@ -19,8 +19,7 @@ from dripper.html.simplify import (
     HEAD,
     TAIL,
     ShortTags,
-    collapse_spaces,
-    shorten,
+    shorten_lists,
     truncate,
     written,
 )
@@ -42,18 +41,17 @@ def preprocess_exactly(html: str, limits: ParserLimits) -> Page:
     survivors = _survivors(source, paragraphs, entered)
     parts = _reparsed(source)
     short = ShortTags(tree.names, _without_control if source.has_forbidden else str)
-    shorten(tree, parts, short, [paragraph[:3] for paragraph in survivors])
-    kept = [paragraph for paragraph in survivors if _is_shown(parts, paragraph)]
+    shorten_lists(tree, parts, [paragraph[:3] for paragraph in survivors])
+    kept = [paragraph for paragraph in survivors if _is_shown(parts, paragraph, short)]
     blocks = number(tree, texts, kept, check=False)
     for block in blocks:
-        # At most 83 lists fit into the other half: an ellipsis of theirs counts 3 characters.
-        if sum(map(len, parts[block.first + block.first % 2 : block.last + 1 : 2])) > CUTOFF // 2:
+        if sum(map(len, parts[block.first + block.first % 2 : block.last + 1 : 2])) > CUTOFF:
             truncate(tree, parts, block.first, block.last, CUTOFF, float("inf"))
     for index, text in source.void_text.items():
-        parts[index] += collapse_spaces([text])[0]
+        short[parts[index] + text] = short[parts[index]] + text
+        parts[index] += text
     _open_empty_items(tree, parts)
-    body = written(tree, parts, short, blocks)
-    simplified_html = show_angles(HEAD + body.strip() + TAIL)
+    simplified_html = show_angles(HEAD + written(tree, parts, short, blocks) + TAIL)
     mapping_html = show_angles(_Mapper(source, entered).write(blocks))
     return Page(tree, blocks, source.title, "mineru-1.1", simplified_html, mapping_html)
 
@@ -133,7 +131,7 @@ def _bad_tags(source: Source) -> set[str]:
     bad = {tag for tag, name in source.tree.names.items() if name in bad_names} if bad_names else set()
     if source.has_forbidden:
         bad.update(tag for tag in source.tree.names if _forbidden(tag))
-    return bad | {tag for tag in source.tree.names if "{" in tag and any(map(_is_bad_name, attributes(tag)))}
+    return bad | {tag for tag in source.tree.names if " {" in tag and any(map(_is_bad_name, attributes(tag)))}
 
 
 def _is_bad_name(attribute: str) -> bool:
@@ -156,17 +154,17 @@ def _reparsed(source: Source) -> list[str]:
     return parts
 
 
-def _is_shown(parts: list[str], paragraph: Paragraph) -> bool:
+def _is_shown(parts: list[str], paragraph: Paragraph, short: ShortTags) -> bool:
     """Tell whether MinerU numbers a paragraph: it has text that is not blank, but text right after an image without
     `src` does not count, or an image with one."""
     before = ""
     for index in range(paragraph.first, paragraph.last + 1):
         part = parts[index]
         if index % 2:
-            if part.startswith(ELLIPSIS) or (part.startswith("<img") and " src=" in part):
+            if part.startswith("<img") and " src=" in short[part]:
                 return True
             before = part or before
-        elif part and not part.isspace() and not before.startswith("<img"):
+        elif part and not part.isspace() and (not before.startswith("<img") or part.endswith(ELLIPSIS)):
             return True
         else:
             before = "" if part else before
@@ -176,8 +174,9 @@ def _is_shown(parts: list[str], paragraph: Paragraph) -> bool:
 def _open_empty_items(tree: Tree, parts: list[str]) -> None:
     """Drop the end tags of empty `li`, as libxml2's writer does."""
     for element in (i for i, tag in enumerate(tree.tags) if tag == "li"):
-        if not any(parts[tree.opens[element] + 1 : tree.closes[element]]):
-            parts[tree.closes[element]] = ""
+        first, last = tree.opens[element] + 1, tree.closes[element]
+        if not (parts[first] or any(parts[first:last])):
+            parts[last] = ""
 
 
 class _Mapper:

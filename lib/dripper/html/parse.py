@@ -130,8 +130,9 @@ def read_tags(tags: list[str]) -> dict[str, StartTag]:
     """Return what is special about start tags of the page: the real address of an image, or that it hides its element."""
     special: dict[str, StartTag] = {}
     for tag in tags:
-        if tag.startswith("<img "):
-            special[tag] = StartTag(with_real_address(tag))
+        if tag[:5] == "<img ":
+            if (real := with_real_address(tag)) != tag:
+                special[tag] = StartTag(real)
         elif (" style=" in tag or " hidden" in tag) and is_hidden(tag):
             special[tag] = StartTag(tag, hidden=True)
     return special

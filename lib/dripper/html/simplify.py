@@ -21,6 +21,9 @@ TABLE_CUTOFF = 8000
 """The same for text in tables, which MinerU-HTML never cuts: a table of 100,000 cells would be a block of 2 MB."""
 
 ELLIPSIS = "<span>...</span>"
+_ODD_SPACES = re.compile(r"\s{2,}|[^\S ]")
+_KEPT_SPACE = re.compile("\0([0-9a-f]+);")
+"""White space in attributes stays, but all is collapsed at once, tags too: there, what would change is written so."""
 _QUOTED = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]+)=("[^"]*"|'[^']*')""")
 _IMAGE_KEYS = tuple((key, f' {key}="') for key in ("src", "alt", "class", "id"))
 _KEYS = _IMAGE_KEYS[2:]
@@ -35,49 +38,40 @@ def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int
     cutoff: characters of text a block. table_cutoff: the same for text inside tables and formulas, which `cutoff`
         spares.
     """
-    short = ShortTags(tree.names)
     parts = tree.parts.copy()
-    spans = [(block.element, block.first, block.last) for block in blocks]
-    shorten(tree, parts, short, spans)
+    shorten_lists(tree, parts, [(block.element, block.first, block.last) for block in blocks])
     for block in blocks:
         if block.is_run:
             parts[block.first] = parts[block.first].lstrip()
         if len(block.text) > cutoff:
             truncate(tree, parts, block.first, block.last, cutoff, table_cutoff)
-    return HEAD + written(tree, parts, short, blocks) + TAIL
-
-
-def shorten(tree: Tree, parts: list[str], short: "ShortTags", spans: Sequence[tuple[int, int, int]]) -> None:
-    """Shorten tags and lists inside blocks, in `parts`, a copy of the tree's. spans: (element, first, last) of each."""
-    for _, first, last in spans:
-        tags = slice(first | 1, last + 1, 2)
-        parts[tags] = map(short.__getitem__, parts[tags])
-    shorten_lists(tree, parts, spans)
+    return HEAD + written(tree, parts, ShortTags(tree.names), blocks) + TAIL
 
 
 def written(tree: Tree, parts: list[str], short: "ShortTags", blocks: Iterable[Block]) -> str:
-    """Return the simplified markup of the blocks, white space collapsed; `parts` are the tree's with all cuts made."""
-    # Texts and tags in turns, as in `parts`, so that white space in attributes is left alone.
-    out = [""]
-    for item_id, _, _, element, is_run, first, last in blocks:
+    """Return the simplified markup of the blocks, tags short and white space collapsed; `parts` are the tree's with all
+    cuts made, so that no tag is shortened in vain: nine of ten, where a block is a list of 10,000 items.
+    """
+    # Texts and tags in turns, as in `parts`.
+    out, starts = [""], list[int]()
+    for _, _, _, element, is_run, first, last in blocks:
+        starts.append(len(out))
         if not is_run:
-            out.append(with_id(parts[first], item_id))
-            out += parts[first + 1 : last + 1]
-        else:
-            name, start = tree.tags[element], short[tree.start_tag(element)]
-            if name == "body":
-                # A body inside the body would dissolve; MinerU-HTML loses such runs.
-                name, start = "div", "<div>"
-            out.append(with_id(start, item_id))
-            if first % 2:
-                out.append("")
             out += parts[first : last + 1]
-            if last % 2:
-                out.append("")
-            out.append(f"</{name}>")
-        out.append("")
-    out[::2] = collapse_spaces(out[::2])
-    return "".join(out)
+            out.append("")
+            continue
+        start, end = tree.parts[tree.opens[element]], tree.parts[tree.closes[element]]
+        if tree.tags[element] == "body":
+            # A body inside the body would dissolve; MinerU-HTML loses such runs.
+            start, end = "<div>", "</div>"
+        out += (start, "") if first % 2 else (start,)
+        out += parts[first : last + 1]
+        out += ("", end, "") if last % 2 else (end, "")
+    out[1::2] = map(short.__getitem__, out[1::2])
+    for item_id, index in enumerate(starts, 1):
+        out[index] = with_id(out[index], item_id)
+    markup = " ".join("".join(out).split())
+    return _KEPT_SPACE.sub(lambda kept: chr(int(kept[1], 16)), markup) if "\0" in markup else markup
 
 
 class ShortTags(dict[str, str]):
@@ -87,12 +81,15 @@ class ShortTags(dict[str, str]):
     """
 
     def __init__(self, names: Mapping[str, str], clean: Callable[[str], str] = str) -> None:
-        super().__init__({"": ""})
+        super().__init__({"": "", "<div>": "<div>", "</div>": "</div>"})
         self._names = names
         self._clean = clean
 
     def __missing__(self, tag: str) -> str:
-        self[tag] = short = short_tag(self._names[tag], self._clean(tag))
+        short = short_tag(self._names[tag], self._clean(tag))
+        if "  " in short or not short.isprintable():
+            short = _ODD_SPACES.sub(lambda odd: "".join(f"\0{ord(space):x};" for space in odd[0]), short)
+        self[tag] = short
         return short
 
 
@@ -137,13 +134,6 @@ def _short_odd_tag(name: str, tag: str) -> str:
     return short + ">"
 
 
-def collapse_spaces(texts: list[str]) -> list[str]:
-    """Return the texts, which hold no NUL, with each run of white space as one space."""
-    # One split of all of them takes two thirds of the time of one replacement a kind of white space.
-    joined = "\0".join(texts)
-    return " ".join(f"\0{joined}\0".split())[1:-1].split("\0")
-
-
 def shorten_lists(tree: Tree, parts: list[str], spans: Sequence[tuple[int, int, int]]) -> None:
     """Shorten the lists inside blocks, in `parts`: of ul and ol stay first and last item, of dl first and last term.
 
@@ -167,7 +157,7 @@ def _shorten(tree: Tree, parts: list[str], element: int, kids: list[int]) -> Non
 
 def _shorten_ul(tree: Tree, parts: list[str], kids: list[int]) -> None:
     _blank(parts, tree.closes[kids[0]] + 2, tree.opens[kids[-1]] - 1)
-    parts[tree.opens[kids[-1]]] = ELLIPSIS + parts[tree.opens[kids[-1]]]
+    parts[tree.opens[kids[-1]] - 1] = ELLIPSIS
 
 
 def _shorten_dl(tree: Tree, parts: list[str], kids: list[int]) -> None:
@@ -176,7 +166,7 @@ def _shorten_dl(tree: Tree, parts: list[str], kids: list[int]) -> None:
         return
     _blank(parts, tree.opens[kids[0]], tree.opens[terms[0]] - 1)
     _blank(parts, tree.opens[terms[1]], tree.opens[terms[-1]] - 1)
-    parts[tree.opens[terms[-1]]] = ELLIPSIS + parts[tree.opens[terms[-1]]]
+    parts[tree.opens[terms[-1]] - 1] += ELLIPSIS
 
 
 def _blank(parts: list[str], first: int, last: int) -> None:
@@ -197,26 +187,27 @@ def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, t
         if not part:
             continue
         if index % 2:
-            if part.startswith(ELLIPSIS) and not depth:
-                if used + 3 > cutoff:
-                    parts[index] = f"<span>{'...'[: cutoff - used]}...</span>"
-                    return _empty_after(tree, parts, index, last)
-                used += 3
             depth += _depth_change(tree, index)
             continue
-        length = len(unescape(part))
-        if not depth:
-            if used + length > cutoff:
-                parts[index] = escape(unescape(part)[: cutoff - used]) + "..."
-                return _empty_after(tree, parts, index, last, shells=index == first or tree.starts_element(index - 1))
-            used += length
+        text = part.removesuffix(ELLIPSIS)
+        length = len(unescape(text))
+        if depth:
+            if not tree.starts_element(index - 1):
+                used += length
+            used_inside += length
+            if used_inside > table_cutoff:
+                parts[index] = "..."
+                return _empty_after(tree, parts, index, last)
             continue
-        if not tree.starts_element(index - 1):
-            used += length
-        used_inside += length
-        if used_inside > table_cutoff:
-            parts[index] = "..."
-            return _empty_after(tree, parts, index, last)
+        if used + length > cutoff:
+            parts[index] = escape(unescape(text)[: cutoff - used]) + "..."
+            return _empty_after(tree, parts, index, last, shells=index == first or tree.starts_element(index - 1))
+        used += length
+        if len(part) > len(text):
+            if used + 3 > cutoff:
+                parts[index] = f"{text}<span>{'...'[: cutoff - used]}...</span>"
+                return _empty_after(tree, parts, index, last)
+            used += 3
     return None
 
 
@@ -232,11 +223,12 @@ def _empty_after(tree: Tree, parts: list[str], cut: int, last: int, *, shells: b
 
     shells: the cut is in an element's own text, before its children; these stay, without their texts.
     """
-    level = int(cut % 2 and tree.starts_element(cut))
-    depth = 0
+    level = depth = 0
     for index in range(cut + 1, last + 1):
         if index % 2 == 0:
-            if not (shells and depth and tree.starts_element(index - 1)):
+            if shells and parts[index].endswith(ELLIPSIS):
+                parts[index] = ELLIPSIS if depth else "<span></span>"
+            elif not (shells and depth and tree.starts_element(index - 1)):
                 parts[index] = ""
             continue
         is_end = tree.parts[index][1] == "/"
@@ -244,8 +236,6 @@ def _empty_after(tree: Tree, parts: list[str], cut: int, last: int, *, shells: b
             shells = False
             continue
         if shells:
-            if not depth and parts[index].startswith(ELLIPSIS):
-                parts[index] = "<span></span>" + parts[index].removeprefix(ELLIPSIS)
             depth += _depth_change(tree, index)
         else:
             parts[index] = ""
