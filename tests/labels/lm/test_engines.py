@@ -146,6 +146,16 @@ def test_a_page_object_a_page_without_blocks_and_a_page_that_fails(checkpoint: P
         # The engine lives on.
         assert np.array_equal(parallel.label([page])[0].main, labels.main)
 
+        # What all prompts begin with is computed once: a block of the cache has 128 tokens on a CPU.
+        new = SimplifiedPage('<html><body><p _item_id="1">New.</p></body></html>', 1)
+        before = parallel.stats()
+        parallel.label_simplified([new])
+        assert parallel.stats()["passes"] == before["passes"] + 1
+        length = len(parallel.encoder.job(parallel.encoder.windows(new)[0]).prompt_ids)
+        assert parallel.stats()["tokens"] - before["tokens"] < length - 100
+        # And seen again, its label is not taken from where vLLM shows no logits.
+        assert not np.isnan(parallel.label_simplified([new, new])[1].probability).any()
+
 
 SCRIPT = """
 import sys
