@@ -1,7 +1,7 @@
 """From paragraphs to numbered blocks with their text: what labelers look at (profile `dripper`)."""
 
 from collections.abc import Iterable
-from itertools import accumulate
+from itertools import accumulate, compress
 from typing import NamedTuple
 
 from dripper.html.segment import Paragraph
@@ -40,7 +40,7 @@ def number(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph], *, che
     blocks: list[Block] = []
     for element, first, last, is_run in paragraphs:
         text = "".join(plain[first : last + 1]).strip()
-        if check and not text and not any(map(_is_shown_image, texts[first | 1 : last + 1 : 2])):
+        if check and not text and not _has_shown_image(texts[first | 1 : last + 1 : 2]):
             continue
         text = unescape(text) if "&" in text else text
         blocks.append(
@@ -53,7 +53,7 @@ def link_chars_before(tree: Tree, texts: list[str]) -> list[int]:
     """Return for each k how many characters inside links stand in the first k texts, `texts[0 : 2 * k : 2]`."""
     counts = [0] * (len(texts) // 2 + 1)
     covered = -1
-    for element in [element for element, tag in enumerate(tree.tags) if tag == "a"]:
+    for element in compress(range(len(tree)), map("a".__eq__, tree.tags)):
         first, last = tree.opens[element] + 1, tree.closes[element]
         if first > covered:
             covered = last
@@ -63,6 +63,7 @@ def link_chars_before(tree: Tree, texts: list[str]) -> list[int]:
     return list(accumulate(counts, initial=0))
 
 
-def _is_shown_image(tag: str) -> bool:
-    address = (attribute(tag, "src") or "").strip() if tag.startswith("<img ") else ""
-    return bool(address) and not address.startswith("data:image/")
+def _has_shown_image(tags: list[str]) -> bool:
+    images = [tag for tag in tags if tag[:5] == "<img "]
+    addresses = ((attribute(tag, "src") or "").strip() for tag in images)
+    return bool(images) and any(address and not address.startswith("data:image/") for address in addresses)

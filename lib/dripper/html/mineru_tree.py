@@ -9,6 +9,7 @@ HTML on 99.6 % of real pages.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from lxml import etree
 
@@ -103,7 +104,9 @@ def read_source(html: str, limits: ParserLimits) -> Source:
 
 def _may_be_forbidden(data: bytes) -> bool:
     """Tell whether some FORBIDDEN character may be in a page, in comments too. Half the time of the expression."""
-    return len(data.translate(None, _CONTROLS)) < len(data) or b"\xef\xbf\xbe" in data or b"\xef\xbf\xbf" in data
+    if len(data.translate(None, _CONTROLS)) < len(data):
+        return True
+    return not data.isascii() and (b"\xef\xbf\xbe" in data or b"\xef\xbf\xbf" in data)
 
 
 def _set_aside(text: str) -> tuple[str, dict[str, str]]:
@@ -224,8 +227,11 @@ def _hides(style: str) -> bool:
 def _remove_hidden(source: Source, found: list[int]) -> None:
     """Remove elements, inner ones first; the text after each joins the tail of the sibling before it, or *its* text."""
     tree, texts = source.tree, source.texts
-    before = _previous_siblings(source) if found else []
-    after = {sibling: element for element, sibling in enumerate(before) if sibling >= 0}
+    before, after = dict[int, int](), dict[int, int]()
+    for parent in {tree.parents[element] for element in found}:
+        kids = [kid for kid in tree.children(parent) if not source.removed[kid]]
+        before.update(pairwise([-1, *kids][::-1]))
+        after.update(pairwise(kids))
     for element in found:
         tail_at, previous = tree.closes[element] + 1, before[element]
         if previous < 0:
@@ -256,17 +262,6 @@ def _remove_hidden(source: Source, found: list[int]) -> None:
             after.pop(previous, None)
             if following >= 0:
                 after[previous] = following
-
-
-def _previous_siblings(source: Source) -> list[int]:
-    """Return for each element that is not removed the one before it in the same parent, or -1."""
-    before, newest = [-1] * len(source.tree), [-1] * len(source.tree)
-    for element in range(1, len(source.tree)):
-        if not source.removed[element]:
-            parent = source.tree.parents[element]
-            before[element] = newest[parent]
-            newest[parent] = element
-    return before
 
 
 def _blank(source: Source, element: int) -> None:
