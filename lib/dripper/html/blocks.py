@@ -1,7 +1,7 @@
 """From paragraphs to numbered blocks with their text: what labelers look at (profile `dripper`)."""
 
 from collections.abc import Iterable
-from itertools import accumulate, compress
+from itertools import accumulate
 from typing import NamedTuple
 
 from dripper.html.segment import Paragraph
@@ -53,7 +53,7 @@ def link_chars_before(tree: Tree, texts: list[str]) -> list[int]:
     """Return for each k how many characters inside links stand in the first k texts, `texts[0 : 2 * k : 2]`."""
     counts = [0] * (len(texts) // 2 + 1)
     covered = -1
-    for element in compress(range(len(tree)), map("a".__eq__, tree.tags)):
+    for element in [element for element, tag in enumerate(tree.tags) if tag == "a"]:
         first, last = tree.opens[element] + 1, tree.closes[element]
         if first > covered:
             covered = last
@@ -64,6 +64,9 @@ def link_chars_before(tree: Tree, texts: list[str]) -> list[int]:
 
 
 def _has_shown_image(tags: list[str]) -> bool:
-    images = [tag for tag in tags if tag[:5] == "<img "]
-    addresses = ((attribute(tag, "src") or "").strip() for tag in images)
-    return bool(images) and any(address and not address.startswith("data:image/") for address in addresses)
+    for tag in tags:
+        if tag[:5] == "<img ":
+            address = (attribute(tag, "src") or "").strip()
+            if address and not address.startswith("data:image/"):
+                return True
+    return False
