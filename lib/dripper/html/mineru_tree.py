@@ -78,7 +78,8 @@ def read_source(html: str, limits: ParserLimits) -> Source:
             # Modest writes < and > in attributes as they are, so the expression finds its way into them.
             text = _TAG.sub(lambda tag: tag.group().replace("&lt;", "<").replace("&gt;", ">"), text)
         text = _XML_DECLARATION.sub("", text)
-    parser = etree.HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8")
+    # Nobody looks for an id: without libxml2's table of them a tenth less.
+    parser = etree.HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8", collect_ids=False)
     # As bytes: 0.15 ms less a page than as text.
     root = etree.fromstring(text.encode("utf-8", "surrogatepass"), parser)
     scripts, addresses = _make_scannable(root)
