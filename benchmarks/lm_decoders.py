@@ -7,7 +7,7 @@ on each other at random: what a trained model's passes are, it cannot say, nor s
 can be compared one by one; other types differ by rounding. The first decoder is what the others are held against. Pages go
 through in batches of like length, as in the label stage; a pass over a page counts once a page. One thread, as two that wait for
 each other spend CPU time. Every batch is written into the folder as it ends: a run that was stopped goes on there, and decoders
-may run in processes of their own. Says nothing about quality.
+may run in processes of their own; batches come in random order. Says nothing about quality.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import gc
 import hashlib
 import json
 import os
+import random
 import sys
 import time
 from collections.abc import Sequence
@@ -33,6 +34,9 @@ from lm_pages import Choice, choose
 from tiny_lm import copy_tokenizer, make_checkpoint, make_config
 
 ALL = 1 << 30
+ROWS = 6
+"""At most so many lines of a decoder's figures by length of page."""
+WARM_UP = SimplifiedPage('<html><body><p _item_id="1">One page of one block.</p></body></html>', 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +62,14 @@ def main(arguments: list[str]) -> int:
     choice = choose(options.data, options.pages, options.least, options.most, counter(options))
     order = sorted(range(len(choice.pages)), key=choice.tokens.__getitem__)
     batches = [order[start : start + options.batch] for start in range(0, len(order), options.batch)]
+    # So that what a stopped run, or --only, has done is a fair part of it all.
+    random.Random(0).shuffle(batches)
     show_pages(choice, options)
     pages = [[choice.pages[at] for at in batch] for batch in batches]
-    model = options.model or tiny(options.keep / "tiny", pages)
+    model = options.model or tiny(options.keep / "tiny", [choice.pages[at] for at in order])
     settings = {"model": str(model), "dtype": options.dtype, "answer": options.answer}
-    done = {name: run(pages, options.keep, decoder=name, **settings) for name in options.decoders}
-    lengths = [(choice.tokens[batch[0]], choice.tokens[batch[-1]]) for batch in batches]
+    done = {name: run(pages, options.only, options.keep, decoder=name, **settings) for name in options.decoders}
+    lengths = [(choice.tokens[batch[0]], choice.tokens[batch[-1]]) for batch in batches[: options.only]]
     first = done[options.decoders[0]]
     differing = [show(name, ours, first, lengths) for name, ours in done.items()]
     return int(any(differing))
@@ -78,6 +84,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--least", type=int, default=0, metavar="TOKENS", help="leave shorter pages out")
     parser.add_argument("--most", type=int, default=ALL, metavar="TOKENS", help="leave longer pages out")
     parser.add_argument("--batch", type=int, default=30, help="pages in flight")
+    parser.add_argument("--only", type=int, default=ALL, metavar="N", help="of the batches, drawn at random")
     parser.add_argument("--model", type=Path, help="a checkpoint instead of a random one")
     parser.add_argument("--dtype", default="float32", choices=("auto", "float32", "bfloat16", "float16"))
     parser.add_argument("--answer", default="auto", choices=("auto", "json", "compact", "tagged"))
@@ -95,22 +102,23 @@ def counter(options: argparse.Namespace) -> Any:
     return PageEncoder.load(lm_settings({"model": str(folder)})).count_tokens
 
 
-def tiny(folder: Path, batches: Sequence[Sequence[SimplifiedPage]]) -> Path:
-    """Return the random checkpoint, made once: labels could differ with another."""
+def tiny(folder: Path, pages: Sequence[SimplifiedPage]) -> Path:
+    """Return the random checkpoint, made once, balanced on short pages: labels could differ with another."""
     if not (folder / "model.safetensors").is_file():
-        make_checkpoint(folder, batches[0][5:9])
+        make_checkpoint(folder, pages[5:9])
     return folder
 
 
-def run(batches: Sequence[Sequence[SimplifiedPage]], keep: Path, **settings: Any) -> list[Batch]:
-    """Return what one decoder did; settings: of the labeler. What the folder has of it is not done again."""
+def run(batches: Sequence[Sequence[SimplifiedPage]], only: int, keep: Path, **settings: Any) -> list[Batch]:
+    """Return what one decoder did with the first batches; settings: of the labeler. What the folder has of it is not done again."""
     told = json.dumps([settings, [[page.simplified_html for page in batch] for batch in batches]])
     file = keep / f"{settings['decoder']}-{hashlib.sha256(told.encode()).hexdigest()[:12]}.jsonl"
     done = [Batch(**json.loads(line)) for line in file.read_text().splitlines()] if file.exists() else []
-    if len(done) == len(batches):
-        return done
+    batches = batches[:only]
+    if len(done) >= len(batches):
+        return done[: len(batches)]
     labeler: Any = load("lm", **settings)
-    labeler.label_simplified(batches[0][:1])
+    labeler.label_simplified([WARM_UP])
     for number in range(len(done), len(batches)):
         done.append(labelled(labeler, number, batches[number]))
         with file.open("a") as opened:
@@ -165,14 +173,22 @@ def show(name: str, ours: Sequence[Batch], first: Sequence[Batch], lengths: Sequ
         f"    {total(ours, 'windowed'):.0f} pages windowed; main: {text.count('1') / len(text):.0%} of blocks; labels that "
         f"differ: {sum(differing)} of {len(text):,}, on {np.count_nonzero(differing)} pages"
     )
-    for one, two, (least, most) in zip(ours, first, lengths, strict=True):
+    by_length = sorted(range(len(ours)), key=lengths.__getitem__)
+    for row in np.array_split(by_length, min(ROWS, len(ours))):
+        one, two = [ours[at] for at in row], [first[at] for at in row]
         print(
-            f"    {least:>6} to {most:>6} tokens: {len(one.labels)} pages, {sum(map(len, one.labels)):>6,} blocks, passes "
-            f"{sum(one.passes):>7,} (1/{sum(two.passes) / sum(one.passes):.0f}), CPU s {one.cpu_seconds:>7.1f} "
-            f"(1/{two.cpu_seconds / one.cpu_seconds:.1f})"
+            f"    {lengths[row[0]][0]:>6} to {lengths[row[-1]][1]:>6} tokens: {sum(len(batch.labels) for batch in one)} pages, "
+            f"{sum(len(text) for batch in one for text in batch.labels):>6,} blocks, passes {passed(one):>7,} "
+            f"(1/{passed(two) / passed(one):.0f}), CPU s {total(one, 'cpu_seconds'):>7.1f} "
+            f"(1/{total(two, 'cpu_seconds') / total(one, 'cpu_seconds'):.1f})"
         )
     sys.stdout.flush()
     return sum(differing)
+
+
+def passed(batches: Sequence[Batch]) -> int:
+    """Return the passes over all pages of the batches."""
+    return sum(sum(batch.passes) for batch in batches)
 
 
 def total(batches: Sequence[Batch], name: str) -> float:

@@ -1,10 +1,12 @@
 """What Spark costs the stage `label`: the decoder `parallel` in the stage, and called without Spark, on the same pages.
 
-    python benchmarks/lm_stage.py --data DIR [--pages 100] [--most TOKENS] [--model FOLDER]
+    python benchmarks/lm_stage.py --data DIR [--pages 30 120] [--most TOKENS] [--model FOLDER]
 
-One engine of one thread. The engine's start, paid once a worker, is told apart from the work. CPU seconds are those of all
-processes of the job (JVM, driver, Python workers), wall seconds those of the stage with its shuffle and its Delta commit. The
-figure is a share, so it falls with the time that the model takes: a tiny one on a CPU is the hardest case.
+One engine of one thread. The stage labels a few pages first, for the engine's start (paid once a worker) and the JVM's warming up;
+then one batch of the first number of pages, and one of the second. CPU seconds are those of all processes of the job (JVM,
+driver, Python workers), wall seconds those of the stage with its shuffle and its Delta commit. What they have beyond the
+engine's own calls is Spark's: what of it grows with the pages, and what a batch costs whatever its size. The loss is a share,
+so it falls with the time that the model takes: a tiny one on a CPU is the hardest case.
 """
 
 import argparse
@@ -18,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import psutil
+from pyspark.sql import SparkSession
 
 from dripper.config import Settings, lm_settings, load
 from dripper.labels import Labels, SimplifiedLabeler
@@ -27,8 +30,12 @@ from dripper.spark.label_worker import groups, load_labeler
 from dripper.spark.run import run_stages
 from dripper.spark.session import open_session
 from dripper.spark.tables import Tables
-from lm_pages import choose, write_archive
+from lm_pages import Choice, choose, write_archive
 from tiny_lm import copy_tokenizer, make_checkpoint, make_config
+
+WARM_UP = 4
+"""Pages that are labelled before anything is measured."""
+ONE = SimplifiedPage('<html><body><p _item_id="1">One.</p></body></html>', 1)
 
 
 class Cost(NamedTuple):
@@ -40,23 +47,47 @@ class Cost(NamedTuple):
     def __sub__(self, other: "Cost") -> "Cost":
         return Cost(self.cpu - other.cpu, self.wall - other.wall)
 
+    @classmethod
+    def now(cls) -> "Cost":
+        """Return the clocks of this process."""
+        return cls(time.process_time(), time.monotonic())
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A batch. stage: the stage without an engine's start. engine: of it, the calls of the engine. direct: the same pages without
+    Spark."""
+
+    pages: int
+    stage: Cost
+    engine: Cost
+    direct: Cost
+
+    @property
+    def spark(self) -> Cost:
+        """What is not the engine's."""
+        return self.stage - self.engine
+
 
 class Timed:
-    """A labeler that writes down when it was ready."""
+    """A labeler that writes down what its calls take."""
 
-    def __init__(self, labeler: SimplifiedLabeler, start: Cost, file: Path) -> None:
+    def __init__(self, labeler: SimplifiedLabeler, file: Path) -> None:
         self._labeler = labeler
+        self._file = file
         self.name, self.version = labeler.name, labeler.version
-        file.write_text(f"{start.cpu} {start.wall}")
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """As the labeler does."""
-        return self._labeler.label_simplified(pages)
+        before = Cost.now()
+        labels = self._labeler.label_simplified(pages)
+        note(self._file, "engine", Cost.now() - before)
+        return labels
 
 
 @dataclass(frozen=True)
 class TimedLoader:
-    """Starts an engine, and leaves in a file what the start took."""
+    """Starts an engine, and leaves in a file what its start took, and each of its calls."""
 
     file: Path
 
@@ -65,15 +96,28 @@ class TimedLoader:
         # The worker's CPU so far is Python's own start and its imports: part of what is paid once.
         wall = time.monotonic()
         labeler = load_labeler(settings)
-        labeler.label_simplified([SimplifiedPage('<html><body><p _item_id="1">One.</p></body></html>', 1)])
-        return Timed(labeler, Cost(time.process_time(), time.monotonic() - wall), self.file)
+        labeler.label_simplified([ONE])
+        note(self.file, "start", Cost(time.process_time(), time.monotonic() - wall))
+        return Timed(labeler, self.file)
+
+
+def note(file: Path, what: str, cost: Cost) -> None:
+    """Add a line to the file."""
+    with file.open("a") as opened:
+        opened.write(f"{what} {cost.cpu} {cost.wall}\n")
+
+
+def noted(file: Path, what: str) -> Cost:
+    """Return the sum of the file's lines on something."""
+    costs = [line.split()[1:] for line in file.read_text().splitlines() if line.startswith(what)]
+    return Cost(sum(float(cpu) for cpu, _ in costs), sum(float(wall) for _, wall in costs))
 
 
 def main(arguments: list[str]) -> int:
     """Label the pages both ways and print what the stage takes more."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
-    parser.add_argument("--pages", type=int, default=100)
+    parser.add_argument("--pages", type=int, nargs=2, default=(30, 120), metavar="N", help="of the two batches")
     parser.add_argument("--most", type=int, default=8192, metavar="TOKENS", help="leave longer pages out")
     parser.add_argument("--model", type=Path, help="a checkpoint instead of a tiny random one")
     options = parser.parse_args(arguments)
@@ -91,7 +135,7 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
         make_config(bare)
         copy_tokenizer(bare)
     counter = PageEncoder.load(lm_settings({"model": str(bare)})).count_tokens
-    choice = choose(options.data, options.pages, 0, options.most, counter)
+    choice = choose(options.data, WARM_UP + sum(options.pages), 0, options.most, counter)
     model = options.model or make_checkpoint(folder / "tiny", sorted(choice.pages, key=lambda page: page.n_blocks)[5:9])
     settings = load(
         assignments=[
@@ -99,32 +143,56 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
             "stages.engine_threads=1",
         ]
     )  # fmt: skip
-    write_archive(folder / "pages.warc", choice.sources)
-    rows, stage, start = through_spark(settings, folder)
-    direct = without_spark(settings, rows)
-    print(f"{len(rows)} pages of at most {options.most} tokens ({choice.share:.0%} of all), one thread")
-    print(f"engine start: {start.cpu:.1f} CPU s, {start.wall:.1f} s wall, once a worker")
-    work = stage - start
-    print(f"stage label without it: {work.cpu:.1f} CPU s, {work.wall:.1f} s wall")
-    print(f"decoder without Spark: {direct.cpu:.1f} CPU s, {direct.wall:.1f} s wall")
-    print(f"lost to Spark: {1 - direct.cpu / work.cpu:.1%} of CPU, {1 - direct.wall / work.wall:.1%} of wall")
-
-
-def through_spark(settings: Settings, folder: Path) -> tuple[list[dict[str, Any]], Cost, Cost]:
-    """Return the rows of `blocks` in the stage's order, what the stage cost, and the engine's start in it."""
     spark = open_session(settings.spark, "lm_stage")
-    output = str(folder / "out")
-    made = run_stages(spark, ["preprocess"], output, settings, str(folder / "pages.warc"))
-    before = cpu_of_all()
-    outcome = run_stages(spark, ["label"], output, settings, loader=TimedLoader(folder / "start"))
-    if made.complaints or outcome.complaints or outcome.totals.label.failed:
-        raise SystemExit(f"it did not end well: {made.complaints}, {outcome.complaints}, {outcome.totals.label}")
-    stage = Cost(cpu_of_all() - before, outcome.totals.label.seconds)
-    columns = ("simplified_html", "item_ids", "tokens", "page_id")
-    rows = [row.asDict() for row in Tables(spark, output).read("blocks").select(*columns).collect()]
+    outputs = preprocessed(spark, settings, folder, choice, options.pages)
+    stages = [through_spark(spark, settings, output) for output in outputs]
+    start = noted(outputs[0] / "costs", "start")
+    rows = [in_the_stages_order(spark, output) for output in outputs]
     spark.stop()
-    start = Cost(*map(float, (folder / "start").read_text().split()))
-    return sorted(rows, key=lambda row: (-row["tokens"], row["page_id"])), stage, start
+    directs = without_spark(settings, rows)
+    few, many = (
+        Measured(len(rows[at]), stages[at], noted(outputs[at] / "costs", "engine"), directs[at]) for at in (1, 2)
+    )
+    print(f"pages of at most {options.most} tokens ({choice.share:.0%} of all), one thread")
+    print(f"engine start: {start.cpu:.1f} CPU s, {start.wall:.1f} s wall, once a worker")
+    show(few)
+    show(many)
+    show_shares(few, many)
+
+
+def preprocessed(
+    spark: SparkSession, settings: Settings, folder: Path, choice: Choice, n_pages: Sequence[int]
+) -> list[Path]:
+    """Return a folder with the tables `pages` and `blocks` for the warming up, and for each of the batches: no page is in two, as
+    an engine remembers."""
+    outputs, start = [], 0
+    for number, n in enumerate((WARM_UP, *n_pages)):
+        write_archive(folder / f"{number}.warc", choice.sources[start : start + n])
+        output = folder / f"out{number}"
+        made = run_stages(spark, ["preprocess"], str(output), settings, str(folder / f"{number}.warc"))
+        if made.complaints:
+            raise SystemExit(f"it did not end well: {made.complaints}")
+        outputs.append(output)
+        start += n
+    return outputs
+
+
+def through_spark(spark: SparkSession, settings: Settings, output: Path) -> Cost:
+    """Return what the stage cost, the start of an engine left out."""
+    before = cpu_of_all()
+    outcome = run_stages(spark, ["label"], str(output), settings, loader=TimedLoader(output.parent / "costs"))
+    cost = Cost(cpu_of_all() - before, outcome.totals.label.seconds)
+    if outcome.complaints or outcome.totals.label.failed:
+        raise SystemExit(f"it did not end well: {outcome.complaints}, {outcome.totals.label}")
+    (output.parent / "costs").rename(output / "costs")
+    return cost - noted(output / "costs", "start")
+
+
+def in_the_stages_order(spark: SparkSession, output: Path) -> list[dict[str, Any]]:
+    """Return the rows of `blocks` as the engine gets them."""
+    columns = ("simplified_html", "item_ids", "tokens", "page_id")
+    rows = [row.asDict() for row in Tables(spark, str(output)).read("blocks").select(*columns).collect()]
+    return sorted(rows, key=lambda row: (-row["tokens"], row["page_id"]))
 
 
 def cpu_of_all() -> float:
@@ -134,14 +202,41 @@ def cpu_of_all() -> float:
     return float(sum(one.user + one.system for one in times))
 
 
-def without_spark(settings: Settings, rows: list[dict[str, Any]]) -> Cost:
-    """Return what the decoder takes for the same batches of pages."""
+def without_spark(settings: Settings, batches: Sequence[list[dict[str, Any]]]) -> list[Cost]:
+    """Return what the decoder takes for the same pages, each batch's in the same calls."""
     labeler = load_labeler(settings)
-    labeler.label_simplified([SimplifiedPage('<html><body><p _item_id="1">One.</p></body></html>', 1)])
-    cpu, wall = time.process_time(), time.monotonic()
-    for group in groups(rows, settings.stages):
-        labeler.label_simplified([SimplifiedPage(row["simplified_html"], len(row["item_ids"])) for row in group])
-    return Cost(time.process_time() - cpu, time.monotonic() - wall)
+    labeler.label_simplified([ONE])
+    costs = []
+    for rows in batches:
+        before = Cost.now()
+        for group in groups(rows, settings.stages):
+            labeler.label_simplified([SimplifiedPage(row["simplified_html"], len(row["item_ids"])) for row in group])
+        costs.append(Cost.now() - before)
+    return costs
+
+
+def show(batch: Measured) -> None:
+    """Print the figures of one batch."""
+    print(
+        f"{batch.pages} pages: stage {batch.stage.cpu:.1f} CPU s, {batch.stage.wall:.1f} s wall, of it in the engine "
+        f"{batch.engine.cpu:.1f} and {batch.engine.wall:.1f}; decoder without Spark {batch.direct.cpu:.1f} and "
+        f"{batch.direct.wall:.1f}; lost to Spark {1 - batch.direct.cpu / batch.stage.cpu:.1%} of CPU, "
+        f"{1 - batch.direct.wall / batch.stage.wall:.1%} of wall"
+    )
+
+
+def show_shares(few: Measured, many: Measured) -> None:
+    """Print what grows with the pages and what does not."""
+    more = many.pages - few.pages
+    for name, two, one, engine in (
+        ("CPU", many.spark.cpu, few.spark.cpu, many.engine.cpu - few.engine.cpu),
+        ("wall", many.spark.wall, few.spark.wall, many.engine.wall - few.engine.wall),
+    ):
+        page = (two - one) / more
+        print(
+            f"Spark's {name} seconds: {one - few.pages * page:.1f} a batch and {page:.4f} a page, which is "
+            f"{page * more / (page * more + engine):.1%} of what a page takes"
+        )
 
 
 if __name__ == "__main__":

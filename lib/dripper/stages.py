@@ -137,18 +137,19 @@ class Splits:
     """What the second half needs of a page, wherever it comes from.
 
     texts: of the blocks, in order. prune: from main item ids to main HTML. whole: the page, and the text of which Trafilatura
-    makes its choice; called only where no block is main.
+    makes its choice; called only where no block is main. profile: that split it.
     """
 
     title: str
     texts: Sequence[str]
     prune: Callable[[Collection[int]], str]
     whole: Callable[[], tuple[Page, str]]
+    profile: str
 
     @classmethod
     def of_page(cls, page: Page, text: str) -> "Splits":
         """From the page in hand and its text as decoded."""
-        return cls(page.title, [block.text for block in page.blocks], page.prune, lambda: (page, text))
+        return cls(page.title, [block.text for block in page.blocks], page.prune, lambda: (page, text), page.profile)
 
     @classmethod
     def of_prepared(cls, made: Prepared, profile: str) -> "Splits":
@@ -161,9 +162,10 @@ class Splits:
             restored = html_core.restore(made.mapping_html, made.title, profile)
             return replace(restored, metadata=made.metadata), made.mapping_html
 
-        return cls(
-            made.title, made.texts, lambda main_ids: html_core.prune(made.mapping_html, main_ids, profile), whole
-        )
+        def prune(main_ids: Collection[int]) -> str:
+            return html_core.prune(made.mapping_html, main_ids, profile)
+
+        return cls(made.title, made.texts, prune, whole, profile)
 
 
 class Finisher:
@@ -202,7 +204,7 @@ class Finisher:
         language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]))
         return Extraction(
             main_html=main_html,
-            markdown=html_core.to_markdown(main_html),
+            markdown=html_core.to_markdown(main_html, is_pruned=page.profile != "mineru-1.1"),
             title=title,
             language=language,
             language_probability=probability,

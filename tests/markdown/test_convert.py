@@ -89,6 +89,18 @@ def test_the_words_of_real_pages_come_through(index):
         assert len(missing) <= 0.02 * len(words), (convert, missing[:20])
 
 
+@pytest.mark.parametrize("index", range(11))
+@pytest.mark.parametrize("step", [1, 2, 3])
+def test_what_prune_wrote_needs_no_parser(index: int, step: int) -> None:
+    page = pages()[index]
+    main_html = page.prune(page.item_ids[::step])
+    assert to_markdown(main_html, is_pruned=True) == to_markdown(main_html)
+
+
+def test_what_is_called_pruned_and_is_not_becomes_text() -> None:
+    assert to_markdown("<p>one<div>two</p>", is_pruned=True).split() == ["one", "two"]
+
+
 def test_control_characters_are_left_out():
     assert to_markdown("<p>a\x01" + "\x02" * 1000 + "b</p>") == "ab\n"
 

@@ -14,6 +14,7 @@ from dripper.errors import ErrorCode, PageError
 from dripper.labels import Labels, load
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm import LmLabeler
+from dripper.labels.lm.parallel import cache_tokens
 from labelled import pages
 
 pytestmark = pytest.mark.vllm
@@ -88,7 +89,12 @@ def test_parallel_gives_the_state_machines_labels(
 
         assert fails_and_lives_on(parallel, simplified[:4], oracle["labels"][:4], at=2)
 
-        # From the second pass on, what did not change comes from the cache.
+        # The cache has the size that was asked for: 3 layers, keys and values, 2 heads of 32 numbers of 4 bytes.
+        assert 0.95 * 2**30 < cache_tokens(parallel._decoder._engine) * 3 * 2 * 2 * 32 * 4 <= 2**30
+        parallel._decoder._cache_tokens = 5000
+        assert same(parallel.label_simplified(simplified), oracle["labels"])
+
+        # From the second pass on, what did not change comes from the cache; from the second page on, the instruction.
         prompts = sum(
             len(parallel.encoder.job(window).prompt_ids)
             for page in simplified

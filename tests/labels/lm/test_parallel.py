@@ -12,7 +12,7 @@ from dripper.labels.lm import parallel
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.decision import Decision
 from dripper.labels.lm.encoder import Job
-from dripper.labels.lm.parallel import ParallelDecoder, unsettled_margins
+from dripper.labels.lm.parallel import ParallelDecoder, Reading, cache_tokens, cached_tokens, margins_at, rounds
 from dripper.labels.lm.template import Templates
 
 
@@ -32,6 +32,9 @@ class Rows:
     def numpy(self) -> Any:
         return self._rows
 
+    def __len__(self) -> int:
+        return len(self._rows)
+
 
 def logits(ids: Sequence[int]) -> Any:
     """A causal model: the logits at a position depend on the tokens up to it."""
@@ -40,27 +43,30 @@ def logits(ids: Sequence[int]) -> Any:
 
 
 class Engine:
-    """A pooling engine with a prefix cache of blocks of 4 tokens, by salt; returns rows only for what it did not have."""
+    """A pooling engine with a prefix cache of blocks of 4 tokens, by salt; returns rows only for what it did not have. It
+    forgets what it has not read for longest where it would hold more than `capacity` blocks."""
 
-    def __init__(self) -> None:
-        self.cache: set[tuple[str, tuple[int, ...]]] = set()
+    def __init__(self, capacity: int = 1 << 30) -> None:
+        self.capacity = capacity
+        self.cache: dict[tuple[str, tuple[int, ...]], None] = {}
         self.batches: list[int] = []
 
     def encode(self, inputs: list[dict[str, Any]], parameters: Any, **options: Any) -> list[Any]:
         assert options == {"pooling_task": "token_classify", "use_tqdm": False}
         assert parameters.skip_reading_prefix_cache is False
         self.batches.append(len(inputs))
-        return [self._one(one["prompt_token_ids"], one["cache_salt"]) for one in inputs]
+        return [self._one(one["prompt_token_ids"], one.get("cache_salt", "")) for one in inputs]
 
     def _one(self, ids: list[int], salt: str) -> Any:
-        ends = range(4, len(ids), 4)
-        cached = max((end for end in ends if (salt, tuple(ids[:end])) in self.cache), default=0)
-        self.cache |= {(salt, tuple(ids[:end])) for end in ends}
-        return SimpleNamespace(
-            prompt_token_ids=ids,
-            num_cached_tokens=cached,
-            outputs=SimpleNamespace(data=Rows(logits(ids)[cached:])),
-        )
+        blocks = [(salt, tuple(ids[:end])) for end in range(4, len(ids), 4)]
+        cached = 4 * next((at for at, block in enumerate(blocks) if block not in self.cache), len(blocks))
+        # As vLLM frees them: the last block of an input is forgotten first.
+        for block in reversed(blocks):
+            self.cache.pop(block, None)
+            self.cache[block] = None
+        for block in [*self.cache][: max(0, len(self.cache) - self.capacity)]:
+            del self.cache[block]
+        return SimpleNamespace(prompt_token_ids=ids, outputs=SimpleNamespace(data=Rows(logits(ids)[cached:])))
 
 
 def greedy(job: Job, templates: Templates) -> list[bool]:
@@ -79,27 +85,84 @@ def _vllm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "load", lambda _: SimpleNamespace(PoolingParams=SimpleNamespace))
 
 
+def decoder_of(engine: Engine, cache_tokens: int = 1 << 30) -> ParallelDecoder:
+    return ParallelDecoder(engine, Templates(FORMS["compact"], encode), Decision(), cache_tokens)
+
+
+def length(job: Job) -> int:
+    return len(job.prompt_ids) + int(Templates(FORMS["compact"], encode).of(job.n_blocks).holes[-1])
+
+
+INSTRUCTION = [5] * 20
+JOBS = [Job([*INSTRUCTION, seed, 3, seed + 1], 1 + seed * 3 % 40) for seed in range(30)]
+
+
 @pytest.mark.usefixtures("_vllm")
-def test_the_state_machines_labels_with_a_cache_that_hides_logits() -> None:
-    templates = Templates(FORMS["compact"], encode)
+def test_the_state_machines_labels_from_the_cache_for_all_but_what_changed() -> None:
     engine = Engine()
-    decoder = ParallelDecoder(engine, templates, Decision())
-    jobs = [Job([seed, 3, seed + 1], 1 + seed * 3 % 40) for seed in range(30)]
-    for _ in range(2):
-        # The second time the cache holds every draft of the first: only the salt keeps them apart.
-        decoded = decoder.decode(jobs)
-        for job, one in zip(jobs, decoded, strict=True):
-            assert one.main.tolist() == greedy(job, templates)
-            assert ((one.margins > 0) == one.main).all()
-            length = len(job.prompt_ids) + int(templates.of(job.n_blocks).holes[-1])
-            assert length <= one.tokens <= one.passes * length
+    decoded = decoder_of(engine).decode(JOBS)
+    for job, one in zip(JOBS, decoded, strict=True):
+        assert one.main.tolist() == greedy(job, Templates(FORMS["compact"], encode))
+        assert ((one.margins > 0) == one.main).all()
     assert max(one.passes for one in decoded) > 3
     assert engine.batches[0] == 30
-    assert len(engine.batches) == 2 * max(one.passes for one in decoded)
+    assert len(engine.batches) == max(one.passes for one in decoded)
+    # The first page pays for the instruction, which all share; no pass of any page computes its own beginning again.
+    assert decoded[0].tokens == length(JOBS[0])
+    for job, one in zip(JOBS[1:], decoded[1:], strict=True):
+        first = length(job) - len(INSTRUCTION)
+        assert first <= one.tokens <= first + (one.passes - 1) * (length(job) - len(INSTRUCTION))
+
+
+@pytest.mark.usefixtures("_vllm")
+def test_pages_seen_before_and_pages_seen_twice_in_a_batch_are_scored_apart() -> None:
+    decoder = decoder_of(Engine())
+    first = decoder.decode(JOBS)
+    # The cache holds every draft of the first time, and would hide the logits.
+    for again in (decoder.decode(JOBS), decoder.decode([job for job in JOBS for _ in range(2)])[::2]):
+        for one, two in zip(first, again, strict=True):
+            assert np.array_equal(one.main, two.main)
+            assert np.array_equal(one.margins, two.margins)
+    # One pass that showed nothing, of less than a block; then all passes with a salt.
+    job, once, twice = JOBS[13], first[13], decoder.decode(JOBS)[13]
+    assert twice.passes == once.passes + 1
+    assert length(job) < twice.tokens <= once.tokens + len(INSTRUCTION) + 4
+
+
+@pytest.mark.usefixtures("_vllm")
+def test_no_more_pages_share_a_pass_than_the_cache_can_hold() -> None:
+    templates = Templates(FORMS["compact"], encode)
+    tokens = 400
+    small, large = Engine(capacity=tokens // 4), Engine()
+    decoded = decoder_of(small, tokens).decode(JOBS)
+    assert max(small.batches) < 30
+    assert sum(one.tokens for one in decoded) == sum(one.tokens for one in decoder_of(large).decode(JOBS))
+    # What it would cost to have all pages in each pass.
+    lockstep = decoder_of(Engine(capacity=tokens // 4)).decode(JOBS)
+    assert sum(one.tokens for one in lockstep) > 1.5 * sum(one.tokens for one in decoded)
+    assert all(np.array_equal(one.main, two.main) for one, two in zip(decoded, lockstep, strict=True))
+
+    readings = [Reading(job, templates.of(job.n_blocks)) for job in JOBS]
+    groups = list(rounds(readings, tokens))
+    assert [reading for group in groups for reading in group] == readings
+    held = [sum(one.length + len(one.template.tokens) for one in group) for group in groups]
+    assert all(size <= tokens for size in held)
+    assert all(
+        size + after[0].length + len(after[0].template.tokens) > tokens
+        for size, after in zip(held, groups[1:], strict=False)
+    )
+    assert [len(group) for group in rounds(readings, 1)] == [1] * 30
+    assert list(rounds([], 1)) == []
+
+
+def test_the_size_of_an_engines_cache() -> None:
+    config = SimpleNamespace(cache_config=SimpleNamespace(num_gpu_blocks=100, block_size=16))
+    assert cache_tokens(SimpleNamespace(llm_engine=SimpleNamespace(vllm_config=config))) == 1600
 
 
 def test_logits_that_the_cache_hid_are_never_taken_for_others() -> None:
     output = SimpleNamespace(prompt_token_ids=range(10), outputs=SimpleNamespace(data=Rows(np.zeros((4, 2)))))
-    assert unsettled_margins(output, np.array([6, 9])).tolist() == [0, 0]
+    assert cached_tokens(output) == 6
+    assert margins_at(output, np.array([6, 9])).tolist() == [0, 0]
     with pytest.raises(PageError, match="no logits for 6 cached tokens, the first open label stands at 5"):
-        unsettled_margins(output, np.array([5, 9]))
+        margins_at(output, np.array([5, 9]))
