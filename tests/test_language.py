@@ -32,3 +32,10 @@ def test_only_the_start_is_looked_at() -> None:
     text = "The ferry leaves the harbour at noon. " * 100
     assert len(text) > SAMPLE_CHARACTERS
     assert detect(text) == detect(text + "Die Fähre verlässt mittags den Hafen. " * 1000)
+
+
+def test_a_start_that_tells_little_does_not_decide() -> None:
+    names = "Ana Berg, Jon Dahl, Ole Lind, Per Vik, Eva Holm, Tor Moen, Liv Aas, Kim Ruud, Nils Foss, Siri Lie. " * 3
+    text = names + "Die Fähre verlässt mittags den Hafen, und niemand winkt vom Steg. " * 10
+    assert detect(names)[0] != "de"
+    assert detect(text)[0] == "de"
