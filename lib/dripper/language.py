@@ -11,7 +11,8 @@ SAMPLE_CHARACTERS = 800
 1,500 on 724, at 1.06 ms."""
 
 _FIRST_CHARACTERS, _SURE = 300, 0.99
-"""So many characters decide where they are that sure: on 810 of 968 pages in 30 languages, always as 10,000 do, at half the cost."""
+"""So many characters decide where they are that sure: on 810 of 968 pages in 30 languages, each time as 10,000 do. Half the
+cost."""
 
 _MINIMUM_LETTERS = 20
 """Below this the detector answers `sr` or `zxx` with a probability under 0.03: no answer is better."""
