@@ -13,7 +13,7 @@ from labelled import pages
 
 
 def metadata(html: str) -> Metadata:
-    return metadata_of(parse_document(html))
+    return metadata_of(parse_document(html).css("meta, script, p"))
 
 
 def json_ld(source: str) -> Metadata:

@@ -5,9 +5,10 @@ description, 81 % an `og:type`, 55 % JSON-LD. Labelers read it; nothing of it be
 """
 
 import json
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborNode
 
 # A script beyond it is a shop's whole catalogue; the 2,300 pages have none.
 MAX_JSON_CHARS = 1_000_000
@@ -25,17 +26,21 @@ class Metadata(NamedTuple):
     body: str = ""
 
 
-def metadata_of(document: LexborHTMLParser) -> Metadata:
-    """Return what a document says about itself; broken JSON is skipped."""
+def metadata_of(nodes: Iterable[LexborNode]) -> Metadata:
+    """Return what the `meta` and `script` elements of a document say about it; broken JSON is skipped.
+
+    nodes: with these among them, in document order.
+    """
     types: dict[str, None] = {}
     descriptions: dict[str, None] = {}
     texts: dict[str, None] = {}
-    # One query: each walks the whole page (0.2 ms).
-    for node in document.css('meta[content], script[type="application/ld+json" i]'):
-        if node.tag == "script":
+    for node in nodes:
+        tag = node.tag
+        if tag == "script" and (node.attributes.get("type") or "").lower() == "application/ld+json":
             _read_json(node.text(), types, texts)
+        attributes = node.attributes if tag == "meta" else {}
+        if "content" not in attributes:
             continue
-        attributes = node.attributes
         name = (attributes.get("property") or attributes.get("name") or "").lower()
         if name == "og:type":
             types[(attributes["content"] or "").strip().lower()] = None

@@ -7,22 +7,14 @@ dropped, and where in the mapping their ids land.
 
 import re
 from collections.abc import Collection
+from functools import partial
 
 from dripper.html.blocks import Block, number
 from dripper.html.mapping import WRAPPER
 from dripper.html.mineru_tree import FORBIDDEN, Source, read_source, show_angles
 from dripper.html.page import Page
 from dripper.html.segment import NOT_BLOCK, Paragraph, segment
-from dripper.html.simplify import (
-    CUTOFF,
-    ELLIPSIS,
-    HEAD,
-    TAIL,
-    ShortTags,
-    shorten_lists,
-    truncate,
-    written,
-)
+from dripper.html.simplify import CUTOFF, ELLIPSIS, HEAD, TAIL, ShortTags, shorten_lists, truncate, written
 from dripper.markup.limits import ParserLimits
 from dripper.markup.tags import INLINE
 from dripper.markup.tree import Tree, attributes, escape
@@ -40,7 +32,7 @@ def preprocess_exactly(html: str, limits: ParserLimits) -> Page:
     paragraphs, entered = segment(tree, texts, source.removed)
     survivors = _survivors(source, paragraphs, entered)
     parts = _reparsed(source)
-    short = ShortTags(tree.names, _without_control if source.has_forbidden else str)
+    short = ShortTags(tree.names, partial(_CONTROL.sub, "\ufffd") if source.has_forbidden else str)
     shorten_lists(tree, parts, [paragraph[:3] for paragraph in survivors])
     kept = [paragraph for paragraph in survivors if _is_shown(parts, paragraph, short)]
     blocks = number(tree, texts, kept, check=False)
@@ -54,10 +46,6 @@ def preprocess_exactly(html: str, limits: ParserLimits) -> Page:
     simplified_html = show_angles(HEAD + written(tree, parts, short, blocks) + TAIL)
     mapping_html = show_angles(_Mapper(source, entered).write(blocks))
     return Page(tree, blocks, source.title, "mineru-1.1", simplified_html, mapping_html)
-
-
-def _without_control(tag: str) -> str:
-    return _CONTROL.sub("\ufffd", tag)
 
 
 def _survivors(source: Source, paragraphs: list[Paragraph], entered: list[int]) -> list[Paragraph]:

@@ -22,7 +22,8 @@ from dripper.markup.tags import HTML_VOID
 from dripper.markup.tree import Tree, attribute
 
 _UNSEEN = "script, style, template, link, meta, base, noembed, datalist, iframe, noframes, xmp, plaintext, body title, svg desc"
-"""What shows nothing, and the elements whose content is serialised unescaped, which would not scan."""
+"""What shows nothing, and the elements whose content is serialised unescaped, which would not scan. One query, which finds
+what `metadata_of` reads too: each walks the whole page."""
 DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
 _OPENS_LATER = re.compile(
     r"tab-?_?(?:panel|content|pane)|accordi?on|collaps|faq|toggle|expand|until-found|subscriber|"
@@ -63,13 +64,14 @@ def parse_page(
     document = parse_document(html)
     if _may_end_in_raw_text(document, html) and (closed := with_raw_text_closed(html)) != html:
         document = parse_document(closed)
-    title, metadata = title_of(document), metadata_of(document)
+    title, unseen = title_of(document), document.css(_UNSEEN)
+    metadata = metadata_of(unseen)
     frames = document.css_first("frameset noframes, html > noframes") if document.body is None else None
     if frames is not None:
         # A frameset has no body of its own; what it offers instead is markup inside a raw text element.
         document = parse_document(frames.text())
-        title = title or title_of(document)
-    _remove_unseen(document)
+        title, unseen = title or title_of(document), document.css(_UNSEEN)
+    _remove(document, unseen)
     markup = (document.html or "<html></html>").replace("&nbsp;", "\u00a0")
     if "cc-alg-uc-text" in markup:
         markup = _WRAPPER_TAG.sub(r"\1span", markup)
@@ -117,13 +119,21 @@ def with_raw_text_closed(html: str) -> str:
 
 def title_of(document: LexborHTMLParser) -> str:
     """Return the page's title on one line, or ""."""
-    # Pictures have titles too; a page's own is in the head, or, where that ended too early, directly in the body.
-    own = (node for node in document.tags("title") if node.parent is not None and node.parent.tag in ("head", "body"))
-    title = next((text for node in own if (text := " ".join(node.text().split()))), "")
+    # Most pages have one, in the head, where this stops; all titles are a walk over the whole page.
+    first = document.css_first("title")
+    title = _own_title(first) if first is not None else ""
+    if not title and first is not None:
+        title = next((text for node in document.tags("title") if (text := _own_title(node))), "")
     if not title:
         node = document.css_first('meta[property="og:title"]') or document.css_first('meta[name="og:title"]')
         title = " ".join(((node.attributes.get("content") if node is not None else "") or "").split())
     return title
+
+
+def _own_title(node: LexborNode) -> str:
+    # Pictures have titles too; a page's own is in the head, or, where that ended too early, directly in the body.
+    is_own = node.parent is not None and node.parent.tag in ("head", "body")
+    return " ".join(node.text().split()) if is_own else ""
 
 
 def read_tags(tags: list[str]) -> dict[str, StartTag]:
@@ -147,13 +157,12 @@ def is_hidden(tag: str) -> bool:
     return not _OPENS_LATER.search(tag)
 
 
-def _remove_unseen(document: LexborHTMLParser) -> None:
+def _remove(document: LexborHTMLParser, unseen: list[LexborNode]) -> None:
     """Take out what shows nothing; `xmp` becomes `pre`, MathJax's source (`<script type="math/tex">`) text.
 
     MathJax shows its sources, and nothing else holds them.
     """
-    # One query: each walks the whole page.
-    for node in document.css(_UNSEEN):
+    for node in unseen:
         kind = (node.attributes.get("type") or "").lower() if node.tag == "script" else ""
         if node.tag in ("xmp", "plaintext"):
             _replace(document, node, "pre", node.text())

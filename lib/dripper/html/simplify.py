@@ -151,27 +151,15 @@ def shorten_lists(tree: Tree, parts: list[str], spans: Sequence[tuple[int, int, 
 
 def _shorten(tree: Tree, parts: list[str], element: int, kids: list[int]) -> None:
     kids = [kid for kid in kids if parts[tree.opens[kid]]]
-    if len(kids) > 2:
-        (_shorten_dl if tree.tags[element] == "dl" else _shorten_ul)(tree, parts, kids)
-
-
-def _shorten_ul(tree: Tree, parts: list[str], kids: list[int]) -> None:
-    _blank(parts, tree.closes[kids[0]] + 2, tree.opens[kids[-1]] - 1)
-    parts[tree.opens[kids[-1]] - 1] = ELLIPSIS
-
-
-def _shorten_dl(tree: Tree, parts: list[str], kids: list[int]) -> None:
-    terms = [kid for kid in kids if tree.tags[kid] == "dt"]
-    if len(terms) < 2:
+    terms = [kid for kid in kids if tree.tags[kid] == "dt"] if tree.tags[element] == "dl" else kids
+    if len(kids) <= 2 or len(terms) < 2:
         return
-    _blank(parts, tree.opens[kids[0]], tree.opens[terms[0]] - 1)
-    _blank(parts, tree.opens[terms[1]], tree.opens[terms[-1]] - 1)
-    parts[tree.opens[terms[-1]] - 1] += ELLIPSIS
-
-
-def _blank(parts: list[str], first: int, last: int) -> None:
-    if last >= first:
-        parts[first : last + 1] = [""] * (last - first + 1)
+    opens, start, end = tree.opens, tree.closes[kids[0]] + 2, tree.opens[terms[-1]]
+    if terms is not kids:
+        start = opens[terms[1]]
+        parts[opens[kids[0]] : opens[terms[0]]] = [""] * (opens[terms[0]] - opens[kids[0]])
+    parts[start:end] = [""] * (end - start)
+    parts[end - 1] += ELLIPSIS
 
 
 def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, table_cutoff: float) -> None:
