@@ -23,11 +23,11 @@ def prepare() -> None:
 
 
 def main(path: str) -> None:
-    """Print {"mineru simplify": [seconds, …], "mineru prune": […]}."""
+    """Print {"mineru simplify": [seconds, …], "mineru prune": […], "mineru blocks": [how many it finds, …]}."""
     prepare()
     simplify = importlib.import_module("mineru_html.process.simplify_html").simplify_html
     extract = importlib.import_module("mineru_html.process.map_to_main").extract_main_html
-    times: dict[str, list[float]] = {"mineru simplify": [], "mineru prune": []}
+    times: dict[str, list[float]] = {"mineru simplify": [], "mineru prune": [], "mineru blocks": []}
     for html in pickle.loads(Path(path).read_bytes()):
         mapping = ""
         start = time.process_time()
@@ -41,6 +41,7 @@ def main(path: str) -> None:
         extract(mapping, labels)
         times["mineru simplify"].append(middle - start)
         times["mineru prune"].append(time.process_time() - middle)
+        times["mineru blocks"].append(blocks)
     sys.stdout.write(json.dumps(times))
 
 

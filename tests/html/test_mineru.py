@@ -82,3 +82,11 @@ def test_comments_in_attributes_are_written_as_libxml2_does(html, kept):
 def test_a_declaration_in_a_script_goes_and_leaves_the_rest_of_it():
     page = preprocess("<script>if (a <b) x = '&lt;' + '<?xml version=1?>';</script><p>y", "mineru-1.1")
     assert "<script>if (a <b) x = '&lt;' + '';</script>" in page.mapping_html
+
+
+def test_texts_behind_hidden_elements_move_to_the_sibling_before_each():
+    hidden = '<i style="display:none">-</i>'
+    page = preprocess(f"<p>a{hidden}b<b>c</b>{hidden}d{hidden}e</p><p>{hidden}f<br>{hidden}g</p>", "mineru-1.1")
+    assert page.simplified_html.partition("<body>")[2].startswith(
+        '<p _item_id="1">ab<b>cde</b></p><p _item_id="2">f<br>g</p>'
+    )

@@ -35,6 +35,36 @@ def test_long_text_is_cut_after_500_characters_with_its_tags_closed():
     assert html == '<p _item_id="1">' + "a" * 490 + "<b>" + "b" * 10 + "...<i></i></b></p>"
 
 
+@pytest.mark.parametrize("profile", ["dripper", "mineru-1.1"])
+@pytest.mark.parametrize(
+    ("before", "between", "after", "expected"),
+    [
+        (490, "t" * 9, "c", "</dt>ttttttttt<span>....</span></dl></section>"),
+        (490, "t" * 11, "c", "</dt>tttttttttt...</dl></section>"),
+        (480, "t" * 11, "c" * 20, "</dt>ttttttttttt<span>...</span><dt>b</dt><dd>ccccc...</dd></dl></section>"),
+        (10, "t ", "c", "</dt>t <span>...</span><dt>b</dt><dd>c</dd></dl></section>"),
+    ],
+    ids=["in the mark", "in the text", "behind", "not at all"],
+)
+def test_the_mark_of_a_shortened_list_counts_three_characters(profile, before, between, after, expected):
+    html = f'<section cc-no-block="true"><dl><dt>{"a" * before}</dt>{between}<dt>b</dt><dd>{after}</dd></dl></section>'
+    assert preprocess(html, profile).simplified_html.removesuffix(TAIL).partition("a</dt>")[2] == expected[5:]
+
+
+def test_lists_behind_a_cut_become_shells_but_in_tables():
+    lists = "<ul><li>1</li><li>2</li><li>3</li></ul>"
+    html = simplified(f'<section cc-no-block="true">{"a" * 505}{lists}<table><tr><td>x{lists}</table></section>')
+    assert "...<ul><li></li><span></span><li></li></ul><table>" in html
+    assert "<td>x<ul><li>1</li><span>...</span><li>3</li></ul></td>" in html
+
+
+@pytest.mark.parametrize("profile", ["dripper", "mineru-1.1"])
+def test_white_space_in_attributes_stays(profile):
+    html = '<p class=" a  b\tc&nbsp;d " id="\u3000e\nf">x  y\n<img src=x alt="q \n r">'
+    expected = '<p class="a  b\tc\u00a0d" id="e\nf" _item_id="1">x y <img src="x" alt="q \n r"></p>'
+    assert preprocess(html, profile).simplified_html == HEAD + expected + TAIL
+
+
 def test_text_of_tables_is_cut_much_later():
     html = simplified("<table>" + "<tr><td>" + "x" * 100 + "</td></tr>" * 3 + "</table>")
     assert html.count("x") == 100

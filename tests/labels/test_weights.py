@@ -68,7 +68,7 @@ def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = tmp_path / "w.npz"
     save_weights(SMALL, path)
     monkeypatch.setattr(module, "FORMAT", 99)
-    with pytest.raises(MachineError, match="format 3, expected 99"):
+    with pytest.raises(MachineError, match="format 4, expected 99"):
         load_weights(path)
 
 

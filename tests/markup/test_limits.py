@@ -23,9 +23,10 @@ def test_real_pages_pass(page: "object") -> None:
         ("<select>" + "<option>" * (MAX_OPTIONS + 1), "a select with 20001 options; the limit is 20000"),
         ("<div>" * 40_000, "elements nested too deeply: .* steps; the limit is 400000000"),
         ("<DIV>" * 40_000, "elements nested too deeply"),
+        ("<SELECT>\u4e2d\ud800" + "<Option>" * (MAX_OPTIONS + 1), "a select with 20001 options; the limit is 20000"),
         ("<ul>" * 60_000, "elements nested too deeply"),
     ],
-    ids=["attributes", "options", "depth", "capitals", "lists"],
+    ids=["attributes", "options", "depth", "capitals", "no ASCII", "lists"],
 )
 def test_what_grows_with_the_square_is_refused(html: str, words: str) -> None:
     with pytest.raises(PageError, match=words) as caught:

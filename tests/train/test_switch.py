@@ -72,6 +72,6 @@ def test_without_pages_to_learn_from_nothing_is_found(network: Weights) -> None:
     trained = with_switch(network, [made_example(1)], 10.0)
     assert not trained.matrices["switch"].any()
     assert trained.matrices["switch_bias"].tolist() == [NOWHERE, NOWHERE]
-    blocks = made_example(2).blocks
-    asked = probability_of_main(trained, blocks, Conventions("include", "include"))
-    assert np.abs(asked - probability_of_main(trained, blocks, AS_LEARNED)).max() < 0.001
+    blocks, words = made_example(2).blocks, made_example(2).words
+    asked = probability_of_main(trained, blocks, words, Conventions("include", "include"))
+    assert np.abs(asked - probability_of_main(trained, blocks, words, AS_LEARNED)).max() < 0.001

@@ -1,8 +1,12 @@
 """Scores and calibration."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from dripper.labels.decode import decide, probabilities
+from dripper.train.examples import Example
 from dripper.train.validate import Calibration, calibrate, calibration_error, mean_by, page_scores, reliability
 from train.made import made_example
 
@@ -45,3 +49,37 @@ def test_the_calibration_error_weighs_bins_by_words() -> None:
     assert calibration_error([(0.1, 0.1, 50), (0.9, 0.5, 100)]) == pytest.approx(0.4 * 100 / 150)
     assert calibration_error([(0.25, 0.25, 7)]) == 0
     assert calibration_error([]) == 0
+
+
+def beside(example: Example) -> Example:
+    """Return the example with its first half, longer now, in one container, the rest in another; only the first is main."""
+    half, n_blocks = len(example.words) // 2, len(example.words)
+    first = np.arange(n_blocks) < half
+    starts, ends = np.where(first, 0, half), np.where(first, half, n_blocks)
+    page = np.zeros(n_blocks, np.int64)
+    blocks = example.blocks._replace(
+        starts=np.stack([starts, page], axis=1), ends=np.stack([ends, page + n_blocks], axis=1)
+    )
+    words = np.where(first, 5, 1) * example.words
+    matched = np.where(first, words, 0).astype(float)
+    return replace(example, blocks=blocks, words=words, matched=matched, truth_words=int(matched.sum()))
+
+
+def test_scores_are_those_of_the_labeler_with_its_focus() -> None:
+    examples = [beside(example) for example in EXAMPLES]
+    logits = [np.where(np.arange(len(example.words)) < len(example.words) // 2, 3.0, 1.0) for example in examples]
+    chosen = [decide(probabilities(own), example.words).main for example, own in zip(examples, logits, strict=True)]
+    without = np.mean([example.f1(main) for example, main in zip(examples, chosen, strict=True)])
+    scores, _ = page_scores(examples, logits, PLAIN)
+    assert scores.mean() > without
+    assert sum(words for probability, _, words in reliability(examples, logits, PLAIN) if 0.7 < probability < 0.8) == 0
+
+
+def test_the_fit_looks_at_the_network_alone_and_reports_the_labeler() -> None:
+    examples = [beside(example) for example in EXAMPLES]
+    logits = [np.where(example.matched > 0, 1.0, 0.2) for example in examples]
+    found = calibrate(examples, logits)
+    one_container = [replace(page, blocks=plain.blocks) for page, plain in zip(examples, EXAMPLES, strict=True)]
+    alone = calibrate(one_container, logits)
+    assert (found.temperature, found.shift) == (alone.temperature, alone.shift)
+    assert found.f1 == page_scores(examples, logits, found)[0].mean()

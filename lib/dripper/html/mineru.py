@@ -85,12 +85,12 @@ def _survivors(source: Source, paragraphs: list[Paragraph], entered: list[int]) 
     return survivors
 
 
-def _elements(source: Source, paragraph: Paragraph) -> list[int]:
+def _elements(source: Source, paragraph: Paragraph | Block) -> list[int]:
     """Return the outermost elements in a run that are not removed."""
     return [i for i in source.tree.siblings(paragraph.first, paragraph.last) if not source.removed[i]]
 
 
-def _dissolved(tree: Tree, paragraph: Paragraph) -> bool:
+def _dissolved(tree: Tree, paragraph: Paragraph | Block) -> bool:
     """Tell whether the paragraph was a run of the body, which dissolves and leaves its only element."""
     element = paragraph.element
     return not paragraph.is_run and tree.tags[element] in NOT_BLOCK and tree.tags[tree.parents[element]] == "body"
@@ -127,11 +127,14 @@ def _forbidden(text: str) -> bool:
 
 def _bad_tags(source: Source) -> set[str]:
     """Return the start tags that lxml refuses: by name, a character in an attribute, or an attribute's name."""
-    bad_names = {name for name in set(source.tree.names.values()) if _BAD_NAME.search(name)}
-    bad = {tag for tag, name in source.tree.names.items() if name in bad_names} if bad_names else set()
+    tags = source.tree.names
+    bad_names = {name for name in set(tags.values()) if _BAD_NAME.search(name)}
+    bad = {tag for tag, name in tags.items() if name in bad_names} if bad_names else set()
     if source.has_forbidden:
-        bad.update(tag for tag in source.tree.names if _forbidden(tag))
-    return bad | {tag for tag in source.tree.names if " {" in tag and any(map(_is_bad_name, attributes(tag)))}
+        bad.update(tag for tag in tags if _forbidden(tag))
+    if " {" in "".join(tags):
+        bad.update(tag for tag in tags if " {" in tag and any(map(_is_bad_name, attributes(tag))))
+    return bad
 
 
 def _is_bad_name(attribute: str) -> bool:
@@ -189,7 +192,8 @@ class _Mapper:
         self.tree = source.tree
         self.parts = source.tree.parts.copy()
         self.taken: set[int] = set()
-        self.has_selected = any("cc-select" in tag for tag in source.tree.names)
+        tags = "".join(source.tree.names)
+        self.has_selected, self.has_uid = "cc-select" in tags, "data-uid" in tags
         self.texts_of: dict[int, dict[str, list[int]]] = {}
         self.body_is_block = not any(self.tree.tags[element] == "body" for element in entered)
         for element in entered:
@@ -199,17 +203,16 @@ class _Mapper:
     def write(self, blocks: list[Block]) -> str:
         """Return the mapping HTML."""
         for block in blocks:
-            paragraph = Paragraph(block.element, block.first, block.last, block.is_run)
             if not block.is_run:
-                self.mark(paragraph, block.item_id)
-            elif elements := _elements(self.source, paragraph):
+                self.mark(block)
+            elif elements := _elements(self.source, block):
                 self.wrap_elements(block, elements)
             else:
                 self.wrap_text(block)
         _open_empty_items(self.tree, self.parts)
         for element, text in self.source.raw.items():
             self.parts[self.tree.opens[element] + 1] = text
-        if any("data-uid" in tag for tag in self.tree.names):
+        if self.has_uid:
             self.parts[1::2] = [_DATA_UID.sub("", tag) if "data-uid" in tag else tag for tag in self.parts[1::2]]
         return "".join(self.parts)
 
@@ -223,12 +226,12 @@ class _Mapper:
         replaced, count = re.subn(rf"""[\t\n\f\r ]{name}(=("[^"]*"|'[^']*'))?(?=[\t\n\f\r >])""", new, tag, count=1)
         self.parts[index] = replaced if count else tag[:-1] + new + ">"
 
-    def mark(self, paragraph: Paragraph, item_id: int) -> None:
+    def mark(self, block: Block) -> None:
         """Set the id on a block, and `cc-select` if something inside has it (annotated pages of WebMainBench)."""
-        element = paragraph.element
-        if self.body_is_block and _dissolved(self.tree, paragraph):
+        element = block.element
+        if self.body_is_block and _dissolved(self.tree, block):
             element = self.tree.parents[element]
-        self.set_attribute(element, "_item_id", str(item_id))
+        self.set_attribute(element, "_item_id", str(block.item_id))
         for inner in range(element + 1, self.tree.lasts[element] + 1) if self.has_selected else ():
             tag = self.tree.start_tag(inner)
             if "cc-select" in tag and (value := attributes(tag).get("cc-select")) is not None:

@@ -1,4 +1,4 @@
-"""The labeler `cpu`: features of the blocks, a small network, the set of blocks with the highest expected F1.
+"""The labeler `cpu`: features of the blocks, a small network, a focus, the set of blocks with the highest expected F1.
 
 Needs numpy and nothing else: no GPU, no hub, no server. How the weights came to be: `dripper.train.cpu`.
 """
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
 from dripper.html.page import Page
@@ -14,6 +15,7 @@ from dripper.labels.base import Labels
 from dripper.labels.conventions import AS_LEARNED, Conventions
 from dripper.labels.decode import decide, probabilities
 from dripper.labels.features import NAMES, PageFeatures, page_features
+from dripper.labels.focus import focused
 from dripper.labels.network import Array, BlockSequence, ExactOperations, main_logits, snap, states
 from dripper.labels.weights import FloatArray, Weights, load_weights
 
@@ -55,17 +57,26 @@ class CpuLabeler:
     def _label(self, page: PageFeatures) -> Labels:
         windows = range(0, len(page.words), WINDOW_BLOCKS)
         scored = [
-            probability_of_main(self._weights, _window(page.blocks, start), self._conventions) for start in windows
+            probability_of_main(
+                self._weights, _window(page.blocks, start), page.words[start : start + WINDOW_BLOCKS], self._conventions
+            )
+            for start in windows
         ]
         probability = np.concatenate(scored) if scored else np.zeros(0)
         decision = decide(probability, page.words)
         return Labels(decision.main, probability.astype(np.float32), decision.expected_f1)
 
 
-def probability_of_main(weights: Weights, blocks: BlockSequence, conventions: Conventions = AS_LEARNED) -> FloatArray:
-    """Return the calibrated probability of every block to be main under the conventions; shape (n_blocks,)."""
+def probability_of_main(
+    weights: Weights, blocks: BlockSequence, words: npt.NDArray[np.int64], conventions: Conventions = AS_LEARNED
+) -> FloatArray:
+    """Return the calibrated probability of every block to be main under the conventions; shape (n_blocks,).
+
+    words: (n_blocks,), number of words of each block.
+    """
     logits, parts = score_blocks(weights, blocks, switch=conventions != AS_LEARNED)
-    return conventions.applied(probabilities(logits, weights.temperature, weights.shift), probabilities(parts))
+    alone = probabilities(logits, weights.temperature, weights.shift)
+    return conventions.applied(focused(alone, words, blocks.starts, blocks.ends), probabilities(parts))
 
 
 def score_blocks(weights: Weights, blocks: BlockSequence, *, switch: bool = False) -> tuple[FloatArray, FloatArray]:

@@ -19,8 +19,8 @@ from dripper.labels.network import WEIGHT_STEPS, Shape, exact_weights
 
 FloatArray = npt.NDArray[np.float64]
 
-FORMAT = 3
-"""Changes whenever a feature or the network changes its meaning: old weights would give nonsense without an error."""
+FORMAT = 4
+"""Changes whenever a feature, the network or what follows it changes its meaning: old weights would be misread silently."""
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def _score(conventions: Conventions, examples: Sequence[Example], networks: Sequ
 
 
 def _main(example: Example, network: Weights, conventions: Conventions) -> Flags:
-    return decide(probability_of_main(network, example.blocks, conventions), example.words).main
+    return decide(probability_of_main(network, example.blocks, example.words, conventions), example.words).main
 
 
 def _kept(example: Example, main: Flags, part: Flags) -> float:

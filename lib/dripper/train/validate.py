@@ -1,13 +1,14 @@
 """Scores of predictions on held-out pages, and the calibration fitted on them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
 from dripper.labels.decode import decide, probabilities
+from dripper.labels.focus import focused
 from dripper.train.examples import Example
 
 FloatArray = npt.NDArray[np.float64]
@@ -32,20 +33,33 @@ def page_scores(
     """Return the F1 over words of every page, and the one that the decoder expected; both of shape (n_pages,)."""
     scores, expected = [], []
     for example, own in zip(examples, logits, strict=True):
-        decision = decide(probabilities(own, calibration.temperature, calibration.shift), example.words)
+        decision = decide(_focused(example, own, calibration), example.words)
         scores.append(example.f1(decision.main))
         expected.append(decision.expected_f1)
     return np.array(scores), np.array(expected)
 
 
 def calibrate(examples: Sequence[Example], logits: Sequence[FloatArray]) -> Calibration:
-    """Return the temperature and shift of the highest mean F1; ties go to the first of the grid."""
-    candidates = []
-    for temperature, shift in product(TEMPERATURES, SHIFTS):
-        candidate = Calibration(temperature, shift, 0.0)
-        f1 = float(page_scores(examples, logits, candidate)[0].mean())
-        candidates.append(Calibration(temperature, shift, f1))
-    return max(candidates, key=lambda candidate: candidate.f1)
+    """Return the temperature and shift of the highest mean F1 without the focus; ties go to the first of the grid.
+
+    (With the focus the highest F1 is at temperature 2.5: 0.001 more, but a calibration error of 0.083 instead of 0.025.)
+    Its `f1` is the one with the focus.
+    """
+
+    def f1(candidate: tuple[float, float]) -> float:
+        chosen = (
+            decide(probabilities(own, *candidate), page.words) for page, own in zip(examples, logits, strict=True)
+        )
+        return float(np.mean([page.f1(decision.main) for page, decision in zip(examples, chosen, strict=True)]))
+
+    temperature, shift = max(product(TEMPERATURES, SHIFTS), key=f1)
+    found = Calibration(temperature, shift, 0.0)
+    return replace(found, f1=float(page_scores(examples, logits, found)[0].mean()))
+
+
+def _focused(example: Example, logits: FloatArray, calibration: Calibration) -> FloatArray:
+    alone = probabilities(logits, calibration.temperature, calibration.shift)
+    return focused(alone, example.words, example.blocks.starts, example.blocks.ends)
 
 
 def mean_by(
@@ -68,7 +82,9 @@ def reliability(
     examples: Sequence[Example], logits: Sequence[FloatArray], calibration: Calibration
 ) -> list[tuple[float, float, int]]:
     """Return (mean probability, share of main, words) of ten bins of probability; every block counts by its words."""
-    probability = probabilities(np.concatenate(logits), calibration.temperature, calibration.shift)
+    probability = np.concatenate(
+        [_focused(example, own, calibration) for example, own in zip(examples, logits, strict=True)]
+    )
     words = np.concatenate([example.words for example in examples])
     main = np.concatenate([example.main for example in examples])
     bins = np.minimum((probability * RELIABILITY_BINS).astype(int), RELIABILITY_BINS - 1)
