@@ -68,7 +68,7 @@ test-vllm: $(VENV)-vllm/all
 bench-lm: $(VENV)-vllm/all
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make bench-lm DATA=/path/to/data"; exit 1; }
 	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_decoders.py --data $(DATA) --keep $(VENV)-vllm/bench --most 8192
-	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_decoders.py --data $(DATA) --keep $(VENV)-vllm/bench --most 8192 --batch 1 --only 125
+	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_decoders.py --data $(DATA) --keep $(VENV)-vllm/bench --most 8192 --batch 1
 	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_stage.py --data $(DATA)
 	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_overlap.py --data $(DATA)
 
