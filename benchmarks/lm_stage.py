@@ -1,6 +1,6 @@
 """What Spark costs the stage `label`: the decoder `parallel` in the stage, and called without Spark, on the same pages.
 
-    python benchmarks/lm_stage.py --data DIR [--pages 30 120] [--most TOKENS] [--model FOLDER]
+    python benchmarks/lm_stage.py --data DIR [--pages 30 240] [--most TOKENS] [--model FOLDER]
 
 One engine of one thread. The stage labels a few pages first, for the engine's start (paid once a worker) and the JVM's warming up;
 then one batch of the first number of pages, and one of the second. CPU seconds are those of all processes of the job (JVM,
@@ -117,7 +117,7 @@ def main(arguments: list[str]) -> int:
     """Label the pages both ways and print what the stage takes more."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
-    parser.add_argument("--pages", type=int, nargs=2, default=(30, 120), metavar="N", help="of the two batches")
+    parser.add_argument("--pages", type=int, nargs=2, default=(30, 240), metavar="N", help="of the two batches")
     parser.add_argument("--most", type=int, default=8192, metavar="TOKENS", help="leave longer pages out")
     parser.add_argument("--model", type=Path, help="a checkpoint instead of a tiny random one")
     options = parser.parse_args(arguments)
