@@ -30,13 +30,12 @@ from dripper.labels import load
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm import PageEncoder
 from dripper.labels.lm.engine import engine_version
-from lm_pages import Choice, choose
+from lm_pages import ONE_BLOCK, Choice, choose
 from tiny_lm import copy_tokenizer, make_checkpoint, make_config
 
 ALL = 1 << 30
 ROWS = 6
 """At most so many lines of a decoder's figures by length of page."""
-WARM_UP = SimplifiedPage('<html><body><p _item_id="1">One page of one block.</p></body></html>', 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +117,7 @@ def run(batches: Sequence[Sequence[SimplifiedPage]], only: int, keep: Path, **se
     if len(done) >= len(batches):
         return done[: len(batches)]
     labeler: Any = load("lm", **settings)
-    labeler.label_simplified([WARM_UP])
+    labeler.label_simplified([ONE_BLOCK])
     for number in range(len(done), len(batches)):
         done.append(labelled(labeler, number, batches[number]))
         with file.open("a") as opened:

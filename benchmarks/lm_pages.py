@@ -13,6 +13,8 @@ from warcs import write_warc
 
 # Pages looked at for one that is taken: enough where half of them are too long.
 SPARE = 2.5
+ONE_BLOCK = SimplifiedPage('<html><body><p _item_id="1">One.</p></body></html>', 1)
+"""A page for what an engine does at its first call alone."""
 
 
 @dataclass(frozen=True, slots=True)

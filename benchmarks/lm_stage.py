@@ -30,12 +30,11 @@ from dripper.spark.label_worker import groups, load_labeler
 from dripper.spark.run import run_stages
 from dripper.spark.session import open_session
 from dripper.spark.tables import Tables
-from lm_pages import Choice, choose, write_archive
+from lm_pages import ONE_BLOCK, Choice, choose, write_archive
 from tiny_lm import copy_tokenizer, make_checkpoint, make_config
 
 WARM_UP = 4
 """Pages that are labelled before anything is measured."""
-ONE = SimplifiedPage('<html><body><p _item_id="1">One.</p></body></html>', 1)
 
 
 class Cost(NamedTuple):
@@ -96,7 +95,7 @@ class TimedLoader:
         # The worker's CPU so far is Python's own start and its imports: part of what is paid once.
         wall = time.monotonic()
         labeler = load_labeler(settings)
-        labeler.label_simplified([ONE])
+        labeler.label_simplified([ONE_BLOCK])
         note(self.file, "start", Cost(time.process_time(), time.monotonic() - wall))
         return Timed(labeler, self.file)
 
@@ -205,7 +204,7 @@ def cpu_of_all() -> float:
 def without_spark(settings: Settings, batches: Sequence[list[dict[str, Any]]]) -> list[Cost]:
     """Return what the decoder takes for the same pages, each batch's in the same calls."""
     labeler = load_labeler(settings)
-    labeler.label_simplified([ONE])
+    labeler.label_simplified([ONE_BLOCK])
     costs = []
     for rows in batches:
         before = Cost.now()

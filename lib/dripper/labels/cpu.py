@@ -75,8 +75,15 @@ def probability_of_main(
     words: (n_blocks,), number of words of each block.
     """
     logits, parts = score_blocks(weights, blocks, switch=conventions != AS_LEARNED)
-    alone = probabilities(logits, weights.temperature, weights.shift)
-    return conventions.applied(focused(alone, words, blocks.starts, blocks.ends), probabilities(parts))
+    main = focused_probability(logits, weights.temperature, weights.shift, blocks, words)
+    return conventions.applied(main, probabilities(parts))
+
+
+def focused_probability(
+    logits: FloatArray, temperature: float, shift: float, blocks: BlockSequence, words: npt.NDArray[np.int64]
+) -> FloatArray:
+    """Return the probability of main that logits of the network come to, calibrated and focused; shape (n_blocks,)."""
+    return focused(probabilities(logits, temperature, shift), words, blocks.starts, blocks.ends)
 
 
 def score_blocks(weights: Weights, blocks: BlockSequence, *, switch: bool = False) -> tuple[FloatArray, FloatArray]:

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from dripper.labels.cpu import focused_probability
 from dripper.labels.decode import decide, probabilities
-from dripper.labels.focus import focused
 from dripper.train.examples import Example
 
 FloatArray = npt.NDArray[np.float64]
@@ -58,8 +58,7 @@ def calibrate(examples: Sequence[Example], logits: Sequence[FloatArray]) -> Cali
 
 
 def _focused(example: Example, logits: FloatArray, calibration: Calibration) -> FloatArray:
-    alone = probabilities(logits, calibration.temperature, calibration.shift)
-    return focused(alone, example.words, example.blocks.starts, example.blocks.ends)
+    return focused_probability(logits, calibration.temperature, calibration.shift, example.blocks, example.words)
 
 
 def mean_by(
