@@ -1,9 +1,8 @@
-"""From paragraphs to numbered blocks: text, line breaks, link characters, what counts as shown."""
+"""From paragraphs to numbered blocks: text, line breaks, what counts as shown."""
 
 import pytest
 
 from dripper.html import Block, preprocess
-from dripper.html.blocks import link_chars_before
 from dripper.markup.tree import plain_parts
 from labelled import pages
 
@@ -25,19 +24,6 @@ def only(html: str) -> Block:
 )
 def test_text_is_what_is_visible(html: str, text: str) -> None:
     assert only(html).text == text
-
-
-@pytest.mark.parametrize(
-    ("html", "chars"),
-    [
-        ("<p>a <a href=x>bc</a> d", 2),
-        ("<p><a href=x> b &amp; c </a>", 5),
-        ("<p><a><b>x</b> <i>yz</i></a> t <a>u</a>", 4),
-        ("<p>a", 0),
-    ],
-)
-def test_link_characters(html: str, chars: int) -> None:
-    assert only(html).link_chars == chars
 
 
 @pytest.mark.parametrize(
@@ -65,12 +51,9 @@ def test_a_run_stands_inside_its_element() -> None:
 def test_real_pages_have_blocks_in_order_with_counts_that_fit(number: int) -> None:
     page = pages()[number]
     tree = page.elements
-    before = link_chars_before(tree, tree.parts)
     plain = plain_parts(tree, tree.parts)
-    assert len(before) == len(tree.parts) // 2 + 2
     assert len(plain) == len(tree.parts)
     assert set(plain[1::2]) <= {"", "\n"}
     for block in page.blocks:
-        assert 0 <= block.link_chars <= len(block.text)
         assert block.text == block.text.strip()
         assert block.item_id == page.blocks[block.item_id - 1].item_id

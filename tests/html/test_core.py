@@ -15,11 +15,6 @@ def test_every_text_is_in_one_block_in_document_order():
     assert [block.item_id for block in page.blocks] == list(page.item_ids)
 
 
-def test_link_chars_count_blocks_inside_links_too():
-    page = preprocess(PAGE)
-    assert {block.text: block.link_chars for block in page.blocks if block.link_chars} == {"n1 n2": 2, "l": 1, "z": 1}
-
-
 def test_staged_prune_equals_prune_in_hand():
     page = preprocess(PAGE)
     for main_ids in (list(page.item_ids), [1, 3], [2], [9, 10], []):

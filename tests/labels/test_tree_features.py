@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dripper.html import Page, preprocess
+from dripper.labels.links import link_chars
 from dripper.labels.places import places_of
 from dripper.labels.tree_features import INLINE_GROUPS, NAME_GROUPS, NAMES, TAG_GROUPS, tree_features
 from labelled import pages
@@ -11,7 +12,7 @@ from labelled import pages
 
 def matrix_of(page: Page) -> np.ndarray:
     chars = np.array([float(len(block.text)) for block in page.blocks])
-    links = np.array([float(block.link_chars) for block in page.blocks])
+    links = np.array(link_chars(page), float)
     return tree_features(places_of(page), page.elements.tags, chars, links)
 
 

@@ -1,7 +1,6 @@
 """From paragraphs to numbered blocks with their text: what labelers look at (profile `dripper`)."""
 
 from collections.abc import Iterable
-from itertools import accumulate
 from typing import NamedTuple
 
 from dripper.html.segment import Paragraph
@@ -14,8 +13,6 @@ class Block(NamedTuple):
     item_id: 1..N in document order.
     text: its visible text, never truncated; stripped, but inside white space as in the page, and a line break
         at every `br`, cell, item, … inside.
-    link_chars: how many characters of the page's text in it stand inside links (white space at the ends of a link not
-        counted).
     element: the block's element, an index into the page's tree. `tree.path(element)` has its ancestors.
     is_run: the block is only a run of texts and inline elements inside `element`, which may hold other blocks too.
     first, last: the slice `Page.elements.parts[first : last + 1]` is the block's markup.
@@ -23,7 +20,6 @@ class Block(NamedTuple):
 
     item_id: int
     text: str
-    link_chars: int
     element: int
     is_run: bool
     first: int
@@ -36,31 +32,16 @@ def number(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph], *, che
     texts: `tree.parts`, perhaps with texts changed and elements blanked. check: False if all are known to show
         something.
     """
-    plain, linked = plain_parts(tree, texts), link_chars_before(tree, texts)
+    plain = plain_parts(tree, texts)
     blocks: list[Block] = []
     for element, first, last, is_run in paragraphs:
         text = "".join(plain[first : last + 1]).strip()
         if check and not text and not _has_shown_image(texts[first | 1 : last + 1 : 2]):
             continue
         text = unescape(text) if "&" in text else text
-        link_chars = linked[last // 2 + 1] - linked[(first + 1) // 2]
         # Half the time of Block(…), which is Python.
-        blocks.append(tuple.__new__(Block, (len(blocks) + 1, text, link_chars, element, is_run, first, last)))
+        blocks.append(tuple.__new__(Block, (len(blocks) + 1, text, element, is_run, first, last)))
     return blocks
-
-
-def link_chars_before(tree: Tree, texts: list[str]) -> list[int]:
-    """Return for each k how many characters inside links stand in the first k texts, `texts[0 : 2 * k : 2]`."""
-    counts = [0] * (len(texts) // 2 + 1)
-    covered = -1
-    for element in [element for element, tag in enumerate(tree.tags) if tag == "a"]:
-        first, last = tree.opens[element] + 1, tree.closes[element]
-        if first > covered:
-            covered = last
-            for index in range(first, last, 2):
-                if text := texts[index].strip():
-                    counts[index // 2] = len(unescape(text) if "&" in text else text)
-    return list(accumulate(counts, initial=0))
 
 
 def _has_shown_image(tags: list[str]) -> bool:

@@ -164,9 +164,9 @@ def _is_shown(parts: list[str], paragraph: Paragraph, short: ShortTags) -> bool:
 
 def _open_empty_items(tree: Tree, parts: list[str]) -> None:
     """Drop the end tags of empty `li`, as libxml2's writer does."""
-    for element in (i for i, tag in enumerate(tree.tags) if tag == "li"):
+    for element in [i for i, tag in enumerate(tree.tags) if tag == "li"]:
         first, last = tree.opens[element] + 1, tree.closes[element]
-        if not (parts[first] or any(parts[first:last])):
+        if not (parts[first] or any(map(parts.__getitem__, range(first, last)))):
             parts[last] = ""
 
 

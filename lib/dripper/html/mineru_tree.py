@@ -14,6 +14,7 @@ from itertools import pairwise
 from lxml import etree
 
 from dripper.errors import ErrorCode, PageError
+from dripper.html.mineru_direct import Read, has_forbidden, read_directly
 from dripper.html.parse import title_of
 from dripper.markup.document import parse_document
 from dripper.markup.limits import ParserLimits, refuse_costly
@@ -23,7 +24,6 @@ from dripper.markup.tree import Tree, attribute
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that lxml refuses to write into a tree."""
-_CONTROLS = bytes([*range(9), 11, 12, *range(14, 32)])
 
 _REMOVED = frozenset({"title", "head", "style", "script", "link", "meta", "iframe", "frame", "nav"})
 _HIDING = {
@@ -72,7 +72,16 @@ def read_source(html: str, limits: ParserLimits) -> Source:
     refuse_costly(html, limits)
     document = parse_document(html)
     title = title_of(document)
-    text = document.html or "<html></html>"
+    tree, scripts, addresses, is_odd = read_directly(document) or _read_again(parse_document(html).html or "<html></html>")
+    raw = dict(zip([i for i, tag in enumerate(tree.tags) if tag in ("script", "style")], scripts, strict=True))
+    source = Source(tree, raw, tree.parts.copy(), bytearray(len(tree)), title, is_odd)
+    _strip_addresses(source, addresses)
+    _remove(source)
+    return source
+
+
+def _read_again(text: str) -> Read:
+    """Return what libxml2 makes of a page that an HTML5 parser wrote."""
     if "?xml" in text:
         if "&lt;?xml" in text:
             # Modest writes < and > in attributes as they are, so the expression finds its way into them.
@@ -86,20 +95,7 @@ def read_source(html: str, limits: ParserLimits) -> Source:
     markup = etree.tostring(root, encoding="unicode", method="html")
     if "<!--" in markup:
         markup = _hide_includes(markup)
-    tree = scan(markup, LIBXML2_VOID)
-    raw = dict(zip((i for i, tag in enumerate(tree.tags) if tag in ("script", "style")), scripts, strict=True))
-    source = Source(tree, raw, tree.parts.copy(), bytearray(len(tree)), title, _has_forbidden(markup))
-    _strip_addresses(source, addresses)
-    _remove(source)
-    return source
-
-
-def _has_forbidden(markup: str) -> bool:
-    """Tell whether some FORBIDDEN character is in it; libxml2 lets no surrogate through. Half the time of the expression."""
-    data = markup.encode("utf-8", "surrogatepass")
-    if len(data.translate(None, _CONTROLS)) < len(data):
-        return True
-    return not markup.isascii() and ("\ufffe" in markup or "\uffff" in markup)
+    return Read(scan(markup, LIBXML2_VOID), scripts, addresses, has_forbidden(markup))
 
 
 def _make_scannable(root: etree._Element) -> tuple[list[str], dict[int, str]]:
@@ -178,8 +174,8 @@ def _remove(source: Source) -> None:
     before.
     """
     tree = source.tree
-    for element, tag in enumerate(tree.tags):
-        if tag in _REMOVED and not source.removed[element]:
+    for element in [element for element, tag in enumerate(tree.tags) if tag in _REMOVED]:
+        if not source.removed[element]:
             _blank(source, element)
             source.texts[tree.closes[element] + 1] = ""
     styled = [tag for tag in tree.names if " style=" in tag and _MAY_HIDE.search(tag)]

@@ -138,14 +138,10 @@ def _own_title(node: LexborNode) -> str:
 
 def read_tags(tags: list[str]) -> dict[str, StartTag]:
     """Return what is special about start tags of the page: the real address of an image, or that it hides its element."""
-    special: dict[str, StartTag] = {}
-    for tag in tags:
-        if tag[:5] == "<img ":
-            if (real := with_real_address(tag)) != tag:
-                special[tag] = StartTag(real)
-        elif (" style=" in tag or " hidden" in tag) and is_hidden(tag):
-            special[tag] = StartTag(tag, hidden=True)
-    return special
+    images = [tag for tag in tags if tag[:5] == "<img "]
+    special = {tag: StartTag(real) for tag in images if (real := with_real_address(tag)) != tag}
+    styled = [tag for tag in tags if " style=" in tag or " hidden" in tag]
+    return {tag: StartTag(tag, hidden=True) for tag in styled if is_hidden(tag)} | special
 
 
 def is_hidden(tag: str) -> bool:

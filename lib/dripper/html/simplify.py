@@ -54,7 +54,7 @@ def written(tree: Tree, parts: list[str], short: "ShortTags", blocks: Iterable[B
     """
     # Texts and tags in turns, as in `parts`.
     out, starts = [""], list[int]()
-    for _, _, _, element, is_run, first, last in blocks:
+    for _, _, element, is_run, first, last in blocks:
         starts.append(len(out))
         if not is_run:
             out += parts[first : last + 1]

@@ -13,6 +13,7 @@ from dripper.html.metadata import Metadata
 from dripper.html.page import Page
 from dripper.labels.group_features import NAMES as GROUP_NAMES
 from dripper.labels.group_features import group_features
+from dripper.labels.links import link_chars
 from dripper.labels.network import BlockSequence
 from dripper.labels.places import LEVELS, places_of
 from dripper.labels.text_features import NAMES as TEXT_NAMES
@@ -63,15 +64,15 @@ def page_features(page: Page) -> PageFeatures:
         return PageFeatures(BlockSequence(np.zeros((0, len(NAMES)), np.float32), none, none), none[:, 0])
     texts = [block.text for block in page.blocks]
     chars = np.fromiter(map(len, texts), np.float64, len(texts))
-    link_chars = np.minimum([block.link_chars for block in page.blocks], chars)
+    in_links = np.minimum(link_chars(page), chars)
     places = places_of(page)
     text, words = text_features(texts, page.title, page.metadata)
-    tree = tree_features(places, page.elements.tags, chars, link_chars)
-    position = _position_features(chars, link_chars, text, tree)
+    tree = tree_features(places, page.elements.tags, chars, in_links)
+    position = _position_features(chars, in_links, text, tree)
     heading = position[:, POSITION_NAMES.index("since_heading")] == 0
     heading &= position[:, POSITION_NAMES.index("heading_level")] > 0
     commas = np.rint(np.expm1(text[:, TEXT_NAMES.index("commas")].astype(np.float64)))
-    groups = group_features(places, chars, link_chars, commas, text[:, -len(CUES) :].astype(np.float64), heading)
+    groups = group_features(places, chars, in_links, commas, text[:, -len(CUES) :].astype(np.float64), heading)
     whole = np.zeros((len(texts), 1), np.int64)
     blocks = BlockSequence(
         np.concatenate(

@@ -48,7 +48,7 @@ def places_of(page: Page) -> Places:
     tree = page.elements
     used = _elements_around(page)
     number = dict(zip(used, range(len(used)), strict=True)) | {-1: 0}
-    _, _, _, block_elements, runs, firsts, lasts = map(list, zip(*page.blocks, strict=True))
+    _, _, block_elements, runs, firsts, lasts = map(list, zip(*page.blocks, strict=True))
     parents = _gathered(number, _picked(tree.parents, used))
     elements, is_run = _gathered(number, block_elements), np.array(runs, bool)
     levels = [np.where(is_run, elements, parents[elements])]

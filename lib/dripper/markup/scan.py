@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dripper.markup.tree import Tree, cut_parts
 
-_TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
+TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
 HIDDEN_SHARE = 0.3
 """An element that holds more than this share of the page's text is never cut as hidden: scripts will show it. Over
 2,374 labelled training pages, hidden elements above it are main content by 35 % (`display:none`) to 80 % (`hidden`),
@@ -39,12 +39,12 @@ def scan(
     """Return the tree of a serialised page; comments and the doctype vanish, the texts beside them join.
 
     markup: as a parser wrote it (see `tree`). void: names of elements that have no end tag.
-    read_tags: called once with all distinct tags, says which start tags are special: to be rewritten, or to be cut out
+    read_tags: called once with all distinct start tags, says which are special: to be rewritten, or to be cut out
         with their element.
     hidden_share: an element with more than this share of the page's text is not cut out.
     Raises UnbalancedMarkupError where tags do not balance, that is, where `markup` is not a serialisation. Linear.
     """
-    parts = _TOKEN.split(markup)
+    parts = TOKEN.split(markup)
     names, kinds_of, rewritten = _read_tags(set(parts[1::2]), void, read_tags)
     kinds = bytes(map(kinds_of.__getitem__, parts[1::2]))
     tree = Tree(parts, names, void)
@@ -64,6 +64,7 @@ def _read_tags(
     """Return the name, the kind, and where it changes the new markup of each distinct tag."""
     names: dict[str, str] = {}
     kinds: dict[str, int] = {}
+    start_tags: list[str] = []
     for tag in tags:
         if tag[1] == "/":
             name = names[tag] = tag[2:-1]
@@ -74,8 +75,9 @@ def _read_tags(
         else:
             name = names[tag] = tag[1:-1].partition(" ")[0]
             kinds[tag] = _VOID if name in void else _START
+            start_tags.append(tag)
     rewritten: dict[str, str] = {}
-    for tag, (markup, hidden) in read_tags(list(names)).items() if read_tags is not None else ():
+    for tag, (markup, hidden) in read_tags(start_tags).items() if read_tags is not None else ():
         if markup != tag:
             rewritten[tag] = markup
             names[markup] = names[tag]
