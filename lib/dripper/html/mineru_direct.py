@@ -48,10 +48,21 @@ _CLOSED_BY = {
 """Whose start tags close an open element (htmlStartClose); HTML5 lets them stand in it."""
 _DEEPEST = 200
 """libxml2 stops at 256."""
-_CLOSERS = {child: frozenset(name for name, children in _CLOSED_BY.items() if child in children) for children in _CLOSED_BY.values() for child in children}
-_PRIORITIES = {"div": 150, "td": 160, "th": 160, "tr": 170, "table": 190, "head": 200, "body": 200, "html": 220} | dict.fromkeys(
-    ("thead", "tbody", "tfoot"), 180
-)
+_CLOSERS = {
+    child: frozenset(name for name, children in _CLOSED_BY.items() if child in children)
+    for children in _CLOSED_BY.values()
+    for child in children
+}
+_PRIORITIES = {
+    "div": 150,
+    "td": 160,
+    "th": 160,
+    "tr": 170,
+    "table": 190,
+    "head": 200,
+    "body": 200,
+    "html": 220,
+} | dict.fromkeys(("thead", "tbody", "tfoot"), 180)
 """An end tag closes what stands in its element, unless that is more (htmlEndPriority; 100 is what others have)."""
 _CONTROLS = bytes([*range(9), 11, 12, *range(14, 32)])
 _RAW = "script, style, iframe, noembed, noframes, xmp"
@@ -61,7 +72,7 @@ _LEFT = frozenset({"frameset", "isindex", "plaintext"})
 _BOOLEAN = "checked|compact|declare|defer|disabled|ismap|multiple|nohref|noresize|noshade|nowrap|readonly|selected"
 _PLAIN_TAG = re.compile(
     '<(?!meta [^>]*(?i:charset|content-type))[a-z0-9:_-]++(?: (?:class="[^"&]*+"'
-    '|(?:href|src|action|name)="[!#-%\'-~]*+(?:&amp;(?!\\{)[!#-%\'-~]*+)*+"'
+    "|(?:href|src|action|name)=\"[!#-%'-~]*+(?:&amp;(?!\\{)[!#-%'-~]*+)*+\""
     f'|(?!(?:href|src|action|name|{_BOOLEAN})=)[a-z_][a-z0-9_.:-]*+="[^"&]*+(?:&(?:amp;(?!\\{{)|gt;)[^"&]*+)*+"'
     "))*+>"
 )
@@ -146,7 +157,7 @@ def _read(pieces: list[str], padded: dict[str, str]) -> Tree:
         elif tag[1] == "!":
             kinds[tag] = _DROPPED
         else:
-            name = names[tag] = tag[1:-1].partition(" ")[0]
+            name = names[tag] = tag[1 : tag.find(" ")]
             kinds[tag] = _VOID if name in LIBXML2_VOID else _START
     all_names = set(names.values())
     if not all_names.isdisjoint(_LEFT) or not all(map(_NAME.fullmatch, all_names)):
@@ -235,7 +246,11 @@ def _unclosed_before(name: str, open_names: list[str]) -> int:
         return 0
     inside = open_names[::-1].index(name)
     priority = _PRIORITIES.get(name, 100)
-    return inside if all(_PRIORITIES.get(other, 100) <= priority for other in open_names[len(open_names) - inside :]) else 0
+    return (
+        inside
+        if all(_PRIORITIES.get(other, 100) <= priority for other in open_names[len(open_names) - inside :])
+        else 0
+    )
 
 
 def _as_written(tags: list[str], padded: dict[str, str]) -> dict[str, str]:

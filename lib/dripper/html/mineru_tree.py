@@ -72,7 +72,9 @@ def read_source(html: str, limits: ParserLimits) -> Source:
     refuse_costly(html, limits)
     document = parse_document(html)
     title = title_of(document)
-    tree, scripts, addresses, is_odd = read_directly(document) or _read_again(parse_document(html).html or "<html></html>")
+    tree, scripts, addresses, is_odd = read_directly(document) or _read_again(
+        parse_document(html).html or "<html></html>"
+    )
     raw = dict(zip([i for i, tag in enumerate(tree.tags) if tag in ("script", "style")], scripts, strict=True))
     source = Source(tree, raw, tree.parts.copy(), bytearray(len(tree)), title, is_odd)
     _strip_addresses(source, addresses)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dripper.html.images import with_real_address
+from dripper.html.mapping import WRAPPER
 from dripper.html.metadata import Metadata, metadata_of
 from dripper.markup.document import parse_document
 from dripper.markup.limits import DEFAULT_LIMITS, ParserLimits, refuse_costly
@@ -40,7 +41,7 @@ _TAIL = 300
 
 _TAG = re.compile("<[a-zA-Z][^>]*>")
 _ITEM_ID = re.compile(r'[\t\n\f\r ]_item_id(?:="[^"]*")?')
-_WRAPPER_TAG = re.compile(r"(</?)cc-alg-uc-text(?=[\t\n\f\r />])")
+_WRAPPER_TAG = re.compile(rf"(</?){WRAPPER}(?=[\t\n\f\r />])")
 
 
 class ParsedPage(NamedTuple):
@@ -73,11 +74,12 @@ def parse_page(
         title, unseen = title or title_of(document), document.css(_UNSEEN)
     _remove(document, unseen)
     markup = (document.html or "<html></html>").replace("&nbsp;", "\u00a0")
-    if "cc-alg-uc-text" in markup:
-        markup = _WRAPPER_TAG.sub(r"\1span", markup)
     if "_item_id" in markup:
         markup = _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup)
-    return ParsedPage(scan(markup, HTML_VOID, read_tags, hidden_share), title, metadata)
+    tree = scan(markup, HTML_VOID, read_tags, hidden_share)
+    if WRAPPER in tree.names.values():
+        tree = scan(_WRAPPER_TAG.sub(r"\1span", markup), HTML_VOID, read_tags, hidden_share)
+    return ParsedPage(tree, title, metadata)
 
 
 def _may_end_in_raw_text(document: LexborHTMLParser, html: str) -> bool:

@@ -140,7 +140,7 @@ def shorten_lists(tree: Tree, parts: list[str], spans: Sequence[tuple[int, int, 
     spans: (element, first, last) of each block; a run inside a list is shortened like one, whatever its elements are.
     """
     firsts = [first for _, first, _ in spans]
-    for each in (i for i, tag in enumerate(tree.tags) if tag in LISTS):
+    for each in [i for i, tag in enumerate(tree.tags) if tag in LISTS]:
         holder = bisect_right(firsts, tree.opens[each]) - 1
         if holder >= 0 and tree.opens[each] <= spans[holder][2]:
             _shorten(tree, parts, each, tree.children(each))

@@ -73,7 +73,7 @@ def _read_tags(
         elif tag[1] in "!?":
             kinds[tag] = _DROP
         else:
-            name = names[tag] = tag[1:-1].partition(" ")[0]
+            name = names[tag] = tag[1 : tag.find(" ")]
             kinds[tag] = _VOID if name in void else _START
             start_tags.append(tag)
     rewritten: dict[str, str] = {}
