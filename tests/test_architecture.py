@@ -14,12 +14,13 @@ LAYERS = {
     **dict.fromkeys(("errors", "settings"), 0),
     **dict.fromkeys(("config", "guard", "language", "hosts", "cost", "optional"), 1),
     **dict.fromkeys(("markup",), 2),
-    **dict.fromkeys(("markdown",), 3),
-    **dict.fromkeys(("warc", "html", "datasets"), 4),
-    **dict.fromkeys(("labels",), 5),
-    **dict.fromkeys(("stages",), 6),
-    **dict.fromkeys(("extraction",), 7),
-    **dict.fromkeys(("eval", "train", "spark"), 8),
+    **dict.fromkeys(("markdown", "blocks"), 3),
+    **dict.fromkeys(("mineru",), 4),
+    **dict.fromkeys(("warc", "html", "datasets"), 5),
+    **dict.fromkeys(("labels",), 6),
+    **dict.fromkeys(("stages",), 7),
+    **dict.fromkeys(("extraction",), 8),
+    **dict.fromkeys(("eval", "train", "spark"), 9),
 }
 
 

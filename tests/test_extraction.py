@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dripper
+from dripper.blocks.page import Page
 from dripper.config import LabelerSettings
 from dripper.errors import ErrorCode, SettingsError
 from dripper.extraction import Extractor
-from dripper.html.page import Page
 from dripper.labels import Labels
 from warcs import page
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dripper import html as html_core
+from dripper.blocks.page import Page
 from dripper.config import LabelerSettings, LabelsSettings
 from dripper.cost import estimated_tokens
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
-from dripper.html.metadata import Metadata
-from dripper.html.page import Page
 from dripper.labels import Labels, load
 from dripper.labels.fallback import Fallback, fall_back
 from dripper.language import SAMPLE_CHARACTERS, detect
+from dripper.markup.metadata import Metadata
 from dripper.warc import decode
 
 BLOCK_SAMPLE = 4 * SAMPLE_CHARACTERS

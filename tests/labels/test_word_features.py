@@ -5,11 +5,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from dripper.html.metadata import Metadata
 from dripper.labels.text_features import NAMES as TEXT_NAMES
 from dripper.labels.text_features import text_features
 from dripper.labels.word_features import CUES, FREQUENT_WORDS, HEAD_WORDS, NAMES
 from dripper.labels.words import words_of
+from dripper.markup.metadata import Metadata
 from labelled import pages
 
 

@@ -1,9 +1,9 @@
 """One page, pure functions: parse, blocks, simplified and mapping HTML, prune, Markdown."""
 
-from dripper.html.blocks import Block
+from dripper.blocks.numbering import Block
+from dripper.blocks.page import Page
+from dripper.blocks.pruning import UnknownItemError
 from dripper.html.core import PROFILES, preprocess, prune, restore
-from dripper.html.page import Page
-from dripper.html.pruning import UnknownItemError
 from dripper.markdown import to_markdown, to_text
 from dripper.markup.limits import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
 from dripper.markup.tree import Tree

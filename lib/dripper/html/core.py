@@ -4,21 +4,23 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
+from dripper.blocks.mapping import WRAPPER
+from dripper.blocks.numbering import number
+from dripper.blocks.page import Page
+from dripper.blocks.pruning import prune as prune_losslessly
+from dripper.blocks.segment import segment
+from dripper.blocks.simplify import CUTOFF, TABLE_CUTOFF
 from dripper.errors import ErrorCode, PageError
-from dripper.html.blocks import number
-from dripper.html.mapping import WRAPPER
-from dripper.html.metadata import Metadata
-from dripper.html.mineru import preprocess_exactly
-from dripper.html.mineru_prune import prune_exactly
-from dripper.html.page import Page
+from dripper.html.paper import CUTOFF as PAPER_CUTOFF
 from dripper.html.paper import read_tags as read_paper_tags
 from dripper.html.parse import parse_page, read_tags
-from dripper.html.pruning import prune as prune_losslessly
-from dripper.html.segment import segment
 from dripper.markup.limits import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
+from dripper.markup.metadata import Metadata
 from dripper.markup.scan import HIDDEN_SHARE, UnbalancedMarkupError, scan
 from dripper.markup.tags import HTML_VOID
 from dripper.markup.tree import Tree
+from dripper.mineru.profile import preprocess_exactly
+from dripper.mineru.prune import prune_exactly
 
 _WRAPPER_TAG = re.compile(rf'<{WRAPPER} _item_id="\d+"[^>]*>|</{WRAPPER}>')
 _ITEM_ID = re.compile(r'(?: cc-block-type="true")? _item_id="\d+"(?=[^<>]*>)| cc-block-type="true"(?=[^<>]*>)')
@@ -78,7 +80,8 @@ def _split(tree: Tree, title: str, profile: str, metadata: Metadata) -> Page:
         if tree.tags[element] == "head":
             removed[element : tree.lasts[element] + 1] = b"\1" * (tree.lasts[element] + 1 - element)
     paragraphs, _ = segment(tree, tree.parts, removed)
-    return Page(tree, number(tree, tree.parts, paragraphs), title, profile, metadata=metadata)
+    cutoffs = (PAPER_CUTOFF, PAPER_CUTOFF) if profile == "paper" else (CUTOFF, TABLE_CUTOFF)
+    return Page(tree, number(tree, tree.parts, paragraphs), title, profile, metadata=metadata, cutoffs=cutoffs)
 
 
 def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper") -> str:

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from dripper.blocks.mapping import WRAPPER
 from dripper.html.images import with_real_address
-from dripper.html.mapping import WRAPPER
-from dripper.html.metadata import Metadata, metadata_of
-from dripper.markup.document import parse_document
+from dripper.markup.document import parse_document, title_of
 from dripper.markup.limits import DEFAULT_LIMITS, ParserLimits, refuse_costly
+from dripper.markup.metadata import Metadata, metadata_of
 from dripper.markup.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
 from dripper.markup.tags import HTML_VOID
 from dripper.markup.tree import Tree, attribute
@@ -117,25 +117,6 @@ def with_raw_text_closed(html: str) -> str:
             parts += [html[done : match.end()], f"</{name}>"]
             done = match.end()
     return "".join([*parts, html[done:]])
-
-
-def title_of(document: LexborHTMLParser) -> str:
-    """Return the page's title on one line, or ""."""
-    # Most pages have one, in the head, where this stops; all titles are a walk over the whole page.
-    first = document.css_first("title")
-    title = _own_title(first) if first is not None else ""
-    if not title and first is not None:
-        title = next((text for node in document.tags("title") if (text := _own_title(node))), "")
-    if not title:
-        node = document.css_first('meta[property="og:title"]') or document.css_first('meta[name="og:title"]')
-        title = " ".join(((node.attributes.get("content") if node is not None else "") or "").split())
-    return title
-
-
-def _own_title(node: LexborNode) -> str:
-    # Pictures have titles too; a page's own is in the head, or, where that ended too early, directly in the body.
-    is_own = node.parent is not None and node.parent.tag in ("head", "body")
-    return " ".join(node.text().split()) if is_own else ""
 
 
 def read_tags(tags: list[str]) -> dict[str, StartTag]:

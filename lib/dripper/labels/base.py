@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.page import Page
+from dripper.blocks.page import Page
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from dripper.html.page import Page
+from dripper.blocks.page import Page
 from dripper.labels.align import labels_from_text
 from dripper.labels.base import Labels, SimplifiedPage
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
-from dripper.html.page import Page
+from dripper.blocks.page import Page
 from dripper.labels.base import Labels
 from dripper.labels.conventions import AS_LEARNED, Conventions
 from dripper.labels.decode import decide, probabilities

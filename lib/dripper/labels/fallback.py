@@ -4,7 +4,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from dripper.html.page import Page
+from dripper.blocks.page import Page
 from dripper.labels.base import Labeler, Labels
 from dripper.labels.baselines import trafilatura_labels
 

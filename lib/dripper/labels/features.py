@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.metadata import Metadata
-from dripper.html.page import Page
+from dripper.blocks.page import Page
 from dripper.labels.group_features import NAMES as GROUP_NAMES
 from dripper.labels.group_features import group_features
 from dripper.labels.links import link_chars
@@ -21,6 +20,7 @@ from dripper.labels.text_features import text_features
 from dripper.labels.tree_features import NAMES as TREE_NAMES
 from dripper.labels.tree_features import tree_features
 from dripper.labels.word_features import CUES
+from dripper.markup.metadata import Metadata
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -38,7 +38,7 @@ KINDS: Mapping[str, frozenset[str]] = {
     "list": frozenset(["itemlist", "collectionpage", "product.group", "searchresultspage", "offercatalog"]),
     "website": frozenset({"website"}),
 }
-"""Types by which pages say in `og:type` and JSON-LD what they are (see `dripper.html.metadata`)."""
+"""Types by which pages say in `og:type` and JSON-LD what they are (see `dripper.markup.metadata`)."""
 KIND_NAMES = (*(f"is_{kind}" for kind in KINDS), "has_types", "has_description")
 NAMES = (*TEXT_NAMES, *TREE_NAMES, *POSITION_NAMES, *GROUP_NAMES, *KIND_NAMES)
 """The columns, in order."""

@@ -2,7 +2,7 @@
 
 from itertools import accumulate
 
-from dripper.html.page import Page
+from dripper.blocks.page import Page
 from dripper.markup.tree import unescape
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.page import Page
+from dripper.blocks.page import Page
 
 IntArray = npt.NDArray[np.int64]
 Item = TypeVar("Item")

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 import dripper.labels.characters as characters
-from dripper.html.metadata import Metadata
 from dripper.labels.characters import IntArray, PageCharacters
 from dripper.labels.word_features import NAMES as WORD_NAMES
 from dripper.labels.word_features import word_features
+from dripper.markup.metadata import Metadata
 
 FloatArray = npt.NDArray[np.float64]
 

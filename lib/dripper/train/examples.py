@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from dripper.blocks.page import Page
 from dripper.datasets import LabelledPage
 from dripper.errors import PageError
 from dripper.html import preprocess
-from dripper.html.page import Page
 from dripper.labels.align import matched_shares
 from dripper.labels.features import NAMES, PageFeatures, page_features
 from dripper.labels.network import BlockSequence

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from dripper.blocks.page import Page
 from dripper.config import LmSettings
 from dripper.errors import ErrorCode, PageError, UsageError
-from dripper.html.page import Page
 from dripper.labels.base import Labels, SimplifiedPage
 from dripper.labels.lm.decision import Decision
 from dripper.labels.lm.decoder import Decoded, Decoder

@@ -3,13 +3,11 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from dripper.html.blocks import Block
-from dripper.html.mapping import mapping
-from dripper.html.metadata import Metadata
-from dripper.html.mineru_prune import prune_exactly
-from dripper.html.paper import CUTOFF as PAPER_CUTOFF
-from dripper.html.pruning import prune_blocks
-from dripper.html.simplify import CUTOFF, TABLE_CUTOFF, simplify
+from dripper.blocks.mapping import mapping
+from dripper.blocks.numbering import Block
+from dripper.blocks.pruning import prune_blocks
+from dripper.blocks.simplify import CUTOFF, TABLE_CUTOFF, simplify
+from dripper.markup.metadata import Metadata
 from dripper.markup.tree import Tree
 
 __all__ = ["Block", "Page"]
@@ -22,6 +20,7 @@ class Page:
     elements: the page's tree: tags, parents, attributes (see `Tree`). blocks: N blocks, which point into it.
     title: of `<title>`, else `og:title`, else "". profile: the set of rules that made the blocks.
     metadata: what the page says about itself out of sight; empty with the profile `mineru-1.1`.
+    cutoffs: characters of text a block that the model sees, outside and inside of tables.
     Simplified and mapping HTML are written when first asked for, once.
     """
 
@@ -32,6 +31,7 @@ class Page:
     _simplified: str | None = field(default=None, repr=False, compare=False)
     _mapping: str | None = field(default=None, repr=False, compare=False)
     metadata: Metadata = field(default_factory=Metadata, repr=False)
+    cutoffs: tuple[int, int] = (CUTOFF, TABLE_CUTOFF)
 
     @property
     def item_ids(self) -> range:
@@ -42,8 +42,7 @@ class Page:
     def simplified_html(self) -> str:
         """What a language model reads: one element a block, each with `_item_id`."""
         if self._simplified is None:
-            cutoffs = (PAPER_CUTOFF, PAPER_CUTOFF) if self.profile == "paper" else (CUTOFF, TABLE_CUTOFF)
-            self._simplified = simplify(self.elements, self.blocks, *cutoffs)
+            self._simplified = simplify(self.elements, self.blocks, *self.cutoffs)
         return self._simplified
 
     @property
@@ -57,6 +56,4 @@ class Page:
         """Return the page's main HTML: `dripper.html.prune(self.mapping_html, main_ids, self.profile)` without
         parsing again.
         """
-        if self.profile == "mineru-1.1":
-            return prune_exactly(self.mapping_html, main_ids)
         return prune_blocks(self.elements, self.blocks, main_ids)

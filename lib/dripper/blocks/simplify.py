@@ -8,7 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from dripper.html.blocks import Block
+from dripper.blocks.numbering import Block
 from dripper.markup.tags import LISTS
 from dripper.markup.tree import Tree, escape, unescape
 

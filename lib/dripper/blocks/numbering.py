@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from dripper.html.segment import Paragraph
+from dripper.blocks.segment import Paragraph
 from dripper.markup.tree import Tree, attribute, plain_parts, unescape
 
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from dripper.blocks.mapping import WRAPPER
 from dripper.html import preprocess
-from dripper.html.mapping import WRAPPER
 from dripper.markup.scan import scan
 from dripper.markup.tags import HTML_VOID
 from dripper.markup.tree import unescape

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from dripper.html.blocks import Block
-from dripper.html.simplify import with_id
+from dripper.blocks.numbering import Block
+from dripper.blocks.simplify import with_id
 from dripper.markup.tree import Tree
 
 WRAPPER = "cc-alg-uc-text"

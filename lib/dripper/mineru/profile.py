@@ -1,23 +1,27 @@
 """Profile `mineru-1.1`: simplified and mapping HTML byte for byte as MinerU-HTML 1.1.2 makes them, losses included.
 
 The public weights saw this and nothing else. Where this module drops text or misplaces an id, MinerU does so too; the
-default profile mends it. What differs from profile `dripper` beside the tree (`mineru_tree`): which paragraphs are
+default profile mends it. What differs from profile `dripper` beside the tree (`source`): which paragraphs are
 dropped, and where in the mapping their ids land.
 """
 
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 from functools import partial
 
-from dripper.html.blocks import Block, number
-from dripper.html.mapping import WRAPPER
-from dripper.html.mineru_tree import FORBIDDEN, Source, read_source, show_angles
-from dripper.html.page import Page
-from dripper.html.segment import NOT_BLOCK, Paragraph, segment
-from dripper.html.simplify import CUTOFF, ELLIPSIS, HEAD, TAIL, ShortTags, shorten_lists, truncate, written
+from dripper.blocks.mapping import WRAPPER
+from dripper.blocks.numbering import Block, number
+from dripper.blocks.page import Page
+from dripper.blocks.segment import NOT_BLOCK, Paragraph, segment
+from dripper.blocks.simplify import CUTOFF, ELLIPSIS, HEAD, TAIL, ShortTags, shorten_lists, truncate, written
 from dripper.markup.limits import ParserLimits
 from dripper.markup.tags import INLINE
 from dripper.markup.tree import Tree, attributes, escape
+from dripper.mineru.forbidden import FORBIDDEN
+from dripper.mineru.prune import prune_exactly
+from dripper.mineru.second_parse import show_angles
+from dripper.mineru.source import Source, read_source
 
 _RAW_TEXT = frozenset({"xmp", "noembed", "noframes", "plaintext"})
 _BAD_NAME = re.compile(r"""[\s"&'/<>]""")
@@ -25,7 +29,16 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _DATA_UID = re.compile(r"""[\t\n\f\r ]data-uid(?:="[^"]*"|='[^']*')?(?=[\t\n\f\r >])""")
 
 
-def preprocess_exactly(html: str, limits: ParserLimits) -> Page:
+@dataclass(slots=True)
+class ExactPage(Page):
+    """A page whose main HTML is cut as MinerU-HTML does it."""
+
+    def prune(self, main_ids: Collection[int]) -> str:
+        """Return `prune_exactly(self.mapping_html, main_ids)`."""
+        return prune_exactly(self.mapping_html, main_ids)
+
+
+def preprocess_exactly(html: str, limits: ParserLimits) -> ExactPage:
     """Return the page as MinerU-HTML 1.1.2 simplifies it. Raises PageError(PARSE_FAILED) where it raises."""
     source = read_source(html, limits)
     tree, texts = source.tree, source.texts
@@ -45,7 +58,7 @@ def preprocess_exactly(html: str, limits: ParserLimits) -> Page:
     _open_empty_items(tree, parts)
     simplified_html = show_angles(HEAD + written(tree, parts, short, blocks) + TAIL)
     mapping_html = show_angles(_Mapper(source, entered).write(blocks))
-    return Page(tree, blocks, source.title, "mineru-1.1", simplified_html, mapping_html)
+    return ExactPage(tree, blocks, source.title, "mineru-1.1", simplified_html, mapping_html)
 
 
 def _survivors(source: Source, paragraphs: list[Paragraph], entered: list[int]) -> list[Paragraph]:

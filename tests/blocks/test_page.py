@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from dripper.blocks.simplify import CUTOFF
 from dripper.html import Page, preprocess, prune
-from dripper.html.simplify import CUTOFF
 from dripper.warc import decode
 from labelled import labelled_pages
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dripper.html import preprocess
-from dripper.html.metadata import MAX_JSON_CHARS, Metadata, metadata_of
 from dripper.markup.document import parse_document
+from dripper.markup.metadata import MAX_JSON_CHARS, Metadata, metadata_of
 from labelled import pages
 
 

@@ -6,7 +6,7 @@ import lzma
 import pytest
 
 from dripper.html import preprocess, prune
-from dripper.html.mineru_prune import prune_exactly
+from dripper.mineru.prune import prune_exactly
 from html_vectors import PRUNE_DIFFERENT, load
 
 

@@ -1,7 +1,7 @@
 import pytest
 
+from dripper.blocks.simplify import HEAD, TAIL, short_tag
 from dripper.html import preprocess
-from dripper.html.simplify import HEAD, TAIL, short_tag
 
 
 def simplified(html, **_):

@@ -5,8 +5,8 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from dripper.html.blocks import Block
-from dripper.html.mapping import WRAPPER
+from dripper.blocks.mapping import WRAPPER
+from dripper.blocks.numbering import Block
 from dripper.markup.scan import scan
 from dripper.markup.tags import CELLS, HTML_VOID
 from dripper.markup.tree import Tree, attribute

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 import lxml.html
 from lxml import etree
 
-from dripper.html.mapping import WRAPPER
+from dripper.blocks.mapping import WRAPPER
 
 _META = re.compile(r'<meta http-equiv="Content-Type"[^>]*>', re.IGNORECASE)
 _ADDRESS = re.compile(r"""((?:href|src)=")([^"]*)(")""", re.IGNORECASE)

@@ -1,0 +1,82 @@
+"""What libxml2 makes of a page that an HTML5 parser wrote, by libxml2 itself, for pages that `direct` leaves."""
+
+import re
+
+from lxml import etree
+
+from dripper.markup.scan import scan
+from dripper.markup.tags import LIBXML2_VOID
+from dripper.mineru.direct import Read
+from dripper.mineru.forbidden import has_forbidden
+
+_XML_DECLARATION = re.compile(r"<\?xml\s+.*?\??>", re.DOTALL)
+_HIDE_ANGLES = {ord("<"): "\ufdd0", ord(">"): "\ufdd1"}
+"""libxml2 writes `<!--…-->` in attributes unescaped, which would not scan. Noncharacters stand for it until the end."""
+
+_TAG = re.compile("<[a-zA-Z][^>]*>")
+_WHOLE_ATTRIBUTES = re.compile(r"""<[^\t\n\f\r />]+(?:[ ]=?[^\t\n\f\r =>/]*(?:="[^"]*"|='[^']*')?)*""")
+
+
+def read_again(text: str) -> Read:
+    """Return what libxml2 makes of a page that an HTML5 parser wrote."""
+    if "?xml" in text:
+        if "&lt;?xml" in text:
+            # Modest writes < and > in attributes as they are, so the expression finds its way into them.
+            text = _TAG.sub(lambda tag: tag.group().replace("&lt;", "<").replace("&gt;", ">"), text)
+        text = _XML_DECLARATION.sub("", text)
+    # Nobody looks for an id: without libxml2's table of them a tenth less.
+    parser = etree.HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8", collect_ids=False)
+    # As bytes: 0.15 ms less a page than as text.
+    root = etree.fromstring(text.encode("utf-8", "surrogatepass"), parser)
+    scripts, addresses = _make_scannable(root)
+    markup = etree.tostring(root, encoding="unicode", method="html")
+    if "<!--" in markup:
+        markup = _hide_includes(markup)
+    return Read(scan(markup, LIBXML2_VOID), scripts, addresses, has_forbidden(markup))
+
+
+def _make_scannable(root: etree._Element) -> tuple[list[str], dict[int, str]]:
+    """Change what libxml2 would write so that it does not scan; return the texts of script and style, which it does not
+    escape, and by the image's number the `src` that have blanks around, of which it makes `%20`.
+    """
+    scripts, addresses, images = list[str](), dict[int, str](), 0
+    for element in root.iter("script", "style", "li", "img"):
+        if element.tag == "img":
+            address = element.get("src", "")
+            if address != address.strip():
+                addresses[images] = address.strip()
+            images += 1
+        elif element.tag != "li":
+            scripts.append(element.text or "")
+            element.text = None
+        elif element.text is None and not len(element):
+            # An empty li gets no end tag, which makes it look like a parent; an empty text prevents that.
+            element.text = ""
+    return scripts, addresses
+
+
+def _hide_includes(markup: str) -> str:
+    """Replace the angle brackets of `<!--…-->` in attribute values; in (broken) names they end a tag as ever."""
+    pieces: list[str] = []
+    position, quote = 0, ""
+    start = markup.find("<!--")
+    while start >= 0 and (end := markup.find("-->", start + 2)) >= 0:
+        if not quote or quote in markup[position:start]:
+            quote = _open_quote(markup[markup.rfind("<", position, start) : start])
+        if quote:
+            pieces += (markup[position:start], markup[start : end + 3].translate(_HIDE_ANGLES))
+            position = end + 3
+        start = markup.find("<!--", position if quote else start + 4)
+    return "".join(pieces) + markup[position:]
+
+
+def _open_quote(tag: str) -> str:
+    """Return the quote that the value at the end of an unfinished tag began with, or ""."""
+    whole = _WHOLE_ATTRIBUTES.match(tag)
+    rest = tag[whole.end() :] if whole else ""
+    return rest[1] if rest.startswith(('="', "='")) else ""
+
+
+def show_angles(markup: str) -> str:
+    """Return finished markup with the angle brackets back that were hidden from the scanner."""
+    return markup.replace("\ufdd0", "<").replace("\ufdd1", ">") if "\ufdd0" in markup else markup
