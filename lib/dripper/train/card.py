@@ -70,7 +70,7 @@ The page's `confidence` against the F1 reached: correlation {correlation:.2f}; b
 ## Conventions
 
 `labels.cpu.comments` and `labels.cpu.title` (auto, include, exclude) say what counts as main where annotators disagree. The
-switch is a second output, learned after the network and used only where it is asked for: `auto` is the network alone. It learned
+switch is a second output, learned after the network and used only where it is asked for: `auto` does without it. It learned
 comments from {commented} of the pages above with made-up comments put under their main content, and from {plain} pages with
 comments that their truth leaves out. Against the truths as they are (mostly without comments and titles), on held-out sites:
 
