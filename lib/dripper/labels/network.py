@@ -198,11 +198,12 @@ class ExactOperations:
         sums = np.zeros((len(x) + 1, x.shape[1]))
         np.cumsum(x, axis=0, out=sums[1:])
         # A row for each pair of block and level, so that each range costs two copies of neighbouring numbers.
-        rows = sums.reshape(-1, x.shape[1] // self._own.shape[1])
+        columns = x.shape[1] // self._own.shape[1]
+        rows = sums.reshape(-1, columns)
         means = rows.take(self._ends, axis=0)
         means -= rows.take(self._starts, axis=0)
         means /= self._sizes
-        means += np.broadcast_to(bias, x.shape[1]).reshape(-1, rows.shape[1])[self._levels]
+        means += np.reshape(bias, (-1, columns))[self._levels]
         np.clip(means, 0, POOLED_LIMIT, out=means)
         means += _POOLED_ROUNDER
         means -= _POOLED_ROUNDER
