@@ -166,8 +166,8 @@ class ExactOperations:
         self._own = (np.cumsum(is_new).reshape(is_new.shape) - 1).T
         self._levels = np.nonzero(is_new)[0]
         self._sizes = (ends_at[is_new] - starts_at[is_new]).astype(np.float64)[:, None]
-        n_levels = starts.shape[1]
-        self._starts, self._ends = (part.T[is_new] * n_levels + self._levels for part in (starts, ends))
+        self._n_levels = starts.shape[1]
+        self._starts, self._ends = (part.T[is_new] * self._n_levels + self._levels for part in (starts, ends))
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
         """Return x @ matrix + bias on the grid, as float32. float64 where the matrix is: |result| under 2^43 then."""
@@ -198,7 +198,7 @@ class ExactOperations:
         sums = np.zeros((len(x) + 1, x.shape[1]))
         np.cumsum(x, axis=0, out=sums[1:])
         # A row for each pair of block and level, so that each range costs two copies of neighbouring numbers.
-        columns = x.shape[1] // self._own.shape[1]
+        columns = x.shape[1] // self._n_levels
         rows = sums.reshape(-1, columns)
         means = rows.take(self._ends, axis=0)
         means -= rows.take(self._starts, axis=0)
