@@ -1,8 +1,8 @@
 """A second opinion where the network promises little: other networks, taught on crowded pages, are asked too.
 
 Where a short article stands among many teasers the network takes some of them along. Networks that were taught on such pages
-(`dripper.train.crowded`) leave them out, but lose some products and lists. The mean of both is better than each of them on all
-kinds of pages, and on pages where the first is sure it changes nothing: so only the others pay for it.
+(`dripper.train.crowded`) leave them out, but lose some lists. The mean of both is better than either alone, and where the first is
+sure it changes nothing: so only the other pages pay for it.
 """
 
 from collections.abc import Callable, Sequence
