@@ -10,6 +10,7 @@ from dripper.labels import cpu
 from dripper.labels.align import labels_from_text
 from dripper.labels.conventions import Conventions
 from dripper.labels.cpu import CpuLabeler
+from dripper.labels.second import DOUBTFUL
 from dripper.labels.weights import load_weights
 from labelled import labelled_pages, pages
 
@@ -95,6 +96,20 @@ def test_long_pages_are_labelled_in_windows(labeler: CpuLabeler, monkeypatch: py
     (labels,) = labeler.label([page])
     assert labels.main.shape == (len(page.blocks),)
     assert len(page.blocks) > 4 * 7
+
+
+def test_the_other_networks_speak_on_doubtful_pages_only(labeler: CpuLabeler) -> None:
+    weights = load_weights()
+    assert len(weights.others) == 2
+    doubted = []
+    for page, alone, labels in zip(
+        pages(), CpuLabeler(replace(weights, others=())).label(pages()), labeler.label(pages()), strict=True
+    ):
+        same = np.array_equal(alone.probability, labels.probability)
+        doubted.append(alone.confidence < DOUBTFUL)
+        assert same == (not doubted[-1]), page.title
+    # So that the tests of equal bits see both kinds.
+    assert 0 < sum(doubted) < len(doubted)
 
 
 def test_weights_of_other_features_are_refused() -> None:

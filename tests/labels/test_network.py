@@ -4,10 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dripper.labels.network import (
     ACTIVATION_STEPS,
     POOLED_LIMIT,
+    POOLED_STEPS,
     WEIGHT_STEPS,
     ExactOperations,
     Shape,
@@ -114,6 +117,21 @@ def test_container_means_against_their_definition() -> None:
     assert means[:, :2].tolist() == [[0, 0], [5.5, 6], [5.5, 6]], "rectified"
     assert means[:, 2:].tolist() == [[5, 2]] * 3
     assert do.container_means(x * 10, np.zeros(4)).max() == POOLED_LIMIT
+
+
+@given(st.integers(1, 40), st.integers(1, 4), st.integers(0, 2**32))
+def test_means_are_those_of_each_block_alone(n_blocks: int, n_levels: int, seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    # Few different ends, so that neighbours and blocks further apart share containers.
+    first, last = np.sort(draw.integers(0, n_blocks, (2, n_blocks, n_levels)) // 3 * 3, axis=0)
+    x = draw.integers(-1000, 1000, (n_blocks, 2 * n_levels)) / ACTIVATION_STEPS
+    bias = draw.integers(-64, 64, 2 * n_levels) / ACTIVATION_STEPS
+    means = ExactOperations(first, last + 1).container_means(x, bias)
+    for block in range(n_blocks):
+        for level in range(n_levels):
+            columns = slice(2 * level, 2 * level + 2)
+            inside = x[first[block, level] : last[block, level] + 1, columns].mean(axis=0) + bias[columns]
+            assert np.allclose(means[block, columns], np.clip(inside, 0, POOLED_LIMIT), atol=0.51 / POOLED_STEPS)
 
 
 def test_rows_are_normalised_to_a_mean_square_of_one() -> None:

@@ -9,7 +9,7 @@ import pytest
 from dripper.errors import MachineError
 from dripper.labels import weights as module
 from dripper.labels.network import WEIGHT_STEPS, Shape
-from dripper.labels.weights import Weights, load_weights, save_weights
+from dripper.labels.weights import Network, Weights, load_weights, save_weights
 
 SMALL = Weights(
     matrices={"input": np.array([[0.5, -1.25], [1 / WEIGHT_STEPS, 7.5]]), "input_bias": np.zeros(2)},
@@ -32,6 +32,20 @@ def test_weights_survive_the_file(tmp_path: Path) -> None:
     assert np.array_equal(read.scale, SMALL.scale)
     plain = dict.fromkeys(("matrices", "mean", "scale"), None)
     assert replace(read, version="", **plain) == replace(SMALL, **plain)
+
+
+def test_other_networks_survive_the_file_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "w.npz"
+    others = (
+        Network({"input": np.array([[1.5]]), "output": np.array([[0.25]])}, Shape((4,), ())),
+        Network({"input": np.array([[-2.0]])}, Shape((1, 2, 4), (1, 2))),
+    )
+    save_weights(replace(SMALL, others=others), path)
+    read = load_weights(path)
+    assert [network.shape for network in read.networks] == [SMALL.shape, *(other.shape for other in others)]
+    for network, written in zip(read.networks, (SMALL, *others), strict=True):
+        assert network.matrices.keys() == written.matrices.keys()
+        assert all(np.array_equal(network.matrices[name], matrix) for name, matrix in written.matrices.items())
 
 
 def test_the_version_is_of_the_content(tmp_path: Path) -> None:
@@ -68,7 +82,7 @@ def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = tmp_path / "w.npz"
     save_weights(SMALL, path)
     monkeypatch.setattr(module, "FORMAT", 99)
-    with pytest.raises(MachineError, match="format 4, expected 99"):
+    with pytest.raises(MachineError, match="format 5, expected 99"):
         load_weights(path)
 
 

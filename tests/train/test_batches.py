@@ -1,5 +1,7 @@
 """Packing of pages."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -60,3 +62,25 @@ def test_an_epoch_has_every_page_once_in_an_order_of_its_own() -> None:
 def test_long_pages_come_as_a_window() -> None:
     (batch,) = training_batches([made_example(1, 30)], 40, np.random.default_rng(0))
     assert (batch.page == 0).sum() == 40 // WINDOW_SHARE
+
+
+def test_crowded_variants_stand_in_for_their_pages_as_often_as_asked() -> None:
+    crowded = tuple(made_example(number, 11) for number in (1001, 1002))
+    examples = [replace(made_example(number, 10), crowded=crowded) for number in range(400)]
+
+    def lengths(share: float) -> list[int]:
+        draw = np.random.default_rng(0)
+        batches = list(training_batches(examples, SIZE, draw, share))
+        pages = np.concatenate([np.bincount(batch.page[batch.page < PAGES_PER_BATCH]) for batch in batches])
+        assert len(pages) == 400
+        return list(pages)
+
+    assert lengths(0.0).count(11) == 0
+    assert 120 <= lengths(0.4).count(11) <= 200
+    assert lengths(1.0).count(11) == 400
+
+
+def test_pages_without_variants_are_left_as_they_are() -> None:
+    examples = [made_example(number, 10) for number in range(20)]
+    (batch,) = training_batches(examples, SIZE, np.random.default_rng(0), 1.0)
+    assert batch.words.sum() == sum(example.words.sum() for example in examples)

@@ -22,7 +22,7 @@ EXAMPLES = [
     *(named(number, "wcxb-dev", "article") for number in range(3, 8)),
     named(8, "fundus", ""),
 ]
-LOGITS = [np.where(example.main, 6.0, -6.0) for example in EXAMPLES]
+LOGITS = [np.where(example.main, 6.0, -6.0)[None] for example in EXAMPLES]
 
 
 def card(**changes: object) -> str:
@@ -90,3 +90,8 @@ def test_the_digest_changes_with_labels_features_and_order() -> None:
     assert first != digest_of([other, *EXAMPLES[1:]])
     moved = EXAMPLES[0].blocks._replace(features=EXAMPLES[0].blocks.features + 1)
     assert first != digest_of([replace(EXAMPLES[0], blocks=moved), *EXAMPLES[1:]])
+
+
+def test_the_second_opinion_is_named() -> None:
+    text = " ".join(card(recipe=Recipe(others=3)).split())
+    assert "under 0.85, 3 smaller networks are asked too" in text

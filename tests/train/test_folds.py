@@ -1,5 +1,7 @@
 """Cross-validation by host."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,9 +13,18 @@ from dripper.labels.network import WEIGHT_STEPS, Shape
 from dripper.train import folds
 from dripper.train.examples import Example
 from dripper.train.folds import fit, fold_networks, fold_of, held_out_logits
+from dripper.train.optimise import train
 from dripper.train.recipe import Recipe
 
-RECIPE = Recipe(width=6, pool_width=2, shape=Shape((1,), (0,)), epochs=1, batch_blocks=300)
+RECIPE = Recipe(
+    width=6,
+    pool_width=2,
+    shape=Shape((1,), (0,)),
+    epochs=1,
+    batch_blocks=300,
+    other_width=4,
+    other_shape=Shape((2,), (0,)),
+)
 
 
 def test_a_host_stays_in_one_fold_and_folds_are_of_similar_size() -> None:
@@ -26,8 +37,9 @@ def test_a_host_stays_in_one_fold_and_folds_are_of_similar_size() -> None:
 def test_weights_are_on_the_grid_and_features_standardised() -> None:
     examples = [made_example(number) for number in range(4)]
     weights = fit(examples, RECIPE)
-    for matrix in weights.matrices.values():
-        assert np.array_equal(matrix * WEIGHT_STEPS, np.rint(matrix * WEIGHT_STEPS))
+    for network in weights.networks:
+        for matrix in network.matrices.values():
+            assert np.array_equal(matrix * WEIGHT_STEPS, np.rint(matrix * WEIGHT_STEPS))
     features = np.concatenate([example.blocks.features for example in examples])
     assert np.allclose(weights.mean, features.mean(axis=0))
     assert (weights.scale > 0).all()
@@ -49,8 +61,30 @@ def test_no_page_is_scored_by_a_network_that_saw_its_site(monkeypatch: pytest.Mo
     monkeypatch.setattr(folds, "fit", watched)
     examples = [made_example(number) for number in range(6)]
     logits = held_out_logits(examples, fold_networks(examples, RECIPE, 3))
-    assert [len(own) for own in logits] == [len(example.words) for example in examples]
+    assert [own.shape for own in logits] == [(1 + RECIPE.others, len(example.words)) for example in examples]
     every = {example.host for example in examples}
     for fold in {fold_of(host, 3) for host in every}:
         held_out = {host for host in every if fold_of(host, 3) == fold}
         assert every - held_out in seen
+
+
+def test_crowded_variants_are_standardised_as_their_pages_and_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Example] = []
+    shares: list[float] = []
+
+    def watched(examples: list[Example], blanks: object, recipe: Recipe) -> object:
+        given.extend(examples)
+        shares.append(recipe.crowded_share)
+        return train(examples, blanks, recipe)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(folds, "train", watched)
+    examples = [replace(made_example(number), crowded=(made_example(number),)) for number in range(4)]
+    weights = fit(examples, RECIPE)
+    assert sorted(shares) == [0.0, 0.4, 0.4]
+    for example in given:
+        (variant,) = example.crowded
+        assert np.array_equal(variant.blocks.features, example.blocks.features)
+        assert np.abs(variant.blocks.features).max() <= 6
+    assert [len(network.matrices["output"]) for network in weights.networks] == [3, 2, 2]
+    first, second = weights.others
+    assert not np.array_equal(first.matrices["input"], second.matrices["input"])

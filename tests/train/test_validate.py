@@ -11,7 +11,7 @@ from dripper.train.validate import Calibration, calibrate, calibration_error, me
 from train.made import made_example
 
 EXAMPLES = [made_example(number) for number in range(12)]
-PERFECT = [np.where(example.main, 8.0, -8.0) for example in EXAMPLES]
+PERFECT = [np.where(example.main, 8.0, -8.0)[None] for example in EXAMPLES]
 PLAIN = Calibration(1.0, 0.0, 0.0)
 
 
@@ -67,8 +67,8 @@ def beside(example: Example) -> Example:
 
 def test_scores_are_those_of_the_labeler_with_its_focus() -> None:
     examples = [beside(example) for example in EXAMPLES]
-    logits = [np.where(np.arange(len(example.words)) < len(example.words) // 2, 3.0, 1.0) for example in examples]
-    chosen = [decide(probabilities(own), example.words).main for example, own in zip(examples, logits, strict=True)]
+    logits = [np.where(np.arange(len(page.words)) < len(page.words) // 2, 3.0, 1.0)[None] for page in examples]
+    chosen = [decide(probabilities(own[0]), example.words).main for example, own in zip(examples, logits, strict=True)]
     without = np.mean([example.f1(main) for example, main in zip(examples, chosen, strict=True)])
     scores, _ = page_scores(examples, logits, PLAIN)
     assert scores.mean() > without
@@ -77,9 +77,24 @@ def test_scores_are_those_of_the_labeler_with_its_focus() -> None:
 
 def test_the_fit_looks_at_the_network_alone_and_reports_the_labeler() -> None:
     examples = [beside(example) for example in EXAMPLES]
-    logits = [np.where(example.matched > 0, 1.0, 0.2) for example in examples]
+    logits = [np.where(example.matched > 0, 1.0, 0.2)[None] for example in examples]
     found = calibrate(examples, logits)
     one_container = [replace(page, blocks=plain.blocks) for page, plain in zip(examples, EXAMPLES, strict=True)]
     alone = calibrate(one_container, logits)
     assert (found.temperature, found.shift) == (alone.temperature, alone.shift)
     assert found.f1 == page_scores(examples, logits, found)[0].mean()
+
+
+def test_where_the_network_is_in_doubt_the_others_are_heard() -> None:
+    unsure = [np.zeros_like(own) for own in PERFECT]
+    assert page_scores(EXAMPLES, unsure, PLAIN)[0].mean() < 0.9
+    helped = [np.concatenate([doubtful, own]) for doubtful, own in zip(unsure, PERFECT, strict=True)]
+    assert page_scores(EXAMPLES, helped, PLAIN)[0] == pytest.approx(np.ones(12))
+    misled = [np.concatenate([own, -own]) for own in PERFECT]
+    assert page_scores(EXAMPLES, misled, PLAIN)[0] == pytest.approx(np.ones(12))
+
+
+def test_the_fit_does_not_hear_the_others() -> None:
+    alone = calibrate(EXAMPLES, [own / 8 + 0.5 for own in PERFECT])
+    found = calibrate(EXAMPLES, [np.concatenate([own / 8 + 0.5, -own]) for own in PERFECT])
+    assert (found.temperature, found.shift) == (alone.temperature, alone.shift)

@@ -1,4 +1,5 @@
-"""The labeler `cpu`: features of the blocks, a small network, a focus, the set of blocks with the highest expected F1.
+"""The labeler `cpu`: features of the blocks, a small network, on doubtful pages a second opinion, a focus, the set of blocks with
+the highest expected F1.
 
 Needs numpy and nothing else: no GPU, no hub, no server. How the weights came to be: `dripper.train.cpu`.
 """
@@ -15,9 +16,9 @@ from dripper.labels.base import Labels
 from dripper.labels.conventions import AS_LEARNED, Conventions
 from dripper.labels.decode import decide, probabilities
 from dripper.labels.features import NAMES, PageFeatures, page_features
-from dripper.labels.focus import focused
 from dripper.labels.network import Array, BlockSequence, ExactOperations, main_logits, snap, states
-from dripper.labels.weights import FloatArray, Weights, load_weights
+from dripper.labels.second import considered
+from dripper.labels.weights import FloatArray, Network, Weights, load_weights
 
 # A page of more blocks is labelled in windows of so many, each as if it were a page: activations take about 5 KB a
 # block, so memory stays under 100 MB. None of 2,300 labelled pages has more than a third of it.
@@ -75,15 +76,9 @@ def probability_of_main(
     words: (n_blocks,), number of words of each block.
     """
     logits, parts = score_blocks(weights, blocks, switch=conventions != AS_LEARNED)
-    main = focused_probability(logits, weights.temperature, weights.shift, blocks, words)
+    calibration = weights.temperature, weights.shift
+    main = considered(logits, lambda: second_opinions(weights, blocks), calibration, blocks, words)
     return conventions.applied(main, probabilities(parts))
-
-
-def focused_probability(
-    logits: FloatArray, temperature: float, shift: float, blocks: BlockSequence, words: npt.NDArray[np.int64]
-) -> FloatArray:
-    """Return the probability of main that logits of the network come to, calibrated and focused; shape (n_blocks,)."""
-    return focused(probabilities(logits, temperature, shift), words, blocks.starts, blocks.ends)
 
 
 def score_blocks(weights: Weights, blocks: BlockSequence, *, switch: bool = False) -> tuple[FloatArray, FloatArray]:
@@ -98,6 +93,18 @@ def score_blocks(weights: Weights, blocks: BlockSequence, *, switch: bool = Fals
         return logits, np.zeros((len(logits), len(AS_LEARNED)))
     parts = do.linear(np.concatenate([features, known], axis=1), weights.exact["switch"], weights.exact["switch_bias"])
     return logits, parts.astype(np.float64)
+
+
+def second_opinions(weights: Weights, blocks: BlockSequence) -> list[FloatArray]:
+    """Return the logits of main of each of the other networks, not calibrated, (n_blocks,)."""
+    do = ExactOperations(blocks.starts, blocks.ends)
+    features = snap(standardised(weights, blocks.features))
+
+    def logits(network: Network) -> FloatArray:
+        known = states(network.exact, network.shape, features, do)
+        return np.asarray(main_logits(network.exact, known, do), np.float64)
+
+    return [logits(network) for network in weights.others]
 
 
 def known_of(weights: Weights, blocks: BlockSequence, do: ExactOperations) -> tuple[Array, Array]:

@@ -159,9 +159,15 @@ class ExactOperations:
     """The operations of labelling, on one page: floats on grids. starts, ends: those of :class:`BlockSequence`."""
 
     def __init__(self, starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> None:
-        self._sizes = (ends - starts).astype(np.float64)
-        n_levels = starts.shape[1]
-        self._starts, self._ends = (part * n_levels + np.arange(n_levels) for part in (starts, ends))
+        # Neighbours mostly stand in the same container: its mean is taken once. Levels one after the other.
+        starts_at, ends_at = starts.T, ends.T
+        is_new = np.ones(starts_at.shape, bool)
+        is_new[:, 1:] = (starts_at[:, 1:] != starts_at[:, :-1]) | (ends_at[:, 1:] != ends_at[:, :-1])
+        self._own = (np.cumsum(is_new).reshape(is_new.shape) - 1).T
+        self._levels = np.nonzero(is_new)[0]
+        self._sizes = (ends_at[is_new] - starts_at[is_new]).astype(np.float64)[:, None]
+        self._n_levels = starts.shape[1]
+        self._starts, self._ends = (part.T[is_new] * self._n_levels + self._levels for part in (starts, ends))
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
         """Return x @ matrix + bias on the grid, as float32. float64 where the matrix is: |result| under 2^43 then."""
@@ -192,16 +198,16 @@ class ExactOperations:
         sums = np.zeros((len(x) + 1, x.shape[1]))
         np.cumsum(x, axis=0, out=sums[1:])
         # A row for each pair of block and level, so that each range costs two copies of neighbouring numbers.
-        rows = sums.reshape(-1, x.shape[1] // self._sizes.shape[1])
+        columns = x.shape[1] // self._n_levels
+        rows = sums.reshape(-1, columns)
         means = rows.take(self._ends, axis=0)
         means -= rows.take(self._starts, axis=0)
-        means /= self._sizes[:, :, None]
-        means = means.reshape(x.shape)
-        means += bias
+        means /= self._sizes
+        means += np.reshape(bias, (-1, columns))[self._levels]
         np.clip(means, 0, POOLED_LIMIT, out=means)
         means += _POOLED_ROUNDER
         means -= _POOLED_ROUNDER
-        return means.astype(np.float32)
+        return means.astype(np.float32).take(self._own, axis=0).reshape(x.shape)
 
     def drop(self, x: Array) -> Array:
         """Return x: nothing is disturbed."""

@@ -3,12 +3,12 @@
 import hashlib
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
@@ -18,9 +18,23 @@ from dripper.errors import MachineError
 from dripper.labels.network import WEIGHT_STEPS, Shape, exact_weights
 
 FloatArray = npt.NDArray[np.float64]
+Item = TypeVar("Item")
 
-FORMAT = 4
+FORMAT = 5
 """Changes whenever a feature, the network or what follows it changes its meaning: old weights would be misread silently."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """Another network, for a second opinion (see `dripper.labels.second`). matrices: by name, float64 on the grid of weights."""
+
+    matrices: Mapping[str, FloatArray]
+    shape: Shape
+
+    @cached_property
+    def exact(self) -> Mapping[str, npt.NDArray[Any]]:
+        """The matrices as labelling needs them. Raises ValueError where they are too large for exact sums."""
+        return exact_weights(self.matrices, self.shape)
 
 
 @dataclass(frozen=True)
@@ -29,6 +43,7 @@ class Weights:
 
     matrices: by name, float64 on the grid of weights. mean, scale: (n_features,), standardise the features.
     feature_names: in column order. temperature, shift: calibration of the logit. version: hash of the file.
+    others: networks for a second opinion, of the same features.
     """
 
     matrices: Mapping[str, FloatArray]
@@ -39,6 +54,12 @@ class Weights:
     temperature: float
     shift: float
     version: str = ""
+    others: tuple[Network, ...] = ()
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """The network, then the others."""
+        return (Network(self.matrices, self.shape), *self.others)
 
     @cached_property
     def exact(self) -> Mapping[str, npt.NDArray[Any]]:
@@ -54,10 +75,11 @@ def save_weights(weights: Weights, path: Path) -> None:
     meta = {
         "format": FORMAT, "dilations": weights.shape.dilations, "pooled": weights.shape.pooled,
         "feature_names": weights.feature_names, "temperature": weights.temperature, "shift": weights.shift,
+        "others": [(other.shape.dilations, other.shape.pooled) for other in weights.others],
     }  # fmt: skip
-    arrays: dict[str, npt.NDArray[Any]] = {
-        f"w_{name}": _to_int16(name, value) for name, value in weights.matrices.items()
-    }
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for prefix, network in _by_prefix(weights.networks).items():
+        arrays |= {prefix + name: _to_int16(name, value) for name, value in network.matrices.items()}
     arrays |= {"mean": weights.mean, "scale": weights.scale, "meta": np.array(json.dumps(meta, sort_keys=True))}
     with path.open("wb") as stream:
         np.savez_compressed(stream, allow_pickle=False, **dict(sorted(arrays.items())))
@@ -73,8 +95,12 @@ def load_weights(path: Path | None = None) -> Weights:
         raw = source.read_bytes()
         with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
             meta = json.loads(str(arrays["meta"]))
-            matrices = {name[2:]: arrays[name] / float(WEIGHT_STEPS) for name in arrays.files if name.startswith("w_")}
             mean, scale = arrays["mean"], arrays["scale"]
+            shapes = [(meta["dilations"], meta["pooled"]), *meta.get("others", [])]
+            networks = [
+                Network(_matrices(arrays, prefix), Shape(tuple(dilations), tuple(pooled)))
+                for prefix, (dilations, pooled) in _by_prefix(shapes).items()
+            ]
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise MachineError(
             f"weights of the labeler cpu: {source} cannot be read ({error}); reinstall the package"
@@ -82,9 +108,19 @@ def load_weights(path: Path | None = None) -> Weights:
     if meta.get("format") != FORMAT:
         raise MachineError(f"weights of the labeler cpu: {source} has format {meta.get('format')}, expected {FORMAT}")
     return Weights(
-        matrices, mean, scale, Shape(tuple(meta["dilations"]), tuple(meta["pooled"])), tuple(meta["feature_names"]),
-        meta["temperature"], meta["shift"], hashlib.sha256(raw).hexdigest()[:12],
+        networks[0].matrices, mean, scale, networks[0].shape, tuple(meta["feature_names"]), meta["temperature"],
+        meta["shift"], hashlib.sha256(raw).hexdigest()[:12], tuple(networks[1:]),
     )  # fmt: skip
+
+
+def _by_prefix(networks: Sequence[Item]) -> dict[str, Item]:
+    """Return networks by what the names of their arrays begin with: "w_" is the first, "1_" and "2_" are others."""
+    return {f"{number or 'w'}_": network for number, network in enumerate(networks)}
+
+
+def _matrices(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, FloatArray]:
+    names = (name for name in arrays if name.startswith(prefix))
+    return {name[len(prefix) :]: arrays[name] / float(WEIGHT_STEPS) for name in names}
 
 
 def _to_int16(name: str, value: FloatArray) -> npt.NDArray[np.int16]:

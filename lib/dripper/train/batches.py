@@ -30,10 +30,17 @@ class Batch(NamedTuple):
     present: npt.NDArray[np.float32]
 
 
-def training_batches(examples: Sequence[Example], size: int, draw: np.random.Generator) -> Iterator[Batch]:
-    """Yield one epoch: every example once, in random order, long ones as one random window. size: blocks of a batch."""
+def training_batches(
+    examples: Sequence[Example], size: int, draw: np.random.Generator, crowded_share: float = 0.0
+) -> Iterator[Batch]:
+    """Yield one epoch: every example once, in random order, long ones as one random window.
+
+    size: blocks of a batch. crowded_share: how often an example is replaced by one of its crowded variants.
+    """
     order = draw.permutation(len(examples))
-    windows = [_random_window(examples[index], size // WINDOW_SHARE, draw) for index in order]
+    windows = [
+        _random_window(_variant(examples[index], crowded_share, draw), size // WINDOW_SHARE, draw) for index in order
+    ]
     for group in grouped(windows, size):
         yield pack(group, size)
 
@@ -77,6 +84,12 @@ def pack(group: Sequence[Example], size: int) -> Batch:
     words = joined([example.words for example in group], 0, np.float32)
     matched = joined([example.matched for example in group], 0, np.float32)
     return Batch(blocks, page, words, matched, per_page[0], per_page[1])
+
+
+def _variant(example: Example, crowded_share: float, draw: np.random.Generator) -> Example:
+    if not (crowded_share and example.crowded) or draw.random() >= crowded_share:
+        return example
+    return example.crowded[int(draw.integers(len(example.crowded)))]
 
 
 def _random_window(example: Example, window: int, draw: np.random.Generator) -> Example:

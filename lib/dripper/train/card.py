@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.datasets import DATA_SETS
+from dripper.labels.second import DOUBTFUL
 from dripper.train.examples import Example
 from dripper.train.recipe import Recipe
 from dripper.train.switch_scores import SwitchScore
@@ -23,8 +24,10 @@ Version `{version}`: the first 12 hex digits of the SHA-256 of `cpu_weights.npz`
 probability; per page: the F1 that it expects of its own labels (`confidence`).
 
 **Model.** {parameters} parameters (int16): a linear layer over {features} features of the block, {layers} dilated
-separable convolutions over the sequence of blocks, means over each block's {levels} containers, and the set of blocks of
-highest expected F1. Arithmetic is exact, so that labels and probabilities are the same bits on every machine.
+separable convolutions over the sequence of blocks, means over each block's {levels} containers, a doubt of blocks outside the
+container that holds most of what is main, and the set of blocks of highest expected F1. Where that is under {doubtful}, {others}
+smaller networks are asked too, and the mean logit counts. Arithmetic is exact, so that labels and probabilities are the same
+bits on every machine.
 
 **Made by** `python -m dripper.train.cpu --data DIR --output DIR` in {minutes:.0f} CPU minutes. Arguments:
 
@@ -42,7 +45,7 @@ Digest of the examples (features, labels, order): `{digest}`.
 
 ## Scores
 
-F1 over words against the truth, mean over pages, {folds}-fold cross-validation by site: each page is labelled by a network
+F1 over words against the truth, mean over pages, {folds}-fold cross-validation by site: each page is labelled by networks
 that saw no page of its site. The shipped weights are trained on all pages with the same recipe, so these are scores
 of the recipe. Ceiling: what the best choice of blocks reaches.
 
@@ -67,7 +70,7 @@ The page's `confidence` against the F1 reached: correlation {correlation:.2f}; b
 ## Conventions
 
 `labels.cpu.comments` and `labels.cpu.title` (auto, include, exclude) say what counts as main where annotators disagree. The
-switch is a second output, learned after the network and used only where it is asked for: `auto` is the network alone. It learned
+switch is a second output, learned after the network and used only where it is asked for: `auto` does without it. It learned
 comments from {commented} of the pages above with made-up comments put under their main content, and from {plain} pages with
 comments that their truth leaves out. Against the truths as they are (mostly without comments and titles), on held-out sites:
 
@@ -93,7 +96,7 @@ def model_card(
     cpu_seconds: float,
     parameters: int,
 ) -> str:
-    """Return the card as Markdown. logits: those of the held-out predictions, in the order of the examples."""
+    """Return the card as Markdown. logits: held-out predictions in the order of the examples, as for `validate.page_scores`."""
     scores, confidence = page_scores(examples, logits, calibration)
     bins = reliability(examples, logits, calibration)
     ceiling = np.array([example.f1(example.main) for example in examples])
@@ -101,6 +104,7 @@ def model_card(
     return _CARD.format(
         version=version, parameters=f"{parameters:,}", features=examples[0].blocks.features.shape[1],
         layers=len(recipe.shape.dilations), levels=examples[0].blocks.starts.shape[1], minutes=cpu_seconds / 60,
+        doubtful=DOUBTFUL, others=recipe.others,
         arguments=json.dumps({"folds": folds, **asdict(recipe)}, indent=1), data_sets=_data_sets(examples),
         digest=digest_of(examples), folds=folds, f1=scores.mean(), n=len(examples), ceiling=ceiling.mean(),
         scores=_scores(examples, scores, ceiling), temperature=calibration.temperature, shift=calibration.shift,

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from dripper.blocks.page import Page
 from dripper.html import restore
 from dripper.labels.words import words_of
 from dripper.train.comments import MARK, comment_section
+from dripper.train.edits import blocks_marked, is_unspaced, place_after
 from dripper.train.examples import Example, example_from
 
 KINDS = frozenset({"", "article", "documentation", "service"})
@@ -20,8 +20,6 @@ KINDS = frozenset({"", "article", "documentation", "service"})
 MOST_COMMENTS = 40
 # Lines of truths that could be a paragraph of a comment.
 _LINE_CHARS = range(25, 600)
-# Inside these only their own kind of children may stand.
-_STRICT = frozenset({"table", "tbody", "thead", "tfoot", "tr", "ul", "ol", "dl", "html"})
 
 
 @dataclass(slots=True)
@@ -44,15 +42,15 @@ class Commenter:
         """Remember the lines of a truth."""
         for line in map(str.strip, truth.splitlines()):
             if len(line) in _LINE_CHARS:
-                self.lines[_is_unspaced(line)].append(line)
+                self.lines[is_unspaced(line)].append(line)
 
     def commented(self, page: Page, example: Example) -> Example | None:
         """Return the example of the page with comments; None for a page of other KINDS, and while nothing was read."""
-        lines = self.lines[_is_unspaced("".join(block.text for block in page.blocks))]
+        lines = self.lines[is_unspaced("".join(block.text for block in page.blocks))]
         if example.page_type not in KINDS or not example.main.any() or not lines:
             return None
         parts = list(page.elements.parts)
-        place = _place_after(page, int(np.flatnonzero(example.main)[-1]), int(self.draw.integers(3)))
+        place = place_after(page, int(np.flatnonzero(example.main)[-1]), int(self.draw.integers(3)))
         parts[place] += comment_section(self._texts(lines), page.title, self.draw)
         edited = replace(restore("".join(parts), page.title), metadata=page.metadata)
         return _example(edited, page, example)
@@ -67,28 +65,5 @@ class Commenter:
 def _example(edited: Page, page: Page, example: Example) -> Example:
     truth = [word for block in np.flatnonzero(example.main).tolist() for word in words_of(page.blocks[block].text)]
     made = example_from(edited, truth, example.key, example.host, example.page_type)
-    comments = _in_comments(edited)
+    comments = blocks_marked(edited, MARK)
     return replace(made, comments=comments | made.comments, matched=np.where(comments, 0.0, made.matched))
-
-
-def _place_after(page: Page, block: int, levels: int) -> int:
-    """Return the index of the part that ends an element around a block, so many levels up, else the body's text."""
-    tree = page.elements
-    around = [
-        element
-        for element in tree.path(page.blocks[block].element)
-        if element and tree.tags[element] != "body" and tree.tags[tree.parents[element]] not in _STRICT
-    ]
-    if not around:
-        return tree.closes[tree.tags.index("body")] - 1
-    return tree.closes[around[max(0, len(around) - 1 - levels)]]
-
-
-def _in_comments(page: Page) -> npt.NDArray[np.bool_]:
-    tree = page.elements
-    (section,) = (element for element in range(len(tree)) if MARK in tree.start_tag(element))
-    return np.array([tree.opens[section] < block.first < tree.closes[section] for block in page.blocks])
-
-
-def _is_unspaced(text: str) -> bool:
-    return sum("\u3040" <= character <= "\u9fff" for character in text) > 0.3 * len(text)

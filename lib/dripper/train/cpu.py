@@ -22,6 +22,7 @@ from dripper.errors import UsageError
 from dripper.labels.weights import load_weights, save_weights
 from dripper.train.card import model_card
 from dripper.train.commented import Commenter
+from dripper.train.crowded import Crowder
 from dripper.train.examples import read_examples
 from dripper.train.folds import fit, fold_networks, held_out_logits
 from dripper.train.picture import draw_reliability
@@ -41,7 +42,8 @@ def run(
     """
     started = time.process_time()
     commenter = Commenter(np.random.default_rng(recipe.seed))
-    examples = list(read_examples(_pages(data, data_sets, sample), commenter))
+    crowders = [Crowder(np.random.default_rng(recipe.seed + number)) for number in range(recipe.crowded_variants)]
+    examples = list(read_examples(_pages(data, data_sets, sample), commenter, crowders))
     if len({example.host for example in examples}) < folds:
         raise UsageError(
             f"{len(examples)} usable pages in {data} are of fewer than {folds} sites: too few to validate on"
@@ -56,7 +58,7 @@ def run(
     save_weights(weights, path)
     switched = switch_scores(examples, networks, calibration)
     seconds, version = time.process_time() - started, load_weights(path).version
-    parameters = sum(matrix.size for matrix in weights.matrices.values())
+    parameters = sum(matrix.size for network in weights.networks for matrix in network.matrices.values())
     card = model_card(version, recipe, folds, examples, logits, calibration, switched, seconds, parameters)
     f1, confidence = page_scores(examples, logits, calibration)
     draw_reliability(reliability(examples, logits, calibration), confidence, f1, output / "reliability_cpu.png")

@@ -32,6 +32,7 @@ class Example:
     title: (n_blocks,) the block that repeats the page's title. comments: (n_blocks,) blocks of comments, made up or (see
     :func:`left_out_comments`) plain.
     commented: the same page with made-up comments, where some can be put.
+    crowded: the same page again, cut short and with sections of other pages (see `dripper.train.crowded`).
     """
 
     key: tuple[str, str]
@@ -44,6 +45,7 @@ class Example:
     title: npt.NDArray[np.bool_]
     comments: npt.NDArray[np.bool_]
     commented: "Example | None" = None
+    crowded: "tuple[Example, ...]" = ()
 
     @property
     def main(self) -> npt.NDArray[np.bool_]:
@@ -71,11 +73,14 @@ class Example:
 
 
 def read_examples(
-    pages: Iterable[LabelledPage], commented: Callable[[Page, Example, str], Example | None] = lambda *_: None
+    pages: Iterable[LabelledPage],
+    commented: Callable[[Page, Example, str], Example | None] = lambda *_: None,
+    crowded: Sequence[Callable[[Page, Example], Example | None]] = (),
 ) -> Iterator[Example]:
     """Yield one example a page; pages that cannot teach (no blocks, nothing of the truth in them) are left out, logged.
 
-    commented: makes of a page, its example and its truth the same page with comments, or nothing.
+    commented: makes of a page, its example and its truth the same page with comments, or nothing. crowded: each makes of a page
+    and its example the same page with sections of others, or nothing.
     """
     for labelled in pages:
         try:
@@ -85,7 +90,11 @@ def read_examples(
             continue
         example = example_of(page, labelled)
         if example.main.any():
-            yield replace(example, commented=commented(page, example, labelled.truth_text))
+            made = [crowd(page, example) for crowd in crowded]
+            yield replace(
+                example, commented=commented(page, example, labelled.truth_text),
+                crowded=tuple(each for each in made if each is not None),
+            )  # fmt: skip
         else:
             log.warning("%s/%s left out: no block holds its truth", labelled.data_set, labelled.id)
 

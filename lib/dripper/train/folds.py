@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.cpu import score_blocks, standardised
+from dripper.labels.cpu import score_blocks, second_opinions, standardised
 from dripper.labels.features import NAMES
 from dripper.labels.network import WEIGHT_STEPS
-from dripper.labels.weights import Weights
+from dripper.labels.weights import Network, Weights
 from dripper.train.disturb import blanks_of
 from dripper.train.examples import Example
 from dripper.train.optimise import train
@@ -37,17 +37,24 @@ def fit(examples: Sequence[Example], recipe: Recipe) -> Weights:
         shift=0.0,
     )
     ready = [
-        replace(
-            example,
-            blocks=example.blocks._replace(features=standardised(unfitted, example.blocks.features).astype(np.float32)),
-        )
+        replace(_ready(unfitted, example), crowded=tuple(_ready(unfitted, variant) for variant in example.crowded))
         for example in examples
     ]
-    matrices = {
-        name: np.rint(value * WEIGHT_STEPS) / WEIGHT_STEPS
-        for name, value in train(ready, blanks_of(unfitted), recipe).items()
-    }
-    return with_switch(replace(unfitted, matrices=matrices), examples, recipe.switch_ridge)
+
+    def trained(by: Recipe) -> Network:
+        matrices = train(ready, blanks_of(unfitted), by)
+        return Network(
+            {name: np.rint(value * WEIGHT_STEPS) / WEIGHT_STEPS for name, value in matrices.items()}, by.shape
+        )
+
+    others = tuple(trained(recipe.other(number)) for number in range(recipe.others))
+    weights = replace(unfitted, matrices=trained(recipe).matrices, others=others)
+    return with_switch(weights, examples, recipe.switch_ridge)
+
+
+def _ready(weights: Weights, example: Example) -> Example:
+    features = standardised(weights, example.blocks.features).astype(np.float32)
+    return replace(example, blocks=example.blocks._replace(features=features))
 
 
 def fold_of(host: str, folds: int) -> int:
@@ -74,5 +81,10 @@ def network_of(example: Example, networks: Sequence[Weights | None]) -> Weights:
 
 
 def held_out_logits(examples: Sequence[Example], networks: Sequence[Weights | None]) -> list[npt.NDArray[np.float64]]:
-    """Return the logits of every example, from the network that saw no page of its site."""
-    return [score_blocks(network_of(example, networks), example.blocks)[0] for example in examples]
+    """Return the logits of every example, shape (1 + others, n_blocks), from the networks that saw no page of its site."""
+
+    def logits(example: Example) -> npt.NDArray[np.float64]:
+        weights = network_of(example, networks)
+        return np.stack([score_blocks(weights, example.blocks)[0], *second_opinions(weights, example.blocks)])
+
+    return [logits(example) for example in examples]

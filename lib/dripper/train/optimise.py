@@ -34,14 +34,14 @@ def train(examples: Sequence[Example], blanks: Blanks, recipe: Recipe) -> dict[s
     weights = initial_weights(recipe, examples[0])
     moments = (jax.tree.map(jnp.zeros_like, weights), jax.tree.map(jnp.zeros_like, weights))
     step = _compiled_step(recipe)
-    steps = recipe.epochs * sum(
-        1 for _ in training_batches(examples, recipe.batch_blocks, np.random.default_rng(recipe.seed))
-    )
+    batches = partial(training_batches, examples, recipe.batch_blocks, crowded_share=recipe.crowded_share)
+    # An epoch has a batch more or less than the next one.
+    steps = recipe.epochs * sum(1 for _ in batches(np.random.default_rng(recipe.seed)))
     average: Tree | None = None
     done = 0
     for epoch in range(recipe.epochs):
         losses = []
-        for batch in training_batches(examples, recipe.batch_blocks, draw):
+        for batch in batches(draw):
             done += 1
             rate = _learning_rate(recipe, done / steps, done)
             key = jax.random.PRNGKey(recipe.seed * 1_000_003 + done)
@@ -91,8 +91,8 @@ def loss_of(weights: Tree, batch: Batch, key: Any, recipe: Recipe) -> Any:
     return ((per_page(weight * entropy)[:-1] + 1 - soft_f1) * batch.present).sum() / batch.present.sum()
 
 
-# A fold of the cross-validation differs from the next in nothing that is compiled (10 s each).
-@lru_cache(maxsize=2)
+# A fold of the cross-validation differs from the next in nothing that is compiled (10 s each): the network, and two others.
+@lru_cache(maxsize=4)
 def _compiled_step(recipe: Recipe) -> Callable[..., tuple[Tree, tuple[Tree, Tree], Any]]:
     @partial(jax.jit, donate_argnums=(0, 1))
     def step(weights: Tree, moments: tuple[Tree, Tree], batch: Batch, key: Any, number: Any, rate: Any) -> Any:

@@ -1,6 +1,6 @@
 """All arguments of a training run in one value; the model card prints it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dripper.labels.network import Shape
 
@@ -15,6 +15,8 @@ class Recipe:
     feature_drop: share of the features blanked on each page: no feature may be trusted alone.
     name_drop: share of the pages whose class and id names are hidden, as on pages from before style sheets.
     metadata_drop: share of the pages whose metadata are hidden: older pages have none.
+    crowded_share: how often a page that can be crowded is (see `dripper.train.crowded`), in one of `crowded_variants` ways.
+    others: how many networks give a second opinion, of `other_width` channels and `other_shape`, taught with `other_crowded_share`.
     average_from: share of the steps after which weights are averaged, exponentially: `average_decay` a step.
     """
 
@@ -31,6 +33,19 @@ class Recipe:
     feature_drop: float = 0.1
     name_drop: float = 0.15
     metadata_drop: float = 0.3
+    crowded_variants: int = 2
+    crowded_share: float = 0.0
+    others: int = 2
+    other_width: int = 48
+    other_shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32), pooled=(1, 3)))
+    other_crowded_share: float = 0.4
     average_from: float = 0.6
     average_decay: float = 0.995
     seed: int = 0
+
+    def other(self, number: int) -> "Recipe":
+        """Return the recipe of one of the other networks, 0 to others - 1; each has a seed of its own."""
+        return replace(
+            self, width=self.other_width, shape=self.other_shape, crowded_share=self.other_crowded_share,
+            seed=self.seed + 3 + number,
+        )  # fmt: skip
