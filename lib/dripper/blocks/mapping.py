@@ -13,10 +13,10 @@ WRAPPER = "cc-alg-uc-text"
 def mapping(tree: Tree, blocks: Sequence[Block]) -> str:
     """Return the page's markup with the ids in it: on the element of a block, or on a WRAPPER around a run."""
     parts = tree.parts.copy()
-    for block in blocks:
-        if block.is_run:
-            parts[block.first] = f'<{WRAPPER} _item_id="{block.item_id}">{parts[block.first]}'
-            parts[block.last] += f"</{WRAPPER}>"
+    for item_id, _, _, is_run, first, last in blocks:
+        if is_run:
+            parts[first] = f'<{WRAPPER} _item_id="{item_id}">{parts[first]}'
+            parts[last] += f"</{WRAPPER}>"
         else:
-            parts[block.first] = with_id(parts[block.first], block.item_id)
+            parts[first] = with_id(parts[first], item_id)
     return "".join(parts)

@@ -39,12 +39,12 @@ def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int
         spares.
     """
     parts = tree.parts.copy()
-    shorten_lists(tree, parts, [(block.element, block.first, block.last) for block in blocks])
-    for block in blocks:
-        if block.is_run:
-            parts[block.first] = parts[block.first].lstrip()
-        if len(block.text) > cutoff:
-            truncate(tree, parts, block.first, block.last, cutoff, table_cutoff)
+    shorten_lists(tree, parts, [(element, first, last) for _, _, element, _, first, last in blocks])
+    for _, text, _, is_run, first, last in blocks:
+        if is_run:
+            parts[first] = parts[first].lstrip()
+        if len(text) > cutoff:
+            truncate(tree, parts, first, last, cutoff, table_cutoff)
     return HEAD + written(tree, parts, ShortTags(tree.names), blocks) + TAIL
 
 
@@ -139,8 +139,9 @@ def shorten_lists(tree: Tree, parts: list[str], spans: Sequence[tuple[int, int, 
 
     spans: (element, first, last) of each block; a run inside a list is shortened like one, whatever its elements are.
     """
-    firsts = [first for _, first, _ in spans]
-    for each in [i for i, tag in enumerate(tree.tags) if tag in LISTS]:
+    lists = [i for i, tag in enumerate(tree.tags) if tag in LISTS]
+    firsts = [first for _, first, _ in spans] if lists else []
+    for each in lists:
         holder = bisect_right(firsts, tree.opens[each]) - 1
         if holder >= 0 and tree.opens[each] <= spans[holder][2]:
             _shorten(tree, parts, each, tree.children(each))

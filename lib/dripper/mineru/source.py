@@ -28,7 +28,6 @@ _HIDING = {
     ("visibility", "hidden"),
     ("opacity", "0"),
 }
-_MAY_HIDE = re.compile("none|0px|transparent|hidden|opacity")
 _SRC = re.compile(""" src=("[^"]*"|'[^']*')""")
 _URL_ESCAPED = re.compile(r"[^\x21-\x7e]")
 
@@ -104,7 +103,7 @@ def _remove(source: Source) -> None:
         if not source.removed[element]:
             _blank(source, element)
             source.texts[tree.closes[element] + 1] = ""
-    styled = [tag for tag in tree.names if " style=" in tag and _MAY_HIDE.search(tag)]
+    styled = [tag for tag in tree.names if " style=" in tag and any(value in tag for _, value in _HIDING)]
     hidden = {tag for tag in styled if _hides(attribute(tag, "style") or "")}
     navigation = {
         tag for tag in tree.names if '"nav"' in tag and "nav" in (attribute(tag, "class"), attribute(tag, "id"))
