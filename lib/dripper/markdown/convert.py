@@ -6,6 +6,7 @@ LaTeX, code keeps its lines and its language, tables that only lay out the page 
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import html2text
 import html_to_markdown
@@ -29,7 +30,6 @@ _TEX = re.compile("tex(?!t)")
 _HOLE = "\ufdd2{}\ufdd3"
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 """A page with many of these is refused as binary data."""
-_HOLE_SIGNS = re.compile("[\ufdd2\ufdd3]")
 _HOLES = re.compile("\ufdd2(\\d+)\ufdd3")
 _TEX_IN_TEXT = re.compile(
     r"\\\(.+?\\\)|\\\[.+?\\\]|\$\$.+?\$\$|\$[^$\n]*\\[^$\n]*\$|\[tex\].+?\[/tex\]|\\begin\{(\w+\*?)\}.+?\\end\{\1\}",
@@ -54,7 +54,7 @@ def to_markdown(main_html: str, *, is_pruned: bool = False) -> str:
     """
     if not main_html.strip():
         return ""
-    markup = _HOLE_SIGNS.sub("", main_html)
+    markup = main_html.replace("\ufdd2", "").replace("\ufdd3", "")
     if not is_pruned:
         markup = _serialised(markup)
     try:
@@ -64,6 +64,8 @@ def to_markdown(main_html: str, *, is_pruned: bool = False) -> str:
     if _depth(tree) > _MAX_DEPTH:
         return _plain(tree)
     holes = _rewrite(tree)
+    if "\\" in markup or "[tex]" in markup:
+        _cut_tex(tree, holes)
     try:
         markdown = _convert(_CONTROL.sub("", "".join(tree.parts)))
     except html_to_markdown.ConversionError:
@@ -85,7 +87,12 @@ def to_text(main_html: str) -> str:
 
 
 def _convert(html: str) -> str:
-    options = html_to_markdown.ConversionOptions(
+    return html_to_markdown.convert(html, _options()).content or ""
+
+
+@cache
+def _options() -> html_to_markdown.ConversionOptions:
+    return html_to_markdown.ConversionOptions(
         extract_metadata=False,
         preprocessing=html_to_markdown.PreprocessingOptions(enabled=False, remove_navigation=False, remove_forms=False),
         hidden_content="all",
@@ -95,7 +102,6 @@ def _convert(html: str) -> str:
         keep_inline_images_in=["a", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th"],
         autolinks=False,
     )
-    return html_to_markdown.convert(html, options).content or ""
 
 
 def _plain(tree: Tree) -> str:
@@ -116,7 +122,9 @@ def _rewrite(tree: Tree) -> list[str]:
     element = 0
     while element < len(tree):
         name = tree.tags[element]
-        formula = formula_at(tree, element) if tree.start_tag(element) in may_be_formula else None
+        formula = None
+        if may_be_formula and tree.start_tag(element) in may_be_formula:
+            formula = formula_at(tree, element)
         if formula is not None:
             holes.append(formula)
             _replace(tree, element, escape(_HOLE.format(len(holes) - 1)))
@@ -131,10 +139,14 @@ def _rewrite(tree: Tree) -> list[str]:
             element += 1
             continue
         element = tree.lasts[element] + 1
+    return holes
+
+
+def _cut_tex(tree: Tree, holes: list[str]) -> None:
+    """Replace LaTeX in running text by more holes, in place."""
     for index in range(0, len(tree.parts), 2):
         if "\\" in tree.parts[index] or "[tex]" in tree.parts[index]:
             tree.parts[index] = _TEX_IN_TEXT.sub(lambda match: _hole(holes, match.group()), tree.parts[index])
-    return holes
 
 
 def _may_be_formula(tag: str) -> bool:
