@@ -116,9 +116,10 @@ def _repetition_features(places: Places, start_tags: IntArray, chars: FloatArray
     own, around = places.elements, places.containers[:, 0]
     tags = places.tag_numbers[own]
     n_elements = len(start_tags)
-    same_path = numbered(paths[own].tolist())
-    same_class = numbered((start_tags[own] * n_elements + start_tags[around]).tolist())
-    siblings = numbered((tags * n_elements + around).tolist())
+    same_path, same_class, siblings = (
+        np.unique(keys, return_inverse=True)[1]
+        for keys in (paths[own], start_tags[own] * n_elements + start_tags[around], tags * n_elements + around)
+    )
     path_blocks, class_blocks = np.bincount(same_path)[same_path], np.bincount(same_class)[same_class]
     path_chars, class_chars = (np.bincount(group, chars)[group] for group in (same_path, same_class))
     class_links = np.bincount(same_class, link_chars)[same_class]

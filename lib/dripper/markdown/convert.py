@@ -7,6 +7,7 @@ LaTeX, code keeps its lines and its language, tables that only lay out the page 
 import re
 from collections.abc import Iterator
 from functools import cache
+from typing import Literal
 
 import html2text
 import html_to_markdown
@@ -42,6 +43,9 @@ _NOT_LANGUAGES = frozenset(
 )
 _MAX_DEPTH = 500
 """html-to-markdown returns nothing for elements nested some 1,000 deep; above this the page becomes plain text."""
+_HIDING = (" style=", "hidden", "<noscript", "<template")
+"""Without a sign of what html-to-markdown holds for hidden there is nothing to keep, and by its default it can take its fast way:
+the same Markdown in half the time."""
 _BLANK_LINES = re.compile(r"\s*\n\s*")
 
 
@@ -87,15 +91,16 @@ def to_text(main_html: str) -> str:
 
 
 def _convert(html: str) -> str:
-    return html_to_markdown.convert(html, _options()).content or ""
+    options = _options("all" if any(sign in html for sign in _HIDING) else "drop")
+    return html_to_markdown.convert(html, options).content or ""
 
 
 @cache
-def _options() -> html_to_markdown.ConversionOptions:
+def _options(hidden_content: Literal["all", "drop"]) -> html_to_markdown.ConversionOptions:
     return html_to_markdown.ConversionOptions(
         extract_metadata=False,
         preprocessing=html_to_markdown.PreprocessingOptions(enabled=False, remove_navigation=False, remove_forms=False),
-        hidden_content="all",
+        hidden_content=hidden_content,
         br_in_tables=True,
         compact_tables=True,
         bullets="-",
