@@ -57,6 +57,20 @@ def test_elements_inside_a_block_are_those_that_open_there(number: int) -> None:
         assert [i for i, at in enumerate(opens) if block.first <= at <= block.last] == list(range(first, end))
 
 
+@pytest.mark.parametrize("number", range(11))
+def test_sums_in_elements_and_above_them_against_a_plain_walk(number: int) -> None:
+    page = pages()[number]
+    places = places_of(page)
+    n_elements, ones = len(places.parents), np.ones(len(page.blocks))
+    assert places.sums_in(ones).tolist() == (places.ends_in - places.starts_in).tolist()
+    # So large that sums wrap, as those of hashes do.
+    values = np.arange(1, n_elements + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    above = [0]
+    for element in range(1, n_elements):
+        above.append((above[places.parents[element]] + int(values[element])) % (1 << 64))
+    assert places.sums_above(values).tolist() == above
+
+
 def test_only_elements_around_blocks_are_kept_with_their_ancestors() -> None:
     page = pages()[0]
     places = places_of(page)

@@ -21,6 +21,8 @@ from labelled import pages
         ("<img src=a.png alt='b c'>", "![b c](a.png)\n"),
         ("<nav>n</nav><header>h</header><form>f</form>", "n\n\nh\n\nf\n"),
         ("<p hidden>shown</p>", "shown\n"),
+        ('<p style="display: none">shown</p>', "shown\n"),
+        ("<noscript><p>shown</p></noscript>", "shown\n"),
         ("<p>1. not_a *list* [x]", "1\\. not_a *list* [x]\n"),
     ],
 )

@@ -43,25 +43,27 @@ def prune(mapping_html: str, main_ids: Collection[int]) -> str:
             slices[ids[tag]] = Slice(parent, first, last, False)
             bare = _ITEM_ID.sub(">", tag)
             tree.parts[first], tree.names[bare] = bare, tree.tags[element]
-    return _cut(tree, _chosen(slices, main_ids))
+    return _cut(tree, _chosen(slices, main_ids, len(slices)))
 
 
 def prune_blocks(tree: Tree, blocks: Sequence[Block], main_ids: Collection[int]) -> str:
     """Return what `prune` returns, from the tree in hand."""
+    wanted = {int(item_id) for item_id in main_ids}
     slices = {
         block.item_id: Slice(
             block.element if block.is_run else tree.parents[block.element], block.first, block.last, block.is_run
         )
         for block in blocks
+        if block.item_id in wanted
     }
-    return _cut(tree, _chosen(slices, main_ids))
+    return _cut(tree, _chosen(slices, wanted, len(blocks)))
 
 
-def _chosen(slices: Mapping[int, Slice], main_ids: Iterable[int]) -> list[Slice]:
+def _chosen(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int) -> list[Slice]:
     """Return the slices of the main ids in document order."""
     wanted = {int(item_id) for item_id in main_ids}
     if foreign := sorted(wanted - slices.keys()):
-        raise UnknownItemError(f"main ids {foreign[:5]} are not among the page's ids 1..{len(slices)}")
+        raise UnknownItemError(f"main ids {foreign[:5]} are not among the page's ids 1..{n_blocks}")
     return sorted((slices[item_id] for item_id in wanted), key=lambda kept: kept.first)
 
 

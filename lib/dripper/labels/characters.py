@@ -54,7 +54,7 @@ class PageCharacters:
     @classmethod
     def of(cls, texts: Sequence[str]) -> "PageCharacters":
         """Read the texts; linear in their characters. texts must not be empty (its strings may be)."""
-        codes = np.frombuffer("\n".join([*texts, ""]).encode("utf-32-le", "surrogatepass"), np.uint32)
+        codes = np.frombuffer("\n".join([*texts, ""]).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.intp)
         class_of, lower_of = _tables()
         classes, lower = class_of.take(codes, mode="clip"), lower_of.take(codes, mode="clip")
         sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
@@ -82,9 +82,7 @@ def _words_in(classes: npt.NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
     np.not_equal(is_word[1:], is_word[:-1], out=changes[1:-1])
     if alone.any():
         changes[1:-1] |= alone[1:] | alone[:-1]
-    edges = np.flatnonzero(changes)
-    of_word = is_word[edges[:-1]]
-    return edges[:-1][of_word], edges[1:][of_word]
+    return np.flatnonzero(changes[:-1] & is_word), np.flatnonzero(changes[1:] & is_word) + 1
 
 
 def _hashes(lower: npt.NDArray[np.uint32], starts: IntArray, stops: IntArray) -> HashArray:

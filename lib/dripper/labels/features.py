@@ -99,24 +99,24 @@ def _position_features(
     index = np.arange(n_blocks)
 
     def within(name: str) -> npt.NDArray[np.float32]:
-        return tree[:, TREE_NAMES.index(name)]
+        return tree[:, TREE_NAMES.index(f"in_{name}")]
 
-    level = np.zeros(n_blocks)
-    for number in (4, 3, 2, 1):
-        level[within(f"in_h{number}") > 0] = number
+    first = TREE_NAMES.index("in_h1")
+    in_headings = tree[:, first : first + 4] > 0  # the columns of h1, h2, h3, and the lower ones together
+    level = np.where(in_headings.any(axis=1), in_headings.argmax(axis=1) + 1, 0)
     is_heading = level > 0
     since_heading, last_heading = _since(is_heading)
     unspaced = text[:, TEXT_NAMES.index("unspaced")]
     is_long = chars >= LONG_BLOCK_CHARS
     page_shape = (
         np.log1p(n_blocks) / 5, np.log1p(total) / 10, link_chars.sum() / total, (unspaced * chars).sum() / total,
-        (within("in_p") * chars).sum() / total, is_heading.mean(), within("in_li").mean(), within("in_article").mean(),
-        np.log1p(_median(chars)),
+        (within("p") * chars).sum() / total,
+        *(flags.sum() / n_blocks for flags in (is_heading, within("li"), within("article"))), np.log1p(_median(chars)),
     )  # fmt: skip
     columns = (
         index / n_blocks, (np.cumsum(chars) - chars) / total, np.log1p(index) / 5, np.log1p(index[::-1]) / 5,
         chars / chars.max(initial=1), chars / total, *page_shape,
-        np.log1p(since_heading), np.where(last_heading >= 0, level[last_heading], 0.0),
+        np.log1p(since_heading), np.where(last_heading >= 0, level[last_heading], 0),
         np.log1p(_since(is_long[::-1])[0][::-1]), np.log1p(_since(is_long)[0]),
     )  # fmt: skip
     features = np.empty((n_blocks, len(columns)))

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.places import LEVELS, Places
+from dripper.labels.places import LEVELS, FloatArray, Places
 from dripper.labels.word_features import CUES
-
-FloatArray = npt.NDArray[np.float64]
 
 VOTE_LEVELS = 3
 # Readability (Arc90, 2009; https://github.com/mozilla/readability): paragraphs of 25 characters vote with one point, one
@@ -45,7 +43,7 @@ def group_features(
 
     chars, link_chars, commas: (n_blocks,), of each block's text. cues: (n_blocks, len(CUES)), 0 or 1.
     """
-    chars_in, links_in = (_inside(places, values) for values in (chars, link_chars))
+    chars_in, links_in = places.sums_in(chars), places.sums_in(link_chars)
     return np.concatenate(
         [
             _votes(places, chars, link_chars, commas, chars_in, links_in),
@@ -54,12 +52,6 @@ def group_features(
         ],
         axis=1,
     )
-
-
-def _inside(places: Places, values: FloatArray) -> FloatArray:
-    """Return the sum of a value of the blocks in each element, shape (n_elements,)."""
-    sums = np.concatenate([[0.0], np.cumsum(values)])
-    return np.asarray(sums[places.ends_in] - sums[places.starts_in])
 
 
 def _votes(
@@ -82,7 +74,7 @@ def _votes(
     top = int(np.argmax(votes))
     start, end = places.starts_in[top], places.ends_in[top]
     columns = (
-        *(votes[places.containers[:, level]] / (votes[top] + 1) for level in range(VOTE_LEVELS)),
+        *(votes / (votes[top] + 1))[places.containers[:, :VOTE_LEVELS].T],
         (index >= start) & (index < end), chars_in[top] / max(chars_in[0], 1), links_in[top] / max(chars_in[top], 1),
         np.log1p(np.maximum(start - index, 0)), np.log1p(np.maximum(index - end + 1, 0)),
     )  # fmt: skip
@@ -96,28 +88,24 @@ def _alike(places: Places, chars_in: FloatArray, links_in: FloatArray) -> FloatA
     _, group = np.unique(group, return_inverse=True)
     members = np.bincount(group)
     group_chars, group_links = np.bincount(group, chars_in), np.bincount(group, links_in)
-    columns: list[npt.ArrayLike] = []
-    for level in range(GROUP_LEVELS):
-        own = group[places.containers[:, level]]
-        columns += [
-            np.log1p(members[own]), np.log1p(group_chars[own] / members[own]), group_links[own] / (group_chars[own] + 1)
-        ]  # fmt: skip
+    shapes = [np.log1p(members), np.log1p(group_chars / members), group_links / (group_chars + 1)]
+    around = np.stack(shapes, axis=1)[group[places.containers[:, :GROUP_LEVELS]]].reshape(n_blocks, -1)
     # The group with the most text that is not linked, if it is one of many members.
     plain = np.where(members >= LEAST_ALIKE, group_chars - group_links + 1, 0.0)
     if not plain.any():
-        return _stacked((*columns, *[0.0] * 6), n_blocks)
+        return np.concatenate([around, np.zeros((n_blocks, 6))], axis=1)
     top = int(np.argmax(plain))
     own_members = np.flatnonzero(group == top)
     index = np.arange(n_blocks)
     member = np.maximum(np.searchsorted(places.starts_in[own_members], index, side="right") - 1, 0)
     element = own_members[member]
     inside = (places.starts_in[element] <= index) & (index < places.ends_in[element])
-    columns += [
+    columns = (
         inside, group_chars[top] / max(chars_in[0], 1), np.where(inside, (member + 1) / len(own_members), 0),
         np.log1p(group_chars[top] / len(own_members)), group_links[top] / (group_chars[top] + 1),
         np.log1p(len(own_members)),
-    ]  # fmt: skip
-    return _stacked(columns, n_blocks)
+    )  # fmt: skip
+    return np.concatenate([around, _stacked(columns, n_blocks)], axis=1)
 
 
 def _announced(chars: FloatArray, cues: FloatArray, is_heading: npt.NDArray[np.bool_]) -> FloatArray:

@@ -196,7 +196,10 @@ class ExactOperations:
     def container_means(self, x: Array, bias: Array) -> Array:
         """Return the means, with bias, rectified and clipped, on the coarser grid."""
         sums = np.zeros((len(x) + 1, x.shape[1]))
-        np.cumsum(x, axis=0, out=sums[1:])
+        sums[1:] = x
+        # numpy sums column by column; two at a time, as if they were one complex number, take half the time or less.
+        pairs = sums.view(np.complex128)
+        np.cumsum(pairs, axis=0, out=pairs)
         # A row for each pair of block and level, so that each range costs two copies of neighbouring numbers.
         columns = x.shape[1] // self._n_levels
         rows = sums.reshape(-1, columns)

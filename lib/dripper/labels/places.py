@@ -1,6 +1,7 @@
 """Where the blocks of a page stand in its tree: containers, and the ranges of blocks and elements in them."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import TypeVar
@@ -10,7 +11,9 @@ import numpy.typing as npt
 
 from dripper.blocks.page import Page
 
+FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+HashArray = npt.NDArray[np.uint64]
 Item = TypeVar("Item")
 
 LEVELS = 5
@@ -24,8 +27,9 @@ class Places:
     tags, start_tags, parents: of each such element in document order; the root's parent is the root, number 0.
     elements: (n_blocks,), the block's element; of a run the one around it. is_run: (n_blocks,).
     containers: (n_blocks, LEVELS), the element around the block and its ancestors, the root repeated.
-    starts, ends: (n_blocks, LEVELS), the range of blocks in each container, end exclusive.
-    starts_in, ends_in: (n_elements,), the same range for each such element. tag_numbers: (n_elements,), equal for equal tags.
+    starts_in, ends_in: (n_elements,), the range of blocks in each such element, end exclusive.
+    tag_numbers: (n_elements,), equal for equal tags. by_end: the elements in the order in which they end.
+    ended: (n_elements,), how many elements end before each begins.
     inside: (n_blocks, 2), the range of `Page.elements` that begin inside the block, end exclusive.
     """
 
@@ -35,37 +39,64 @@ class Places:
     elements: IntArray
     is_run: npt.NDArray[np.bool_]
     containers: IntArray
-    starts: IntArray
-    ends: IntArray
     starts_in: IntArray
     ends_in: IntArray
     tag_numbers: IntArray
+    by_end: IntArray
+    ended: IntArray
     inside: IntArray
+
+    @property
+    def starts(self) -> IntArray:
+        """(n_blocks, LEVELS), where the range of blocks in each container starts."""
+        return self.starts_in[self.containers]
+
+    @property
+    def ends(self) -> IntArray:
+        """(n_blocks, LEVELS), where it ends, exclusive."""
+        return self.ends_in[self.containers]
+
+    def sums_in(self, values: FloatArray) -> FloatArray:
+        """Return the sum of a value of the blocks in each element, shape (n_elements,)."""
+        sums = np.zeros(len(values) + 1)
+        np.cumsum(values, out=sums[1:])
+        return np.asarray(sums[self.ends_in] - sums[self.starts_in])
+
+    def sums_above(self, values: HashArray) -> HashArray:
+        """Return the sum of a value of each element and its ancestors but the root, modulo 2^64, shape (n_elements,).
+
+        That is what has begun less what has ended; the root ends last.
+        """
+        begun, ended = np.cumsum(values), np.zeros(len(values) + 1, np.uint64)
+        np.cumsum(values[self.by_end], out=ended[1:])
+        return np.asarray(begun - ended[self.ended] - values[0])
 
 
 def places_of(page: Page) -> Places:
-    """Return the places of the blocks of a page; linear in elements and blocks, whatever the depth."""
+    """Return the places of the blocks of a page; n log n in elements and blocks, whatever the depth."""
     tree = page.elements
-    used = _elements_around(page)
-    number = dict(zip(used, range(len(used)), strict=True)) | {-1: 0}
-    _, _, block_elements, runs, firsts, lasts = map(list, zip(*page.blocks, strict=True))
-    parents = _gathered(number, _picked(tree.parents, used))
-    elements, is_run = _gathered(number, block_elements), np.array(runs, bool)
+    _, _, block_elements, runs, firsts, lasts = zip(*page.blocks, strict=True)
+    is_run, begin, end = np.array(runs, bool), np.array(firsts, np.int64), np.array(lasts, np.int64)
+    all_opens, all_closes = np.array(tree.opens, np.int64), np.array(tree.closes, np.int64)
+    # A run may begin with the tag of an element that it holds, but stands inside of those that begin before.
+    begins = 2 * begin - is_run
+    first_block, end_block = begins.searchsorted(2 * all_opens), begins.searchsorted(2 * all_closes, side="right")
+    used = np.flatnonzero(first_block < end_block)
+    number = np.zeros(len(tree) + 1, np.int64)
+    number[used] = np.arange(len(used))
+    opens, closes = all_opens[used], all_closes[used]
+    kept = used.tolist()
+    parents, elements = number[_picked(tree.parents, kept)], number[np.array(block_elements, np.int64)]
     levels = [np.where(is_run, elements, parents[elements])]
     while len(levels) < LEVELS:
         levels.append(parents[levels[-1]])
-    containers = np.stack(levels, axis=1)
-    starts_at, ends_at = np.array(firsts, np.int64), np.array(lasts, np.int64)
-    opens, closes = (np.array(_picked(part, used), np.int64) for part in (tree.opens, tree.closes))
-    all_opens = np.array(tree.opens, np.int64)
-    # Most containers hold several blocks: their ranges are looked up once.
-    first_block, end_block = np.searchsorted(starts_at, opens), np.searchsorted(starts_at, closes, side="right")
-    tags = _picked(tree.tags, used)
+    tags = _picked(tree.tags, kept)
+    by_end = np.argsort(closes)
     return Places(
-        tags=tags, start_tags=_picked(tree.parts, opens.tolist()), parents=parents,
-        elements=elements, is_run=is_run, containers=containers, starts=first_block[containers], ends=end_block[containers],
-        starts_in=first_block, ends_in=end_block, tag_numbers=numbered(tags),
-        inside=np.stack([np.searchsorted(all_opens, starts_at), np.searchsorted(all_opens, ends_at, side="right")], axis=1),
+        tags=tags, start_tags=_picked(tree.parts, opens.tolist()), parents=parents, elements=elements, is_run=is_run,
+        containers=np.stack(levels, axis=1), starts_in=first_block[used], ends_in=end_block[used],
+        tag_numbers=numbered(tags), by_end=by_end, ended=closes[by_end].searchsorted(opens),
+        inside=np.stack([all_opens.searchsorted(begin), all_opens.searchsorted(end, side="right")], axis=1),
     )  # fmt: skip
 
 
@@ -73,23 +104,7 @@ def _picked(values: Sequence[Item], indexes: Sequence[int]) -> list[Item]:
     return list(map(values.__getitem__, indexes))
 
 
-def _gathered(numbers: Mapping[int, int], keys: Sequence[int]) -> IntArray:
-    return np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
-
-
 def numbered(keys: Sequence[Hashable]) -> IntArray:
     """Return a small number for each key, equal for equal keys: 0, 1, … in order of appearance."""
-    numbers = dict(zip(dict.fromkeys(keys), count(), strict=False))
+    numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
     return np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
-
-
-def _elements_around(page: Page) -> list[int]:
-    """Return the elements of all blocks and their ancestors, in document order; every element is visited once."""
-    parents = page.elements.parents
-    seen = {0}
-    for block in page.blocks:
-        element = block.element
-        while element not in seen:
-            seen.add(element)
-            element = parents[element]
-    return sorted(seen)

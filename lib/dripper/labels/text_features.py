@@ -44,8 +44,8 @@ def text_features(
     page = PageCharacters.of([*texts, title, metadata.description, metadata.body])
     n_blocks = len(texts)
     dates = np.zeros((n_blocks, 1))
-    for block in np.flatnonzero(page.counts[:n_blocks, _DIGITS].any(axis=1)).tolist():
-        dates[block] = _DATE.search(texts[block], 0, 200) is not None
+    with_digits = np.flatnonzero(page.counts[:n_blocks, _DIGITS].any(axis=1))
+    dates[with_digits, 0] = [_DATE.search(texts[block], 0, 200) is not None for block in with_digits.tolist()]
     features = np.concatenate(
         [_character_features(page, n_blocks), dates, word_features(texts, page)], axis=1, dtype=np.float32
     )

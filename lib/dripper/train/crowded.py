@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from dripper.blocks.page import Page
 from dripper.html import restore
-from dripper.html.page import Page
 from dripper.labels.words import words_of
 from dripper.train.edits import blocks_marked, is_unspaced, place_after, place_before, stands_free
 from dripper.train.examples import Example, example_from

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.page import Page
+from dripper.blocks.page import Page
 
 # Inside these only their own kind of children may stand.
 _STRICT = frozenset({"table", "tbody", "thead", "tfoot", "tr", "ul", "ol", "dl", "html"})

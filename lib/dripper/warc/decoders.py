@@ -6,7 +6,6 @@ of Hong Kong) and one of JIS X 0212.
 """
 
 import codecs
-import re
 from functools import cache
 
 import webencodings  # type: ignore[import-untyped]
@@ -28,8 +27,7 @@ _WHOLE_CODECS = {"utf-8": "utf-8", "utf-16le": "utf-16-le", "utf-16be": "utf-16-
 _EUC_JP_SIGNS = str.maketrans("〜‖−¢£¬", "～∥－￠￡￢")
 """Where the index jis0208 of the standard, after Microsoft, differs from Python's table."""
 
-_GB_18030_OLD = re.compile("[\\ue5e5\\ue78d-\\ue864]")
-_GB_18030_NEW = dict(
+_GB_18030_NEW = tuple(
     zip(
         "\ue5e5\ue78d\ue78e\ue78f\ue790\ue791\ue792\ue793\ue794\ue795\ue796\ue7c7\ue81e\ue826\ue82b\ue82c\ue832\ue843\ue854\ue864",
         "　︐︒︑︓︔︕︖︗︘︙ḿ龴龵龶龷龸龹龺龻",
@@ -56,7 +54,10 @@ def decode_as(data: bytes, name: str) -> str:
         text = _decode_multibyte(data, name)
         if name == "euc-jp":
             return text.translate(_EUC_JP_SIGNS)
-        return text if name[:2] != "gb" else _GB_18030_OLD.sub(lambda old: _GB_18030_NEW.get(old[0], old[0]), text)
+        if name.startswith("gb"):
+            for old, new in _GB_18030_NEW:
+                text = text.replace(old, new)
+        return text
     return codecs.charmap_decode(data, "strict", _table(name))[0]
 
 

@@ -16,6 +16,8 @@ _RAW_TAGS = frozenset({b"<script", b"<style", b"<title", b"<textarea"})
 _TAG = re.compile(rb"</?[a-z][^\s/>]*", re.IGNORECASE)
 _META = re.compile(rb"<meta(?=[\s/])", re.IGNORECASE)
 _ATTRIBUTE = re.compile(rb"""[\s/]*([^\s/>=][^\s/>=]*)\s*(?:=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*)))?""")
+_ATTRIBUTES = re.compile(rb"(?:%s)*" % _ATTRIBUTE.pattern)
+"""All attributes of a tag at once: nothing follows that could make the search go back."""
 _CHARSET = re.compile(rb"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
 _XML = re.compile(rb"""<\?xml[^>]*?\sencoding\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
@@ -55,7 +57,7 @@ def _meta_label(head: bytes) -> str | None:
             name = tag[0].lower()
             if name == b"<body" and at > _ALWAYS_BYTES:
                 return None
-            _, at = _attributes(head, tag.end())
+            at = _ATTRIBUTES.match(head, tag.end()).end()  # type: ignore[union-attr]  # an empty match at least
             if name in _RAW_TAGS:  # what looks like a tag in there is none
                 raw_end = _RAW_END.search(head, at)
                 at = raw_end.start() if raw_end else len(head)
