@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from dripper.blocks.page import Page
 from dripper.html import restore
+from dripper.labels.links import link_chars
 from dripper.labels.words import words_of
 from dripper.train.edits import blocks_marked, is_unspaced, place_after, place_before, stands_free
 from dripper.train.examples import Example, example_from
@@ -94,7 +95,8 @@ def _sections(page: Page, example: Example) -> Iterator[str]:
     tree = page.elements
     firsts = [block.first for block in page.blocks]
     words, main = (np.concatenate([[0], np.cumsum(part)]) for part in (example.words, example.main))
-    plain = np.concatenate([[0], np.cumsum([len(block.text) - block.link_chars for block in page.blocks])])
+    chars = np.array([len(block.text) for block in page.blocks], np.int64)
+    plain = np.concatenate([[0], np.cumsum(chars - np.array(link_chars(page), np.int64))])
     element = 0
     while element < len(tree):
         start, end = bisect_left(firsts, tree.opens[element]), bisect_left(firsts, tree.closes[element])
