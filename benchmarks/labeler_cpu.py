@@ -9,6 +9,7 @@ nor about reading archives. Times are `process_time` of one thread: set OPENBLAS
 """
 
 import argparse
+import gc
 import sys
 import time
 from collections.abc import Callable
@@ -41,6 +42,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--sample", type=int, default=60, help="pages a set")
     options = parser.parse_args(arguments)
     labeler = CpuLabeler.load()
+    # As page processes do (`dripper.guard`); else full collections walk over all that is imported, in whatever runs just then.
+    gc.freeze()
     times: dict[str, list[float]] = {}
     blocks = []
     for data_set in options.sets:

@@ -1,5 +1,6 @@
 """The guard: every way a page can go wrong costs one error, and the next page goes on."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -89,6 +90,13 @@ def test_good_pages_share_one_process_which_is_not_ours(guard: Guard[str, tuple[
     processes = {guard.call("page")[0] for _ in range(50)}
     assert len(processes) == 1
     assert os.getpid() not in processes
+
+
+def test_full_collections_leave_out_what_was_there_before_the_first_page() -> None:
+    gc.unfreeze()
+    with Guard(lambda _: gc.get_freeze_count(), LIMITS) as guard:
+        assert guard.call("any page") > 1000
+    assert gc.get_freeze_count() == 0
 
 
 def test_the_cpu_limit_is_for_one_page_not_for_all(guard: Guard[str, tuple[int, str]]) -> None:
