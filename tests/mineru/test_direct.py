@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dripper.markup.document import parse_document
-from dripper.markup.tags import words
+from dripper.markup.tags import HTML_VOID, words
 from dripper.mineru.direct import Read, read_directly
 from dripper.mineru.second_parse import read_again
 from labelled import labelled_pages
@@ -59,7 +59,9 @@ def assert_same(direct: Read, read: Read) -> None:
         "<meta charset=latin1><meta http-equiv=Content-Type content='text/html; charset=latin1'><meta name=a content=b>",
         # Raw text.
         "<script>if (a < b) '<p>'</script><style>a > b {}</style><p>c",
-        "<script><!-- <script> </script> --></script><p>c",
+        "<script><!-- <script> --></script><p>c",
+        "<u><center>a</center></u>b",
+        "<img alt=' src=' src=a> <img src='a' alt=' src='><img src=' b' alt=' src='>",
         "<iframe><p>a</iframe><noframes>b & c</noframes><xmp><b></xmp><textarea><p></textarea>",
         "<template><p>a</p></template><p>b",
         "a\x01b<p class=a\x02b>\ufffe",
@@ -82,11 +84,15 @@ def test_each_rule_gives_what_libxml2_gives(html: str) -> None:
         "<p title='<?xml ?>'>a",
         "<p title='<!-- a -->'>b",
         "<script><!-- <script>",
+        "<script><!-- <script> </script> --></script><p>c",
+        "<iframe><?xml version=1.0 ?></iframe>",
+        f"<{'a' * 101}>b",
         "<template><script>a</script></template><p>b",
         "<template><iframe><a>",
         "<svg><script><a>",
         "<text &nbsp;<a>",
         "<math><textarea><a>",
+        "<math><html>a",
         "<dt><a><dt><textarea><a>",
         "<div>" * 300,
     ],
@@ -101,6 +107,32 @@ def test_real_pages_are_read_as_by_libxml2_nearly_all_of_them_directly() -> None
     assert len(found) >= 0.9 * len(reads)
     for direct, html in found:
         assert_same(direct, by_libxml2(html))
+
+
+NAMES = sorted(
+    words(
+        "a abbr address article aside b big blockquote button caption center code col colgroup dd del details dir div dl dt em "
+        "fieldset figure font footer form h1 h2 h6 header hr i img ins label legend li link listing main menu nav object ol "
+        "optgroup option p pre s section select small span strike strong style sub table tbody td tfoot th thead title tr tt u "
+        "ul video xmp"
+    )
+)
+
+
+@pytest.mark.parametrize("outer", [name for name in NAMES if name not in HTML_VOID])
+def test_libxml2_closes_what_we_say_it_closes(outer: str) -> None:
+    """Any element in any other: from a tree, as no parser would put some of them so."""
+    for inner in NAMES:
+        document = parse_document("<div></div>")
+        parent, child = document.create_node(outer), document.create_node(inner)
+        parent.insert_child(child)
+        parent.insert_child("x")
+        (holder,) = document.css("div")
+        holder.insert_child(parent)
+        html = document.html or ""
+        direct = read_directly(document)
+        if direct is not None:
+            assert_same(direct, read_again(html))
 
 
 TAGS = st.sampled_from(

@@ -16,12 +16,12 @@ from dripper.markup.tree import Tree, cut_parts, escape
 from dripper.mineru.forbidden import has_forbidden
 from dripper.mineru.libxml2 import CLOSERS, DEEPEST, UnforeseenError, as_written, unclosed_before
 
-_RAW = ("script", "style", "iframe", "noembed", "noframes", "xmp")
-_NAME = re.compile("[a-z][a-z0-9:_-]*", re.IGNORECASE)
+_RAW = ("script", "style", "iframe", "noembed", "noframes", "xmp", "title", "textarea")
+_NAME = re.compile("[a-z][a-z0-9:_-]{0,90}", re.IGNORECASE)
 _LEFT = frozenset({"frameset", "isindex", "plaintext"})
 """Names of elements in which libxml2 goes other ways."""
 _TEXT_ONLY = frozenset({"title", "textarea"})
-"""Names of elements that hold text alone for libxml2; lexbor may put elements into them, for one inside SVG."""
+"""These hold text alone for libxml2, and references in it."""
 _START, _VOID, _END, _DROPPED = range(4)
 
 
@@ -61,26 +61,29 @@ def _take_scripts(raw: Sequence[LexborNode]) -> list[str]:
     """Take the texts of script and style out of their document, and escape other raw text, which libxml2 writes escaped."""
     scripts = []
     for node in raw:
-        child, text = node.first_child, ""
+        name, child, text = node.tag, node.first_child, ""
         if child is not None:
-            if child.next is not None or child.tag != "-text":
-                # Inside SVG, these are elements like any other.
-                raise UnforeseenError
             text = child.text_content or ""
+            if child.next is not None or child.tag != "-text" or "<?xml" in text or f"</{name}" in text.lower():
+                # Elements or comments, as inside SVG; or what libxml2 would take for a declaration or for the end.
+                raise UnforeseenError
+            if "<!--" in text and _swallows_its_end(text):
+                raise UnforeseenError
+        if name in _TEXT_ONLY:
+            continue
+        if child is not None:
             child.decompose()
-        if node.tag in ("script", "style"):
+        if name in ("script", "style"):
             scripts.append(text)
         elif text:
             node.insert_child(escape(text))
-    if any("<?xml" in script or ("<!--" in script and _swallows_its_end(script)) for script in scripts):
-        raise UnforeseenError
     return scripts
 
 
 def _swallows_its_end(script: str) -> bool:
     """Tell whether a script ends inside `<!-- <script>`, where an end tag does not count (HTML standard 13.2.5.31)."""
     commented = script.rpartition("-->")[2].partition("<!--")[2].lower()
-    return commented.count("<script") > commented.count("</script")
+    return "<script" in commented
 
 
 def _read(pieces: list[str]) -> tuple[Tree, dict[str, str]]:
@@ -109,7 +112,8 @@ def _read(pieces: list[str]) -> tuple[Tree, dict[str, str]]:
         names.update((new, names[tag]) for tag, new in written.items())
     tree = Tree(parts, names, LIBXML2_VOID)
     _add_elements(tree, list(map(names.__getitem__, tags)), bytes(map(kinds.__getitem__, tags)))
-    if any(tree.lasts[i] > i for i in [i for i, tag in enumerate(tree.tags) if tag in _TEXT_ONLY]):
+    if any(tree.tags.count(name) != 1 for name in ("html", "head", "body")):
+        # libxml2 has each of these once; lexbor lets others stand inside SVG and MathML.
         raise UnforeseenError
     return tree, padded
 

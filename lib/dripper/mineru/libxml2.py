@@ -14,7 +14,8 @@ from dripper.markup.tree import attribute
 _CLOSED_BY = {
     "a": words("a fieldset table td th"),
     "address": words("dd dl dt form li ul"),
-    **dict.fromkeys(("b", "i", "u"), words("center p td th")),
+    **dict.fromkeys(("b", "i"), words("center p td th")),
+    "u": words("p td th"),
     "font": words("center td th"),
     "span": words("td th"),
     **dict.fromkeys(("big", "s", "small", "strike", "tt"), words("p")),
@@ -64,13 +65,13 @@ _BOOLEAN = "checked|compact|declare|defer|disabled|ismap|multiple|nohref|noresiz
 _PLAIN_TAG = re.compile(
     '<(?!meta [^>]*(?i:charset|content-type))[a-z0-9:_-]++(?: (?:class="[^"&]*+"'
     "|(?:href|src|action|name)=\"[!#-%'-~]*+(?:&amp;(?!\\{)[!#-%'-~]*+)*+\""
-    f'|(?!(?:href|src|action|name|{_BOOLEAN})=)[a-z_][a-z0-9_.:-]*+="[^"&]*+(?:&(?:amp;(?!\\{{)|gt;)[^"&]*+)*+"'
+    f'|(?!(?:href|src|action|name|{_BOOLEAN})=)[a-z_][a-z0-9_.:-]{{0,90}}+="[^"&]*+(?:&(?:amp;(?!\\{{)|gt;)[^"&]*+)*+"'
     "))*+>"
 )
-"""A start tag that libxml2 writes as it is: no attribute without value, no address to escape, no quotes in quotes."""
+"""A start tag that libxml2 writes as it is: no attribute without value, no address to escape, no quotes in quotes, no name of more
+than 100 characters, which would be cut."""
 _VALUE = re.compile('="[^"]*"')
 _START_TAG = re.compile("<[^/][^>]*>")
-_PADDED_ADDRESS = re.compile(r' src="(?:\s|[^"]*\s")')
 
 
 class UnforeseenError(Exception):
@@ -119,8 +120,9 @@ def as_written(tags: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     special, padded = dict[str, str](), dict[str, str]()
     for tag, name, used, new in zip(odd, names, safe, found, strict=True):
         special[tag] = f"<{name.lower()}{new[1 + len(used) :]}"
-        if name == "img" and _PADDED_ADDRESS.search(tag):
+        address = (attribute(tag, "src") or "") if name == "img" else ""
+        if address != address.strip():
             if special[tag] in tags:
                 raise UnforeseenError
-            padded[special[tag]] = (attribute(tag, "src") or "").strip()
+            padded[special[tag]] = address.strip()
     return special, padded
