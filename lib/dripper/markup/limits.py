@@ -52,13 +52,15 @@ def refuse_costly(html: str, limits: ParserLimits = DEFAULT_LIMITS) -> None:
         raise PageError(ErrorCode.PARSE_FAILED, f"a tag with about {most} attributes; the limit is {limits.attributes}")
     # A page with fewer tags reaches no other limit: n nested elements cost n²/2 steps, and have four characters each.
     fewest = min(limits.options, math.isqrt(2 * limits.steps))
-    if len(html) < 4 * fewest or (tags := html.count("<")) < fewest:
+    if len(html) < 4 * fewest or html.count("<") < fewest or (starts := html.count("<") - html.count("</")) < fewest:
+        return
+    if html.count("<o") + html.count("<O") <= limits.options and starts * starts <= 2 * limits.steps:
         return
     # HTML folds the case of ASCII alone; of bytes, which takes a tenth of the time of Unicode's rules on a Chinese page.
     lowered = html.encode("utf-8", "surrogatepass").lower().decode("latin-1")
     if (most := max(part.count("<option") for part in lowered.split("<select"))) > limits.options:
         raise PageError(ErrorCode.PARSE_FAILED, f"a select with {most} options; the limit is {limits.options}")
-    if tags * tags > 2 * limits.steps and (steps := _steps(lowered)) > limits.steps:
+    if starts * starts > 2 * limits.steps and (steps := _steps(lowered)) > limits.steps:
         raise PageError(
             ErrorCode.PARSE_FAILED, f"elements nested too deeply: {steps} steps; the limit is {limits.steps}"
         )
