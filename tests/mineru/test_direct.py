@@ -91,6 +91,7 @@ def test_each_rule_gives_what_libxml2_gives(html: str) -> None:
         "<template><iframe><a>",
         "<svg><script><a>",
         "<text &nbsp;<a>",
+        "<a href='' =\"&nbsp;#\"=''>b",
         "<math><textarea><a>",
         "<math><html>a",
         "<dt><a><dt><textarea><a>",

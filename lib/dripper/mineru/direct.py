@@ -20,6 +20,7 @@ _RAW = ("script", "style", "iframe", "noembed", "noframes", "xmp", "title", "tex
 _NAME = re.compile("[a-z][a-z0-9:_-]{0,90}", re.IGNORECASE)
 _LEFT = frozenset({"frameset", "isindex", "plaintext"})
 """Names of elements in which libxml2 goes other ways."""
+_RAW_END = {name: re.compile(rf"</{name}[\t\n\f\r />]", re.IGNORECASE) for name in _RAW}
 _TEXT_ONLY = frozenset({"title", "textarea"})
 """These hold text alone for libxml2, and references in it."""
 _START, _VOID, _END, _DROPPED = range(4)
@@ -64,7 +65,7 @@ def _take_scripts(raw: Sequence[LexborNode]) -> list[str]:
         name, child, text = node.tag, node.first_child, ""
         if child is not None:
             text = child.text_content or ""
-            if child.next is not None or child.tag != "-text" or "<?xml" in text or f"</{name}" in text.lower():
+            if child.next is not None or child.tag != "-text" or "<?xml" in text or _RAW_END[name].search(text):
                 # Elements or comments, as inside SVG; or what libxml2 would take for a declaration or for the end.
                 raise UnforeseenError
             if "<!--" in text and _swallows_its_end(text):

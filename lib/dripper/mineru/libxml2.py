@@ -70,7 +70,7 @@ _PLAIN_TAG = re.compile(
 )
 """A start tag that libxml2 writes as it is: no attribute without value, no address to escape, no quotes in quotes, no name of more
 than 100 characters, which would be cut."""
-_VALUE = re.compile('="[^"]*"')
+_PLAIN_NAMES = re.compile('<[^ ]+(?: [^ "=\u00a0]+="[^"]*")*>')
 _START_TAG = re.compile("<[^/][^>]*>")
 
 
@@ -90,9 +90,7 @@ def unclosed_before(name: str, open_names: Sequence[str]) -> int:
 
 def _has_space_in_name(tag: str) -> bool:
     """Tell whether a no-break space may stand in an attribute's name, where libxml2 would have left `&nbsp;` as it was."""
-    if "\u00a0" not in tag:
-        return False
-    return tag.count('"') != 2 * tag.count('="') or "\u00a0" in _VALUE.sub("", tag)
+    return "\u00a0" in tag and not _PLAIN_NAMES.fullmatch(tag)
 
 
 def as_written(tags: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
