@@ -62,7 +62,7 @@ def _take_scripts(raw: Sequence[LexborNode]) -> list[str]:
     """Take the texts of script and style out of their document, and escape other raw text, which libxml2 writes escaped."""
     scripts = []
     for node in raw:
-        name, child, text = node.tag, node.first_child, ""
+        name, child, text = node.tag or "", node.first_child, ""
         if child is not None:
             text = child.text_content or ""
             if child.next is not None or child.tag != "-text" or "<?xml" in text or _RAW_END[name].search(text):

@@ -120,7 +120,7 @@ def as_written(tags: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
         special[tag] = f"<{name.lower()}{new[1 + len(used) :]}"
         address = (attribute(tag, "src") or "") if name == "img" else ""
         if address != address.strip():
-            if special[tag] in tags:
+            if special[tag] in tags or not _PLAIN_NAMES.fullmatch(tag):
                 raise UnforeseenError
             padded[special[tag]] = address.strip()
     return special, padded
