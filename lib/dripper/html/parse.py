@@ -19,7 +19,7 @@ from dripper.markup.document import parse_document, title_of
 from dripper.markup.limits import DEFAULT_LIMITS, ParserLimits, refuse_costly
 from dripper.markup.metadata import Metadata, metadata_of
 from dripper.markup.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
-from dripper.markup.tags import HTML_VOID
+from dripper.markup.tags import HTML_VOID, RAW_TEXT
 from dripper.markup.tree import Tree, attribute
 
 _UNSEEN = "script, style, template, link, meta, base, noembed, datalist, iframe, noframes, xmp, plaintext, body title, svg desc"
@@ -33,9 +33,8 @@ _OPENS_LATER = re.compile(
 """Marks of hidden parts that a reader or a script opens, in lower case (which takes a fifth of the time of IGNORECASE);
 `id="S:3"` is a part that React streams behind the page."""
 
-_RAW_NAMES = ("iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp")
-_RAW_START = re.compile(rf"<({'|'.join(_RAW_NAMES)})(?=[\s/])[^<>]*/>", re.IGNORECASE)
-_RAW_END = re.compile(rf"</({'|'.join(_RAW_NAMES)})(?=[\s/>])", re.IGNORECASE)
+_RAW_START = re.compile(rf"<({'|'.join(RAW_TEXT)})(?=[\s/])[^<>]*/>", re.IGNORECASE)
+_RAW_END = re.compile(rf"</({'|'.join(RAW_TEXT)})(?=[\s/>])", re.IGNORECASE)
 _TAIL = 300
 """Characters: a page that ends with a script, as many do, has its end tag among the last ones."""
 
@@ -91,7 +90,7 @@ def _may_end_in_raw_text(document: LexborHTMLParser, html: str) -> bool:
     node = document.root
     while node is not None:
         last = node.prev if node.tag == "table" and node.prev is not None else node
-        if last.tag in _RAW_NAMES:
+        if last.tag in RAW_TEXT:
             return f"</{last.tag}" not in html[-_TAIL:].lower()
         if node.tag in ("body", "template") and node.last_child is None:
             return True

@@ -30,6 +30,9 @@ HTML_VOID = words("area base basefont bgsound br col embed frame hr img input ke
 LIBXML2_VOID = words("area base basefont br col frame hr img input isindex link meta param")
 """The same of libxml2's HTML writer (version 2.14)."""
 
+RAW_TEXT = ("iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp")
+"""Elements whose content the parser reads as text alone, up to their end tag (HTML standard 13.2.6.2)."""
+
 LINE_BREAKING = words(
     "address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption "
     "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav noscript ol optgroup option p "

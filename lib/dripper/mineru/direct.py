@@ -11,16 +11,15 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dripper.markup.scan import TOKEN
-from dripper.markup.tags import LIBXML2_VOID
+from dripper.markup.tags import LIBXML2_VOID, RAW_TEXT
 from dripper.markup.tree import Tree, cut_parts, escape
 from dripper.mineru.forbidden import has_forbidden
 from dripper.mineru.libxml2 import CLOSERS, DEEPEST, UnforeseenError, as_written, unclosed_before
 
-_RAW = ("script", "style", "iframe", "noembed", "noframes", "xmp", "title", "textarea")
 _NAME = re.compile("[a-z][a-z0-9:_-]{0,90}", re.IGNORECASE)
 _LEFT = frozenset({"frameset", "isindex", "plaintext"})
 """Names of elements in which libxml2 goes other ways."""
-_RAW_END = {name: re.compile(rf"</{name}[\t\n\f\r />]", re.IGNORECASE) for name in _RAW}
+_RAW_END = {name: re.compile(rf"</{name}[\t\n\f\r />]", re.IGNORECASE) for name in RAW_TEXT}
 _TEXT_ONLY = frozenset({"title", "textarea"})
 """These hold text alone for libxml2, and references in it."""
 _START, _VOID, _END, _DROPPED = range(4)
@@ -43,14 +42,14 @@ class Read(NamedTuple):
 def read_directly(document: LexborHTMLParser) -> Read | None:
     """Return what libxml2 would read from a document, which loses its scripts; None where it may differ."""
     try:
-        scripts = _take_scripts(raw := document.css(", ".join(_RAW)))
+        scripts = _take_scripts(raw := document.css(", ".join(RAW_TEXT)))
         markup = (document.html or "<html></html>").replace("&nbsp;", "\u00a0")
         if "\r" in markup:
             markup = markup.replace("\r\n", "\n").replace("\r", "\n")
         tree, padded = _read(TOKEN.split(markup))
     except UnforeseenError:
         return None
-    if "</template>" in tree.names and sum(tag in _RAW for tag in tree.tags) != len(raw):
+    if "</template>" in tree.names and sum(tag in RAW_TEXT for tag in tree.tags) != len(raw):
         # What a template holds is no part of the document, so it was not found.
         return None
     images = [tree.start_tag(i) for i, tag in enumerate(tree.tags) if tag == "img"] if padded else []
