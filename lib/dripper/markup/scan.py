@@ -13,7 +13,7 @@ HIDDEN_SHARE = 0.3
 2,374 labelled training pages, hidden elements above it are main content by 35 % (`display:none`) to 80 % (`hidden`),
 those below by 15 %."""
 
-_START, _VOID, _HIDDEN, _END, _DROP = range(5)
+START, VOID, HIDDEN, END, DROP = range(5)
 
 
 class UnbalancedMarkupError(ValueError):
@@ -48,7 +48,7 @@ def scan(
     names, kinds_of, rewritten = _read_tags(set(parts[1::2]), void, read_tags)
     kinds = bytes(map(kinds_of.__getitem__, parts[1::2]))
     tree = Tree(parts, names, void)
-    text_before = list(accumulate(map(len, map(str.strip, parts[::2])), initial=0)) if _HIDDEN in kinds else []
+    text_before = list(accumulate(map(len, map(str.strip, parts[::2])), initial=0)) if HIDDEN in kinds else []
     cuts = _add_elements(tree, kinds, text_before, hidden_share)
     if cuts:
         tree.parts = cut_parts(parts, cuts)
@@ -62,6 +62,19 @@ def _read_tags(
     tags: Iterable[str], void: Collection[str], read_tags: ReadTags | None
 ) -> tuple[dict[str, str], dict[str, int], dict[str, str]]:
     """Return the name, the kind, and where it changes the new markup of each distinct tag."""
+    names, kinds, start_tags = read_names(tags, void)
+    rewritten: dict[str, str] = {}
+    for tag, (markup, hidden) in read_tags(start_tags).items() if read_tags is not None else ():
+        if markup != tag:
+            rewritten[tag] = markup
+            names[markup] = names[tag]
+        if hidden and kinds[tag] == START:
+            kinds[tag] = HIDDEN
+    return names, kinds, rewritten
+
+
+def read_names(tags: Iterable[str], void: Collection[str]) -> tuple[dict[str, str], dict[str, int], list[str]]:
+    """Return of distinct tags the element names, the kinds (START, VOID, END, or DROP where it is no tag), and the start tags."""
     names: dict[str, str] = {}
     kinds: dict[str, int] = {}
     start_tags: list[str] = []
@@ -69,21 +82,14 @@ def _read_tags(
         if tag[1] == "/":
             name = names[tag] = tag[2:-1]
             # SVG has elements named as HTML's void ones, with end tags ("<source></source>").
-            kinds[tag] = _DROP if name in void else _END
+            kinds[tag] = DROP if name in void else END
         elif tag[1] in "!?":
-            kinds[tag] = _DROP
+            kinds[tag] = DROP
         else:
             name = names[tag] = tag[1 : tag.find(" ")]
-            kinds[tag] = _VOID if name in void else _START
+            kinds[tag] = VOID if name in void else START
             start_tags.append(tag)
-    rewritten: dict[str, str] = {}
-    for tag, (markup, hidden) in read_tags(start_tags).items() if read_tags is not None else ():
-        if markup != tag:
-            rewritten[tag] = markup
-            names[markup] = names[tag]
-        if hidden and kinds[tag] == _START:
-            kinds[tag] = _HIDDEN
-    return names, kinds, rewritten
+    return names, kinds, start_tags
 
 
 def _add_elements(tree: Tree, kinds: bytes, text_before: list[int], hidden_share: float) -> list[tuple[int, int]]:
@@ -97,18 +103,18 @@ def _add_elements(tree: Tree, kinds: bytes, text_before: list[int], hidden_share
     hidden: dict[int, int] = {}
     number, parent, shift = 0, -1, 0
     for index, kind in zip(range(1, 2 * len(kinds), 2), kinds, strict=True):
-        if kind < _END:
+        if kind < END:
             parents.append(parent)
             opens.append(index - shift)
-            if kind == _VOID:
+            if kind == VOID:
                 closes[number], lasts[number] = index - shift, number
             else:
-                if kind == _HIDDEN:
+                if kind == HIDDEN:
                     hidden[number] = index
                 outer.append(parent)
                 parent = number
             number += 1
-        elif kind == _DROP:
+        elif kind == DROP:
             cuts.append((index, index))
             shift += 2
         elif parent < 0:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from dripper.markup.scan import TOKEN
+from dripper.markup.scan import DROP, END, TOKEN, VOID, read_names
 from dripper.markup.tags import LIBXML2_VOID, RAW_TEXT
 from dripper.markup.tree import Tree, cut_parts, escape
 from dripper.mineru.forbidden import has_forbidden
@@ -22,7 +22,6 @@ _LEFT = frozenset({"frameset", "isindex", "plaintext"})
 _RAW_END = {name: re.compile(rf"</{name}[\t\n\f\r />]", re.IGNORECASE) for name in RAW_TEXT}
 _TEXT_ONLY = frozenset({"title", "textarea"})
 """These hold text alone for libxml2, and references in it."""
-_START, _VOID, _END, _DROPPED = range(4)
 
 
 class Read(NamedTuple):
@@ -88,23 +87,18 @@ def _swallows_its_end(script: str) -> bool:
 
 def _read(pieces: list[str]) -> tuple[Tree, dict[str, str]]:
     """Return the tree of texts and tags in turn, and the addresses that `as_written` names."""
-    names, kinds = dict[str, str](), dict[str, int]()
-    for tag in set(pieces[1::2]):
-        if tag[1] == "/":
-            names[tag], kinds[tag] = tag[2:-1], _END
-        elif tag[1] == "!":
-            kinds[tag] = _DROPPED
-        else:
-            name = names[tag] = tag[1 : tag.find(" ")]
-            kinds[tag] = _VOID if name in LIBXML2_VOID else _START
+    names, kinds, start_tags = read_names(set(pieces[1::2]), LIBXML2_VOID)
     all_names = set(names.values())
     if not all_names.isdisjoint(_LEFT) or not all(map(_NAME.fullmatch, all_names)):
         raise UnforeseenError
     if camel := {name for name in all_names if not name.islower()}:
         names = {tag: name.lower() if name in camel else name for tag, name in names.items()}
-    written, padded = as_written([tag for tag in names if kinds[tag] != _END])
-    written.update((tag, tag.lower()) for tag in names if kinds[tag] == _END and not tag.islower())
-    dropped = [2 * number + 1 for number, tag in enumerate(pieces[1::2]) if kinds[tag] == _DROPPED]
+    written, padded = as_written(start_tags)
+    written.update((tag, tag.lower()) for tag in names if kinds[tag] == END and not tag.islower())
+    dropped = [2 * number + 1 for number, tag in enumerate(pieces[1::2]) if kinds[tag] == DROP]
+    if any(pieces[index][1] == "?" for index in dropped):
+        # lexbor lets an element have such a name; for libxml2 it begins a processing instruction.
+        raise UnforeseenError
     parts = cut_parts(pieces, [(index, index) for index in dropped])
     tags = parts[1::2]
     if written:
@@ -129,7 +123,7 @@ def _add_elements(tree: Tree, names: list[str], kinds: bytes) -> None:
     open_names, outer, number, parent, shift = [""], list[int](), 0, -1, 0
     for index, name, kind in zip(range(1, 2 * len(kinds), 2), names, kinds, strict=True):
         early = 0
-        if kind == _END:
+        if kind == END:
             if name != open_names[-1] and not (early := unclosed_before(name, open_names)):
                 changes.append((index, ""))
                 shift -= 2
@@ -143,7 +137,7 @@ def _add_elements(tree: Tree, names: list[str], kinds: bytes) -> None:
             closes[parent], lasts[parent] = index + shift, number - 1
             parent = outer.pop()
             shift += 2
-        if kind == _END:
+        if kind == END:
             closes[parent], lasts[parent] = index + shift, number - 1
             open_names.pop()
             parent = outer.pop()
@@ -151,7 +145,7 @@ def _add_elements(tree: Tree, names: list[str], kinds: bytes) -> None:
         tags.append(name)
         parents.append(parent)
         opens.append(index + shift)
-        if kind == _VOID:
+        if kind == VOID:
             closes[number], lasts[number] = index + shift, number
         else:
             outer.append(parent)
