@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from dripper.train.batches import PAGES_PER_BATCH, WINDOW_SHARE, grouped, pack, training_batches
+from dripper.train.examples import Example
+from dripper.train.recipe import Shares
 from train.made import made_example
 
 SIZE = 1000
@@ -64,23 +66,31 @@ def test_long_pages_come_as_a_window() -> None:
     assert (batch.page == 0).sum() == 40 // WINDOW_SHARE
 
 
-def test_crowded_variants_stand_in_for_their_pages_as_often_as_asked() -> None:
-    crowded = tuple(made_example(number, 11) for number in (1001, 1002))
-    examples = [replace(made_example(number, 10), crowded=crowded) for number in range(400)]
-
-    def lengths(share: float) -> list[int]:
-        draw = np.random.default_rng(0)
-        batches = list(training_batches(examples, SIZE, draw, share))
-        pages = np.concatenate([np.bincount(batch.page[batch.page < PAGES_PER_BATCH]) for batch in batches])
-        assert len(pages) == 400
-        return list(pages)
-
-    assert lengths(0.0).count(11) == 0
-    assert 120 <= lengths(0.4).count(11) <= 200
-    assert lengths(1.0).count(11) == 400
+def lengths(examples: list[Example], shares: Shares) -> list[int]:
+    batches = list(training_batches(examples, SIZE, np.random.default_rng(0), shares))
+    pages = np.concatenate([np.bincount(batch.page[batch.page < PAGES_PER_BATCH]) for batch in batches])
+    assert len(pages) == len(examples)
+    return list(pages)
 
 
-def test_pages_without_variants_are_left_as_they_are() -> None:
-    examples = [made_example(number, 10) for number in range(20)]
-    (batch,) = training_batches(examples, SIZE, np.random.default_rng(0), 1.0)
-    assert batch.words.sum() == sum(example.words.sum() for example in examples)
+def test_variants_stand_in_for_their_pages_as_often_as_asked() -> None:
+    crowded, antique = (tuple(made_example(number, blocks) for number in (1001, 1002)) for blocks in (11, 12))
+    commented = made_example(1003, 13)
+    examples = [
+        replace(made_example(number, 10), crowded=crowded, antique=antique, commented=commented)
+        for number in range(400)
+    ]
+    assert lengths(examples, Shares()) == [10] * 400
+    found = lengths(examples, Shares(crowded=0.4, antique=0.3, commented=0.1))
+    assert 120 <= found.count(11) <= 200
+    assert 85 <= found.count(12) <= 155
+    assert 20 <= found.count(13) <= 60
+    assert lengths(examples, Shares(antique=1.0)) == [12] * 400
+
+
+def test_a_page_without_variants_stands_for_itself() -> None:
+    examples = [replace(made_example(number, 10), antique=(made_example(7, 12),)) for number in range(200)]
+    assert lengths(examples, Shares(crowded=1.0)) == [10] * 200
+    assert lengths(examples, Shares(commented=1.0)) == [10] * 200
+    found = lengths(examples, Shares(crowded=0.5, antique=0.5))
+    assert 70 <= found.count(12) <= 130

@@ -14,7 +14,7 @@ from dripper.train import folds
 from dripper.train.examples import Example
 from dripper.train.folds import fit, fold_networks, fold_of, held_out_logits
 from dripper.train.optimise import train
-from dripper.train.recipe import Recipe
+from dripper.train.recipe import Recipe, Shares
 
 RECIPE = Recipe(
     width=6,
@@ -68,23 +68,27 @@ def test_no_page_is_scored_by_a_network_that_saw_its_site(monkeypatch: pytest.Mo
         assert every - held_out in seen
 
 
-def test_crowded_variants_are_standardised_as_their_pages_and_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variants_are_standardised_as_their_pages_and_each_network_has_its_shares(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     given: list[Example] = []
-    shares: list[float] = []
+    shares: list[Shares] = []
 
     def watched(examples: list[Example], blanks: object, recipe: Recipe) -> object:
         given.extend(examples)
-        shares.append(recipe.crowded_share)
+        shares.append(recipe.shares)
         return train(examples, blanks, recipe)  # type: ignore[arg-type]
 
     monkeypatch.setattr(folds, "train", watched)
-    examples = [replace(made_example(number), crowded=(made_example(number),)) for number in range(4)]
+    pages = [made_example(number) for number in range(4)]
+    examples = [replace(page, crowded=(page,), antique=(page,), commented=page) for page in pages]
     weights = fit(examples, RECIPE)
-    assert sorted(shares) == [0.0, 0.4, 0.4]
+    assert sorted(shares, key=repr) == sorted([RECIPE.other_shares, RECIPE.other_shares, RECIPE.shares], key=repr)
     for example in given:
-        (variant,) = example.crowded
-        assert np.array_equal(variant.blocks.features, example.blocks.features)
-        assert np.abs(variant.blocks.features).max() <= 6
+        assert example.commented is not None
+        for variant in (*example.crowded, *example.antique, example.commented):
+            assert np.array_equal(variant.blocks.features, example.blocks.features)
+            assert np.abs(variant.blocks.features).max() <= 6
     assert [len(network.matrices["output"]) for network in weights.networks] == [3, 2, 2]
     first, second = weights.others
     assert not np.array_equal(first.matrices["input"], second.matrices["input"])

@@ -8,11 +8,13 @@ import numpy.typing as npt
 
 from dripper.labels.network import BlockSequence
 from dripper.train.examples import Example
+from dripper.train.recipe import Shares
 
 PAGES_PER_BATCH = 64
 # Longer pages are trained on by random windows of this share of a batch, else 1 % of the pages (over 1,024 blocks, with
 # batches of 4,096) would fill a quarter of every epoch.
 WINDOW_SHARE = 4
+AS_THEY_ARE = Shares()
 
 
 class Batch(NamedTuple):
@@ -31,16 +33,15 @@ class Batch(NamedTuple):
 
 
 def training_batches(
-    examples: Sequence[Example], size: int, draw: np.random.Generator, crowded_share: float = 0.0
+    examples: Sequence[Example], size: int, draw: np.random.Generator, shares: Shares = AS_THEY_ARE
 ) -> Iterator[Batch]:
     """Yield one epoch: every example once, in random order, long ones as one random window.
 
-    size: blocks of a batch. crowded_share: how often an example is replaced by one of its crowded variants.
+    size: blocks of a batch. shares: how often one of an example's variants comes in its stead; where it has none of a kind it
+    comes itself.
     """
     order = draw.permutation(len(examples))
-    windows = [
-        _random_window(_variant(examples[index], crowded_share, draw), size // WINDOW_SHARE, draw) for index in order
-    ]
+    windows = [_random_window(_variant(examples[index], shares, draw), size // WINDOW_SHARE, draw) for index in order]
     for group in grouped(windows, size):
         yield pack(group, size)
 
@@ -86,10 +87,15 @@ def pack(group: Sequence[Example], size: int) -> Batch:
     return Batch(blocks, page, words, matched, per_page[0], per_page[1])
 
 
-def _variant(example: Example, crowded_share: float, draw: np.random.Generator) -> Example:
-    if not (crowded_share and example.crowded) or draw.random() >= crowded_share:
-        return example
-    return example.crowded[int(draw.integers(len(example.crowded)))]
+def _variant(example: Example, shares: Shares, draw: np.random.Generator) -> Example:
+    chance, below = draw.random(), 0.0
+    commented = () if example.commented is None else (example.commented,)
+    kinds = ((shares.crowded, example.crowded), (shares.antique, example.antique), (shares.commented, commented))
+    for share, variants in kinds:
+        below += share
+        if chance < below:
+            return variants[int(draw.integers(len(variants)))] if variants else example
+    return example
 
 
 def _random_window(example: Example, window: int, draw: np.random.Generator) -> Example:

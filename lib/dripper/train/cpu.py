@@ -20,6 +20,7 @@ import numpy as np
 from dripper.datasets import LabelledPage, Role, names_with, read_pages
 from dripper.errors import UsageError
 from dripper.labels.weights import load_weights, save_weights
+from dripper.train.antique import Antiquary
 from dripper.train.card import model_card
 from dripper.train.commented import Commenter
 from dripper.train.crowded import Crowder
@@ -43,7 +44,8 @@ def run(
     started = time.process_time()
     commenter = Commenter(np.random.default_rng(recipe.seed))
     crowders = [Crowder(np.random.default_rng(recipe.seed + number)) for number in range(recipe.crowded_variants)]
-    examples = list(read_examples(_pages(data, data_sets, sample), commenter, crowders))
+    antiquaries = [Antiquary(np.random.default_rng(recipe.seed + number)) for number in range(recipe.antique_variants)]
+    examples = list(read_examples(_pages(data, data_sets, sample), commenter, crowders, antiquaries))
     if len({example.host for example in examples}) < folds:
         raise UsageError(
             f"{len(examples)} usable pages in {data} are of fewer than {folds} sites: too few to validate on"

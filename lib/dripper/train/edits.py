@@ -51,3 +51,8 @@ def blocks_marked(page: Page, mark: str) -> npt.NDArray[np.bool_]:
 def is_unspaced(text: str) -> bool:
     """Tell whether a text is mostly in a script written without spaces: such text stays among its own kind."""
     return sum("\u3040" <= character <= "\u9fff" for character in text) > 0.3 * len(text)
+
+
+def is_marked(start_tag: str) -> bool:
+    """Tell whether a maker of variants has put the element of this start tag there."""
+    return " data-made=" in start_tag

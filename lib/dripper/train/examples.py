@@ -33,6 +33,7 @@ class Example:
     :func:`left_out_comments`) plain.
     commented: the same page with made-up comments, where some can be put.
     crowded: the same page again, cut short and with sections of other pages (see `dripper.train.crowded`).
+    antique: the same page again, in the markup of 2008 (see `dripper.train.antique`).
     """
 
     key: tuple[str, str]
@@ -46,6 +47,7 @@ class Example:
     comments: npt.NDArray[np.bool_]
     commented: "Example | None" = None
     crowded: "tuple[Example, ...]" = ()
+    antique: "tuple[Example, ...]" = ()
 
     @property
     def main(self) -> npt.NDArray[np.bool_]:
@@ -76,11 +78,12 @@ def read_examples(
     pages: Iterable[LabelledPage],
     commented: Callable[[Page, Example, str], Example | None] = lambda *_: None,
     crowded: Sequence[Callable[[Page, Example], Example | None]] = (),
+    antique: Sequence[Callable[[Page, Example, str], Example]] = (),
 ) -> Iterator[Example]:
     """Yield one example a page; pages that cannot teach (no blocks, nothing of the truth in them) are left out, logged.
 
     commented: makes of a page, its example and its truth the same page with comments, or nothing. crowded: each makes of a page
-    and its example the same page with sections of others, or nothing.
+    and its example the same page with sections of others, or nothing. antique: each makes the same page in old markup.
     """
     for labelled in pages:
         try:
@@ -94,6 +97,7 @@ def read_examples(
             yield replace(
                 example, commented=commented(page, example, labelled.truth_text),
                 crowded=tuple(each for each in made if each is not None),
+                antique=tuple(age(page, example, labelled.truth_text) for age in antique),
             )  # fmt: skip
         else:
             log.warning("%s/%s left out: no block holds its truth", labelled.data_set, labelled.id)

@@ -36,10 +36,7 @@ def fit(examples: Sequence[Example], recipe: Recipe) -> Weights:
         temperature=1.0,
         shift=0.0,
     )
-    ready = [
-        replace(_ready(unfitted, example), crowded=tuple(_ready(unfitted, variant) for variant in example.crowded))
-        for example in examples
-    ]
+    ready = [_with_variants(unfitted, example) for example in examples]
 
     def trained(by: Recipe) -> Network:
         matrices = train(ready, blanks_of(unfitted), by)
@@ -50,6 +47,15 @@ def fit(examples: Sequence[Example], recipe: Recipe) -> Weights:
     others = tuple(trained(recipe.other(number)) for number in range(recipe.others))
     weights = replace(unfitted, matrices=trained(recipe).matrices, others=others)
     return with_switch(weights, examples, recipe.switch_ridge)
+
+
+def _with_variants(weights: Weights, example: Example) -> Example:
+    return replace(
+        _ready(weights, example),
+        crowded=tuple(_ready(weights, variant) for variant in example.crowded),
+        antique=tuple(_ready(weights, variant) for variant in example.antique),
+        commented=None if example.commented is None else _ready(weights, example.commented),
+    )
 
 
 def _ready(weights: Weights, example: Example) -> Example:

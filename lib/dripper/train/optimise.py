@@ -34,7 +34,7 @@ def train(examples: Sequence[Example], blanks: Blanks, recipe: Recipe) -> dict[s
     weights = initial_weights(recipe, examples[0])
     moments = (jax.tree.map(jnp.zeros_like, weights), jax.tree.map(jnp.zeros_like, weights))
     step = _compiled_step(recipe)
-    batches = partial(training_batches, examples, recipe.batch_blocks, crowded_share=recipe.crowded_share)
+    batches = partial(training_batches, examples, recipe.batch_blocks, shares=recipe.shares)
     # An epoch has a batch more or less than the next one.
     steps = recipe.epochs * sum(1 for _ in batches(np.random.default_rng(recipe.seed)))
     average: Tree | None = None

@@ -6,6 +6,17 @@ from dripper.labels.network import Shape
 
 
 @dataclass(frozen=True, slots=True)
+class Shares:
+    """How often one of a page's variants comes in its stead: crowded (`dripper.train.crowded`), antique
+    (`dripper.train.antique`), with comments that are not main (`dripper.train.commented`).
+    """
+
+    crowded: float = 0.0
+    antique: float = 0.0
+    commented: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """All arguments of a training run; chosen on validation pages (see the model card).
 
@@ -15,8 +26,8 @@ class Recipe:
     feature_drop: share of the features blanked on each page: no feature may be trusted alone.
     name_drop: share of the pages whose class and id names are hidden, as on pages from before style sheets.
     metadata_drop: share of the pages whose metadata are hidden: older pages have none.
-    crowded_share: how often a page that can be crowded is (see `dripper.train.crowded`), in one of `crowded_variants` ways.
-    others: how many networks give a second opinion, of `other_width` channels and `other_shape`, taught with `other_crowded_share`.
+    crowded_variants, antique_variants: how many of each are made of a page. shares: how often they come.
+    others: how many networks give a second opinion, of `other_width` channels and `other_shape`, taught with `other_shares`.
     average_from: share of the steps after which weights are averaged, exponentially: `average_decay` a step.
     """
 
@@ -34,11 +45,12 @@ class Recipe:
     name_drop: float = 0.15
     metadata_drop: float = 0.3
     crowded_variants: int = 2
-    crowded_share: float = 0.0
+    antique_variants: int = 2
+    shares: Shares = field(default_factory=Shares)
     others: int = 2
     other_width: int = 48
     other_shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32), pooled=(1, 3)))
-    other_crowded_share: float = 0.4
+    other_shares: Shares = field(default_factory=lambda: Shares(crowded=0.4))
     average_from: float = 0.6
     average_decay: float = 0.995
     seed: int = 0
@@ -46,6 +58,5 @@ class Recipe:
     def other(self, number: int) -> "Recipe":
         """Return the recipe of one of the other networks, 0 to others - 1; each has a seed of its own."""
         return replace(
-            self, width=self.other_width, shape=self.other_shape, crowded_share=self.other_crowded_share,
-            seed=self.seed + 3 + number,
+            self, width=self.other_width, shape=self.other_shape, shares=self.other_shares, seed=self.seed + 3 + number,
         )  # fmt: skip
