@@ -77,7 +77,7 @@ def test_variants_stand_in_for_their_pages_as_often_as_asked() -> None:
     crowded, antique = (tuple(made_example(number, blocks) for number in (1001, 1002)) for blocks in (11, 12))
     commented = made_example(1003, 13)
     examples = [
-        replace(made_example(number, 10), crowded=crowded, antique=antique, commented=commented)
+        replace(made_example(number, 10), variants={"crowded": crowded, "antique": antique, "commented": (commented,)})
         for number in range(400)
     ]
     assert lengths(examples, Shares()) == [10] * 400
@@ -89,7 +89,10 @@ def test_variants_stand_in_for_their_pages_as_often_as_asked() -> None:
 
 
 def test_a_page_without_variants_stands_for_itself() -> None:
-    examples = [replace(made_example(number, 10), antique=(made_example(7, 12),)) for number in range(200)]
+    examples = [
+        replace(made_example(number, 10), variants={"antique": (made_example(7, 12),), "crowded": ()})
+        for number in range(200)
+    ]
     assert lengths(examples, Shares(crowded=1.0)) == [10] * 200
     assert lengths(examples, Shares(commented=1.0)) == [10] * 200
     found = lengths(examples, Shares(crowded=0.5, antique=0.5))

@@ -7,7 +7,7 @@ import numpy as np
 from dripper.labels.conventions import Conventions
 from dripper.train.card import digest_of, model_card
 from dripper.train.examples import Example
-from dripper.train.recipe import Recipe
+from dripper.train.recipe import Recipe, Shares
 from dripper.train.switch_scores import SwitchScore
 from dripper.train.validate import Calibration
 from train.made import made_example
@@ -93,5 +93,5 @@ def test_the_digest_changes_with_labels_features_and_order() -> None:
 
 
 def test_the_second_opinion_is_named() -> None:
-    text = " ".join(card(recipe=Recipe(others=3)).split())
+    text = " ".join(card(recipe=Recipe(other_shares=(Shares(),) * 3, other_rounds=(1, 1, 1))).split())
     assert "under 0.85, 3 smaller networks are asked too" in text

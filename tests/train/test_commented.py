@@ -76,7 +76,7 @@ def test_a_page_that_is_text_alone_gets_them_at_the_end() -> None:
 
 
 def test_reading_examples_makes_them_along_the_way() -> None:
-    examples = list(read_examples(labelled_pages(), Commenter(np.random.default_rng(0))))
+    examples = list(read_examples(labelled_pages(), {"commented": [Commenter(np.random.default_rng(0))]}))
     assert examples[0].commented is None, "nothing was read before"
     assert any(example.commented is not None for example in examples[1:])
     assert all(example.commented is None for example in read_examples(labelled_pages()[:2]))

@@ -24,7 +24,9 @@ PLAIN = Calibration(1.0, 0.0, 0.0)
 def test_every_setting_is_scored_on_the_pages_that_can_tell() -> None:
     blocks = np.arange(30)
     examples = [replace(made_example(number), page_type="forum" if number else "") for number in range(3)]
-    examples[0] = replace(examples[0], title=blocks == 0, commented=replace(made_example(9), comments=blocks > 20))
+    examples[0] = replace(
+        examples[0], title=blocks == 0, variants={"commented": (replace(made_example(9), comments=blocks > 20),)}
+    )
     network = fit(examples, RECIPE)
     everything = replace(network, matrices={**network.matrices, "output_bias": network.matrices["output_bias"] + 30})
     nothing_to_find = np.array([-30.0, -30.0])

@@ -1,6 +1,7 @@
 """Pages packed end to end into batches of one fixed shape, so that the training step is compiled once."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,11 +90,10 @@ def pack(group: Sequence[Example], size: int) -> Batch:
 
 def _variant(example: Example, shares: Shares, draw: np.random.Generator) -> Example:
     chance, below = draw.random(), 0.0
-    commented = () if example.commented is None else (example.commented,)
-    kinds = ((shares.crowded, example.crowded), (shares.antique, example.antique), (shares.commented, commented))
-    for share, variants in kinds:
+    for kind, share in asdict(shares).items():
         below += share
         if chance < below:
+            variants = example.variants.get(kind, ())
             return variants[int(draw.integers(len(variants)))] if variants else example
     return example
 

@@ -104,7 +104,7 @@ def model_card(
     return _CARD.format(
         version=version, parameters=f"{parameters:,}", features=examples[0].blocks.features.shape[1],
         layers=len(recipe.shape.dilations), levels=examples[0].blocks.starts.shape[1], minutes=cpu_seconds / 60,
-        doubtful=DOUBTFUL, others=recipe.others,
+        doubtful=DOUBTFUL, others=len(recipe.others),
         arguments=json.dumps({"folds": folds, **asdict(recipe)}, indent=1), data_sets=_data_sets(examples),
         digest=digest_of(examples), folds=folds, f1=scores.mean(), n=len(examples), ceiling=ceiling.mean(),
         scores=_scores(examples, scores, ceiling), temperature=calibration.temperature, shift=calibration.shift,

@@ -3,7 +3,7 @@
 The page's tree is edited, then split as any page is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from dripper.blocks.page import Page
 from dripper.html import restore
 from dripper.labels.words import words_of
 from dripper.train.comments import MARK, comment_section
-from dripper.train.edits import blocks_marked, is_unspaced, place_after
+from dripper.train.edits import blocks_marked, is_unspaced, place_after, unchanged
 from dripper.train.examples import Example, example_from
 
 KINDS = frozenset({"", "article", "documentation", "service"})
@@ -26,10 +26,11 @@ _LINE_CHARS = range(25, 600)
 class Commenter:
     """Puts comments under pages; their texts are lines of the truths that it has read before.
 
-    draw: of every choice. lines: scripts written without spaces apart from the others.
+    draw: of every choice. finish: what is done to every page made. lines: scripts written without spaces apart from the others.
     """
 
     draw: np.random.Generator
+    finish: Callable[[Page], Page] = unchanged
     lines: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
 
     def __call__(self, page: Page, example: Example, truth: str) -> Example | None:
@@ -53,7 +54,7 @@ class Commenter:
         place = place_after(page, int(np.flatnonzero(example.main)[-1]), int(self.draw.integers(3)))
         parts[place] += comment_section(self._texts(lines), page.title, self.draw)
         edited = replace(restore("".join(parts), page.title), metadata=page.metadata)
-        return _example(edited, page, example)
+        return _example(self.finish(edited), page, example)
 
     def _texts(self, lines: Sequence[str]) -> list[str]:
         """One comment as often as forty, of one to three lines."""

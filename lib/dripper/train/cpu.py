@@ -11,8 +11,9 @@ import argparse
 import logging
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +21,11 @@ import numpy as np
 from dripper.datasets import LabelledPage, Role, names_with, read_pages
 from dripper.errors import UsageError
 from dripper.labels.weights import load_weights, save_weights
-from dripper.train.antique import Antiquary
+from dripper.train.antique import Antiquary, antique
 from dripper.train.card import model_card
 from dripper.train.commented import Commenter
 from dripper.train.crowded import Crowder
-from dripper.train.examples import read_examples
+from dripper.train.examples import Maker, read_examples
 from dripper.train.folds import fit, fold_networks, held_out_logits
 from dripper.train.picture import draw_reliability
 from dripper.train.recipe import Recipe
@@ -42,10 +43,7 @@ def run(
     Raises InputError for a missing set, UsageError where there are too few pages to train on.
     """
     started = time.process_time()
-    commenter = Commenter(np.random.default_rng(recipe.seed))
-    crowders = [Crowder(np.random.default_rng(recipe.seed + number)) for number in range(recipe.crowded_variants)]
-    antiquaries = [Antiquary(np.random.default_rng(recipe.seed + number)) for number in range(recipe.antique_variants)]
-    examples = list(read_examples(_pages(data, data_sets, sample), commenter, crowders, antiquaries))
+    examples = list(read_examples(_pages(data, data_sets, sample), makers(recipe)))
     if len({example.host for example in examples}) < folds:
         raise UsageError(
             f"{len(examples)} usable pages in {data} are of fewer than {folds} sites: too few to validate on"
@@ -66,6 +64,22 @@ def run(
     draw_reliability(reliability(examples, logits, calibration), confidence, f1, output / "reliability_cpu.png")
     (output / "model_card_cpu.md").write_text(card, encoding="utf-8")
     return path
+
+
+def makers(recipe: Recipe) -> Mapping[str, Sequence[Maker]]:
+    """Return the makers of all variants of a page; each has random numbers of its own."""
+
+    def draw(number: int = 0) -> np.random.Generator:
+        return np.random.default_rng(recipe.seed + number)
+
+    aged = partial(antique, draw=draw(recipe.crowded_variants + recipe.antique_variants))
+    return {
+        "crowded": [Crowder(draw(number)) for number in range(recipe.crowded_variants)],
+        "antique": [Antiquary(draw(recipe.crowded_variants + number)) for number in range(recipe.antique_variants)],
+        "antique_crowded": [Crowder(draw(recipe.crowded_variants), aged)],
+        "commented": [Commenter(draw())],
+        "antique_commented": [Commenter(draw(1), aged)],
+    }
 
 
 def _pages(data: Path, data_sets: Sequence[str], sample: int | None) -> Iterator[LabelledPage]:

@@ -5,7 +5,7 @@ Short articles among many teasers, as blogs and news sites have them, are few: t
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from dripper.blocks.page import Page
 from dripper.html import restore
 from dripper.labels.links import link_chars
 from dripper.labels.words import words_of
-from dripper.train.edits import blocks_marked, is_unspaced, place_after, place_before, stands_free
+from dripper.train.edits import blocks_marked, is_unspaced, place_after, place_before, stands_free, unchanged
 from dripper.train.examples import Example, example_from
 
 IntArray = npt.NDArray[np.int64]
@@ -44,13 +44,15 @@ _LEAST_WORDS = 40
 class Crowder:
     """Crowds pages with sections of pages that it has read before.
 
-    draw: of every choice. sections: HTML; scripts written without spaces apart from the others.
+    draw: of every choice. finish: what is done to every page made. sections: HTML; scripts written without spaces apart from the
+    others.
     """
 
     draw: np.random.Generator
+    finish: Callable[[Page], Page] = unchanged
     sections: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
 
-    def __call__(self, page: Page, example: Example) -> Example | None:
+    def __call__(self, page: Page, example: Example, _truth: str = "") -> Example | None:
         """Return the crowded page, then remember sections of the page for those to come."""
         made = self.crowded(page, example)
         self.read(page, example)
@@ -79,7 +81,7 @@ class Crowder:
             at = place_before(page, int(kept[0]), levels) if before else place_after(page, int(kept[-1]), levels)
             parts[at] += f"<div{MARK}>{section}</div>"
         edited = replace(restore("".join(parts), page.title), metadata=page.metadata)
-        return _example(edited, page, example, kept)
+        return _example(self.finish(edited), page, example, kept)
 
     def _kept(self, main: IntArray, example: Example) -> IntArray:
         words = np.cumsum(example.words[main])

@@ -1,8 +1,8 @@
 """From labelled pages to examples: features of the blocks, and how much of each block the truth contains."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -31,9 +31,7 @@ class Example:
     matched: (n_blocks,) how many of them belong to the truth. truth_words: words of the truth, matched or not.
     title: (n_blocks,) the block that repeats the page's title. comments: (n_blocks,) blocks of comments, made up or (see
     :func:`left_out_comments`) plain.
-    commented: the same page with made-up comments, where some can be put.
-    crowded: the same page again, cut short and with sections of other pages (see `dripper.train.crowded`).
-    antique: the same page again, in the markup of 2008 (see `dripper.train.antique`).
+    variants: the same page made otherwise, by the kind of change (the names of `dripper.train.recipe.Shares`), features in half precision.
     """
 
     key: tuple[str, str]
@@ -45,9 +43,12 @@ class Example:
     truth_words: int
     title: npt.NDArray[np.bool_]
     comments: npt.NDArray[np.bool_]
-    commented: "Example | None" = None
-    crowded: "tuple[Example, ...]" = ()
-    antique: "tuple[Example, ...]" = ()
+    variants: "Mapping[str, tuple[Example, ...]]" = field(default_factory=dict)
+
+    @property
+    def commented(self) -> "Example | None":
+        """The same page with made-up comments, where some can be put."""
+        return next(iter(self.variants.get("commented", ())), None)
 
     @property
     def main(self) -> npt.NDArray[np.bool_]:
@@ -74,16 +75,16 @@ class Example:
         )  # fmt: skip
 
 
+Maker = Callable[[Page, Example, str], Example | None]
+"""Makes of a page, its example and the text of its truth another example, or nothing."""
+
+
 def read_examples(
-    pages: Iterable[LabelledPage],
-    commented: Callable[[Page, Example, str], Example | None] = lambda *_: None,
-    crowded: Sequence[Callable[[Page, Example], Example | None]] = (),
-    antique: Sequence[Callable[[Page, Example, str], Example]] = (),
+    pages: Iterable[LabelledPage], makers: Mapping[str, Sequence[Maker]] | None = None
 ) -> Iterator[Example]:
     """Yield one example a page; pages that cannot teach (no blocks, nothing of the truth in them) are left out, logged.
 
-    commented: makes of a page, its example and its truth the same page with comments, or nothing. crowded: each makes of a page
-    and its example the same page with sections of others, or nothing. antique: each makes the same page in old markup.
+    makers: of its variants, by their kind.
     """
     for labelled in pages:
         try:
@@ -92,15 +93,16 @@ def read_examples(
             log.warning("%s/%s left out: %s", labelled.data_set, labelled.id, error)
             continue
         example = example_of(page, labelled)
-        if example.main.any():
-            made = [crowd(page, example) for crowd in crowded]
-            yield replace(
-                example, commented=commented(page, example, labelled.truth_text),
-                crowded=tuple(each for each in made if each is not None),
-                antique=tuple(age(page, example, labelled.truth_text) for age in antique),
-            )  # fmt: skip
-        else:
+        if not example.main.any():
             log.warning("%s/%s left out: no block holds its truth", labelled.data_set, labelled.id)
+            continue
+        made = {kind: [make(page, example, labelled.truth_text) for make in of] for kind, of in (makers or {}).items()}
+        yield replace(example, variants={kind: tuple(map(_halved, filter(None, of))) for kind, of in made.items()})
+
+
+def _halved(example: Example) -> Example:
+    """Return the example with features in half precision: seven variants a page would be 4 GB, and noise is added anyway."""
+    return replace(example, blocks=example.blocks._replace(features=example.blocks.features.astype(np.float16)))
 
 
 def example_of(page: Page, labelled: LabelledPage) -> Example:

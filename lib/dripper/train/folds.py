@@ -44,22 +44,18 @@ def fit(examples: Sequence[Example], recipe: Recipe) -> Weights:
             {name: np.rint(value * WEIGHT_STEPS) / WEIGHT_STEPS for name, value in matrices.items()}, by.shape
         )
 
-    others = tuple(trained(recipe.other(number)) for number in range(recipe.others))
+    others = tuple(map(trained, recipe.others))
     weights = replace(unfitted, matrices=trained(recipe).matrices, others=others)
     return with_switch(weights, examples, recipe.switch_ridge)
 
 
 def _with_variants(weights: Weights, example: Example) -> Example:
-    return replace(
-        _ready(weights, example),
-        crowded=tuple(_ready(weights, variant) for variant in example.crowded),
-        antique=tuple(_ready(weights, variant) for variant in example.antique),
-        commented=None if example.commented is None else _ready(weights, example.commented),
-    )
+    variants = {kind: tuple(_ready(weights, each) for each in made) for kind, made in example.variants.items()}
+    return replace(_ready(weights, example), variants=variants)
 
 
 def _ready(weights: Weights, example: Example) -> Example:
-    features = standardised(weights, example.blocks.features).astype(np.float32)
+    features = standardised(weights, example.blocks.features).astype(example.blocks.features.dtype)
     return replace(example, blocks=example.blocks._replace(features=features))
 
 

@@ -7,13 +7,15 @@ from dripper.labels.network import Shape
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """How often one of a page's variants comes in its stead: crowded (`dripper.train.crowded`), antique
-    (`dripper.train.antique`), with comments that are not main (`dripper.train.commented`).
+    """How often one of a page's variants comes in its stead, by kind: crowded (`dripper.train.crowded`), antique
+    (`dripper.train.antique`), with comments that are not main (`dripper.train.commented`), and two of them antique as well.
     """
 
     crowded: float = 0.0
     antique: float = 0.0
+    antique_crowded: float = 0.0
     commented: float = 0.0
+    antique_commented: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,8 @@ class Recipe:
     name_drop: share of the pages whose class and id names are hidden, as on pages from before style sheets.
     metadata_drop: share of the pages whose metadata are hidden: older pages have none.
     crowded_variants, antique_variants: how many of each are made of a page. shares: how often they come.
-    others: how many networks give a second opinion, of `other_width` channels and `other_shape`, taught with `other_shares`.
+    other_width, other_shape: of the networks that give a second opinion. other_shares: of each of them. other_rounds: how many times
+    the `epochs` each is taught.
     average_from: share of the steps after which weights are averaged, exponentially: `average_decay` a step.
     """
 
@@ -47,16 +50,21 @@ class Recipe:
     crowded_variants: int = 2
     antique_variants: int = 2
     shares: Shares = field(default_factory=Shares)
-    others: int = 2
     other_width: int = 48
     other_shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32), pooled=(1, 3)))
-    other_shares: Shares = field(default_factory=lambda: Shares(crowded=0.4))
+    other_shares: tuple[Shares, ...] = (Shares(0.25, 0.2, 0.15, 0.1, 0.1), Shares(crowded=0.4))
+    other_rounds: tuple[int, ...] = (2, 1)
     average_from: float = 0.6
     average_decay: float = 0.995
     seed: int = 0
 
-    def other(self, number: int) -> "Recipe":
-        """Return the recipe of one of the other networks, 0 to others - 1; each has a seed of its own."""
-        return replace(
-            self, width=self.other_width, shape=self.other_shape, shares=self.other_shares, seed=self.seed + 3 + number,
+    @property
+    def others(self) -> "tuple[Recipe, ...]":
+        """The recipes of the networks that give a second opinion; each has a seed of its own."""
+        return tuple(
+            replace(
+                self, width=self.other_width, shape=self.other_shape, shares=shares, epochs=self.epochs * rounds,
+                seed=self.seed + 3 + number,
+            )
+            for number, (shares, rounds) in enumerate(zip(self.other_shares, self.other_rounds, strict=True))
         )  # fmt: skip
