@@ -1,16 +1,20 @@
 """The training command, end to end on a few pages, and its model card."""
 
 import re
+from dataclasses import fields
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from labelled import FOLDER, pages
+from labelled import FOLDER, labelled_pages, pages
 
 pytest.importorskip("jax", reason="needs the extra [train]")
 
 from dripper.labels.cpu import CpuLabeler
-from dripper.train.cpu import main
+from dripper.train.cpu import main, makers
+from dripper.train.examples import read_examples
+from dripper.train.recipe import Recipe, Shares
 
 ARGUMENTS = ["--data", str(FOLDER), "--sets", "wcxb-dev", "--folds", "2", "--epochs", "1"]
 
@@ -38,6 +42,18 @@ def test_the_card_says_what_it_was_made_of(output: Path) -> None:
     assert re.search(r"All pages: \*\*0\.\d{4}\*\* \(11 pages", card)
     assert "## Limits" in card
     assert re.search(r"\| auto \| include \| 0\.\d{3} \| 0\.\d{3} \|", card)
+
+
+def test_every_kind_of_variant_has_makers_and_comes_out() -> None:
+    kinds = {each.name for each in fields(Shares)}
+    assert set(makers(Recipe())) == kinds
+    examples = list(read_examples(labelled_pages(), makers(Recipe())))
+    assert {kind for example in examples for kind, made in example.variants.items() if made} == kinds
+    for example in examples:
+        assert len(example.variants["antique"]) == Recipe().antique_variants
+        for made in (each for of in example.variants.values() for each in of):
+            assert made.key == example.key
+            assert made.blocks.features.dtype == np.float16
 
 
 def test_the_reliability_plot_is_a_picture(output: Path) -> None:

@@ -1,7 +1,8 @@
-"""A second opinion where the network promises little: other networks, taught on crowded pages, are asked too.
+"""A second opinion where the network promises little: other networks, taught on pages made harder, are asked too.
 
-Where a short article stands among many teasers the network takes some of them along. Networks that were taught on such pages
-(`dripper.train.crowded`) leave them out, but lose some lists. The mean of both is better than either alone, and where the first is
+Where a short article stands among many teasers, in the markup of 2008 or above readers' comments, the network takes some of what
+is around along. Networks that were taught on such pages (`dripper.train.crowded`, `antique`, `commented`) leave it out, but lose
+some lists. The mean of both is better than either alone, and where the first is
 sure it changes nothing: so only the other pages pay for it.
 """
 

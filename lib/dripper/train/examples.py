@@ -31,7 +31,8 @@ class Example:
     matched: (n_blocks,) how many of them belong to the truth. truth_words: words of the truth, matched or not.
     title: (n_blocks,) the block that repeats the page's title. comments: (n_blocks,) blocks of comments, made up or (see
     :func:`left_out_comments`) plain.
-    variants: the same page made otherwise, by the kind of change (the names of `dripper.train.recipe.Shares`), features in half precision.
+    variants: the same page made otherwise, by the kind of change (named as in `dripper.train.recipe.Shares`), features in half
+    precision.
     """
 
     key: tuple[str, str]

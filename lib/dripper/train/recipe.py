@@ -29,8 +29,8 @@ class Recipe:
     name_drop: share of the pages whose class and id names are hidden, as on pages from before style sheets.
     metadata_drop: share of the pages whose metadata are hidden: older pages have none.
     crowded_variants, antique_variants: how many of each are made of a page. shares: how often they come.
-    other_width, other_shape: of the networks that give a second opinion. other_shares: of each of them. other_rounds: how many times
-    the `epochs` each is taught.
+    other_width, other_shape: of the networks that give a second opinion. other_shares: of each of them. other_rounds: how many
+    times the `epochs` each is taught.
     average_from: share of the steps after which weights are averaged, exponentially: `average_decay` a step.
     """
 
@@ -52,7 +52,10 @@ class Recipe:
     shares: Shares = field(default_factory=Shares)
     other_width: int = 48
     other_shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32), pooled=(1, 3)))
-    other_shares: tuple[Shares, ...] = (Shares(0.25, 0.2, 0.15, 0.1, 0.1), Shares(crowded=0.4))
+    # A fifth of the pages stays as it is: so the first needs twice the epochs (docs/labeler_cpu.md).
+    other_shares: tuple[Shares, ...] = (
+        Shares(crowded=0.25, antique=0.2, antique_crowded=0.15, commented=0.1, antique_commented=0.1), Shares(crowded=0.4),
+    )  # fmt: skip
     other_rounds: tuple[int, ...] = (2, 1)
     average_from: float = 0.6
     average_decay: float = 0.995
