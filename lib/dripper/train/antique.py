@@ -14,7 +14,7 @@ import numpy as np
 from dripper.blocks.page import Page
 from dripper.html import restore
 from dripper.labels.words import words_of
-from dripper.markup.tags import INLINE
+from dripper.markup.tags import INLINE, words
 from dripper.markup.tree import Tree
 from dripper.train.edits import is_marked
 from dripper.train.examples import Example, example_from
@@ -29,22 +29,8 @@ _OLD_NAMES: Mapping[str, Sequence[str]] = {
     "header": ("header", "top", "masthead", "banner", "", ""),
     "footer": ("footer", "bottom", "foot", "", ""),
 }
-_TO_DIV = frozenset(
-    [
-        *_OLD_NAMES,
-        "figure",
-        "figcaption",
-        "picture",
-        "details",
-        "summary",
-        "dialog",
-        "hgroup",
-        "search",
-        "address",
-        "template",
-    ]
-)
-_TO_NOTHING = frozenset({"time", "mark", "svg", "bdi", "wbr", "data", "output"})
+_TO_DIV = _OLD_NAMES.keys() | words("figure figcaption picture details summary dialog hgroup search address template")
+_TO_NOTHING = words("time mark svg bdi wbr data output")
 _RENAMED = {**dict.fromkeys(_TO_DIV, "div"), "strong": "b", "em": "i", "button": "span"}
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _NAMES = re.compile(r' (?:class|id)="[^"]*"')
@@ -80,7 +66,7 @@ class _Style:
 
     @classmethod
     def drawn(cls, draw: np.random.Generator) -> "_Style":
-        """Return a style; each of its parts is drawn alone."""
+        """Return a style; each of its parts is drawn alone. The chances are guesses, none of them tuned."""
         return cls(
             str(draw.choice(["keep", "drop", "neutral"], p=[0.45, 0.25, 0.3])),
             str(draw.choice(["keep", "breaks", "div"], p=[0.5, 0.35, 0.15])),
