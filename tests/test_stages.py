@@ -14,7 +14,7 @@ from dripper.extraction import Extractor
 from dripper.html import PROFILES, Page, preprocess
 from dripper.labels import Labels
 from dripper.settings import CpuSettings
-from dripper.stages import BLOCK_SAMPLE, Extraction, Finisher, Splits, prepare
+from dripper.stages import BLOCK_SAMPLE, Decoded, Extraction, Finisher, Splits, prepare
 from labelled import labelled_pages
 
 HTML = "<title>T</title><ul><li>menu</ul><article><p>The river rose over night.<p>Forty houses are lost.</article>"
@@ -99,7 +99,7 @@ def test_what_a_page_says_of_itself_reaches_the_fallback() -> None:
     assert Splits.of_prepared(prepared, "dripper").whole()[0].metadata == prepared.metadata
     assert prepared.source is None
     kept = prepare(f"{head}<p>one<p>two", keep_source=True)
-    assert Splits.of_prepared(kept, "dripper").whole()[1] == f"{head}<p>one<p>two"
+    assert Splits.of_prepared(kept, "dripper").whole()[1].text == f"{head}<p>one<p>two"
 
 
 @given(st.text(alphabet="<>/pdivbr &;abc\n\x00", max_size=80))
@@ -125,7 +125,7 @@ def test_bytes_are_decoded_and_an_empty_page_keeps_its_charset() -> None:
 def finish(labels: Labels | None, fallback: str) -> Extraction:
     page = preprocess(HTML)
     finisher = Finisher(LabelerSettings.model_validate({"fallback": fallback}))
-    return finisher.finish(Splits.of_page(page, HTML), labels, "lm", "no answer")
+    return finisher.finish(Splits.of_page(page, Decoded.of(HTML)), labels, "lm", "no answer")
 
 
 @pytest.mark.parametrize("fallback", ["cpu", "trafilatura", "body"])
@@ -142,7 +142,9 @@ def test_the_fallback_labeler_has_the_settings_of_its_section() -> None:
     )
     page, settings = preprocess(text), LabelerSettings.model_validate({"fallback": "cpu"})
     with_title, without = (
-        Finisher(settings, LabelsSettings(cpu=CpuSettings(title=title))).finish(Splits.of_page(page, text), None, "lm")
+        Finisher(settings, LabelsSettings(cpu=CpuSettings(title=title))).finish(
+            Splits.of_page(page, Decoded.of(text)), None, "lm"
+        )
         for title in ("include", "exclude")
     )
     assert with_title.markdown.startswith("# The ferry is back\n")

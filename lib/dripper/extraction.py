@@ -40,15 +40,15 @@ class Extractor:
         """
         decoded = Decoded.of(html, content_type)
         try:
-            extraction = self._extract_text(decoded.text)
+            extraction = self._extract(decoded)
         except PageError as error:
             extraction = Extraction(error_code=error.code, error_detail=error.detail or None)
         return replace(extraction, charset=decoded.charset, charset_source=decoded.source)
 
-    def _extract_text(self, text: str) -> Extraction:
-        page = split(text, self._profile, self._limits)
+    def _extract(self, decoded: Decoded) -> Extraction:
+        page = split(decoded, self._profile, self._limits)
         labels, detail = self._label(page)
-        return self._finisher.finish(Splits.of_page(page, text), labels, self.labeler.name, detail)
+        return self._finisher.finish(Splits.of_page(page, decoded), labels, self.labeler.name, detail)
 
     def _label(self, page: Page) -> tuple[Labels | None, str]:
         try:

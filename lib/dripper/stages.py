@@ -20,7 +20,7 @@ from dripper.labels import Labels, load
 from dripper.labels.fallback import Fallback, fall_back
 from dripper.language import SAMPLE_CHARACTERS, detect
 from dripper.markup.metadata import Metadata
-from dripper.warc import decode
+from dripper.warc import to_utf8
 
 BLOCK_SAMPLE = 4 * SAMPLE_CHARACTERS
 """Characters of a block's text that a `Prepared` keeps: the language detector looks at no more of a page's text."""
@@ -53,19 +53,21 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A page's text; charset and source (bom, http, meta, detector) where bytes came in."""
+    """A page as UTF-8; charset and source (bom, http, meta, detector) where bytes came in."""
 
-    text: str
+    utf8: bytes
     charset: str | None = None
     source: str | None = None
 
     @classmethod
     def of(cls, html: str | bytes, content_type: str | None = None) -> "Decoded":
-        """Decode bytes as browsers do, with the HTTP `content_type` if given; text stays as it is."""
-        if isinstance(html, str):
-            return cls(html)
-        decoded = decode(html, content_type)
-        return cls(decoded.text, decoded.encoding, decoded.source)
+        """Read bytes as browsers do, with the HTTP `content_type` if given; of text only lone surrogates are lost."""
+        return cls(html.encode("utf-8", "ignore")) if isinstance(html, str) else cls(*to_utf8(html, content_type))
+
+    @property
+    def text(self) -> str:
+        """The page's text; what is no UTF-8 becomes U+FFFD."""
+        return self.utf8.decode("utf-8", "replace")
 
 
 DEFAULT_LABELS = LabelsSettings()
@@ -90,9 +92,9 @@ class Prepared:
     error_detail: str | None = None
 
 
-def split(text: str, profile: str, limits: ParserLimits = DEFAULT_LIMITS) -> Page:
+def split(decoded: Decoded, profile: str, limits: ParserLimits = DEFAULT_LIMITS) -> Page:
     """Return the page split into blocks, at least one. Raises PageError(EMPTY_PAGE), or as `preprocess` does."""
-    page = html_core.preprocess(text, profile, limits)
+    page = html_core.preprocess_utf8(decoded.utf8, profile, limits)
     if not page.blocks:
         raise PageError(ErrorCode.EMPTY_PAGE, "no visible text")
     return page
@@ -115,7 +117,7 @@ def prepare(
     """
     decoded = Decoded.of(html, content_type)
     try:
-        page = split(decoded.text, profile, limits)
+        page = split(decoded, profile, limits)
         simplified, mapping = page.simplified_html, page.mapping_html
     except PageError as error:
         return Prepared(
@@ -143,24 +145,26 @@ class Splits:
     title: str
     texts: Sequence[str]
     prune: Callable[[Collection[int]], str]
-    whole: Callable[[], tuple[Page, str]]
+    whole: Callable[[], tuple[Page, Decoded]]
     profile: str
 
     @classmethod
-    def of_page(cls, page: Page, text: str) -> "Splits":
-        """From the page in hand and its text as decoded."""
-        return cls(page.title, [block.text for block in page.blocks], page.prune, lambda: (page, text), page.profile)
+    def of_page(cls, page: Page, decoded: Decoded) -> "Splits":
+        """From the page in hand and what it was split from."""
+        texts = [block.text for block in page.blocks]
+        return cls(page.title, texts, page.prune, lambda: (page, decoded), page.profile)
 
     @classmethod
     def of_prepared(cls, made: Prepared, profile: str) -> "Splits":
         """From the first half. Its `whole` splits the source again, or restores the page without it (see `html.restore`): for all
         but Trafilatura, which also reads what is in no mapping HTML (the head, comments, hidden parts), that is as good."""
 
-        def whole() -> tuple[Page, str]:
+        def whole() -> tuple[Page, Decoded]:
+            decoded = Decoded.of(made.source if made.source is not None else made.mapping_html)
             if made.source is not None:
-                return html_core.preprocess(made.source, profile, NO_LIMITS), made.source
+                return html_core.preprocess_utf8(decoded.utf8, profile, NO_LIMITS), decoded
             restored = html_core.restore(made.mapping_html, made.title, profile)
-            return replace(restored, metadata=made.metadata), made.mapping_html
+            return replace(restored, metadata=made.metadata), decoded
 
         def prune(main_ids: Collection[int]) -> str:
             return html_core.prune(made.mapping_html, main_ids, profile)
@@ -173,7 +177,7 @@ class Finisher:
 
     >>> page = html_core.preprocess("<p>one<p>two")
     >>> labels = Labels.certain(np.array([False, True]))
-    >>> Finisher(LabelerSettings()).finish(Splits.of_page(page, ""), labels, "rule").main_html
+    >>> Finisher(LabelerSettings()).finish(Splits.of_page(page, Decoded.of("")), labels, "rule").main_html
     '<html><body><p>two</p></body></html>'
     """
 
@@ -195,9 +199,9 @@ class Finisher:
         elif labels is None and self._fallback is Fallback.EMPTY:
             raise PageError(ErrorCode.LABELER_FAILED, detail)
         else:
-            whole, text = page.whole()
-            decided, method = fall_back(whole, text, self._fallback, self._second)
-            page, main = Splits.of_page(whole, text), decided.main
+            whole, decoded = page.whole()
+            decided, method = fall_back(whole, decoded.text, self._fallback, self._second)
+            page, main = Splits.of_page(whole, decoded), decided.main
         main_ids = [i for i, is_main in enumerate(main.tolist(), 1) if is_main]
         main_html = page.prune(main_ids)
         # The blocks' own text, as a second html2text run would cost ten times the detector.

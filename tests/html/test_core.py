@@ -1,8 +1,12 @@
 import pickle
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dripper.html import UnknownItemError, preprocess, prune
+from dripper.html import PROFILES, UnknownItemError, preprocess, preprocess_utf8, prune
+from dripper.warc import decode, to_utf8
+from labelled import labelled_pages
 
 PAGE = """<title>T</title><body>lead <b>x</b><nav>n1 <a href=/>n2</a></nav><p>one<br>two<ul><li>a<li>b<li>c</ul>
 <div><a href=x>l<div>z</div></a>t<img data-src=/a.png></div><table><tr><td><p>a</p><td><td><p>c</table>tail"""
@@ -46,3 +50,22 @@ def test_only_text_is_accepted(html):
 def test_an_unknown_profile_is_named():
     with pytest.raises(ValueError, match="'minerU'"):
         preprocess("<p>x", profile="minerU")
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_bytes_give_what_their_text_gives(profile):
+    for page in labelled_pages():
+        split = preprocess_utf8(to_utf8(page.html, page.content_type).utf8, profile)
+        assert split == preprocess(decode(page.html, page.content_type).text, profile)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [b"<p>", b"</p>", b"<b title='", b"'>", b"<br", b">", b" ", b"a", b"\xc3", b"\xa9", b"\xe2\x80", b"\0"]
+        )
+    )
+)
+def test_bytes_that_mean_nothing_give_what_their_text_gives(pieces):
+    html = b"".join(pieces)
+    assert preprocess_utf8(html) == preprocess(html.decode("utf-8", "replace"))

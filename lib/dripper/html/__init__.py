@@ -3,7 +3,7 @@
 from dripper.blocks.numbering import Block
 from dripper.blocks.page import Page
 from dripper.blocks.pruning import UnknownItemError
-from dripper.html.core import PROFILES, preprocess, prune, restore
+from dripper.html.core import PROFILES, preprocess, preprocess_utf8, prune, restore
 from dripper.markdown import to_markdown, to_text
 from dripper.markup.limits import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
 from dripper.markup.tree import Tree
@@ -18,6 +18,7 @@ __all__ = [
     "Tree",
     "UnknownItemError",
     "preprocess",
+    "preprocess_utf8",
     "prune",
     "restore",
     "to_markdown",

@@ -41,6 +41,15 @@ def preprocess(html: str, profile: str = "dripper", limits: ParserLimits = DEFAU
     """
     if not isinstance(html, str):
         raise TypeError(f"html must be text (str), not {type(html).__name__}: decode it first, see dripper.warc.decode")
+    return preprocess_utf8(html.encode("utf-8", "ignore"), profile, limits)
+
+
+def preprocess_utf8(html: bytes, profile: str = "dripper", limits: ParserLimits = DEFAULT_LIMITS) -> Page:
+    """Return `preprocess(html.decode("utf-8", "replace"), profile, limits)` without decoding: see `dripper.warc.to_utf8`.
+
+    >>> [block.text for block in preprocess_utf8("<p>é<p>".encode()[:-2]).blocks]
+    ['é']
+    """
     _check_profile(profile)
     try:
         return preprocess_exactly(html, limits) if profile == "mineru-1.1" else _lossless(html, profile, limits)
@@ -49,7 +58,7 @@ def preprocess(html: str, profile: str = "dripper", limits: ParserLimits = DEFAU
         raise PageError(ErrorCode.PARSE_FAILED, str(error)) from error
 
 
-def _lossless(html: str, profile: str, limits: ParserLimits) -> Page:
+def _lossless(html: bytes, profile: str, limits: ParserLimits) -> Page:
     rules = (read_paper_tags, 1.0) if profile == "paper" else (read_tags, HIDDEN_SHARE)
     parsed = parse_page(html, *rules, limits)
     return _split(parsed.tree, parsed.title, profile, parsed.metadata)

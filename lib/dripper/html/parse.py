@@ -33,10 +33,11 @@ _OPENS_LATER = re.compile(
 """Marks of hidden parts that a reader or a script opens, in lower case (which takes a fifth of the time of IGNORECASE);
 `id="S:3"` is a part that React streams behind the page."""
 
-_RAW_START = re.compile(rf"<({'|'.join(RAW_TEXT)})(?=[\s/])[^<>]*/>", re.IGNORECASE)
-_RAW_END = re.compile(rf"</({'|'.join(RAW_TEXT)})(?=[\s/>])", re.IGNORECASE)
+_RAW_NAMES = "|".join(RAW_TEXT).encode()
+_RAW_START = re.compile(rb"<(%s)(?=[\s/])[^<>]*/>" % _RAW_NAMES, re.IGNORECASE)
+_RAW_END = re.compile(rb"</(%s)(?=[\s/>])" % _RAW_NAMES, re.IGNORECASE)
 _TAIL = 300
-"""Characters: a page that ends with a script, as many do, has its end tag among the last ones."""
+"""Bytes: a page that ends with a script, as many do, has its end tag among the last ones."""
 
 _TAG = re.compile("<[a-zA-Z][^>]*>")
 _ITEM_ID = re.compile(r'[\t\n\f\r ]_item_id(?:="[^"]*")?')
@@ -52,12 +53,12 @@ class ParsedPage(NamedTuple):
 
 
 def parse_page(
-    html: str, read_tags: ReadTags, hidden_share: float = HIDDEN_SHARE, limits: ParserLimits = DEFAULT_LIMITS
+    html: bytes, read_tags: ReadTags, hidden_share: float = HIDDEN_SHARE, limits: ParserLimits = DEFAULT_LIMITS
 ) -> ParsedPage:
     """Return the page's visible body as a tree, its title and metadata.
 
     read_tags, hidden_share: see `scan`; they decide what is cut out.
-    html: any string; NULs and lone surrogates are dropped. Linear, see `limits`.
+    html: as UTF-8; NULs are dropped, bytes that mean nothing become U+FFFD. Linear, see `limits`.
     Raises PageError(PARSE_FAILED) where the parser would need seconds.
     """
     refuse_costly(html, limits)
@@ -81,7 +82,7 @@ def parse_page(
     return ParsedPage(tree, title, metadata)
 
 
-def _may_end_in_raw_text(document: LexborHTMLParser, html: str) -> bool:
+def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:
     """Tell whether a raw text element may have swallowed the page's end: it is last, before a last table, in the head or in
     a template, whose content is no child of it.
 
@@ -91,31 +92,31 @@ def _may_end_in_raw_text(document: LexborHTMLParser, html: str) -> bool:
     while node is not None:
         last = node.prev if node.tag == "table" and node.prev is not None else node
         if last.tag in RAW_TEXT:
-            return f"</{last.tag}" not in html[-_TAIL:].lower()
+            return f"</{last.tag}".encode() not in html[-_TAIL:].lower()
         if node.tag in ("body", "template") and node.last_child is None:
             return True
         node = node.last_child
     return False
 
 
-def with_raw_text_closed(html: str) -> str:
+def with_raw_text_closed(html: bytes) -> bytes:
     """Return the page with an end tag behind each raw text element that closes itself and has none (`<iframe …/>`).
 
     That is XML, and such pages were written or stored as XML; HTML has no self-closing tags, so that the element would
     swallow the rest of the page as its text: 12 of 60 pages of a set of forums. Where an end tag follows, browsers
     and we take the page at its word.
 
-    >>> with_raw_text_closed('<p>a<iframe src="x"/><p>b')
-    '<p>a<iframe src="x"/></iframe><p>b'
+    >>> with_raw_text_closed(b'<p>a<iframe src="x"/><p>b')
+    b'<p>a<iframe src="x"/></iframe><p>b'
     """
     last_end = {match[1].lower(): match.start() for match in _RAW_END.finditer(html)}
-    parts, done = [], 0
+    parts, done = list[bytes](), 0
     for match in _RAW_START.finditer(html):
         name = match[1].lower()
         if last_end.get(name, -1) < match.end():
-            parts += [html[done : match.end()], f"</{name}>"]
+            parts += [html[done : match.end()], b"</%s>" % name]
             done = match.end()
-    return "".join([*parts, html[done:]])
+    return b"".join([*parts, html[done:]])
 
 
 def read_tags(tags: list[str]) -> dict[str, StartTag]:

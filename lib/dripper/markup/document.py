@@ -3,8 +3,9 @@
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
 
 
-def parse_document(html: str) -> LexborHTMLParser:
-    """Return the page's document, as a browser builds it; lone surrogates are dropped by the caller.
+def parse_document(html: str | bytes) -> LexborHTMLParser:
+    """Return the page's document, as a browser builds it. NULs and lone surrogates are dropped; bytes, as UTF-8, are taken as they
+    are, without a copy.
 
     Raises MemoryError where the parser gets no memory: it accepts every string, so nothing else makes it give up.
     """

@@ -38,8 +38,8 @@ class ExactPage(Page):
         return prune_exactly(self.mapping_html, main_ids)
 
 
-def preprocess_exactly(html: str, limits: ParserLimits) -> ExactPage:
-    """Return the page as MinerU-HTML 1.1.2 simplifies it. Raises PageError(PARSE_FAILED) where it raises."""
+def preprocess_exactly(html: bytes, limits: ParserLimits) -> ExactPage:
+    """Return the page, given as UTF-8, as MinerU-HTML 1.1.2 simplifies it. Raises PageError(PARSE_FAILED) where it raises."""
     source = read_source(html, limits)
     tree, texts = source.tree, source.texts
     paragraphs, entered = segment(tree, texts, source.removed)

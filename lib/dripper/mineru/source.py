@@ -53,7 +53,7 @@ class Source:
     void_text: dict[int, str] = field(default_factory=dict)
 
 
-def read_source(html: str, limits: ParserLimits) -> Source:
+def read_source(html: bytes, limits: ParserLimits) -> Source:
     """Parse a page and remove what MinerU removes. Raises PageError(PARSE_FAILED) where MinerU fails for the whole
     page.
     """

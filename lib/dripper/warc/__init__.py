@@ -1,7 +1,7 @@
 """Where records come from: archives found, opened, cut into records, and their pages decoded to text."""
 
 from dripper.config import ReadSettings, S3Settings
-from dripper.warc.encoding import Decoded, decode
+from dripper.warc.encoding import Decoded, Utf8, decode, to_utf8
 from dripper.warc.expand import SourceFile, expand
 from dripper.warc.reader import RecordReader, read_records
 from dripper.warc.record import FileReport, Record
@@ -14,7 +14,9 @@ __all__ = [
     "RecordReader",
     "S3Settings",
     "SourceFile",
+    "Utf8",
     "decode",
     "expand",
     "read_records",
+    "to_utf8",
 ]
