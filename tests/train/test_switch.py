@@ -33,7 +33,7 @@ def page(number: int) -> Example:
     features[20:26, 5], features[3, 6] = 1, 1
     blocks = np.arange(30)
     plain = replace(example, blocks=example.blocks._replace(features=features), title=blocks == 3)
-    return replace(plain, commented=replace(plain, comments=(blocks >= 20) & (blocks < 26)))
+    return replace(plain, variants={"commented": (replace(plain, comments=(blocks >= 20) & (blocks < 26)),)})
 
 
 def test_comments_and_titles_are_found_on_other_pages(network: Weights) -> None:
@@ -63,7 +63,7 @@ def test_posts_of_a_forum_are_no_comments(network: Weights) -> None:
         post = page(number)
         features = post.blocks.features.copy()
         features[:, 7] = 1
-        return replace(post, blocks=post.blocks._replace(features=features), page_type="forum", commented=None)
+        return replace(post, blocks=post.blocks._replace(features=features), page_type="forum", variants={})
 
     trained = with_switch(network, [*map(page, range(30)), *map(forum, range(30, 60))], 1.0)
     _, parts = score_blocks(trained, given(trained, forum(100).blocks), switch=True)
