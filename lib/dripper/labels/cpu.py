@@ -7,6 +7,7 @@ Needs numpy and nothing else: no GPU, no hub, no server. How the weights came to
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +18,9 @@ from dripper.labels.base import Labels
 from dripper.labels.conventions import AS_LEARNED, Conventions
 from dripper.labels.decode import decide, probabilities
 from dripper.labels.features import NAMES, PageFeatures, page_features
-from dripper.labels.network import Array, BlockSequence, ExactOperations, main_logits, snap, states
+from dripper.labels.network import Array, BlockSequence, ExactOperations, forward, main_logits, snap, states
 from dripper.labels.second import considered
-from dripper.labels.weights import FloatArray, Network, Weights, load_weights
+from dripper.labels.weights import FloatArray, Weights, load_weights
 
 # A page of more blocks is labelled in windows of so many, each as if it were a page: activations take about 5 KB a
 # block, so memory stays under 100 MB. None of 2,300 labelled pages has more than a third of it.
@@ -71,42 +72,48 @@ def probability_of_main(
 
     words: (n_blocks,), number of words of each block.
     """
-    logits, parts = score_blocks(weights, blocks, switch=conventions != AS_LEARNED)
+    page = given(weights, blocks)
+    logits, parts = score_blocks(weights, page, switch=conventions != AS_LEARNED)
     calibration = weights.temperature, weights.shift
-    main = considered(logits, lambda: second_opinions(weights, blocks), calibration, blocks, words)
+    main = considered(logits, lambda: second_opinions(weights, page), calibration, blocks, words)
     return conventions.applied(main, probabilities(parts))
 
 
-def score_blocks(weights: Weights, blocks: BlockSequence, *, switch: bool = False) -> tuple[FloatArray, FloatArray]:
+class Given(NamedTuple):
+    """One page as the networks see it. features: (n_blocks, n_features), standardised, on the grid. do: what is done with them."""
+
+    features: Array
+    do: ExactOperations
+
+
+def given(weights: Weights, blocks: BlockSequence) -> Given:
+    """Return a page, whose features are raw, as the networks see it."""
+    return Given(snap(standardised(weights, blocks.features)), ExactOperations(blocks.starts, blocks.ends))
+
+
+def score_blocks(weights: Weights, page: Given, *, switch: bool = False) -> tuple[FloatArray, FloatArray]:
     """Return two logits, not calibrated: of main, (n_blocks,), and of the conventions' parts, (n_blocks, 2).
 
     switch: whether the latter are wanted; else they are 0.
     """
-    do = ExactOperations(blocks.starts, blocks.ends)
-    features, known = known_of(weights, blocks, do)
-    logits = main_logits(weights.exact, known, do).astype(np.float64)
+    known = known_of(weights, page)
+    logits = main_logits(weights.exact, known, page.do).astype(np.float64)
     if not switch:
         return logits, np.zeros((len(logits), len(AS_LEARNED)))
-    parts = do.linear(np.concatenate([features, known], axis=1), weights.exact["switch"], weights.exact["switch_bias"])
-    return logits, parts.astype(np.float64)
+    seen = np.concatenate([page.features, known], axis=1)
+    return logits, page.do.linear(seen, weights.exact["switch"], weights.exact["switch_bias"]).astype(np.float64)
 
 
-def second_opinions(weights: Weights, blocks: BlockSequence) -> list[FloatArray]:
+def second_opinions(weights: Weights, page: Given) -> list[FloatArray]:
     """Return the logits of main of each of the other networks, not calibrated, (n_blocks,)."""
-    do = ExactOperations(blocks.starts, blocks.ends)
-    features = snap(standardised(weights, blocks.features))
-
-    def logits(network: Network) -> FloatArray:
-        known = states(network.exact, network.shape, features, do)
-        return np.asarray(main_logits(network.exact, known, do), np.float64)
-
-    return [logits(network) for network in weights.others]
+    return [
+        forward(network.exact, network.shape, page.features, page.do).astype(np.float64) for network in weights.others
+    ]
 
 
-def known_of(weights: Weights, blocks: BlockSequence, do: ExactOperations) -> tuple[Array, Array]:
-    """Return what the network is given of every block, (n_blocks, n_features), and what it knows then, (n_blocks, width)."""
-    features = snap(standardised(weights, blocks.features))
-    return features, states(weights.exact, weights.shape, features, do)
+def known_of(weights: Weights, page: Given) -> Array:
+    """Return what the network knows of every block, (n_blocks, width)."""
+    return states(weights.exact, weights.shape, page.features, page.do)
 
 
 def standardised(weights: Weights, features: FloatArray) -> FloatArray:

@@ -63,8 +63,8 @@ class Weights:
 
     @cached_property
     def exact(self) -> Mapping[str, npt.NDArray[Any]]:
-        """The matrices as labelling needs them. Raises ValueError where they are too large for exact sums."""
-        return exact_weights(self.matrices, self.shape)
+        """Those of the network as labelling needs them. Raises ValueError where they are too large for exact sums."""
+        return self.networks[0].exact
 
 
 def save_weights(weights: Weights, path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.cpu import score_blocks, second_opinions, standardised
+from dripper.labels.cpu import given, score_blocks, second_opinions, standardised
 from dripper.labels.features import NAMES
 from dripper.labels.network import WEIGHT_STEPS
 from dripper.labels.weights import Network, Weights
@@ -87,6 +87,7 @@ def held_out_logits(examples: Sequence[Example], networks: Sequence[Weights | No
 
     def logits(example: Example) -> npt.NDArray[np.float64]:
         weights = network_of(example, networks)
-        return np.stack([score_blocks(weights, example.blocks)[0], *second_opinions(weights, example.blocks)])
+        page = given(weights, example.blocks)
+        return np.stack([score_blocks(weights, page)[0], *second_opinions(weights, page)])
 
     return [logits(example) for example in examples]

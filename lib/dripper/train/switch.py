@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.cpu import known_of
+from dripper.labels.cpu import given, known_of
 from dripper.labels.decode import LOGIT_LIMIT
-from dripper.labels.network import WEIGHT_STEPS, ExactOperations
+from dripper.labels.network import WEIGHT_STEPS
 from dripper.labels.weights import Weights
 from dripper.train.examples import Example
 
@@ -50,9 +50,9 @@ def _rows(
 ) -> Iterator[tuple[FloatArray, Flags]]:
     """Yield what the switch sees of each page, a last column of ones, and which blocks belong to the part."""
     for example in examples:
-        do = ExactOperations(example.blocks.starts, example.blocks.ends)
-        features, known = known_of(weights, example.blocks, do)
-        yield np.concatenate([features, known, np.ones((len(known), 1))], axis=1), part(example)
+        page = given(weights, example.blocks)
+        known = known_of(weights, page)
+        yield np.concatenate([page.features, known, np.ones((len(known), 1))], axis=1), part(example)
 
 
 def _logistic_regression(rows: Iterator[tuple[FloatArray, Flags]], size: int, ridge: float) -> FloatArray:
