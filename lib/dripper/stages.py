@@ -66,8 +66,8 @@ class Decoded:
 
     @property
     def text(self) -> str:
-        """The page's text; what is no UTF-8 becomes U+FFFD."""
-        return self.utf8.decode("utf-8", "replace")
+        """The page's text."""
+        return self.utf8.decode()
 
 
 DEFAULT_LABELS = LabelsSettings()

@@ -120,10 +120,10 @@ def test_any_bytes_become_text(payload: bytes, content_type: str | None) -> None
 @given(st.binary(max_size=500), st.one_of(st.none(), st.text(max_size=60), st.sampled_from(["a/b; charset=gbk"])))
 def test_utf_8_says_what_the_text_says(payload: bytes, content_type: str | None) -> None:
     text, found = decode(payload, content_type), to_utf8(payload, content_type)
-    assert (found.utf8.decode("utf-8", "replace"), *found[1:]) == (text.text, text.encoding, text.source)
+    assert (found.utf8.decode(), *found[1:]) == (text.text, text.encoding, text.source)
 
 
-@pytest.mark.parametrize("payload", ["größer".encode(), b"caf\xc3 cut", "größer".encode("utf-8-sig")])
+@pytest.mark.parametrize("payload", ["größer".encode(), b"plain", "größer".encode("utf-8-sig")])
 def test_utf_8_stays_as_it_was_served(payload: bytes) -> None:
     found = to_utf8(payload, "text/html; charset=utf-8")
     assert found.utf8 == payload.removeprefix(b"\xef\xbb\xbf")

@@ -45,9 +45,11 @@ def preprocess(html: str, profile: str = "dripper", limits: ParserLimits = DEFAU
 
 
 def preprocess_utf8(html: bytes, profile: str = "dripper", limits: ParserLimits = DEFAULT_LIMITS) -> Page:
-    """Return `preprocess(html.decode("utf-8", "replace"), profile, limits)` without decoding: see `dripper.warc.to_utf8`.
+    """Return `preprocess(html.decode(), profile, limits)` without decoding.
 
-    >>> [block.text for block in preprocess_utf8("<p>é<p>".encode()[:-2]).blocks]
+    html: UTF-8 without errors, as `dripper.warc.to_utf8` gives it.
+
+    >>> [block.text for block in preprocess_utf8("<p>é".encode()).blocks]
     ['é']
     """
     _check_profile(profile)
