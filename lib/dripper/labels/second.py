@@ -2,8 +2,8 @@
 
 Where a short article stands among many teasers, in the markup of 2008 or above readers' comments, the network takes some of what
 is around along. Networks that were taught on such pages (`dripper.train.crowded`, `antique`, `commented`) leave it out, but lose
-some lists. The mean of both is better than either alone, and where the first is
-sure it changes nothing: so only the other pages pay for it.
+some lists. The mean of both is better than either alone, and where the first is sure it changes nothing: so only the other pages
+pay for it.
 """
 
 from collections.abc import Callable, Sequence
