@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from archives import page
 from dripper.errors import ErrorCode, PageError
 from dripper.warc.body import decode_body
+from dripper.warc.codecs import GZIP_MAGIC
 
 LIMIT = 1 << 20
 PAGE = page(1, 3000)
@@ -126,6 +127,7 @@ def test_any_bytes_give_a_body_or_a_page_error(stored: bytes, chunks: bool, codi
         decode_body(stored, "chunked" if chunks else "", coding, LIMIT)
 
 
-@given(body=st.binary(max_size=2000), size=st.integers(1, 500))
+# What begins like gzip is taken for it.
+@given(st.binary(max_size=2000).filter(lambda body: not body.startswith(GZIP_MAGIC)), st.integers(1, 500))
 def test_joining_chunks_is_the_inverse_of_cutting(body: bytes, size: int) -> None:
-    assert decode_body(chunked(body, size), "chunked", "identity", LIMIT).payload == body or body[:3] == b"\x1f\x8b\x08"
+    assert decode_body(chunked(body, size), "chunked", "identity", LIMIT).payload == body
