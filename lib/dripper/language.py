@@ -34,10 +34,11 @@ def detect(text: str) -> tuple[str | None, float | None]:
     >>> detect("12345")
     (None, None)
     """
-    sample = " ".join(text[: 4 * SAMPLE_CHARACTERS].split())[:SAMPLE_CHARACTERS]
-    if sum(map(str.isalpha, sample)) < _MINIMUM_LETTERS:
-        return None, None
-    code, probability = _identifier().classify(sample[:_FIRST_CHARACTERS])
-    if probability < _SURE and len(sample) > _FIRST_CHARACTERS:
-        code, probability = _identifier().classify(sample)
-    return str(code), round(float(probability), 4)
+    code, probability = None, 0.0
+    for size in (_FIRST_CHARACTERS, SAMPLE_CHARACTERS):
+        sample = " ".join(text[: 4 * size].split())[:size]
+        if sum(map(str.isalpha, sample)) >= _MINIMUM_LETTERS:
+            code, probability = _identifier().classify(sample)
+            if probability >= _SURE:
+                break
+    return (str(code), round(float(probability), 4)) if code else (None, None)
