@@ -11,8 +11,7 @@ from functools import cache
 import webencodings  # type: ignore[import-untyped]
 
 _MAX_MENDED = 1000
-"""Errors mended one by one; a page with more is no text in that encoding, and each costs a copy of the rest of the
-page."""
+"""Errors mended one by one; a page with more is no text in that encoding, and each costs a call."""
 
 _CODECS = {
     "gbk": "gb18030",
@@ -79,18 +78,26 @@ def _table(name: str) -> str:
 
 def _decode_multibyte(data: bytes, name: str) -> str:
     """Decode one of the East Asian encodings; on an error take what the standard takes and go on behind it."""
-    codec, at = _CODECS[name], 0
-    parts: list[str] = []
-    for _ in range(_MAX_MENDED):
-        try:
-            return "".join([*parts, data[at:].decode(codec)])
-        except UnicodeDecodeError as error:
-            wrong = at + error.start
-            parts.append(data[at:wrong].decode(codec))
-        character, size = _mend(data[wrong : wrong + 2], name)
-        parts.append(character)
-        at = wrong + size
-    return "".join([*parts, data[at:].decode(codec, "replace")])
+    codec = _CODECS[name]
+    try:
+        return data.decode(codec)
+    except UnicodeDecodeError:
+        replaced = data.decode(codec, "replace")
+    return replaced if replaced.count("\ufffd") > _MAX_MENDED else data.decode(codec, _mending(name))
+
+
+@cache
+def _mending(name: str) -> str:
+    """Return what Python knows the handler of an encoding's errors by, which it learns on the first call."""
+
+    def mend(error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeDecodeError)
+        character, size = _mend(error.object[error.start : error.start + 2], name)
+        return character, error.start + size
+
+    handler = f"dripper-{name}"
+    codecs.register_error(handler, mend)
+    return handler
 
 
 def _mend(pair: bytes, name: str) -> tuple[str, int]:
