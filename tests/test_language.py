@@ -34,6 +34,11 @@ def test_only_the_start_is_looked_at() -> None:
     assert detect(text) == detect(text + "Die Fähre verlässt mittags den Hafen. " * 1000)
 
 
+def test_white_space_is_no_text() -> None:
+    text = "The ferry leaves the harbour at noon, and nobody on the pier waves. " * 5
+    assert detect(" \n" * 300 + text)[0] == detect(text)[0] == "en"
+
+
 def test_a_start_that_tells_little_does_not_decide() -> None:
     names = "Ana Berg, Jon Dahl, Ole Lind, Per Vik, Eva Holm, Tor Moen, Liv Aas, Kim Ruud, Nils Foss, Siri Lie. " * 3
     text = names + "Die Fähre verlässt mittags den Hafen, und niemand winkt vom Steg. " * 10

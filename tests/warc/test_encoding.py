@@ -117,7 +117,26 @@ def test_any_bytes_become_text(payload: bytes, content_type: str | None) -> None
     assert found.encoding == found.encoding.lower()
 
 
-@given(st.binary(max_size=500), st.one_of(st.none(), st.text(max_size=60), st.sampled_from(["a/b; charset=gbk"])))
+ALMOST_UTF_8 = st.lists(
+    st.sampled_from(
+        [
+            b"a",
+            "é".encode(),
+            "€".encode(),
+            "😀".encode(),
+            b"\xed\xa0\x80",
+            b"\xc0\x80",
+            b"\xf4\x90\x80\x80",
+            b"\xe2\x82",
+        ]
+    )
+).map(b"".join)
+
+
+@given(
+    st.binary(max_size=500) | ALMOST_UTF_8,
+    st.one_of(st.none(), st.text(max_size=60), st.sampled_from(["a/b; charset=gbk", "a/b; charset=utf-8"])),
+)
 def test_utf_8_says_what_the_text_says(payload: bytes, content_type: str | None) -> None:
     text, found = decode(payload, content_type), to_utf8(payload, content_type)
     assert (found.utf8.decode(), *found[1:]) == (text.text, text.encoding, text.source)
