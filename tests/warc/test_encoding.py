@@ -177,8 +177,13 @@ def test_bytes_where_python_and_the_standard_differ(data: bytes, name: str, text
     assert decode_as(data, name) == text
 
 
-def test_more_errors_than_are_mended_one_by_one() -> None:
-    assert decode_as(b"\xff" * 3000 + b"\xb0\xa1", "gbk") == "\ufffd" * 3000 + "啊"
+@pytest.mark.parametrize("errors", [3000, 30_000])
+def test_more_errors_than_are_mended_one_by_one(errors: int) -> None:
+    assert decode_as(b"\xff" * errors + b"\xb0\xa1", "gbk") == "\ufffd" * errors + "啊"
+
+
+def test_a_page_full_of_characters_that_python_does_not_know() -> None:
+    assert decode_as(b"\xad\xa1" * 5000 + b"\xa4\xa2", "euc-jp") == "①" * 5000 + "あ"
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from functools import cache
 
 import webencodings  # type: ignore[import-untyped]
 
-_MAX_MENDED = 1000
-"""Errors mended one by one; a page with more is no text in that encoding, and each costs a call."""
+_MAX_MENDED = 10_000
+"""Errors mended one by one, each a call of 0.7 µs; a page with more is no text in that encoding: one that says EUC-JP and is
+UTF-8 has 21,529."""
 
 _CODECS = {
     "gbk": "gb18030",
