@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dripper.html import Page, preprocess
-from dripper.labels.places import LEVELS, groups_of, places_of
+from dripper.labels.places import LEVELS, places_of
 from labelled import pages
 
 HTML = """<body><nav><a href="/">Home</a></nav>
@@ -89,10 +87,3 @@ def test_depth_costs_no_recursion() -> None:
     places = places_of(page)
     assert len(places.tags) > 400
     assert places.starts.tolist() == [[0] * LEVELS]
-
-
-@given(st.lists(st.integers(0, 5) | st.integers(0, 2**63 - 1)))
-def test_groups_are_those_of_unique(keys: list[int]) -> None:
-    for kind in (np.int64, np.uint64):
-        values = np.array(keys, kind)
-        assert groups_of(values).tolist() == np.unique(values, return_inverse=True)[1].tolist()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.places import LEVELS, FloatArray, Places, groups_of
+from dripper.labels.places import LEVELS, FloatArray, Places
 from dripper.labels.word_features import CUES
 
 VOTE_LEVELS = 3
@@ -84,7 +84,8 @@ def _votes(
 def _alike(places: Places, chars_in: FloatArray, links_in: FloatArray) -> FloatArray:
     """How many siblings of a block's containers have the same tag, their text and links, and the page's main list."""
     n_elements, n_blocks = len(places.parents), len(places.elements)
-    group = groups_of(places.tag_numbers * n_elements + places.parents)
+    group = places.tag_numbers * n_elements + places.parents
+    _, group = np.unique(group, return_inverse=True)
     members = np.bincount(group)
     group_chars, group_links = np.bincount(group, chars_in), np.bincount(group, links_in)
     shapes = [np.log1p(members), np.log1p(group_chars / members), group_links / (group_chars + 1)]

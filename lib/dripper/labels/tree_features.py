@@ -13,7 +13,7 @@ from operator import itemgetter
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.places import LEVELS, FloatArray, HashArray, IntArray, Places, groups_of, numbered
+from dripper.labels.places import LEVELS, FloatArray, HashArray, IntArray, Places, numbered
 
 TAG_GROUPS = (
     "nav", "header", "footer", "aside", "article", "main", "form", "li ul ol dt dl menu", "table", "blockquote", "h1", "h2",
@@ -122,7 +122,7 @@ def _repetition_features(places: Places, start_tags: IntArray, chars: FloatArray
     tags = places.tag_numbers[own]
     n_elements = len(start_tags)
     same_path, same_class, siblings = (
-        groups_of(keys)
+        np.unique(keys, return_inverse=True)[1]
         for keys in (paths[own], start_tags[own] * n_elements + start_tags[around], tags * n_elements + around)
     )
     path_blocks, class_blocks = np.bincount(same_path)[same_path], np.bincount(same_class)[same_class]

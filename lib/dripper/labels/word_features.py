@@ -4,13 +4,13 @@ Words are hashes (see `characters`): everything is sorting and counting of integ
 """
 
 import functools
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from dripper.labels.characters import HashArray, IntArray, PageCharacters, hash_of
-from dripper.labels.places import numbered
 from dripper.labels.words import words_of
 
 FloatArray = npt.NDArray[np.float64]
@@ -112,12 +112,13 @@ def _vocabulary_columns(page: PageCharacters, n_blocks: int, owner: IntArray, pl
 
 def _copy_columns(texts: Sequence[str]) -> Sequence[FloatArray]:
     """Return how many blocks before and after each have exactly its text: log(1 + n)."""
-    group = numbered(texts)
-    order = np.argsort(group, kind="stable")
-    sizes = np.bincount(group)
-    rank = np.empty(len(texts), np.int64)
-    rank[order] = np.arange(len(texts)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.log1p(rank), np.log1p(sizes[group] - 1 - rank)
+    seen: defaultdict[str, int] = defaultdict(int)
+    before = []
+    for text in texts:
+        before.append(seen[text])
+        seen[text] += 1
+    rank = np.array(before)
+    return np.log1p(rank), np.log1p(np.array([seen[text] for text in texts]) - 1 - rank)
 
 
 def _shingle_columns(page: PageCharacters, n_blocks: int) -> Sequence[FloatArray]:
