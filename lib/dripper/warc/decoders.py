@@ -54,7 +54,7 @@ def decode_as(data: bytes, name: str) -> str:
         return data.decode(_WHOLE_CODECS[name], "replace")
     if name in _CODECS:
         text = _decode_multibyte(data, name)
-        # `str.translate` takes 26 ms on a page of 226 KB, these 0.3 ms.
+        # `str.translate` takes 20 ms on a page of 226 KB, these 0.04 ms.
         for old, new in _CORRECTIONS.get(name, ()):
             text = text.replace(old, new)
         return text
