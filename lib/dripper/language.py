@@ -39,6 +39,6 @@ def detect(text: str) -> tuple[str | None, float | None]:
         sample = " ".join(text[: 4 * size].split())[:size]
         if sum(map(str.isalpha, sample)) >= _MINIMUM_LETTERS:
             code, probability = _identifier().classify(sample)
-            if probability >= _SURE:
+            if probability >= _SURE or len(text) <= size:
                 break
     return (str(code), round(float(probability), 4)) if code else (None, None)

@@ -73,11 +73,10 @@ def probability_of_main(
     words: (n_blocks,), number of words of each block.
     """
     page = given(weights, blocks)
-    is_asked = conventions != AS_LEARNED
-    logits, parts = score_blocks(weights, page, switch=is_asked)
+    logits, parts = score_blocks(weights, page, switch=conventions != AS_LEARNED)
     calibration = weights.temperature, weights.shift
     main = considered(logits, lambda: second_opinions(weights, page), calibration, blocks, words)
-    return conventions.applied(main, probabilities(parts)) if is_asked else main
+    return conventions.applied(main, probabilities(parts))
 
 
 class Given(NamedTuple):

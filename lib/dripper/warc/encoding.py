@@ -100,11 +100,14 @@ def _meta_name(payload: bytes) -> str | None:
 
 
 def _detected(payload: bytes) -> str:
-    if _is_utf8(payload) or _is_cut_utf8(payload):
-        return "utf-8"
-    text = payload.decode("utf-8", "replace")
-    is_mostly = len(payload) - len(text) > _MOSTLY_UTF8 * text.count("\ufffd")
-    return "utf-8" if is_mostly else _guess(payload)
+    try:
+        # But for a last character that is not whole.
+        codecs.utf_8_decode(payload, "strict", False)
+    except UnicodeDecodeError:
+        text = payload.decode("utf-8", "replace")
+        is_utf8 = len(payload) - len(text) > _MOSTLY_UTF8 * text.count("\ufffd")
+        return "utf-8" if is_utf8 else _guess(payload)
+    return "utf-8"
 
 
 def _is_utf8(payload: bytes) -> bool:
@@ -114,15 +117,6 @@ def _is_utf8(payload: bytes) -> bool:
     try:
         text.validate(full=True)
     except pa.ArrowInvalid:
-        return False
-    return True
-
-
-def _is_cut_utf8(payload: bytes) -> bool:
-    """Tell whether bytes are UTF-8 but for a last character that is not whole."""
-    try:
-        codecs.utf_8_decode(payload, "strict", False)
-    except UnicodeDecodeError:
         return False
     return True
 
