@@ -62,6 +62,6 @@ def test_bytes_give_what_their_text_gives(profile):
 @given(
     st.lists(st.sampled_from(["<p>", "</p>", "<b title='", "'>", "<br", ">", " ", "a", "é", "\ud800", "\0", "<!---->"]))
 )
-def test_text_gives_what_its_bytes_give(pieces):
+def test_text_gives_what_its_bytes_give_without_lone_surrogates(pieces):
     html = "".join(pieces)
-    assert preprocess_utf8(html.encode("utf-8", "ignore")) == preprocess(html)
+    assert preprocess_utf8(html.replace("\ud800", "").encode()) == preprocess(html)

@@ -58,7 +58,7 @@ def parse_page(
     """Return the page's visible body as a tree, its title and metadata.
 
     read_tags, hidden_share: see `scan`; they decide what is cut out.
-    html: as UTF-8; NULs are dropped. Linear, see `limits`.
+    html: as UTF-8; NULs in texts are dropped. Linear, see `limits`.
     Raises PageError(PARSE_FAILED) where the parser would need seconds.
     """
     refuse_costly(html, limits)

@@ -4,8 +4,8 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 
 def parse_document(html: str | bytes) -> LexborHTMLParser:
-    """Return the page's document, as a browser builds it. NULs and lone surrogates are dropped; bytes, as UTF-8, are taken as they
-    are, without a copy.
+    """Return the page's document, as a browser builds it. NULs in texts and lone surrogates are dropped; bytes, as UTF-8, are
+    taken as they are, without a copy.
 
     Raises MemoryError where the parser gets no memory: it accepts every string, so nothing else makes it give up.
     """
