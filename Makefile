@@ -33,6 +33,9 @@ $(VENV)/base: setup.py conf/constraints.txt
 $(VENV)/all: $(VENV)/base
 	@echo "installing what tests, training and evaluation need into $(VENV)"
 	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[spark,test,train,eval,bench,lm]"
+	@$(PIP) install $(PINNED) --only-binary rs-trafilatura rs-trafilatura 2> /dev/null || { command -v cargo > /dev/null && \
+	    echo "building rs-trafilatura, which has no wheel for this Python (1 minute)" && \
+	    $(PIP) install $(PINNED) rs-trafilatura; } || echo "no rs-trafilatura without Rust: scores and benchmarks go without it"
 	@touch $@
 
 install: $(VENV)/all

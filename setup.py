@@ -88,7 +88,8 @@ EVAL = [
     "nltk>=3.9",
     "readability-lxml>=0.8.1",
     "Resiliparse>=0.15",
-    "rs-trafilatura>=0.1.1",
+    # Wheels for this Python alone; for others `make install` builds it where there is Rust.
+    "rs-trafilatura>=0.1.1; python_version == '3.12'",
 ]
 BENCH = [
     "fastwarc>=0.15",
