@@ -25,13 +25,17 @@ def test_report_of_two_extractors(data: Path, tmp_path: Path, capsys: pytest.Cap
         (["--sets", "dragon"], "no data set 'dragon'"),
         (["--metrics", "bleu"], "unknown metric 'bleu'"),
         (["--extractors", "gnu"], "unknown extractor 'gnu'"),
-        (["--webmainbench", "absent.jsonl", "--extractors", "gne"], r"absent.jsonl: No such file"),
+        (["--extractors", "gne,readability-lxml"], "add it to --extractors"),
+        (["--webmainbench", "absent.jsonl"], r"absent.jsonl: No such file"),
     ],
 )
 def test_wrong_usage_is_one_sentence(
     data: Path, tmp_path: Path, extra: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["--data", str(data), "--output", str(tmp_path / "report"), "--extractors", "gne", *extra]) == 2
+    assert (
+        main(["--data", str(data), "--output", str(tmp_path / "report"), "--extractors", "gne,trafilatura", *extra])
+        == 2
+    )
     error = capsys.readouterr().err.strip().splitlines()[-1]
     assert error.startswith("dripper.eval: ")
     assert message in error
