@@ -120,7 +120,7 @@ def _add_elements(tree: Tree, kinds: bytes, text_before: list[int], hidden_share
         elif parent < 0:
             raise UnbalancedMarkupError
         else:
-            first = hidden.pop(parent, 0)
+            first = hidden.pop(parent, 0) if hidden else 0
             if first and text_before[index // 2 + 1] - text_before[first // 2 + 1] <= hidden_share * text_before[-1]:
                 shift = index + 1 - (opens[parent] - 1)
                 number = parent
