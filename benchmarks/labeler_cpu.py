@@ -28,6 +28,7 @@ import trafilatura
 
 import dripper
 from dripper.datasets import LabelledPage, Role, names_with, read_pages
+from dripper.guard import COLLECT_AFTER
 from dripper.html import preprocess
 from dripper.labels.cpu import CpuLabeler
 from dripper.labels.features import page_features
@@ -58,8 +59,9 @@ def main(arguments: list[str]) -> int:
     pages = random.Random(0).sample(pages, min(options.pages, len(pages)))
     labeler = CpuLabeler.load()
     time_batch({}, pages[:BATCH], labeler)  # warms up
-    # As page processes do (`dripper.guard`); else full collections walk over all that is imported, in whatever runs just then.
+    # As page processes do; else full collections walk over all that is imported, in whatever runs just then.
     gc.freeze()
+    gc.set_threshold(COLLECT_AFTER)
     times: Times = {}
     starts = range(0, len(pages), BATCH)
     blocks = [n for start in starts for n in time_batch(times, pages[start : start + BATCH], labeler)]
@@ -70,14 +72,23 @@ def main(arguments: list[str]) -> int:
 def time_batch(times: Times, pages: Sequence[LabelledPage], labeler: CpuLabeler) -> list[int]:
     """Run everything over the pages, one thing after the other; return how many blocks each has."""
     texts = [decode(page.html, page.content_type).text for page in pages]
+    blocks = time_stages(times, texts, labeler)
+    timed(times, WHOLE, lambda page: dripper.extract(page.html), pages)
+    for peer, extract in PEERS.items():
+        timed(times, peer, extract, texts)
+    return blocks
+
+
+def time_stages(times: Times, texts: Sequence[str], labeler: CpuLabeler) -> list[int]:
+    """Run the stages over the pages; return how many blocks each has.
+
+    By itself, so that what it makes is gone before anything else runs: collections of garbage would walk over it.
+    """
     split = timed(times, "preprocess", preprocess, texts)
     timed(times, "features", page_features, split)
     labels = timed(times, "features + network + decoding", lambda page: labeler.label([page])[0], split)
     main_ids = [(np.flatnonzero(each.main) + 1).tolist() for each in labels]
     timed(times, "prune", lambda both: both[0].prune(both[1]), list(zip(split, main_ids, strict=True)))
-    timed(times, WHOLE, lambda page: dripper.extract(page.html), pages)
-    for peer, extract in PEERS.items():
-        timed(times, peer, extract, texts)
     return [len(page.blocks) for page in split]
 
 
