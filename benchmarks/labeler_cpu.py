@@ -3,11 +3,11 @@ same pages in the same run.
 
     python benchmarks/labeler_cpu.py --data DIR [--sets wcxb-dev ...] [--pages 500]
 
-The pages are drawn from all pages of the sets. They go through one thing after the other in batches of 25: a busy machine slows all
-alike, and none of them starts every page with the others' data in the processor's caches, as nobody runs two extractors in turn
-(with batches of one page `dripper.extract` takes a tenth longer, the others 2 %). `dripper.extract` takes the bytes and gives main
-HTML, Markdown and language; the peers take the decoded text and give plain text. Says nothing about quality, nor about reading
-archives. Times are `process_time` of one thread: set OPENBLAS_NUM_THREADS=1.
+The pages are drawn from all pages of the sets. The extractors take turns in batches of 25: a busy machine slows all alike, and none
+starts every page with the others' data in the processor's caches, as nobody runs two of them in turn (with batches of one page
+`dripper.extract` takes a tenth longer, the others 2 %). The stages are timed before, in a pass of their own. `dripper.extract`
+takes the bytes and gives main HTML, Markdown and language; the peers take the decoded text and give plain text. Says nothing about
+quality, nor about reading archives. Times are `process_time` of one thread: set OPENBLAS_NUM_THREADS=1.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import gc
 import random
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
@@ -28,7 +28,6 @@ import trafilatura
 
 import dripper
 from dripper.datasets import LabelledPage, Role, names_with, read_pages
-from dripper.guard import COLLECT_AFTER
 from dripper.html import preprocess
 from dripper.labels.cpu import CpuLabeler
 from dripper.labels.features import page_features
@@ -58,48 +57,42 @@ def main(arguments: list[str]) -> int:
     pages = [page for data_set in options.sets for page in read_pages(options.data, data_set)]
     pages = random.Random(0).sample(pages, min(options.pages, len(pages)))
     labeler = CpuLabeler.load()
-    time_batch({}, pages[:BATCH], labeler)  # warms up
-    # As page processes do; else full collections walk over all that is imported, in whatever runs just then.
+    time_whole({}, pages[:BATCH])  # warms up
+    # As page processes do (`dripper.guard`); else full collections walk over all that is imported, in whatever runs just then.
     gc.freeze()
-    gc.set_threshold(COLLECT_AFTER)
     times: Times = {}
-    starts = range(0, len(pages), BATCH)
-    blocks = [n for start in starts for n in time_batch(times, pages[start : start + BATCH], labeler)]
+    blocks = [time_stages(times, page, labeler) for page in pages]
+    for start in range(0, len(pages), BATCH):
+        time_whole(times, pages[start : start + BATCH])
     report(times, pages, blocks, labeler.version)
     return 0
 
 
-def time_batch(times: Times, pages: Sequence[LabelledPage], labeler: CpuLabeler) -> list[int]:
-    """Run everything over the pages, one thing after the other; return how many blocks each has."""
+def time_whole(times: Times, pages: Sequence[LabelledPage]) -> None:
+    """Run `dripper.extract` and the peers over the pages, one after the other."""
     texts = [decode(page.html, page.content_type).text for page in pages]
-    blocks = time_stages(times, texts, labeler)
-    timed(times, WHOLE, lambda page: dripper.extract(page.html), pages)
+    for page in pages:
+        timed(times, WHOLE, dripper.extract, page.html)
     for peer, extract in PEERS.items():
-        timed(times, peer, extract, texts)
-    return blocks
+        for text in texts:
+            timed(times, peer, extract, text)
 
 
-def time_stages(times: Times, texts: Sequence[str], labeler: CpuLabeler) -> list[int]:
-    """Run the stages over the pages; return how many blocks each has.
-
-    By itself, so that what it makes is gone before anything else runs: collections of garbage would walk over it.
-    """
-    split = timed(times, "preprocess", preprocess, texts)
-    timed(times, "features", page_features, split)
-    labels = timed(times, "features + network + decoding", lambda page: labeler.label([page])[0], split)
-    main_ids = [(np.flatnonzero(each.main) + 1).tolist() for each in labels]
-    timed(times, "prune", lambda both: both[0].prune(both[1]), list(zip(split, main_ids, strict=True)))
-    return [len(page.blocks) for page in split]
+def time_stages(times: Times, labelled: LabelledPage, labeler: CpuLabeler) -> int:
+    """Run the stages over a page; return how many blocks it has."""
+    page = timed(times, "preprocess", preprocess, decode(labelled.html, labelled.content_type).text)
+    timed(times, "features", page_features, page)
+    (labels,) = timed(times, "features + network + decoding", labeler.label, [page])
+    timed(times, "prune", page.prune, (np.flatnonzero(labels.main) + 1).tolist())
+    return len(page.blocks)
 
 
-def timed(times: Times, name: str, work: Callable[[Input], Result], inputs: Iterable[Input]) -> list[Result]:
-    """Run the work on each input and note its CPU seconds."""
-    results = []
-    for each in inputs:
-        started = time.process_time()
-        results.append(work(each))
-        times.setdefault(name, []).append(time.process_time() - started)
-    return results
+def timed(times: Times, name: str, work: Callable[[Input], Result], argument: Input) -> Result:
+    """Run the work and note its CPU seconds."""
+    started = time.process_time()
+    result = work(argument)
+    times.setdefault(name, []).append(time.process_time() - started)
+    return result
 
 
 def report(times: Times, pages: Sequence[LabelledPage], blocks: Sequence[int], weights: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 from lxml import etree
 
 from dripper.errors import ErrorCode, PageError
-from dripper.guard import COLLECT_AFTER, Guard, GuardLimits
+from dripper.guard import Guard, GuardLimits
 
 LIMITS = GuardLimits(cpu_seconds=1, wall_seconds=120, memory_bytes=512 << 20)
 
@@ -97,13 +97,6 @@ def test_full_collections_leave_out_what_was_there_before_the_first_page() -> No
     with Guard(lambda _: gc.get_freeze_count(), LIMITS) as guard:
         assert guard.call("any page") > 1000
     assert gc.get_freeze_count() == 0
-
-
-def test_the_child_collects_garbage_once_a_page_or_so() -> None:
-    before = gc.get_threshold()
-    with Guard(lambda _: gc.get_threshold()[0], LIMITS) as guard:
-        assert guard.call("any page") == COLLECT_AFTER
-    assert gc.get_threshold() == before
 
 
 def test_the_cpu_limit_is_for_one_page_not_for_all(guard: Guard[str, tuple[int, str]]) -> None:

@@ -32,9 +32,6 @@ Result = TypeVar("Result")
 
 _STATM = Path("/proc/self/statm")
 _OOM_SCORE = Path("/proc/self/oom_score_adj")
-COLLECT_AFTER = 10_000
-"""New objects between collections of garbage in the child: a page makes as many, hardly any in cycles. Python's 700 cost 1.5 % more
-time (500 pages, each way in turn)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +157,6 @@ def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Res
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # What the parent has loaded stays: full collections need not walk over its 100,000 objects, 4 % of a page's time.
     gc.freeze()
-    gc.set_threshold(COLLECT_AFTER)
     while True:
         try:
             item = pipe.recv()
