@@ -111,7 +111,8 @@ def report(times: Times, pages: Sequence[LabelledPage], blocks: Sequence[int], w
     for data_set in sorted(set(sets)):
         show(times, data_set, sets == data_set, sizes)
     for low, high in pairwise(SIZES):
-        show(times, f"from {low // 1000} KB on", (low <= sizes) & (sizes < high), sizes)
+        name = f"{low // 1000} to {high // 1000} KB" if high < sys.maxsize else f"over {low // 1000} KB"
+        show(times, name, (low <= sizes) & (sizes < high), sizes)
 
 
 def show(times: Times, name: str, chosen: np.ndarray, sizes: np.ndarray) -> None:

@@ -92,5 +92,16 @@ def test_wrong_usage(tmp_path: Path) -> None:
     assert "no data sets in" in done.stderr
 
 
+def test_a_report_without_its_baseline_is_refused_before_the_run(tmp_path: Path) -> None:
+    write_set(tmp_path / "data", "dragnet", range(1))
+    command = [
+        sys.executable, str(ROOT / "jobs" / "evaluate.py"), "--data", str(tmp_path / "data"), "--output", str(tmp_path),
+        "--extractors", "beautifulsoup",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment())
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith("add it to --extractors")
+
+
 def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT / "lib")}

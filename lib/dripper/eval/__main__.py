@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dripper.errors import UsageError
 from dripper.eval.command import add_arguments, run_settings
-from dripper.eval.report import refuse_without_baseline, write_report
+from dripper.eval.report import write_report
 from dripper.eval.run import run
 
 
@@ -24,7 +24,6 @@ def main(argv: list[str]) -> int:
     logging.getLogger("dripper").setLevel(logging.INFO)
     try:
         settings = run_settings(arguments, arguments.output)
-        refuse_without_baseline(settings)
         path = write_report(settings, run(settings), arguments.output)
     except UsageError as error:
         sys.stderr.write(f"dripper.eval: {error}\n")

@@ -5,10 +5,11 @@ import logging
 from pathlib import Path
 
 from dripper.datasets import DATA_SETS, Role, available, names_with
-from dripper.errors import InputError
+from dripper.errors import InputError, UsageError
 from dripper.eval.extractors import Extractor, choose, installed
 from dripper.eval.ours import LABELERS, ours
 from dripper.eval.peers import peers
+from dripper.eval.report import BASELINE
 from dripper.eval.run import RunSettings
 from dripper.eval.scoring import DEFAULT_METRICS, METRICS
 from dripper.eval.sources import Source
@@ -71,11 +72,15 @@ def _sets(arguments: argparse.Namespace) -> list[str]:
 def _extractors(arguments: argparse.Namespace) -> list[Extractor]:
     everyone = {one.name: one for one in [*ours(tuple(arguments.labelers)), *peers()]}
     if arguments.extractors:
-        return choose(arguments.extractors, everyone)
-    there, missing = installed(everyone.values())
-    if missing:
-        logger.info("not installed, so left out: %s", ", ".join(missing))
-    return there
+        chosen = choose(arguments.extractors, everyone)
+    else:
+        chosen, missing = installed(everyone.values())
+        if missing:
+            logger.info("not installed, so left out: %s", ", ".join(missing))
+    if BASELINE not in [one.name for one in chosen]:
+        # Now, not by the report after minutes of work.
+        raise UsageError(f"a report counts gains from {BASELINE}: add it to --extractors")
+    return chosen
 
 
 def _reference(data: Path) -> Reference | None:

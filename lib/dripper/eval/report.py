@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from dripper.datasets import DATA_SETS, PageCounts, Role
-from dripper.errors import UsageError
 from dripper.eval import charts
 from dripper.eval.agreement import STUDY_VERSIONS, agreements
 from dripper.eval.extra import load
@@ -52,12 +51,6 @@ class Heat:
         if value is None or not there or max(there) == min(there):
             return 0.0
         return min(1.0, max(0.0, (value - min(there)) / (max(there) - min(there))))
-
-
-def refuse_without_baseline(settings: RunSettings) -> None:
-    """Raise UsageError where a report of the run would have nothing to count gains from: before minutes of work, not after."""
-    if BASELINE not in [extractor.name for extractor in settings.extractors]:
-        raise UsageError(f"a report counts gains from {BASELINE}: add it to --extractors")
 
 
 def write_report(settings: RunSettings, jobs: Sequence[SetScoring], folder: Path) -> Path:

@@ -74,16 +74,12 @@ def parse_page(
         title, unseen = title or title_of(document), document.css(_UNSEEN)
     _remove(document, unseen)
     markup = (document.html or "<html></html>").replace("&nbsp;", "\u00a0")
+    if "_item_id" in markup:
+        markup = _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup)
     tree = scan(markup, HTML_VOID, read_tags, hidden_share)
-    # A tenth of the time of a look at the whole markup.
-    if WRAPPER in tree.names.values() or "_item_id" in "".join(tree.names):
-        tree = scan(_without_ours(markup), HTML_VOID, read_tags, hidden_share)
+    if WRAPPER in tree.names.values():
+        tree = scan(_WRAPPER_TAG.sub(r"\1span", markup), HTML_VOID, read_tags, hidden_share)
     return ParsedPage(tree, title, metadata)
-
-
-def _without_ours(markup: str) -> str:
-    """Return the markup without what mapping HTML adds to a page: attributes `_item_id`, and elements that wrap runs."""
-    return _WRAPPER_TAG.sub(r"\1span", _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup))
 
 
 def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:

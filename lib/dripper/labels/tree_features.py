@@ -8,7 +8,7 @@ import functools
 import re
 from collections.abc import Sequence
 from itertools import groupby, repeat
-from operator import itemgetter, or_
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -159,8 +159,10 @@ def _flags_of(places: Places) -> IntArray:
 
 
 def _name_bits(names: str) -> int:
-    words = names.translate(_LETTERS).split() if names.islower() else _WORD.findall(names)
-    return functools.reduce(or_, map(_word_bits, words), 0)
+    bits = 0
+    for word in names.translate(_LETTERS).split() if names.islower() else _WORD.findall(names):
+        bits |= _word_bits(word)
+    return bits
 
 
 # The same few thousand words name the elements of nearly all pages, and twenty searches a word are slow.
