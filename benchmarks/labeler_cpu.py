@@ -5,9 +5,10 @@ same pages in the same run.
 
 The pages are drawn from all pages of the sets. The extractors take turns in batches of 25: a busy machine slows all alike, and none
 starts every page with the others' data in the processor's caches, as nobody runs two of them in turn (with batches of one page
-`dripper.extract` takes a tenth longer, the others 2 %). The stages are timed before, in a pass of their own. `dripper.extract`
-takes the bytes and gives main HTML, Markdown and language; the peers take the decoded text and give plain text. Says nothing about
-quality, nor about reading archives. Times are `process_time` of one thread: set OPENBLAS_NUM_THREADS=1.
+`dripper.extract` takes a tenth longer, the others 2 %). The stages are timed in a pass of their own. All extractors take
+the decoded text; `dripper.extract` gives main HTML, Markdown and language, the peers plain text. What it takes from bytes, as the
+job calls it, stands beside the stages. Says nothing about quality, nor about reading archives. Times are `process_time` of one
+thread: set OPENBLAS_NUM_THREADS=1.
 """
 
 import argparse
@@ -37,7 +38,7 @@ Input = TypeVar("Input")
 Result = TypeVar("Result")
 Times = dict[str, list[float]]
 BATCH = 25
-WHOLE = "dripper.extract"
+WHOLE, FROM_BYTES = "dripper.extract", "dripper.extract from bytes"
 TARGETS = {"trafilatura": 3.0, "rs-trafilatura": 1.5}
 PEERS: dict[str, Callable[[str], object]] = {"trafilatura": trafilatura.extract}
 # Not everywhere: see the Makefile.
@@ -61,9 +62,9 @@ def main(arguments: list[str]) -> int:
     # As page processes do (`dripper.guard`); else full collections walk over all that is imported, in whatever runs just then.
     gc.freeze()
     times: Times = {}
-    blocks = [time_stages(times, page, labeler) for page in pages]
     for start in range(0, len(pages), BATCH):
         time_whole(times, pages[start : start + BATCH])
+    blocks = [time_stages(times, page, labeler) for page in pages]
     report(times, pages, blocks, labeler.version)
     return 0
 
@@ -71,11 +72,11 @@ def main(arguments: list[str]) -> int:
 def time_whole(times: Times, pages: Sequence[LabelledPage]) -> None:
     """Run `dripper.extract` and the peers over the pages, one after the other."""
     texts = [decode(page.html, page.content_type).text for page in pages]
-    for page in pages:
-        timed(times, WHOLE, dripper.extract, page.html)
-    for peer, extract in PEERS.items():
+    for name, extract in {WHOLE: dripper.extract, **PEERS}.items():
         for text in texts:
-            timed(times, peer, extract, text)
+            timed(times, name, extract, text)
+    for page in pages:
+        timed(times, FROM_BYTES, dripper.extract, page.html)
 
 
 def time_stages(times: Times, labelled: LabelledPage, labeler: CpuLabeler) -> int:
