@@ -3,12 +3,12 @@ same pages in the same run.
 
     python benchmarks/labeler_cpu.py --data DIR [--sets wcxb-dev ...] [--pages 500]
 
-The pages are drawn from all pages of the sets. The extractors take turns in batches of 25: a busy machine slows all alike, and none
-starts every page with the others' data in the processor's caches, as nobody runs two of them in turn (with batches of one page
-`dripper.extract` takes a tenth longer, the others 2 %). The stages are timed in a pass of their own. All extractors take
-the decoded text; `dripper.extract` gives main HTML, Markdown and language, the peers plain text. What it takes from bytes, as the
-job calls it, stands beside the stages. Says nothing about quality, nor about reading archives. Times are `process_time` of one
-thread: set OPENBLAS_NUM_THREADS=1.
+The pages are drawn from all pages of the sets. The extractors take turns in batches of 25: a busy machine slows all alike, and
+none starts every page with the others' data in the processor's caches, as nobody runs two of them in turn (with batches of one
+page `dripper.extract` takes a tenth longer, the others 2 %). All extractors take the decoded text; `dripper.extract` gives main
+HTML, Markdown and language, the peers plain text. What it takes from bytes, as the job calls it, is timed later over the same
+pages, as are the stages. Says nothing about quality, nor about reading archives. Times are `process_time` of one thread: set
+OPENBLAS_NUM_THREADS=1.
 """
 
 import argparse
@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> int:
 
 
 def time_whole(times: Times, pages: Sequence[LabelledPage]) -> None:
-    """Run `dripper.extract` and the peers over the pages, one after the other."""
+    """Run `dripper.extract` and the peers over the pages, one after the other, then `dripper.extract` over their bytes."""
     texts = [decode(page.html, page.content_type).text for page in pages]
     for name, extract in {WHOLE: dripper.extract, **PEERS}.items():
         for text in texts:
