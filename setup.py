@@ -1,9 +1,11 @@
 """Packaging of dripper-spark: `lib/` is a source root, the import name is `dripper`."""
 
+import os
 import re
+import sys
 from pathlib import Path
 
-from setuptools import find_packages, setup
+from setuptools import Extension, find_packages, setup
 
 HERE = Path(__file__).parent
 VERSION = re.search(r'__version__ = "(.+)"', (HERE / "lib/dripper/__init__.py").read_text(encoding="utf-8"))[1]
@@ -105,6 +107,37 @@ LM = [
 # 0.32 is the version whose pooling and logits processors the labeler was run with.
 GPU = ["torch>=2.8", "vllm>=0.32", *LM]
 
+# What mypyc (part of mypy) turns into C where DRIPPER_COMPILE=1 asks for it: what a page goes through, but for the classes that
+# others inherit from (blocks/page), the networks, which are all numpy, and the profile mineru-1.1.
+COMPILED = {
+    "blocks": ("mapping", "numbering", "pruning", "segment", "simplify"),
+    "html": ("images", "paper", "parse"),
+    "labels": (
+        *("characters", "class_names", "decode", "features", "focus", "group_features", "links", "places"),
+        *("text_features", "tree_features", "word_features"),
+    ),
+    "markdown": ("convert", "formulas", "layout"),
+    "markup": ("document", "limits", "metadata", "scan", "tags", "tree"),
+}
+COMPILE = os.environ.get("DRIPPER_COMPILE", "") not in ("", "0")
+
+
+def extensions() -> list[Extension]:
+    """Return the modules to compile. The wheel then is for one Python and one platform, so nothing is compiled unasked."""
+    if not COMPILE or {"egg_info", "dist_info"} & set(sys.argv):
+        return []
+    try:
+        from mypyc.build import mypycify
+    except ModuleNotFoundError:
+        raise SystemExit("DRIPPER_COMPILE=1 needs mypy: pip install mypy") from None
+    os.chdir(HERE)
+    os.environ["MYPYPATH"] = "lib"
+    modules = [f"lib/dripper/{package}/{name}.py" for package, names in COMPILED.items() for name in names]
+    # Types are checked elsewhere (make lint), with all that is imported at hand; an isolated build has none of it.
+    options = ["--config-file=", "--explicit-package-bases", "--ignore-missing-imports"]
+    return list(mypycify([*options, *modules], opt_level="3", debug_level="0", group_name="dripper"))
+
+
 setup(
     name="dripper-spark",
     version=VERSION,
@@ -124,5 +157,7 @@ setup(
     },
     install_requires=RUN,
     extras_require={"spark": SPARK, "test": TEST, "train": TRAIN, "eval": EVAL, "bench": BENCH, "lm": LM, "gpu": GPU},
+    ext_modules=extensions(),
+    setup_requires=["mypy>=1.13"] if COMPILE else [],
     entry_points={"console_scripts": ["dripper = dripper.__main__:main"]},
 )

@@ -93,7 +93,7 @@ def test_every_dependency_is_pinned() -> None:
         for line in (ROOT / "conf/constraints.txt").read_text().splitlines()
         if "==" in line
     }
-    needed = re.findall(r'^    "([A-Za-z0-9_.-]+)', (ROOT / "setup.py").read_text(), flags=re.M)
+    needed = re.findall(r'^    "([A-Za-z0-9_.-]+)[^"]*",$', (ROOT / "setup.py").read_text(), flags=re.M)
     assert len(needed) > 20
     assert {name.lower().replace("_", "-") for name in needed} - pinned == set()
 
@@ -124,6 +124,36 @@ def test_the_wheel_holds_the_package_and_its_data(tmp_path: Path) -> None:
     for name in ("dripper/py.typed", "dripper/spark/log4j2.properties", "dripper/labels/", ".npz", "licenses/LICENSE"):
         assert name in listed.stdout
     assert "tests/" not in listed.stdout
+
+
+def test_what_compiling_takes_exists_and_compiling_without_mypy_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "mypyc").mkdir()
+    (tmp_path / "mypyc/__init__.py").write_text("raise ModuleNotFoundError('mypyc')")
+    (tmp_path / "without_mypy.py").write_text(
+        "import runpy, sys\n"
+        f"sys.argv = ['setup.py', '--name']\nmade = runpy.run_path({str(ROOT / 'setup.py')!r})\n"
+        "print(*(f'{package}/{name}' for package, names in made['COMPILED'].items() for name in names))\n"
+    )
+    flags = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    plain = subprocess.run([sys.executable, "without_mypy.py"], env=environment, **flags)
+    modules = plain.stdout.splitlines()[-1].split()
+    assert "markup/scan" in modules
+    assert [module for module in modules if not (ROOT / f"lib/dripper/{module}.py").is_file()] == []
+    compiling = subprocess.run([sys.executable, "without_mypy.py"], env=environment | {"DRIPPER_COMPILE": "1"}, **flags)
+    assert compiling.returncode == 1
+    assert compiling.stderr.splitlines()[-1] == "DRIPPER_COMPILE=1 needs mypy: pip install mypy"
+
+
+def test_emr_takes_the_code_of_this_folder_or_what_is_installed() -> None:
+    command = ["sh", str(ROOT / "conf/emr/submit.sh"), "--warcs", "w"]
+    environment = os.environ | {"SPARK_SUBMIT": "echo", "PYTHON": sys.executable}
+    shipped = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    assert re.search(r" --py-files \S+/dripper\.zip .*jobs/run\.py --warcs w$", shipped.strip())
+    environment["INSTALLED"] = "1"
+    installed = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    assert "--py-files" not in installed
+    assert installed.strip().endswith("jobs/run.py --warcs w")
 
 
 def fake(folder: Path, name: str, says: str, stream: int = 1) -> None:

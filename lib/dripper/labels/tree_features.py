@@ -4,15 +4,13 @@ Elements are integers in document order (see `dripper.markup.tree`), so a subtre
 differences of running sums. Nothing here loops over pairs of blocks or over depths: cost is linear in elements and blocks.
 """
 
-import functools
-import re
 from collections.abc import Sequence
-from itertools import groupby, repeat
-from operator import itemgetter
+from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
 
+from dripper.labels.class_names import NAME_GROUPS, bits_of
 from dripper.labels.places import LEVELS, FloatArray, HashArray, IntArray, Places, numbered
 
 TAG_GROUPS = (
@@ -21,40 +19,6 @@ TAG_GROUPS = (
     "details", "body",
 )  # fmt: skip
 """Elements whose presence among a block's ancestors is a feature, those of one group together."""
-
-NAME_GROUPS: dict[str, str] = {
-    "comment": "comment|disqus|reply|replies|respond|discuss",
-    "navigation": "nav|menu|breadcrumb|crumb|paginat|pager",
-    "foot": "foot|copyright|legal|colophon",
-    "side": "side|rail|widget|right|aside",
-    "share": "share|social|follow|tweet|facebook",
-    "related": "relat|recommend|more|popular|trending|also|teaser|promo|latest|carousel|suggest",
-    "body": "content|body|text|entry|prose|copy",
-    "article": "article|story|post|main|blog|news",
-    "title": "title|headline|heading",
-    "byline": "author|byline|meta|date|time|info|published|user|avatar|profile|signature",
-    "advertisement": "advert|banner|sponsor|^ads?$|outbrain|taboola",
-    "consent": "cookie|consent|gdpr|newsletter|subscri|signup|login|modal|popup|paywall|overlay",
-    "tags": "tag|categor|topic|label|keyword",
-    "caption": "caption|image|photo|gallery|figure|media|video",
-    "hidden": "hidden|^sr$|reader|visually|collapse",
-    "thread": "message|thread|forum|quote|answer|question|bbcode",
-    "product": "product|price|cart|shop|spec|sku|item",
-    "list": "list|grid|card|archive|result|feed|tile",
-    "description": "descri|summary|excerpt|lead|intro|detail|overview|about|hero",
-    "review": "review|rating|testimonial|faq|accordion|tab",
-}
-"""What class, id, role and itemprop values tell: English words that sites of every language use in their markup."""
-# Generated class lists run to kilobytes; what names an element stands in their first 200 characters.
-_NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
-_GROUPS = [re.compile(pattern) for pattern in NAME_GROUPS.values()]
-# Grouped by their first characters, 130 alternatives are told apart in a third of the time.
-_STEMS = sorted("|".join(NAME_GROUPS.values()).split("|"))
-_ANY_GROUP = re.compile(
-    "|".join(f"{first}(?:{'|'.join(stem[1:] for stem in stems)})" for first, stems in groupby(_STEMS, itemgetter(0)))
-)
-_LETTERS = "".join(chr(code) if chr(code).islower() else " " for code in range(128))
-_WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
 
 INLINE_GROUPS = (
     "a",
@@ -153,26 +117,11 @@ def _flags_of(places: Places) -> IntArray:
     """Return, for each distinct start tag in order of appearance, the bits of its own tag group and name groups."""
     groups = {tag: 1 << bit for bit, group in enumerate(TAG_GROUPS) for tag in group.split()}
     tags = dict(zip(places.start_tags, places.tags, strict=True))
-    names = [" ".join(_NAMED.findall(start_tag)) for start_tag in tags]
-    bits = {each: _name_bits(each) for each in set(names)}
-    return np.array([groups.get(tag, 0) | bits[each] for tag, each in zip(tags.values(), names, strict=True)], np.int64)
-
-
-def _name_bits(names: str) -> int:
-    bits = 0
-    for word in names.translate(_LETTERS).split() if names.islower() else _WORD.findall(names):
-        bits |= _word_bits(word)
-    return bits
-
-
-# The same few thousand words name the elements of nearly all pages, and twenty searches a word are slow.
-@functools.lru_cache(maxsize=1 << 15)
-def _word_bits(word: str) -> int:
-    lowered = word.lower()
-    if _ANY_GROUP.search(lowered) is None:
-        return 0
-    found = (group.search(lowered) is not None for group in _GROUPS)
-    return sum(1 << bit for bit, hit in enumerate(found, start=len(TAG_GROUPS)) if hit)
+    bits = [
+        groups.get(tag, 0) | of_names << len(TAG_GROUPS)
+        for tag, of_names in zip(tags.values(), bits_of(list(tags)), strict=True)
+    ]
+    return np.array(bits, np.int64)
 
 
 def _inherited(flags: IntArray, parents: IntArray) -> IntArray:
