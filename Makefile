@@ -66,7 +66,7 @@ test-compiled: $(COMPILED)
 	    tests/html tests/markdown tests/mineru tests/labels tests/test_stages.py tests/test_guard.py tests/spark/test_run.py
 
 wheel: $(VENV)/all
-	@rm -rf build
+	@rm -rf build dist
 	@$(PIP) wheel $(PINNED) --no-deps --no-build-isolation --wheel-dir dist .
 	@rm -rf build
 

@@ -107,14 +107,14 @@ LM = [
 # 0.32 is the version whose pooling and logits processors the labeler was run with.
 GPU = ["torch>=2.8", "vllm>=0.32", *LM]
 
-# What mypyc (part of mypy) turns into C where DRIPPER_COMPILE=1 asks for it: what a page goes through, but for the classes that
-# others inherit from (blocks/page), the networks, which are all numpy, and the profile mineru-1.1.
+# What mypyc (part of mypy) turns into C where DRIPPER_COMPILE=1 asks for it: what a page goes through, but for what the
+# profile mineru-1.1 inherits from (blocks/page) and that profile itself.
 COMPILED = {
     "blocks": ("mapping", "numbering", "pruning", "segment", "simplify"),
     "html": ("images", "paper", "parse"),
     "labels": (
-        *("characters", "class_names", "decode", "features", "focus", "group_features", "links", "places"),
-        *("text_features", "tree_features", "word_features"),
+        *("characters", "class_names", "decode", "features", "focus", "group_features", "links", "network", "places"),
+        *("second", "text_features", "tree_features", "word_features"),
     ),
     "markdown": ("convert", "formulas", "layout"),
     "markup": ("document", "limits", "metadata", "scan", "tags", "tree"),
