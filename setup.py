@@ -129,13 +129,12 @@ def extensions() -> list[Extension]:
     try:
         from mypyc.build import mypycify
     except ModuleNotFoundError:
-        raise SystemExit("DRIPPER_COMPILE=1 needs mypy: pip install mypy numpy") from None
+        raise SystemExit("DRIPPER_COMPILE=1 needs mypy: pip install mypy") from None
     os.chdir(HERE)
-    os.environ["MYPYPATH"] = "lib"
     modules = [f"lib/dripper/{package}/{name}.py" for package, names in COMPILED.items() for name in names]
-    # Types are checked elsewhere (make lint), with all that is imported at hand; an isolated build has numpy alone.
-    options = ["--config-file=", "--explicit-package-bases", "--ignore-missing-imports"]
-    return list(mypycify([*options, *modules], opt_level="3", debug_level="0", group_name="dripper"))
+    return list(
+        mypycify(["--config-file=conf/mypyc.ini", *modules], opt_level="3", debug_level="0", group_name="dripper")
+    )
 
 
 setup(
@@ -158,6 +157,6 @@ setup(
     install_requires=RUN,
     extras_require={"spark": SPARK, "test": TEST, "train": TRAIN, "eval": EVAL, "bench": BENCH, "lm": LM, "gpu": GPU},
     ext_modules=extensions(),
-    setup_requires=["mypy>=1.13", "numpy>=1.26"] if COMPILE else [],
+    setup_requires=["mypy>=1.13"] if COMPILE else [],
     entry_points={"console_scripts": ["dripper = dripper.__main__:main"]},
 )

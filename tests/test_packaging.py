@@ -142,7 +142,7 @@ def test_what_compiling_takes_exists_and_compiling_without_mypy_says_what_to_do(
     assert [module for module in modules if not (ROOT / f"lib/dripper/{module}.py").is_file()] == []
     compiling = subprocess.run([sys.executable, "without_mypy.py"], env=environment | {"DRIPPER_COMPILE": "1"}, **flags)
     assert compiling.returncode == 1
-    assert compiling.stderr.splitlines()[-1] == "DRIPPER_COMPILE=1 needs mypy: pip install mypy numpy"
+    assert compiling.stderr.splitlines()[-1] == "DRIPPER_COMPILE=1 needs mypy: pip install mypy"
 
 
 def test_emr_takes_the_code_of_this_folder_or_what_is_installed() -> None:

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dripper.labels.arrays import HashArray, IntArray
 from dripper.labels.words import UNSPACED_RANGES
-
-IntArray = npt.NDArray[np.int64]
-HashArray = npt.NDArray[np.uint64]
 
 (
     CONTROL, SPACE, LINE, PUNCTUATION, SENTENCE_END, COMMA, DIGIT, UPPER, LOWER, OTHER_LETTER, NUMERAL, UNSPACED,

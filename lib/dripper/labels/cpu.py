@@ -14,13 +14,14 @@ import numpy.typing as npt
 from threadpoolctl import LibController, ThreadpoolController
 
 from dripper.blocks.page import Page
+from dripper.labels.arrays import FloatArray
 from dripper.labels.base import Labels
 from dripper.labels.conventions import AS_LEARNED, Conventions
 from dripper.labels.decode import decide, probabilities
 from dripper.labels.features import NAMES, PageFeatures, page_features
 from dripper.labels.network import Array, BlockSequence, ExactOperations, forward, main_logits, snap, states
 from dripper.labels.second import considered
-from dripper.labels.weights import FloatArray, Weights, load_weights
+from dripper.labels.weights import Weights, load_weights
 
 # A page of more blocks is labelled in windows of so many, each as if it were a page: activations take about 5 KB a
 # block, so memory stays under 100 MB. None of 2,300 labelled pages has more than a third of it.

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.blocks.page import Page
+from dripper.labels.arrays import FloatArray
 from dripper.labels.group_features import NAMES as GROUP_NAMES
 from dripper.labels.group_features import group_features
 from dripper.labels.links import link_chars
@@ -21,8 +22,6 @@ from dripper.labels.tree_features import NAMES as TREE_NAMES
 from dripper.labels.tree_features import tree_features
 from dripper.labels.word_features import CUES
 from dripper.markup.metadata import Metadata
-
-FloatArray = npt.NDArray[np.float64]
 
 POSITION_NAMES = (
     "position", "chars_before", "from_start", "from_end", "share_of_longest", "share_of_page", "page_blocks", "page_chars",

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.places import LEVELS, FloatArray, Places
+from dripper.labels.arrays import FloatArray
+from dripper.labels.places import LEVELS, Places
 from dripper.labels.word_features import CUES
 
 VOTE_LEVELS = 3

@@ -161,8 +161,7 @@ class ExactOperations:
     def __init__(self, starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> None:
         # Neighbours mostly stand in the same container: its mean is taken once. Levels one after the other.
         starts_at, ends_at = starts.T, ends.T
-        # Not np.ones(starts_at.shape, bool): of numpy's overloads for shapes mypyc compiles a wrong one.
-        is_new = np.ones_like(starts_at, bool)
+        is_new = np.ones(starts_at.shape, bool)
         is_new[:, 1:] = (starts_at[:, 1:] != starts_at[:, :-1]) | (ends_at[:, 1:] != ends_at[:, :-1])
         self._own = (np.cumsum(is_new).reshape(is_new.shape) - 1).T
         self._levels = np.nonzero(is_new)[0]

@@ -10,10 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.blocks.page import Page
+from dripper.labels.arrays import FloatArray, HashArray, IntArray
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-HashArray = npt.NDArray[np.uint64]
 Item = TypeVar("Item")
 
 LEVELS = 5

@@ -11,11 +11,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from dripper.labels.arrays import FloatArray
 from dripper.labels.decode import decide, probabilities
 from dripper.labels.focus import focused
 from dripper.labels.network import BlockSequence
-
-FloatArray = npt.NDArray[np.float64]
 
 # Of the expected F1. Asked on every page the others bring nothing more (docs/labeler_cpu.md); under 0.85 it is a quarter of them.
 DOUBTFUL = 0.85

@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 import dripper.labels.characters as characters
-from dripper.labels.characters import IntArray, PageCharacters
+from dripper.labels.arrays import FloatArray, IntArray
+from dripper.labels.characters import PageCharacters
 from dripper.labels.word_features import NAMES as WORD_NAMES
 from dripper.labels.word_features import word_features
 from dripper.markup.metadata import Metadata
-
-FloatArray = npt.NDArray[np.float64]
 
 # A year, a time or date in digits, an ideographic one; begins with a class of characters, so that a search skips the rest of the
 # text in C (200 µs a page without it).

@@ -10,8 +10,9 @@ from itertools import repeat
 import numpy as np
 import numpy.typing as npt
 
+from dripper.labels.arrays import FloatArray, HashArray, IntArray
 from dripper.labels.class_names import NAME_GROUPS, bits_of
-from dripper.labels.places import LEVELS, FloatArray, HashArray, IntArray, Places, numbered
+from dripper.labels.places import LEVELS, Places, numbered
 
 TAG_GROUPS = (
     "nav", "header", "footer", "aside", "article", "main", "form", "li ul ol dt dl menu", "table", "blockquote", "h1", "h2",

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.errors import MachineError
+from dripper.labels.arrays import FloatArray
 from dripper.labels.network import WEIGHT_STEPS, Shape, exact_weights
 
-FloatArray = npt.NDArray[np.float64]
 Item = TypeVar("Item")
 
 FORMAT = 5

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.characters import HashArray, IntArray, PageCharacters, hash_of
+from dripper.labels.arrays import FloatArray, HashArray, IntArray
+from dripper.labels.characters import PageCharacters, hash_of
 from dripper.labels.words import words_of
-
-FloatArray = npt.NDArray[np.float64]
 
 # How many words of a block count as its beginning, for the features that need the words themselves.
 HEAD_WORDS = 60

@@ -9,16 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from dripper.blocks.page import Page
 from dripper.html import restore
+from dripper.labels.arrays import IntArray
 from dripper.labels.links import link_chars
 from dripper.labels.words import words_of
 from dripper.train.edits import blocks_marked, is_unspaced, place_after, place_before, stands_free, unchanged
 from dripper.train.examples import Example, example_from
-
-IntArray = npt.NDArray[np.int64]
 
 MARK = ' data-made="section"'
 """Attribute around a section of another page: blocks below it are not main. No feature sees it."""

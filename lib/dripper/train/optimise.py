@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import numpy.typing as npt
 
+from dripper.labels.arrays import FloatArray
 from dripper.labels.network import forward, weight_shapes
 from dripper.train.batches import PAGES_PER_BATCH, Batch, training_batches
 from dripper.train.disturb import Blanks, disturbed
@@ -21,7 +21,6 @@ from dripper.train.recipe import Recipe
 log = logging.getLogger(__name__)
 
 Tree = dict[str, Any]
-FloatArray = npt.NDArray[np.float64]
 
 
 def train(examples: Sequence[Example], blanks: Blanks, recipe: Recipe) -> dict[str, FloatArray]:

@@ -10,13 +10,13 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu import given, known_of
 from dripper.labels.decode import LOGIT_LIMIT
 from dripper.labels.network import WEIGHT_STEPS
 from dripper.labels.weights import Weights
 from dripper.train.examples import Example
 
-FloatArray = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 # In a row of logits: where there is no page to learn from, nothing is a comment, nothing a title.

@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
+from dripper.labels.arrays import FloatArray
 from dripper.labels.decode import decide, probabilities
 from dripper.labels.second import considered
 from dripper.train.examples import Example
-
-FloatArray = npt.NDArray[np.float64]
 
 TEMPERATURES = (0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
 SHIFTS = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5)

@@ -7,7 +7,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dripper.labels.lm.decision import Decision, FloatArray
+from dripper.labels.arrays import FloatArray
+from dripper.labels.lm.decision import Decision
 from dripper.labels.lm.fixed_point import Draft, settle
 
 

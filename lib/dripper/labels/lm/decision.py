@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.config import LmSettings
-
-FloatArray = npt.NDArray[np.float64]
+from dripper.labels.arrays import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

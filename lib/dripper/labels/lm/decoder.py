@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.lm.decision import FloatArray
+from dripper.labels.arrays import FloatArray
 from dripper.labels.lm.encoder import Job
 
 

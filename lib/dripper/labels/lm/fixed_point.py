@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.lm.decision import Decision, FloatArray
+from dripper.labels.arrays import FloatArray
+from dripper.labels.lm.decision import Decision
 
 
 @dataclass(slots=True)

@@ -15,7 +15,8 @@ import numpy as np
 
 from dripper.config import LmSettings
 from dripper.errors import ErrorCode, PageError
-from dripper.labels.lm.decision import Decision, FloatArray
+from dripper.labels.arrays import FloatArray
+from dripper.labels.lm.decision import Decision
 from dripper.labels.lm.decoder import Decoded
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.engine import require, run, start_engine, stop_engine
