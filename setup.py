@@ -28,6 +28,8 @@ RUN = [
     # Where the public prompts of the labeler lm are kept.
     "platformdirs>=4",
     "py3langid>=0.3",
+    # Tells whether a page is UTF-8 (`dripper.warc`); Spark's Arrow maps need it too.
+    "pyarrow>=17",
     "pydantic>=2.8",
     "pyyaml>=6",
     # Aligns a fallback's text with blocks.
@@ -47,9 +49,8 @@ SPARK = [
     "pyspark>=4.0,<4.2",
     # Comes with pyspark, and its exceptions are used by name.
     "py4j>=0.10.9.7",
-    # PySpark's Arrow maps need both.
+    # PySpark's Arrow maps need it.
     "pandas>=2.2,<3",
-    "pyarrow>=17",
 ]
 TEST = [
     "check-jsonschema>=0.31",

@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from importlib.metadata import packages_distributions
@@ -201,21 +202,40 @@ def test_the_notebook_is_stored_without_outputs() -> None:
     assert not [cell for cell in notebook["cells"] if cell.get("outputs")]
 
 
-def test_every_import_is_declared() -> None:
-    """What one machine happens to have installed must not be missing on the next."""
-    # The extra gpu stands on one line: what it names is not pinned, as each GPU wants its own builds.
-    source = (ROOT / "setup.py").read_text()
-    (gpu,) = re.findall(r"^GPU = \[(.*)\]$", source, flags=re.M)
-    declared = [*re.findall(r'^    "([A-Za-z0-9_.-]+)', source, flags=re.M), *re.findall(r'"([A-Za-z0-9_-]+)', gpu)]
-    wanted = {name.lower().replace("_", "-") for name in declared}
+EXTRAS = {"spark": ["SPARK"], "eval": ["EVAL"], "train": ["TRAIN"], "labels/lm": ["LM", "GPU"]}
+"""What parts of the library may import beside what every installation has."""
+
+
+def test_every_import_is_declared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one machine happens to have installed, or an extra brings, must not be missing on the next."""
+    monkeypatch.setattr(sys, "argv", ["setup.py", "--name"])
+    lists = runpy.run_path(str(ROOT / "setup.py"))
     providers = packages_distributions()
     missing = set()
-    for module in (ROOT / "lib").rglob("*.py"):
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
-            for name in {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"dripper"}:
-                packages = {package.lower().replace("_", "-") for package in providers.get(name, [name])}
-                if not packages & wanted:
-                    missing.add(f"{module.name}: {name}")
+    for module in (ROOT / "lib/dripper").rglob("*.py"):
+        path = module.relative_to(ROOT / "lib/dripper").as_posix()
+        extras = [extra for part, names in EXTRAS.items() if path.startswith(f"{part}/") for extra in names]
+        allowed = {normal(each) for name in ["RUN", *extras] for each in lists[name]}
+        for name in third_party(ast.parse(module.read_text(encoding="utf-8"))):
+            if allowed.isdisjoint(map(normal, providers.get(name, [name]))):
+                missing.add(f"{path}: {name}")
     assert missing == set()
+
+
+def normal(requirement: str) -> str:
+    """Return the name in a requirement, as PyPI compares names."""
+    return re.split(r"[^A-Za-z0-9._-]", requirement)[0].lower().replace("_", "-")
+
+
+def third_party(module: ast.Module) -> set[str]:
+    """Return what a module imports when it runs, wherever in it, but for the standard library and this package."""
+    nodes = list(ast.walk(module))
+    checks = [node for node in nodes if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    for_types = {child for check in checks for child in ast.walk(check)}
+    names = set()
+    for node in nodes:
+        if isinstance(node, ast.Import) and node not in for_types:
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node not in for_types:
+            names.add((node.module or "").split(".")[0])
+    return names - sys.stdlib_module_names - {"dripper"}
