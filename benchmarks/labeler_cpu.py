@@ -7,8 +7,8 @@ The pages are drawn from all pages of the sets. The extractors take turns in bat
 none starts every page with the others' data in the processor's caches, as nobody runs two of them in turn (with batches of one
 page `dripper.extract` takes a tenth longer, the others 2 %). All extractors take the decoded text; `dripper.extract` gives main
 HTML, Markdown and language, the peers plain text. What it takes from bytes, as the job calls it, is timed later over the same
-pages, as are the stages. Says nothing about quality, nor about reading archives. Times are `process_time` of one thread: set
-OPENBLAS_NUM_THREADS=1.
+pages, as are the stages. With PYTHONPATH at a compiled package (`make bench` builds one) that is what is timed. Says nothing about
+quality, nor about reading archives. Times are `process_time` of one thread: set OPENBLAS_NUM_THREADS=1.
 """
 
 import argparse
