@@ -1,7 +1,8 @@
 #!/bin/sh
 # EMR bootstrap action: a virtual environment with the job's dependencies on every node, at /opt/dripper. Spark itself is EMR's.
 # Arguments: where setup.py's folder or a wheel can be had, for instance s3://bucket/dripper_spark-0.1.0-py3-none-any.whl,
-# and constraints (conf/constraints.txt), for instance s3://bucket/constraints.txt.
+# and constraints (conf/constraints.txt), for instance s3://bucket/constraints.txt. A compiled wheel must be of the newest Python that
+# the nodes have.
 set -eu
 wheel=$1
 constraints=$2
