@@ -53,7 +53,7 @@ test: $(VENV)/all
 # Beside the sources, which stay what runs: compiled modules in their place would hide every change made to them.
 COMPILED := $(CURDIR)/$(VENV)/compiled
 
-$(COMPILED): $(VENV)/all setup.py $(shell find lib/dripper -name '*.py')
+$(COMPILED): $(VENV)/all setup.py conf/mypyc.ini $(shell find lib/dripper -name '*.py')
 	@{ command -v "$${CC:-cc}" || command -v gcc; } > /dev/null || { echo "compiling needs a C compiler (gcc, clang)"; exit 1; }
 	@echo "compiling into $(VENV)/compiled (1 minute)"
 	@rm -rf build $@

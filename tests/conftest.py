@@ -1,11 +1,12 @@
 """What tests share: one Spark session a run, the folder of private data beside the checkout, the sample WARCs."""
 
 import os
+import runpy
 import sys
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,6 +20,15 @@ SHARED = ROOT.parent / "shared"
 # Tests are never timed: a busy machine, or a first call that loads a dictionary, is no failure.
 settings.register_profile("untimed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+@pytest.fixture(scope="session")
+def setup_py() -> dict[str, Any]:
+    """The names of setup.py: what it requires, by extra, and what it compiles. Nothing is built."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["setup.py", "--name"])
+        patch.setenv("DRIPPER_COMPILE", "0")
+        return runpy.run_path(str(ROOT / "setup.py"))
 
 
 @pytest.fixture(scope="session")

@@ -3,12 +3,12 @@
 import json
 import os
 import pickle
-import runpy
 import subprocess
 import sys
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,13 +40,10 @@ print(json.dumps([asdict(dripper.extract(page)) for page in pages]))
 """
 
 
-def test_every_module_named_in_setup_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DRIPPER_COMPILE", "0")
-    monkeypatch.setattr(sys, "argv", ["setup.py", "--name"])
-    named = runpy.run_path(str(ROOT / "setup.py"))["COMPILED"]
+def test_every_module_named_in_setup_is_compiled(setup_py: dict[str, Any]) -> None:
     files = {
         f"{package}.{name}": str(import_module(f"dripper.{package}.{name}").__file__)
-        for package, names in named.items()
+        for package, names in setup_py["COMPILED"].items()
         for name in names
     }
     assert len(files) > 20
