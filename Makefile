@@ -110,11 +110,12 @@ $(VENV)-bench/done: conf/preflight.sh
 	@$(VENV)-bench/bin/python -m pip install --quiet "datatrove[io,processing]==0.10.1" lxml_html_clean
 	@touch $@
 
-bench: $(VENV)/all $(VENV)-bench/done $(COMPILED)
+bench: $(VENV)/all $(VENV)-bench/done
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make bench DATA=/path/to/data"; exit 1; }
 	$(BIN)/python benchmarks/fused_job.py --data $(DATA) --peer-python $(VENV)-bench/bin/python
 	$(BIN)/python benchmarks/html_core.py --data $(DATA)
 	$(BIN)/python benchmarks/labeler_cpu.py --data $(DATA)
+	@$(MAKE) --no-print-directory $(COMPILED)
 	PYTHONPATH=$(COMPILED) $(BIN)/python benchmarks/labeler_cpu.py --data $(DATA)
 
 report: $(VENV)/all
