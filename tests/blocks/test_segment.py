@@ -26,6 +26,7 @@ def texts(html, profile="dripper"):
         ("<table><tr><td>a<td>b<tr><td>c<td>d</table>", ["a b c d"]),
         ("<table><tr><td>a<td><p>b</table>", ["a", "b"]),
         ("<table><caption>x</caption><tr><td>a<td><p>b</table>", ["x a b"]),
+        ("<table><col><tr><td>a<td><p>b</table>", ["a b"]),
         ("<table role=table><tr><td>a<td><div>b</div></table>", ["a b"]),
         ("<table><tr><td>a<td><table><tr><td>b<td>c</table></table>", ["a", "b c"]),
         ("<table><tr><th headers=h>a<td><div>b</div></table>", ["a b"]),
@@ -39,6 +40,26 @@ def texts(html, profile="dripper"):
 )
 def test_where_blocks_begin_and_end(html, blocks):
     assert texts(html) == blocks
+
+
+FRAMES = [
+    (
+        "<table><col><tr><td>menu<td><h1>title</h1>text<table><tr><td>b<td>c</table></table>",
+        ["menu", "title", "text", "b c"],
+    ),
+    ("<table><colgroup><col></colgroup><tr><td>menu<td><p>text<form>search</form></table>", ["menu", "text", "search"]),
+]
+
+
+@pytest.mark.parametrize(("html", "blocks"), FRAMES)
+def test_columns_alone_do_not_make_a_single_block_of_a_page_laid_out_in_a_table(html, blocks):
+    assert texts(html) == texts(html, "paper") == blocks
+    assert texts(html, "mineru-1.1") == [" ".join(blocks)]
+
+
+def test_a_caption_makes_a_table_of_data_whatever_stands_in_it():
+    html = "<table><caption>x</caption><col><tr><td>a<td><form>b</form><table><tr><td>c</table></table>"
+    assert texts(html) == ["x a b c"]
 
 
 def test_runs_point_to_the_element_they_stand_in():

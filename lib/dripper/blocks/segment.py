@@ -15,7 +15,7 @@ from dripper.markup.tags import CELLS, INLINE, ITEMS, LIST_ITEMS, LISTS, TABLE_P
 from dripper.markup.tree import Tree, attributes
 
 NOT_BLOCK = INLINE | ITEMS | CELLS | {"math"}
-_COLUMNS = frozenset({"caption", "col", "colgroup"})
+_COLUMNS = frozenset({"col", "colgroup"})
 
 
 class Paragraph(NamedTuple):
@@ -41,13 +41,17 @@ class Kinds(NamedTuple):
     whole: frozenset[int]
 
 
-def segment(tree: Tree, texts: list[str], removed: bytearray) -> tuple[list[Paragraph], list[int]]:
+def segment(
+    tree: Tree, texts: list[str], removed: bytearray, columns_decide: bool = True
+) -> tuple[list[Paragraph], list[int]]:
     """Return the paragraphs of the page in the order in which they end, and the elements that were split.
 
     texts: as `tree.parts`, its even entries perhaps changed. removed: flags by element; these are as if not there.
+    columns_decide: a table with `col` is one of data, whatever stands in it, as MinerU-HTML 1.1 has it; else not where that is
+    a table or a form: themes of the 2000s gave the columns of a whole page their widths so, and it became a single block.
     Linear in the number of elements and parts.
     """
-    paragraphs, entered = _walk(tree, texts, removed, classify(tree, texts, removed))
+    paragraphs, entered = _walk(tree, texts, removed, classify(tree, texts, removed, columns_decide))
     body = tree.tags.index("body") if "body" in tree.tags else -1
     return [_without_body(tree, texts, each) if each[0] == body else each for each in paragraphs], entered
 
@@ -113,7 +117,7 @@ def _text_at(texts: list[str], index: int) -> int:
     return index if text and not text.isspace() else -1
 
 
-def classify(tree: Tree, texts: list[str], removed: bytearray) -> Kinds:
+def classify(tree: Tree, texts: list[str], removed: bytearray, columns_decide: bool) -> Kinds:
     """Decide for every element whether it is a block and whether it has one inside, from the last element to the
     first.
     """
@@ -121,7 +125,7 @@ def classify(tree: Tree, texts: list[str], removed: bytearray) -> Kinds:
     is_block = {tag: tag not in NOT_BLOCK for tag in set(tags)}
     block = bytearray(map(is_block.__getitem__, tags))
     splits = bytearray(len(tags))
-    whole = _tables(tree, removed, block) if "table" in is_block else frozenset[int]()
+    whole = _tables(tree, removed, block, columns_decide) if "table" in is_block else frozenset[int]()
     quiet = _marked(tree, "cc-no-block", "true")
     if "math" in is_block:
         quiet |= {element for element, tag in enumerate(tags) if tag == "math"}
@@ -147,10 +151,10 @@ def _marked(tree: Tree, attribute: str, value: str) -> set[int]:
     return {i for i in range(len(tree)) if tree.start_tag(i) in wanted} if wanted else set()
 
 
-def _tables(tree: Tree, removed: bytearray, block: bytearray) -> frozenset[int]:
+def _tables(tree: Tree, removed: bytearray, block: bytearray, columns_decide: bool) -> frozenset[int]:
     """Return the tables of data, and mark the cells of all others (layout) as blocks."""
     tables = [i for i, tag in enumerate(tree.tags) if tag == "table" and not removed[i]]
-    data, layout, cells = set[int](), set[int](), list[int]()
+    data, with_columns, frames, layout, cells = set[int](), set[int](), set[int](), set[int](), list[int]()
     nearest = [-1] * len(tree)
     for element in _inside(tree, tables):
         if removed[element]:
@@ -158,7 +162,7 @@ def _tables(tree: Tree, removed: bytearray, block: bytearray) -> frozenset[int]:
         tag, table = tree.tags[element], nearest[tree.parents[element]]
         nearest[element] = element if tag == "table" else table
         if tag == "table":
-            layout.add(table)
+            frames.add(table)
             values = tree.attributes(element)
             if values.get("role") == "table" or values.get("data-table"):
                 data.add(element)
@@ -166,11 +170,16 @@ def _tables(tree: Tree, removed: bytearray, block: bytearray) -> frozenset[int]:
             cells.append(element)
             if " headers" in tree.start_tag(element) and "headers" in tree.attributes(element):
                 data.add(table)
-        elif tag in _COLUMNS:
+        elif tag == "caption":
             data.add(table)
+        elif tag in _COLUMNS:
+            with_columns.add(table)
+        elif tag == "form":
+            frames.add(table)
         elif tag not in INLINE and tag not in TABLE_PARTS:
             layout.add(table)
-    layout -= data
+    data |= with_columns if columns_decide else with_columns - frames
+    layout = (layout | frames) - data
     for cell in cells:
         block[cell] = nearest[cell] in layout
     return frozenset(tables) - layout

@@ -90,7 +90,7 @@ def _split(tree: Tree, title: str, profile: str, metadata: Metadata) -> Page:
     for element in tree.children(0):
         if tree.tags[element] == "head":
             removed[element : tree.lasts[element] + 1] = b"\1" * (tree.lasts[element] + 1 - element)
-    paragraphs, _ = segment(tree, tree.parts, removed)
+    paragraphs, _ = segment(tree, tree.parts, removed, columns_decide=False)
     cutoffs = (PAPER_CUTOFF, PAPER_CUTOFF) if profile == "paper" else (CUTOFF, TABLE_CUTOFF)
     return Page(tree, number(tree, tree.parts, paragraphs), title, profile, metadata=metadata, cutoffs=cutoffs)
 
