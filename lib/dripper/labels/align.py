@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance import LCSseq
 
+from dripper.labels.arrays import IntArray
 from dripper.labels.words import words_of
 
 # The bit matrix of the common subsequence takes one bit a pair of words: 1e9 pairs are 125 MB. Longer pairs (3 of the
@@ -55,13 +56,11 @@ def labels_from_text(block_texts: Sequence[str], text: str) -> npt.NDArray[np.bo
     return matched_shares([words_of(block) for block in block_texts], words_of(text)) >= 0.5
 
 
-def _ids(words: Sequence[str], vocabulary: dict[str, int]) -> npt.NDArray[np.int64]:
+def _ids(words: Sequence[str], vocabulary: dict[str, int]) -> IntArray:
     return np.array([vocabulary.setdefault(word, len(vocabulary)) for word in words], np.int64)
 
 
-def _common_subsequence(
-    flat: npt.NDArray[np.int64], text: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _common_subsequence(flat: IntArray, text: IntArray) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return which words of each side belong to the longest common subsequence; none at all if it is out of reach."""
     matched, used = np.zeros(len(flat), bool), np.zeros(len(text), bool)
     if len(flat) * len(text) <= MAX_WORD_PAIRS:
@@ -73,7 +72,7 @@ def _common_subsequence(
     return matched, used
 
 
-def _run_lengths(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+def _run_lengths(flags: npt.NDArray[np.bool_]) -> IntArray:
     """Return, at every position, the length of the run of equal flags that it belongs to."""
     if not len(flags):
         return np.zeros(0, np.int64)
@@ -81,14 +80,14 @@ def _run_lengths(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     return np.repeat(lengths, lengths)
 
 
-def _shingles(ids: npt.NDArray[np.int64]) -> set[tuple[int, ...]]:
+def _shingles(ids: IntArray) -> set[tuple[int, ...]]:
     """Return the 5-word shingles of a sequence in which -1 stands for a word that must not be part of any."""
     listed: list[int] = ids.tolist()
     shingles = {tuple(listed[at : at + SHINGLE_WORDS]) for at in range(len(listed) - SHINGLE_WORDS + 1)}
     return {shingle for shingle in shingles if -1 not in shingle}
 
 
-def _share_in(ids: npt.NDArray[np.int64], shingles: set[tuple[int, ...]]) -> float:
+def _share_in(ids: IntArray, shingles: set[tuple[int, ...]]) -> float:
     listed: list[int] = ids.tolist()
     own = [tuple(listed[at : at + SHINGLE_WORDS]) for at in range(len(listed) - SHINGLE_WORDS + 1)]
     return sum(shingle in shingles for shingle in own) / len(own) if shingles else 0.0

@@ -8,8 +8,8 @@ probability of being main changes. Posts of a forum and answers of a Q&A page ar
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from dripper.labels.arrays import FloatArray
 from dripper.settings import Wish
 
 
@@ -22,7 +22,7 @@ class Conventions(NamedTuple):
     comments: Wish = "auto"
     title: Wish = "auto"
 
-    def applied(self, probability: npt.NDArray[np.float64], parts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def applied(self, probability: FloatArray, parts: FloatArray) -> FloatArray:
         """Return the probabilities of `main` under the conventions, shape (n_blocks,).
 
         probability: (n_blocks,) of main, if nothing is asked for. parts: (n_blocks, 2), the probability that a block belongs to

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import LibController, ThreadpoolController
 
 from dripper.blocks.page import Page
-from dripper.labels.arrays import FloatArray
+from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.base import Labels
 from dripper.labels.conventions import AS_LEARNED, Conventions
 from dripper.labels.decode import decide, probabilities
@@ -67,7 +66,7 @@ class CpuLabeler:
 
 
 def probability_of_main(
-    weights: Weights, blocks: BlockSequence, words: npt.NDArray[np.int64], conventions: Conventions = AS_LEARNED
+    weights: Weights, blocks: BlockSequence, words: IntArray, conventions: Conventions = AS_LEARNED
 ) -> FloatArray:
     """Return the calibrated probability of every block to be main under the conventions; shape (n_blocks,).
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dripper.labels.arrays import FloatArray, IntArray
+
 # Probabilities are rounded to this grid, so that the last bit of a machine's exp() cannot turn a label.
 PROBABILITY_STEPS = 4096
 # Beyond it the probability is 0 or 1 on that grid anyway, and exp() could overflow.
@@ -27,9 +29,7 @@ class Decision:
     expected_f1: float
 
 
-def probabilities(
-    logits: npt.NDArray[np.float64], temperature: float = 1.0, shift: float = 0.0
-) -> npt.NDArray[np.float64]:
+def probabilities(logits: FloatArray, temperature: float = 1.0, shift: float = 0.0) -> FloatArray:
     """Return calibrated probabilities, shaped as the logits, as multiples of 1/4096.
 
     temperature and shift: fitted on validation pages; the logit becomes (logit - shift) / temperature.
@@ -38,7 +38,7 @@ def probabilities(
     return np.rint(probability * PROBABILITY_STEPS) / PROBABILITY_STEPS
 
 
-def decide(probability: npt.NDArray[np.float64], words: npt.NDArray[np.int64]) -> Decision:
+def decide(probability: FloatArray, words: IntArray) -> Decision:
     """Return the labels of highest expected F1 over words; blocks without words (images) go by the same cut.
 
     probability: (n_blocks,) of main. words: (n_blocks,) number of words, the weight of a block. The expectation of F1

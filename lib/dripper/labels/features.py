@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.blocks.page import Page
-from dripper.labels.arrays import FloatArray
+from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.group_features import NAMES as GROUP_NAMES
 from dripper.labels.group_features import group_features
 from dripper.labels.links import link_chars
@@ -53,7 +53,7 @@ class PageFeatures(NamedTuple):
     """
 
     blocks: BlockSequence
-    words: npt.NDArray[np.int64]
+    words: IntArray
 
 
 def page_features(page: Page) -> PageFeatures:
@@ -130,7 +130,7 @@ def _median(values: FloatArray) -> float:
     return float(ascending[(len(values) - 1) // 2] + ascending[len(values) // 2]) / 2
 
 
-def _since(flags: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _since(flags: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
     """Return, for every block, how many blocks ago the last flagged one was (itself: 0), and its index or -1."""
     index = np.arange(len(flags))
     last = np.maximum.accumulate(np.where(flags, index, -1))

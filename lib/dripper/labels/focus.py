@@ -6,7 +6,8 @@ teasers for a list, and the decoder takes what the network holds for likely. Rea
 """
 
 import numpy as np
-import numpy.typing as npt
+
+from dripper.labels.arrays import FloatArray, IntArray
 
 # Tried: shares of 0.35 to 0.85, odds of 2 to 50, several containers at once (docs/labeler_cpu.md). Of 0.5 and 0.6, 2 and 4,
 # all help on held-out pages and on other collections; higher odds cost lists more than they bring.
@@ -15,11 +16,11 @@ DOUBT = 4.0
 
 
 def focused(
-    probability: npt.NDArray[np.float64],
-    words: npt.NDArray[np.int64],
-    starts: npt.NDArray[np.int64],
-    ends: npt.NDArray[np.int64],
-) -> npt.NDArray[np.float64]:
+    probability: FloatArray,
+    words: IntArray,
+    starts: IntArray,
+    ends: IntArray,
+) -> FloatArray:
     """Return the probability of `main`, its odds divided by DOUBT outside the smallest container with MAIN_SHARE of the main words.
 
     probability: (n_blocks,), of each block alone, multiples of 2^-12. words: (n_blocks,). A block counts by its words times its

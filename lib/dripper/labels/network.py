@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
+
+from dripper.labels.arrays import FloatArray, IntArray
 
 Array = Any
 """An array of numpy or of JAX; the two have no common type."""
@@ -129,7 +130,7 @@ def weight_shapes(
     return shapes | {"output": (width // 2, 1), "output_bias": (1,)}
 
 
-def exact_weights(weights: Mapping[str, npt.NDArray[np.float64]], shape: Shape) -> dict[str, Array]:
+def exact_weights(weights: Mapping[str, FloatArray], shape: Shape) -> dict[str, Array]:
     """Return the weights as labelling needs them: float32, but for the first and the last layer.
 
     Raises ValueError where they are so large that sums of products might not be exact (the bound is Cauchy-Schwarz on
@@ -148,7 +149,7 @@ def exact_weights(weights: Mapping[str, npt.NDArray[np.float64]], shape: Shape) 
     return {name: value if name in unbounded else value.astype(np.float32) for name, value in weights.items()}
 
 
-def _check(weights: Mapping[str, npt.NDArray[np.float64]], name: str, length: float, limit: float) -> None:
+def _check(weights: Mapping[str, FloatArray], name: str, length: float, limit: float) -> None:
     bias = np.abs(weights.get(f"{name}_bias", np.zeros(1))).max()
     largest = length * np.linalg.norm(weights[name], axis=0).max() + bias
     if not largest < limit:
@@ -158,7 +159,7 @@ def _check(weights: Mapping[str, npt.NDArray[np.float64]], name: str, length: fl
 class ExactOperations:
     """The operations of labelling, on one page: floats on grids. starts, ends: those of :class:`BlockSequence`."""
 
-    def __init__(self, starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> None:
+    def __init__(self, starts: IntArray, ends: IntArray) -> None:
         # Neighbours mostly stand in the same container: its mean is taken once. Levels one after the other.
         starts_at, ends_at = starts.T, ends.T
         is_new = np.ones(starts_at.shape, bool)

@@ -9,9 +9,8 @@ pay for it.
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from dripper.labels.arrays import FloatArray
+from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.decode import decide, probabilities
 from dripper.labels.focus import focused
 from dripper.labels.network import BlockSequence
@@ -25,7 +24,7 @@ def considered(
     others: Callable[[], Sequence[FloatArray]],
     calibration: tuple[float, float],
     blocks: BlockSequence,
-    words: npt.NDArray[np.int64],
+    words: IntArray,
 ) -> FloatArray:
     """Return the probability of main of every block, calibrated and focused, shape (n_blocks,).
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 import numpy as np
-import numpy.typing as npt
 
 from dripper.datasets import DATA_SETS
+from dripper.labels.arrays import FloatArray
 from dripper.labels.second import DOUBTFUL
 from dripper.train.examples import Example
 from dripper.train.recipe import Recipe
@@ -90,7 +90,7 @@ def model_card(
     recipe: Recipe,
     folds: int,
     examples: Sequence[Example],
-    logits: Sequence[npt.NDArray[np.float64]],
+    logits: Sequence[FloatArray],
     calibration: Calibration,
     switched: Sequence[SwitchScore],
     cpu_seconds: float,
@@ -133,8 +133,8 @@ def _data_sets(examples: Sequence[Example]) -> str:
     return _table(("data set", "licence", "pages"), [(name, DATA_SETS[name].licence, n) for name, n in counts.items()])
 
 
-def _scores(examples: Sequence[Example], scores: npt.NDArray[np.float64], ceiling: npt.NDArray[np.float64]) -> str:
-    def by(values: npt.NDArray[np.float64]) -> Mapping[str, tuple[int, float]]:
+def _scores(examples: Sequence[Example], scores: FloatArray, ceiling: FloatArray) -> str:
+    def by(values: FloatArray) -> Mapping[str, tuple[int, float]]:
         return mean_by(examples, values, lambda example: " ".join((example.key[0], example.page_type)).strip())
 
     ceilings = by(ceiling)

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu import standardised
 from dripper.labels.features import KIND_NAMES, NAMES
 from dripper.labels.weights import Weights
@@ -15,8 +15,8 @@ from dripper.train.recipe import Recipe
 class Blanks(NamedTuple):
     """For every feature made of class and id names, or of metadata, its standardised value where there are none; else NaN."""
 
-    names: npt.NDArray[np.float64]
-    metadata: npt.NDArray[np.float64]
+    names: FloatArray
+    metadata: FloatArray
 
 
 def blanks_of(weights: Weights) -> Blanks:

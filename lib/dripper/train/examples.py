@@ -12,6 +12,7 @@ from dripper.datasets import LabelledPage
 from dripper.errors import PageError
 from dripper.html import preprocess
 from dripper.labels.align import matched_shares
+from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.features import NAMES, PageFeatures, page_features
 from dripper.labels.network import BlockSequence
 from dripper.labels.words import words_of
@@ -39,8 +40,8 @@ class Example:
     host: str
     page_type: str
     blocks: BlockSequence
-    words: npt.NDArray[np.int64]
-    matched: npt.NDArray[np.float64]
+    words: IntArray
+    matched: FloatArray
     truth_words: int
     title: npt.NDArray[np.bool_]
     comments: npt.NDArray[np.bool_]
@@ -131,7 +132,7 @@ def title_block(page: PageFeatures) -> npt.NDArray[np.bool_]:
     return found
 
 
-def left_out_comments(page: PageFeatures, matched: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+def left_out_comments(page: PageFeatures, matched: FloatArray) -> npt.NDArray[np.bool_]:
     """Return the blocks that markup or a heading calls comments and the truth leaves out; none where that is hardly any text
     or most of the page (`<body class="has-comments">`).
     """

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu import given, score_blocks, second_opinions, standardised
 from dripper.labels.features import NAMES
 from dripper.labels.network import WEIGHT_STEPS
@@ -82,10 +82,10 @@ def network_of(example: Example, networks: Sequence[Weights | None]) -> Weights:
     return network
 
 
-def held_out_logits(examples: Sequence[Example], networks: Sequence[Weights | None]) -> list[npt.NDArray[np.float64]]:
+def held_out_logits(examples: Sequence[Example], networks: Sequence[Weights | None]) -> list[FloatArray]:
     """Return the logits of every example, shape (1 + others, n_blocks), from the networks that saw no page of its site."""
 
-    def logits(example: Example) -> npt.NDArray[np.float64]:
+    def logits(example: Example) -> FloatArray:
         weights = network_of(example, networks)
         page = given(weights, example.blocks)
         return np.stack([score_blocks(weights, page)[0], *second_opinions(weights, page)])

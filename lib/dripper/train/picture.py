@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.figure import Figure
+
+from dripper.labels.arrays import FloatArray
 
 BINS = 10
 
 
 def draw_reliability(
     blocks: Sequence[tuple[float, float, int]],
-    confidence: npt.NDArray[np.float64],
-    f1: npt.NDArray[np.float64],
+    confidence: FloatArray,
+    f1: FloatArray,
     path: Path,
 ) -> None:
     """Write a PNG: left the blocks' probabilities, right the pages' confidence in ten equal groups, both against what came true.

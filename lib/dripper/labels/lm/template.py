@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.errors import MachineError
+from dripper.labels.arrays import IntArray
 from dripper.labels.lm.answer import AnswerForm
 
 Encode = Callable[[str], list[int]]
@@ -25,10 +26,10 @@ class Template:
     tokens: (length,) int64, HOLE where a label goes. holes: (N,) int64, the positions of the labels.
     """
 
-    tokens: npt.NDArray[np.int64]
-    holes: npt.NDArray[np.int64]
+    tokens: IntArray
+    holes: IntArray
 
-    def filled(self, labels: npt.NDArray[np.int64]) -> list[int]:
+    def filled(self, labels: IntArray) -> list[int]:
         """Return the tokens with the N label tokens in the holes."""
         tokens = self.tokens.copy()
         tokens[self.holes] = labels
@@ -67,7 +68,7 @@ class Templates:
             raise self._unfit(f"an answer for {n_blocks} blocks has {len(holes)} places for labels")
         return Template(tokens, holes)
 
-    def labels(self, main: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    def labels(self, main: npt.NDArray[np.bool_]) -> IntArray:
         """Return the label tokens of main or not, shape as given."""
         return np.where(main, self.main, self.other)
 
