@@ -88,6 +88,14 @@ def test_a_declaration_is_obeyed_even_where_it_is_wrong() -> None:
     assert decode(b"caf\xe9!", "text/html; charset=utf-8").text == "caf\ufffd!"
 
 
+@pytest.mark.parametrize("name", [name for name in TEXTS if name != "utf-8"])
+def test_what_is_utf_8_beyond_doubt_is_decoded_so_whatever_it_says(name: str) -> None:
+    payload = f"<meta charset={name}><p>{TEXTS[name] * 20}".encode()
+    for content_type in (f"text/html; charset={name}", "text/html", None):
+        assert decode(payload, content_type) == Decoded(payload.decode(), "utf-8", "detector")
+    assert decode(payload[:-2]).encoding == "utf-8"
+
+
 def test_a_few_characters_of_utf_8_do_not_make_a_page_utf_8() -> None:
     payload = "le café est fermé; ".encode("cp1252") * 5 + "déjà vu ".encode() * 20
     assert decode(payload).encoding == "windows-1252"

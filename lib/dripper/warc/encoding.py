@@ -1,5 +1,5 @@
 """From bytes to text, as browsers do it: the WHATWG encoding and HTML standards, and a detector where a page says
-nothing."""
+nothing, or what cannot be."""
 
 import codecs
 import re
@@ -24,6 +24,11 @@ from 128 KiB. Whole pages: uchardet in resiliparse 972, cchardet 927, charset-no
 _MOSTLY_UTF8 = 20
 """So many characters of several bytes for one error, and an undeclared page is UTF-8: one cut in half in a `title` is
 common."""
+
+_SURELY_UTF8 = 10
+"""So many bytes that continue a character and no error: a page is UTF-8, whatever it says. Of ten frequent characters in GBK, which
+has the likeliest pairs, all are such by chance once in 10^7. Of 8,042 labelled pages 405 say another encoding, 322 of them of
+a set that was stored so: their archivists, and peers of ours, take them for UTF-8."""
 
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
@@ -53,7 +58,8 @@ def decode(payload: bytes, content_type: str | None = None) -> Decoded:
 
     Order (HTML standard 13.2.3.2, encoding standard 4 and 6): byte order mark, `charset` of the HTTP header
     `content_type`, `meta` or XML declaration, then UTF-8 if the bytes are, then chardetng, Firefox's detector. A
-    declaration is obeyed even where it is wrong, as in browsers; one that names no encoding is passed over.
+    declaration is obeyed even where it is wrong, as in browsers, but for one: what is UTF-8 beyond doubt is decoded as such
+    (source `detector`), for a page saved as UTF-8 keeps the declaration of its server. One that names no encoding is passed over.
 
     >>> decode(b"caf\\xe9", "text/html; charset=ISO-8859-1")
     Decoded(text='café', encoding='windows-1252', source='http')
@@ -78,11 +84,18 @@ def _named(payload: bytes, content_type: str | None) -> tuple[bytes, str, Source
     for mark, encoding in _BOMS:
         if payload.startswith(mark):
             return payload[len(mark) :], encoding, "bom"
+    name, source = _declared(payload, content_type)
+    if name is None:
+        return payload, _detected(payload), "detector"
+    if name != "utf-8" and _is_surely_utf8(payload):
+        return payload, "utf-8", "detector"
+    return payload, name, source
+
+
+def _declared(payload: bytes, content_type: str | None) -> tuple[str | None, Source]:
     if name := _name(charset_of((content_type or "").encode("utf-8", "replace"))):
-        return payload, name, "http"
-    if name := _meta_name(payload):
-        return payload, name, "meta"
-    return payload, _detected(payload), "detector"
+        return name, "http"
+    return _meta_name(payload), "meta"
 
 
 def _name(label: str | None) -> str | None:
@@ -97,6 +110,15 @@ def _meta_name(payload: bytes) -> str | None:
     if name in ("utf-16le", "utf-16be"):
         return "utf-8"
     return "windows-1252" if name == "x-user-defined" else name
+
+
+def _is_surely_utf8(payload: bytes) -> bool:
+    try:
+        # But for a last character that is not whole.
+        text, length = codecs.utf_8_decode(payload, "strict", False)
+    except UnicodeDecodeError:
+        return False
+    return length - len(text) >= _SURELY_UTF8
 
 
 def _detected(payload: bytes) -> str:
