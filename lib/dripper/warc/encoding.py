@@ -27,8 +27,8 @@ common."""
 
 _SURELY_UTF8 = 10
 """So many bytes that continue a character and no error: a page is UTF-8, whatever it says. Of ten frequent characters in GBK, which
-has the likeliest pairs, all are such by chance once in 10^7. Of 8,042 labelled pages 405 say another encoding, 322 of them of
-a set that was stored so: their archivists, and peers of ours, take them for UTF-8."""
+has the likeliest pairs, all are such by chance once in 10^7. Of 8,124 labelled pages 378 say another encoding, 322 of them in one
+set, stored so by those who collected them; of 591 pages in archives none does."""
 
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
