@@ -42,16 +42,19 @@ def test_where_blocks_begin_and_end(html, blocks):
     assert texts(html) == blocks
 
 
-FRAMES = [
-    (
-        "<table><col><tr><td>menu<td><h1>title</h1>text<table><tr><td>b<td>c</table></table>",
-        ["menu", "title", "text", "b c"],
-    ),
-    ("<table><colgroup><col></colgroup><tr><td>menu<td><p>text<form>search</form></table>", ["menu", "text", "search"]),
-]
-
-
-@pytest.mark.parametrize(("html", "blocks"), FRAMES)
+@pytest.mark.parametrize(
+    ("html", "blocks"),
+    [
+        (
+            "<table><col><tr><td>menu<td><h1>title</h1>text<table><tr><td>b<td>c</table></table>",
+            ["menu", "title", "text", "b c"],
+        ),
+        (
+            "<table><colgroup><col></colgroup><tr><td>menu<td><p>text<form>search</form></table>",
+            ["menu", "text", "search"],
+        ),
+    ],
+)
 def test_columns_alone_do_not_make_a_single_block_of_a_page_laid_out_in_a_table(html, blocks):
     assert texts(html) == texts(html, "paper") == blocks
     assert texts(html, "mineru-1.1") == [" ".join(blocks)]

@@ -1,5 +1,5 @@
-"""Where blocks begin and end (the block rules of MinerU-HTML 1.1, which every profile shares; Dripper paper 3.2 step
-3, A.10).
+"""Where blocks begin and end (the block rules of MinerU-HTML 1.1, which every profile shares, but for `columns_decide`;
+Dripper paper 3.2 step 3, A.10).
 
 An element is a *block* unless it is one of the INLINE names; a cell is one only in a layout table, a list item only
 in a layout list. Elements without a block inside become one paragraph each, tables of data and plain lists as a
@@ -42,7 +42,7 @@ class Kinds(NamedTuple):
 
 
 def segment(
-    tree: Tree, texts: list[str], removed: bytearray, columns_decide: bool = True
+    tree: Tree, texts: list[str], removed: bytearray, *, columns_decide: bool
 ) -> tuple[list[Paragraph], list[int]]:
     """Return the paragraphs of the page in the order in which they end, and the elements that were split.
 
@@ -154,7 +154,9 @@ def _marked(tree: Tree, attribute: str, value: str) -> set[int]:
 def _tables(tree: Tree, removed: bytearray, block: bytearray, columns_decide: bool) -> frozenset[int]:
     """Return the tables of data, and mark the cells of all others (layout) as blocks."""
     tables = [i for i, tag in enumerate(tree.tags) if tag == "table" and not removed[i]]
-    data, with_columns, frames, layout, cells = set[int](), set[int](), set[int](), set[int](), list[int]()
+    data, layout, cells = set[int](), set[int](), list[int]()
+    # Tables with `col`; those that frame something: another table or a form.
+    with_columns, with_frames = set[int](), set[int]()
     nearest = [-1] * len(tree)
     for element in _inside(tree, tables):
         if removed[element]:
@@ -162,7 +164,7 @@ def _tables(tree: Tree, removed: bytearray, block: bytearray, columns_decide: bo
         tag, table = tree.tags[element], nearest[tree.parents[element]]
         nearest[element] = element if tag == "table" else table
         if tag == "table":
-            frames.add(table)
+            with_frames.add(table)
             values = tree.attributes(element)
             if values.get("role") == "table" or values.get("data-table"):
                 data.add(element)
@@ -175,11 +177,11 @@ def _tables(tree: Tree, removed: bytearray, block: bytearray, columns_decide: bo
         elif tag in _COLUMNS:
             with_columns.add(table)
         elif tag == "form":
-            frames.add(table)
+            with_frames.add(table)
         elif tag not in INLINE and tag not in TABLE_PARTS:
             layout.add(table)
-    data |= with_columns if columns_decide else with_columns - frames
-    layout = (layout | frames) - data
+    data |= with_columns if columns_decide else with_columns - with_frames
+    layout = (layout | with_frames) - data
     for cell in cells:
         block[cell] = nearest[cell] in layout
     return frozenset(tables) - layout

@@ -42,7 +42,7 @@ def preprocess_exactly(html: bytes, limits: ParserLimits) -> ExactPage:
     """Return the page, given as UTF-8, as MinerU-HTML 1.1.2 simplifies it. Raises PageError(PARSE_FAILED) where it raises."""
     source = read_source(html, limits)
     tree, texts = source.tree, source.texts
-    paragraphs, entered = segment(tree, texts, source.removed)
+    paragraphs, entered = segment(tree, texts, source.removed, columns_decide=True)
     survivors = _survivors(source, paragraphs, entered)
     parts = _reparsed(source)
     short = ShortTags(tree.names, partial(_CONTROL.sub, "\ufffd") if source.has_forbidden else str)

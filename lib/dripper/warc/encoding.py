@@ -87,7 +87,7 @@ def _named(payload: bytes, content_type: str | None) -> tuple[bytes, str, Source
     name, source = _declared(payload, content_type)
     if name is None:
         return payload, _detected(payload), "detector"
-    if name != "utf-8" and _is_surely_utf8(payload):
+    if name != "utf-8" and (_continuing_bytes(payload) or 0) >= _SURELY_UTF8:
         return payload, "utf-8", "detector"
     return payload, name, source
 
@@ -112,24 +112,21 @@ def _meta_name(payload: bytes) -> str | None:
     return "windows-1252" if name == "x-user-defined" else name
 
 
-def _is_surely_utf8(payload: bytes) -> bool:
+def _detected(payload: bytes) -> str:
+    if _continuing_bytes(payload) is not None:
+        return "utf-8"
+    text = payload.decode("utf-8", "replace")
+    is_utf8 = len(payload) - len(text) > _MOSTLY_UTF8 * text.count("\ufffd")
+    return "utf-8" if is_utf8 else _guess(payload)
+
+
+def _continuing_bytes(payload: bytes) -> int | None:
+    """Return how many bytes continue a character, None where it is not UTF-8; a last character that is not whole is passed over."""
     try:
-        # But for a last character that is not whole.
         text, length = codecs.utf_8_decode(payload, "strict", False)
     except UnicodeDecodeError:
-        return False
-    return length - len(text) >= _SURELY_UTF8
-
-
-def _detected(payload: bytes) -> str:
-    try:
-        # But for a last character that is not whole.
-        codecs.utf_8_decode(payload, "strict", False)
-    except UnicodeDecodeError:
-        text = payload.decode("utf-8", "replace")
-        is_utf8 = len(payload) - len(text) > _MOSTLY_UTF8 * text.count("\ufffd")
-        return "utf-8" if is_utf8 else _guess(payload)
-    return "utf-8"
+        return None
+    return length - len(text)
 
 
 def _is_utf8(payload: bytes) -> bool:
