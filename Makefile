@@ -21,7 +21,7 @@ help:
 	@echo "make bench-lm the labeler lm on vLLM: its decoders against each other, the stage against no Spark, stages that overlap"
 	@echo "make install  $(VENV) with the package and all its extras but gpu"
 
-$(VENV)/base: setup.py conf/constraints.txt
+$(VENV)/base: setup.py conf/constraints.txt lib/dripper/labels/exact_c.c
 	@sh conf/preflight.sh > /dev/null
 	@echo "installing into $(VENV) (1 to 3 minutes)"
 	@test -x $(BIN)/python || "$$(sh conf/preflight.sh)" -m venv $(VENV)
@@ -53,7 +53,7 @@ test: $(VENV)/all
 # Beside the sources, which stay what runs: compiled modules in their place would hide every change made to them.
 COMPILED := $(CURDIR)/$(VENV)/compiled
 
-$(COMPILED): $(VENV)/all setup.py conf/mypyc.ini $(shell find lib/dripper -name '*.py')
+$(COMPILED): $(VENV)/all setup.py conf/mypyc.ini $(shell find lib/dripper -name '*.py' -o -name '*.c')
 	@{ command -v "$${CC:-cc}" || command -v gcc; } > /dev/null || { echo "compiling needs a C compiler (gcc, clang)"; exit 1; }
 	@echo "compiling into $(VENV)/compiled (1 minute)"
 	@rm -rf build $@
@@ -67,7 +67,7 @@ test-compiled: $(COMPILED)
 
 wheel: $(VENV)/all
 	@rm -rf build dist
-	@$(PIP) wheel $(PINNED) --no-deps --no-build-isolation --wheel-dir dist .
+	@DRIPPER_COMPILE=$${DRIPPER_COMPILE:-0} $(PIP) wheel $(PINNED) --no-deps --no-build-isolation --wheel-dir dist .
 	@rm -rf build
 
 # The tokenizer of the models, 11 MB, Apache-2.0: of the registries only npm's has it. Without npm its tests are skipped.
@@ -123,4 +123,4 @@ report: $(VENV)/all
 	$(BIN)/python -m dripper.eval --data $(DATA) --output report
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-vllm $(OUTPUT) build dist lib/*.egg-info
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-vllm $(OUTPUT) build dist lib/*.egg-info lib/dripper/labels/*.so

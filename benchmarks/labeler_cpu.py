@@ -31,6 +31,7 @@ import dripper
 from dripper.datasets import LabelledPage, Role, names_with, read_pages
 from dripper.html import preprocess
 from dripper.labels.cpu import CpuLabeler
+from dripper.labels.exact import IN_C
 from dripper.labels.features import page_features
 from dripper.markup import scan
 from dripper.warc import decode
@@ -100,7 +101,8 @@ def timed(times: Times, name: str, work: Callable[[Input], Result], argument: In
 def report(times: Times, pages: Sequence[LabelledPage], blocks: Sequence[int], weights: str) -> None:
     """Print milliseconds a page by stage, and the ratios to the peers, by set and by size too."""
     print(f"{len(blocks)} pages, {np.mean(blocks):.0f} blocks a page; weights {weights}; numpy {np.__version__};")
-    print("compiled; " if Path(str(scan.__file__)).suffix != ".py" else "plain Python, nothing compiled; ", end="")
+    print("compiled" if Path(str(scan.__file__)).suffix != ".py" else "plain Python", end=", ")
+    print("networks in C" if IN_C else "networks in numpy", end="; ")
     print(", ".join(f"{name} {version(name)}" for name in PEERS) + "\n")
     print(f"{'CPU ms a page':32}{'mean':>8}{'median':>8}{'95 %':>8}")
     for name, seconds in times.items():

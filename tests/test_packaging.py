@@ -4,8 +4,10 @@ import ast
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import zipfile
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
@@ -101,32 +103,64 @@ def test_every_dependency_is_pinned(setup_py: dict[str, Any]) -> None:
     assert needed - pinned == set()
 
 
-def test_the_wheel_holds_the_package_and_its_data(tmp_path: Path) -> None:
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pip",
-            "wheel",
-            "-q",
-            "--no-deps",
-            "--no-build-isolation",
-            "-w",
-            str(tmp_path),
-            str(ROOT),
-        ],
-        check=True,
+def wheel_built(folder: Path, **environment: str) -> tuple[str, list[str]]:
+    """Build the package's wheel; return its name, and those of the files in it."""
+    # A copy: `build` and what is compiled in place would serve the next build.
+    source = shutil.copytree(
+        ROOT, folder / "source", ignore=shutil.ignore_patterns(".*", "build", "tests", "*.so", "*.egg-info")
+    )
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(folder),
+        str(source),
+    ]
+    subprocess.run(build, check=True, capture_output=True, cwd=folder, env=os.environ | environment)
+    (wheel,) = folder.glob("*.whl")
+    return wheel.name, zipfile.ZipFile(wheel).namelist()
+
+
+def test_a_wheel_of_nothing_compiled_runs_everywhere(tmp_path: Path) -> None:
+    name, files = wheel_built(tmp_path, DRIPPER_COMPILE="0")
+    assert name == f"dripper_spark-{dripper.__version__}-py3-none-any.whl"
+    for part in (
+        "dripper/py.typed",
+        "dripper/spark/log4j2.properties",
+        "dripper/labels/cpu_weights.npz",
+        "licenses/LICENSE",
+    ):
+        assert any(file.endswith(part) for file in files), part
+    assert [file for file in files if "tests/" in file or file.endswith((".so", ".c"))] == []
+
+
+def test_what_is_written_in_c_is_compiled_where_there_is_a_compiler(tmp_path: Path) -> None:
+    for compiler, there in (
+        (os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc"), True),
+        ("false", False),
+    ):
+        if compiler is None:
+            pytest.skip("no C compiler on this machine")
+        (tmp_path / str(there)).mkdir()
+        _, files = wheel_built(tmp_path / str(there), DRIPPER_COMPILE="", CC=compiler)
+        assert any(re.fullmatch(r"dripper/labels/exact_c\..*\.(so|pyd)", file) for file in files) == there
+
+
+def test_a_wrong_wish_to_compile_says_what_can_be_wished() -> None:
+    told = subprocess.run(
+        [sys.executable, str(ROOT / "setup.py"), "--name"],
+        env=os.environ | {"DRIPPER_COMPILE": "yes"},
         capture_output=True,
-        cwd=tmp_path,
+        text=True,
+        check=False,
     )
-    (wheel,) = tmp_path.glob("*.whl")
-    assert wheel.name.startswith(f"dripper_spark-{dripper.__version__}-py3-none-any")
-    listed = subprocess.run(
-        [sys.executable, "-m", "zipfile", "-l", str(wheel)], capture_output=True, text=True, check=True
-    )
-    for name in ("dripper/py.typed", "dripper/spark/log4j2.properties", "dripper/labels/", ".npz", "licenses/LICENSE"):
-        assert name in listed.stdout
-    assert "tests/" not in listed.stdout
+    assert told.returncode == 1
+    assert told.stderr.splitlines()[-1] == "DRIPPER_COMPILE must be 0 or 1, or not set; it is 'yes'"
 
 
 def test_what_is_compiled_exists(setup_py: dict[str, Any]) -> None:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dripper.labels.network import ExactOperations, exact_weights, forward, snap
+from dripper.labels.exact import operations, snap
+from dripper.labels.network import exact_weights, forward
 from train.made import made_example
 
 pytest.importorskip("jax", reason="needs the extra [train]")
@@ -25,7 +26,7 @@ def test_packed_pages_give_the_logits_of_single_pages() -> None:
     packed = np.asarray(forward(weights, RECIPE.shape, batch.blocks.features, do))
     offset = 0
     for example in examples:
-        exact = ExactOperations(example.blocks.starts, example.blocks.ends)
+        exact = operations(example.blocks.starts, example.blocks.ends)
         alone = forward(exact_matrices, RECIPE.shape, snap(example.blocks.features.copy()), exact)
         # Training does not round: what is allowed is the rounding of labelling, 1/256 an activation, through ten layers.
         assert np.allclose(packed[offset : offset + len(alone)], alone, atol=0.05)

@@ -17,8 +17,9 @@ from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.base import Labels
 from dripper.labels.conventions import AS_LEARNED, Conventions
 from dripper.labels.decode import decide, probabilities
+from dripper.labels.exact import operations, snap
 from dripper.labels.features import NAMES, PageFeatures, page_features
-from dripper.labels.network import Array, BlockSequence, ExactOperations, forward, main_logits, snap, states
+from dripper.labels.network import Array, BlockSequence, Operations, forward, main_logits, states
 from dripper.labels.second import considered
 from dripper.labels.weights import Weights, load_weights
 
@@ -83,12 +84,12 @@ class Given(NamedTuple):
     """One page as the networks see it. features: (n_blocks, n_features), standardised, on the grid. do: what is done with them."""
 
     features: Array
-    do: ExactOperations
+    do: Operations
 
 
 def given(weights: Weights, blocks: BlockSequence) -> Given:
     """Return a page, whose features are raw, as the networks see it."""
-    return Given(snap(standardised(weights, blocks.features)), ExactOperations(blocks.starts, blocks.ends))
+    return Given(snap(standardised(weights, blocks.features)), operations(blocks.starts, blocks.ends))
 
 
 def score_blocks(weights: Weights, page: Given, *, switch: bool = False) -> tuple[FloatArray, FloatArray]:

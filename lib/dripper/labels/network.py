@@ -1,7 +1,7 @@
 """The network that scores blocks: dilated separable convolutions over the sequence, and means over block containers.
 
-One definition of the layers serves labelling (numpy, here) and training (JAX, `dripper.train.packed`): what differs is
-behind :class:`Operations`.
+One definition of the layers serves labelling (`dripper.labels.exact`) and training (JAX, `dripper.train.packed`): what differs
+is behind :class:`Operations`.
 
 Labelling gives the same bits on every machine. Sums of floats depend on their order, and each processor's BLAS has its
 own; so weights and activations are rounded to dyadic grids (2^-10 and 2^-8), coarse enough for every sum of products to
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dripper.labels.arrays import FloatArray, IntArray
+from dripper.labels.arrays import FloatArray
 
 Array = Any
 """An array of numpy or of JAX; the two have no common type."""
@@ -33,11 +33,6 @@ EPSILON = 2.0**-10
 # 2^-16), so exact in every order as long as the sum of the absolute products stays under 2^6 (2^8).
 _PRODUCT_LIMIT = 2.0**24 / (WEIGHT_STEPS * ACTIVATION_STEPS)
 _POOLED_PRODUCT_LIMIT = 2.0**24 / (WEIGHT_STEPS * POOLED_STEPS)
-# Adding and taking away 1.5·2^(52-8) leaves a float64 rounded to multiples of 2^-8, ties to even, in two operations;
-# 1.5·2^(23-8) does it to a float32.
-_ROUNDER_64 = 1.5 * 2.0**52 / ACTIVATION_STEPS
-_ROUNDER_32 = np.float32(1.5 * 2.0**23 / ACTIVATION_STEPS)
-_POOLED_ROUNDER = 1.5 * 2.0**52 / POOLED_STEPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +59,10 @@ class BlockSequence(NamedTuple):
 
 
 class Operations(Protocol):
-    """What numpy and JAX do differently. x: (n_blocks, any number of columns), which may be overwritten."""
+    """What labelling and training do differently. x: (n_blocks, any number of columns), which may be overwritten."""
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias, on the grid of activations (training: on none)."""
+        """Return x @ matrix + bias, on the grid of activations (training: on none). bias: of each column, or 0."""
 
     def rectify(self, x: Array) -> Array:
         """Return max(x, 0)."""
@@ -154,73 +149,3 @@ def _check(weights: Mapping[str, FloatArray], name: str, length: float, limit: f
     largest = length * np.linalg.norm(weights[name], axis=0).max() + bias
     if not largest < limit:
         raise ValueError(f"weight {name} is too large for exact sums: {largest:.0f}, limit {limit:.0f}")
-
-
-class ExactOperations:
-    """The operations of labelling, on one page: floats on grids. starts, ends: those of :class:`BlockSequence`."""
-
-    def __init__(self, starts: IntArray, ends: IntArray) -> None:
-        # Neighbours mostly stand in the same container: its mean is taken once. Levels one after the other.
-        starts_at, ends_at = starts.T, ends.T
-        is_new = np.ones(starts_at.shape, bool)
-        is_new[:, 1:] = (starts_at[:, 1:] != starts_at[:, :-1]) | (ends_at[:, 1:] != ends_at[:, :-1])
-        self._own = (np.cumsum(is_new).reshape(is_new.shape) - 1).T
-        self._levels = np.nonzero(is_new)[0]
-        self._sizes = (ends_at[is_new] - starts_at[is_new]).astype(np.float64)[:, None]
-        self._n_levels = starts.shape[1]
-        self._starts, self._ends = (part.T[is_new] * self._n_levels + self._levels for part in (starts, ends))
-
-    def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias on the grid, as float32. float64 where the matrix is: |result| under 2^43 then."""
-        y = x.astype(matrix.dtype, copy=False) @ matrix
-        y += bias
-        return snap(y).astype(np.float32, copy=False)
-
-    def rectify(self, x: Array) -> Array:
-        """Return max(x, 0), in place."""
-        return np.maximum(x, 0, out=x)
-
-    def normalise(self, x: Array) -> Array:
-        """Return x, every row divided by its root mean square, on the grid."""
-        exact = x.astype(np.float64)
-        mean_square = np.einsum("ij,ij->i", exact, exact) / x.shape[1]
-        return snap(x * (1 / np.sqrt(mean_square + EPSILON)).astype(np.float32)[:, None])
-
-    def convolve(self, x: Array, taps: Array, dilation: int) -> Array:
-        """Return the dilated convolution, a filter for each column, on the grid."""
-        y = x * taps[1]
-        if dilation < len(x):
-            y[dilation:] += x[:-dilation] * taps[0]
-            y[:-dilation] += x[dilation:] * taps[2]
-        return snap(y)
-
-    def container_means(self, x: Array, bias: Array) -> Array:
-        """Return the means, with bias, rectified and clipped, on the coarser grid."""
-        sums = np.zeros((len(x) + 1, x.shape[1]))
-        sums[1:] = x
-        # numpy sums column by column; two at a time, as if they were one complex number, take half the time or less.
-        pairs = sums.view(np.complex128)
-        np.cumsum(pairs, axis=0, out=pairs)
-        # A row for each pair of block and level, so that each range costs two copies of neighbouring numbers.
-        columns = x.shape[1] // self._n_levels
-        rows = sums.reshape(-1, columns)
-        means = rows.take(self._ends, axis=0)
-        means -= rows.take(self._starts, axis=0)
-        means /= self._sizes
-        means += np.reshape(bias, (-1, columns))[self._levels]
-        np.clip(means, 0, POOLED_LIMIT, out=means)
-        means += _POOLED_ROUNDER
-        means -= _POOLED_ROUNDER
-        return means.astype(np.float32).take(self._own, axis=0).reshape(x.shape)
-
-    def drop(self, x: Array) -> Array:
-        """Return x: nothing is disturbed."""
-        return x
-
-
-def snap(x: Array) -> Array:
-    """Round to multiples of 1/256, in place; |x| must be under 2^43, under 2^14 as float32."""
-    rounder = _ROUNDER_32 if x.dtype == np.float32 else _ROUNDER_64
-    x += rounder
-    x -= rounder
-    return x
