@@ -21,7 +21,7 @@ help:
 	@echo "make bench-lm the labeler lm on vLLM: its decoders against each other, the stage against no Spark, stages that overlap"
 	@echo "make install  $(VENV) with the package and all its extras but gpu"
 
-$(VENV)/base: setup.py conf/constraints.txt lib/dripper/labels/exact_c.c
+$(VENV)/base: setup.py conf/constraints.txt $(wildcard lib/dripper/*/*.c)
 	@sh conf/preflight.sh > /dev/null
 	@echo "installing into $(VENV) (1 to 3 minutes)"
 	@test -x $(BIN)/python || "$$(sh conf/preflight.sh)" -m venv $(VENV)
@@ -123,4 +123,4 @@ report: $(VENV)/all
 	$(BIN)/python -m dripper.eval --data $(DATA) --output report
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-vllm $(OUTPUT) build dist lib/*.egg-info lib/dripper/labels/*.so
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-vllm $(OUTPUT) build dist lib/*.egg-info lib/dripper/*/*.so

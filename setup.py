@@ -125,8 +125,9 @@ COMPILED = {
     "markdown": ("convert", "formulas", "layout"),
     "markup": ("document", "limits", "metadata", "scan", "tags", "tree"),
 }
+WRITTEN_IN_C = ("labels/characters_c", "labels/exact_c", "markup/scan_c")
 # Vectorised, but each operation rounds by itself, as numpy's do (Microsoft's compiler does that unasked).
-EXACT_C = [] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fopenmp-simd"]
+C = [] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fopenmp-simd"]
 
 
 def extensions() -> list[Extension]:
@@ -134,10 +135,16 @@ def extensions() -> list[Extension]:
     if COMPILE == "0" or {"egg_info", "dist_info"} & set(sys.argv):
         return []
     os.chdir(HERE)
-    in_c = Extension(
-        "dripper.labels.exact_c", ["lib/dripper/labels/exact_c.c"], extra_compile_args=EXACT_C, optional=COMPILE != "1"
-    )
-    return [in_c, *compiled_by_mypyc()] if COMPILE == "1" else [in_c]
+    in_c = [
+        Extension(
+            f"dripper.{name}".replace("/", "."),
+            [f"lib/dripper/{name}.c"],
+            extra_compile_args=C,
+            optional=COMPILE != "1",
+        )
+        for name in WRITTEN_IN_C
+    ]
+    return [*in_c, *compiled_by_mypyc()] if COMPILE == "1" else in_c
 
 
 def compiled_by_mypyc() -> list[Extension]:
@@ -164,10 +171,10 @@ setup(
     package_dir={"": "lib"},
     packages=find_packages("lib"),
     package_data={
-        "dripper": ["py.typed"],
+        "dripper": ["py.typed", "*/*.pyi"],
         "dripper.spark": ["log4j2.properties"],
         "dripper.eval": ["*.j2"],
-        "dripper.labels": ["**/*.npz", "**/*.json", "*.pyi"],
+        "dripper.labels": ["**/*.npz", "**/*.json"],
     },
     install_requires=RUN,
     extras_require={"spark": SPARK, "test": TEST, "train": TRAIN, "eval": EVAL, "bench": BENCH, "lm": LM, "gpu": GPU},

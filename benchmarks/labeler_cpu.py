@@ -102,7 +102,7 @@ def report(times: Times, pages: Sequence[LabelledPage], blocks: Sequence[int], w
     """Print milliseconds a page by stage, and the ratios to the peers, by set and by size too."""
     print(f"{len(blocks)} pages, {np.mean(blocks):.0f} blocks a page; weights {weights}; numpy {np.__version__};")
     print("compiled" if Path(str(scan.__file__)).suffix != ".py" else "plain Python", end=", ")
-    print("networks in C" if IN_C else "networks in numpy", end="; ")
+    print("with the modules in C" if IN_C else "without those in C", end="; ")
     print(", ".join(f"{name} {version(name)}" for name in PEERS) + "\n")
     print(f"{'CPU ms a page':32}{'mean':>8}{'median':>8}{'95 %':>8}")
     for name, seconds in times.items():

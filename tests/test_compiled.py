@@ -15,7 +15,7 @@ import pytest
 import dripper
 from conftest import ROOT
 from dripper.html import PROFILES, Page, preprocess
-from dripper.labels import exact
+from dripper.labels import characters, exact
 from dripper.markup import scan
 from labelled import labelled_pages, pages
 
@@ -33,11 +33,12 @@ GARBAGE = [
 EXTRACT_ALL = """
 import json, sys
 from dataclasses import asdict
-sys.modules["dripper.labels.exact_c"] = None
+for name in ("labels.characters_c", "labels.exact_c", "markup.scan_c"):
+    sys.modules[f"dripper.{name}"] = None
 import dripper
-from dripper.labels import exact
+from dripper.labels import characters, exact
 from dripper.markup import scan
-assert not exact.IN_C
+assert not (characters.IN_C or exact.IN_C or scan.IN_C)
 pages = [bytes.fromhex(line) for line in sys.stdin]
 print(scan.__file__)
 print(json.dumps([asdict(dripper.extract(page)) for page in pages]))
@@ -52,7 +53,9 @@ def test_every_module_named_in_setup_is_compiled(setup_py: dict[str, Any]) -> No
     }
     assert len(files) > 20
     assert [name for name, file in files.items() if Path(file).suffix == ".py"] == []
+    assert characters.IN_C
     assert exact.IN_C
+    assert scan.IN_C
 
 
 def test_plain_python_extracts_the_same() -> None:

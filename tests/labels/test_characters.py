@@ -1,5 +1,7 @@
 """Characters and words of a page as arrays."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,6 +18,17 @@ texts_of_any_kind = st.lists(
     st.one_of(st.text(), st.text("aB1 .,!?\n_-é你好かกั가²½Ⅷ٣ß")).map(lambda text: text.replace(CAPITAL_I_WITH_DOT, "")),
     min_size=1,
 )
+
+NEEDS_C = pytest.mark.skipif(
+    not characters.IN_C, reason="the package was installed without a C compiler (or with DRIPPER_COMPILE=0)"
+)
+
+
+@pytest.fixture(autouse=True, scope="module", params=[False, pytest.param(True, marks=NEEDS_C)], ids=["numpy", "c"])
+def _language(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(characters, "IN_C", request.param)
+        yield
 
 
 def hashes_by_text(page: PageCharacters, n_texts: int) -> list[list[int]]:
@@ -79,3 +92,30 @@ def test_a_word_has_one_hash_wherever_it_stands_and_order_counts() -> None:
     page = PageCharacters.of(["stop pots " * 50, "Stop"])
     assert len(set(page.hashes.tolist())) == 2
     assert page.hashes[0] == page.hashes[-1] == hash_of("stop") != hash_of("pots")
+
+
+@NEEDS_C
+@settings(deadline=None)
+@given(texts_of_any_kind)
+def test_c_gives_the_numbers_of_numpy(texts: list[str]) -> None:
+    in_c, in_numpy = PageCharacters.in_c(texts), PageCharacters.in_numpy(texts)
+    for name in PageCharacters.__slots__:
+        ours, expected = getattr(in_c, name), getattr(in_numpy, name)
+        assert ours.dtype == expected.dtype, name
+        assert np.array_equal(ours, expected), name
+
+
+@NEEDS_C
+def test_c_refuses_what_does_not_fit() -> None:
+    from dripper.labels import characters_c
+
+    def read(texts: list[str], n_texts: int = 1, n_characters: int = 3) -> None:
+        bytes_, numbers = np.zeros(n_texts, np.uint8), np.zeros(n_texts, np.int64)
+        room = np.zeros(n_characters, np.int64)
+        counts = np.zeros((n_texts, characters.N_CLASSES), np.int64)
+        characters_c.read(texts, *characters._tables(), counts, bytes_, bytes_, numbers, room, room, room)
+
+    read(["abc"])
+    for wrong in ({"texts": ["a", "b"]}, {"texts": ["abcd"]}, {"texts": [b"abc"]}):
+        with pytest.raises(ValueError, match="not all strings, or arrays are too small"):
+            read(**wrong)  # type: ignore[arg-type]

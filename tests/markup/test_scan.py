@@ -1,10 +1,30 @@
-import pytest
+"""Serialised markup to trees, in Python and in C."""
 
-from dripper.markup.scan import StartTag, scan
+import random
+from collections.abc import Iterator
+from itertools import accumulate
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from dripper.markup import scan as module
+from dripper.markup.scan import TOKEN, StartTag, find_elements, scan, split
 from dripper.markup.tags import HTML_VOID
 from dripper.markup.tree import attributes, escape, escape_attribute, unescape
 
 MARKUP = '<html><body><div class="a">x<br>y<!-- c > d --><p>z</p></div>w</body></html>'
+
+NEEDS_C = pytest.mark.skipif(
+    not module.IN_C, reason="the package was installed without a C compiler (or with DRIPPER_COMPILE=0)"
+)
+
+
+@pytest.fixture(autouse=True, scope="module", params=[False, pytest.param(True, marks=NEEDS_C)], ids=["python", "c"])
+def _language(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "IN_C", request.param)
+        yield
 
 
 def test_elements_in_document_order_with_their_ranges():
@@ -84,3 +104,68 @@ def test_attributes(tag, expected):
 def test_escaping_comes_back(text):
     assert unescape(escape(text)) == text
     assert unescape(escape_attribute(text)) == text
+
+
+# Few characters, so that tokens, comments and halves of them come often; of all widths that strings are stored in.
+@given(
+    st.text("<>!-/ab é漢\U0001f600\n")
+    | st.lists(st.sampled_from(["<!--", "-->", "->", "<", ">", "<b>", "</b>", "x"])).map("".join)
+)
+@example("<!-->x-->")
+@example("<!--->-->")
+@example("<!-- a <b> c")
+def test_split_gives_what_the_expression_gives(markup: str) -> None:
+    assert split(markup) == TOKEN.split(markup)
+
+
+def test_split_of_many_different_tags() -> None:
+    markup = "".join(f"<p id={number % 7000}>x" for number in range(20_000))
+    assert split(markup) == TOKEN.split(markup)
+
+
+@NEEDS_C
+def test_equal_tags_are_one_string_in_c() -> None:
+    from dripper.markup import scan_c
+
+    parts = scan_c.split("<p>a</p><p>b</p><p class='漢'><p>")
+    assert parts[1] is parts[5] is parts[11]
+    assert parts[3] is parts[7]
+    with pytest.raises(TypeError, match="markup must be str, not bytes"):
+        scan_c.split(b"<p>")  # type: ignore[arg-type]
+
+
+@NEEDS_C
+@given(st.lists(st.integers(0, 4)), st.sampled_from([0.0, 0.3, 1.0]), st.integers(0, 2**32))
+def test_elements_are_the_same_in_c(drawn: list[int], hidden_share: float, seed: int) -> None:
+    from dripper.markup import scan_c
+
+    # An end that has no beginning is left out; what is open at the end is closed.
+    kinds, n_open = list[int](), 0
+    for kind in drawn:
+        if kind != module.END or n_open:
+            kinds.append(kind)
+            n_open += {module.START: 1, module.HIDDEN: 1, module.END: -1}.get(kind, 0)
+    kinds += [module.END] * n_open
+    text_before = list(accumulate(random.Random(seed).choices(range(10), k=len(kinds) + 1), initial=0))
+    expected = find_elements(bytes(kinds), text_before, hidden_share)
+    assert expected is not None
+    assert scan_c.elements(bytes(kinds), text_before, hidden_share) == expected
+
+
+@NEEDS_C
+@given(st.binary(max_size=12).map(lambda kinds: bytes(kind % 5 for kind in kinds)))
+def test_tags_that_do_not_balance_are_told_in_c_too(kinds: bytes) -> None:
+    from dripper.markup import scan_c
+
+    text_before = list(range(len(kinds) + 2))
+    assert scan_c.elements(kinds, text_before, 0.3) == find_elements(kinds, text_before, 0.3)
+
+
+@NEEDS_C
+def test_c_refuses_what_does_not_fit() -> None:
+    from dripper.markup import scan_c
+
+    hidden = bytes([module.HIDDEN, module.END])
+    for text_before in ([], [0, 1, 2], ["0"] * 4):
+        with pytest.raises(ValueError, match=r"n_tags \+ 2 integers"):
+            scan_c.elements(hidden, text_before, 0.3)  # type: ignore[arg-type]

@@ -1,4 +1,7 @@
-"""From serialised markup to a `Tree`: one split by a regular expression, then one loop over its tags."""
+"""From serialised markup to a `Tree`: one split by a regular expression, then one loop over its tags.
+
+Both are there in C too (`scan_c.c`), where a compiler was when the package was installed (see setup.py), with the same results.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterable
@@ -6,6 +9,13 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from dripper.markup.tree import Tree, cut_parts
+
+try:
+    from dripper.markup import scan_c
+
+    IN_C = True
+except ImportError:
+    IN_C = False
 
 TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
 HIDDEN_SHARE = 0.3
@@ -31,6 +41,8 @@ class StartTag(NamedTuple):
 
 
 ReadTags = Callable[[list[str]], dict[str, StartTag]]
+Elements = tuple[list[int], list[int], list[int], list[int], list[tuple[int, int]]]
+"""Of a tree's elements parents, opens, closes and lasts; and the ranges of parts that are to be cut out, first and last index."""
 
 
 def scan(
@@ -44,18 +56,26 @@ def scan(
     hidden_share: an element with more than this share of the page's text is not cut out.
     Raises UnbalancedMarkupError where tags do not balance, that is, where `markup` is not a serialisation. Linear.
     """
-    parts = TOKEN.split(markup)
+    parts = split(markup)
     names, kinds_of, rewritten = _read_tags(set(parts[1::2]), void, read_tags)
     kinds = bytes(map(kinds_of.__getitem__, parts[1::2]))
     tree = Tree(parts, names, void)
     text_before = list(accumulate(map(len, map(str.strip, parts[::2])), initial=0)) if HIDDEN in kinds else []
-    cuts = _add_elements(tree, kinds, text_before, hidden_share)
+    found = (scan_c.elements if IN_C else find_elements)(kinds, text_before, hidden_share)
+    if found is None:
+        raise UnbalancedMarkupError
+    tree.parents, tree.opens, tree.closes, tree.lasts, cuts = found
     if cuts:
         tree.parts = cut_parts(parts, cuts)
     tree.tags = [names[tree.parts[index]] for index in tree.opens]
     if rewritten:
         tree.parts[1::2] = [rewritten.get(tag, tag) for tag in tree.parts[1::2]]
     return tree
+
+
+def split(markup: str) -> list[str]:
+    """Return texts and tags in turns, texts at the even places; comments and the doctype stand among the tags."""
+    return scan_c.split(markup) if IN_C else TOKEN.split(markup)
 
 
 def _read_tags(
@@ -92,12 +112,12 @@ def read_names(tags: Iterable[str], void: Collection[str]) -> tuple[dict[str, st
     return names, kinds, start_tags
 
 
-def _add_elements(tree: Tree, kinds: bytes, text_before: list[int], hidden_share: float) -> list[tuple[int, int]]:
-    """Give the tree its elements, and return what is to be cut out of its parts; their indexes count without that.
+def find_elements(kinds: bytes, text_before: list[int], hidden_share: float) -> Elements | None:
+    """Return the elements, whose indexes count without what is to be cut out, and that; None where tags do not balance.
 
-    kinds: of the tags. text_before: how many characters of text stand before each tag, and in all.
+    kinds: of the tags. text_before: how many characters of text stand before each tag, and in all; may be empty if none is HIDDEN.
     """
-    parents, opens, cuts = tree.parents, tree.opens, list[tuple[int, int]]()
+    parents, opens, cuts = list[int](), list[int](), list[tuple[int, int]]()
     closes, lasts = [0] * len(kinds), [0] * len(kinds)
     outer: list[int] = []
     hidden: dict[int, int] = {}
@@ -118,7 +138,7 @@ def _add_elements(tree: Tree, kinds: bytes, text_before: list[int], hidden_share
             cuts.append((index, index))
             shift += 2
         elif parent < 0:
-            raise UnbalancedMarkupError
+            return None
         else:
             first = hidden.pop(parent, 0) if hidden else 0
             if first and text_before[index // 2 + 1] - text_before[first // 2 + 1] <= hidden_share * text_before[-1]:
@@ -131,7 +151,4 @@ def _add_elements(tree: Tree, kinds: bytes, text_before: list[int], hidden_share
             else:
                 closes[parent], lasts[parent] = index - shift, number - 1
             parent = outer.pop()
-    if parent >= 0:
-        raise UnbalancedMarkupError
-    tree.closes, tree.lasts = closes[:number], lasts[:number]
-    return cuts
+    return (parents, opens, closes[:number], lasts[:number], cuts) if parent < 0 else None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from dripper.markup.scan import DROP, END, TOKEN, VOID, read_names
+from dripper.markup.scan import DROP, END, VOID, read_names, split
 from dripper.markup.tags import LIBXML2_VOID, RAW_TEXT
 from dripper.markup.tree import Tree, cut_parts, escape
 from dripper.mineru.forbidden import has_forbidden
@@ -45,7 +45,7 @@ def read_directly(document: LexborHTMLParser) -> Read | None:
         markup = (document.html or "<html></html>").replace("&nbsp;", "\u00a0")
         if "\r" in markup:
             markup = markup.replace("\r\n", "\n").replace("\r", "\n")
-        tree, padded = _read(TOKEN.split(markup))
+        tree, padded = _read(split(markup))
     except UnforeseenError:
         return None
     if "</template>" in tree.names and sum(tag in RAW_TEXT for tag in tree.tags) != len(raw):
