@@ -108,8 +108,8 @@ LM = [
 # 0.32 is the version whose pooling and logits processors the labeler was run with.
 GPU = ["torch>=2.8", "vllm>=0.32", *LM]
 
-# "0" compiles nothing, so that one wheel runs everywhere. Unset, what is written in C is compiled where there is a compiler (numpy
-# does the same without). "1" insists on it, and has mypyc turn Python into C too.
+# "0" compiles nothing, so that one wheel runs everywhere. Unset, what is written in C is compiled where there is a compiler (Python
+# and numpy do the same without). "1" insists on it, and has mypyc turn Python into C too.
 COMPILE = os.environ.get("DRIPPER_COMPILE", "")
 if COMPILE not in ("", "0", "1"):
     raise SystemExit(f"DRIPPER_COMPILE must be 0 or 1, or not set; it is {COMPILE!r}")
@@ -127,7 +127,7 @@ COMPILED = {
 }
 WRITTEN_IN_C = ("labels/characters_c", "labels/exact_c", "markup/scan_c")
 # Vectorised, but each operation rounds by itself, as numpy's do (Microsoft's compiler does that unasked).
-C = [] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fopenmp-simd"]
+C_FLAGS = [] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fopenmp-simd"]
 
 
 def extensions() -> list[Extension]:
@@ -139,7 +139,7 @@ def extensions() -> list[Extension]:
         Extension(
             f"dripper.{name}".replace("/", "."),
             [f"lib/dripper/{name}.c"],
-            extra_compile_args=C,
+            extra_compile_args=C_FLAGS,
             optional=COMPILE != "1",
         )
         for name in WRITTEN_IN_C
