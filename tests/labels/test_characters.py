@@ -1,6 +1,5 @@
 """Characters and words of a page as arrays."""
 
-from collections.abc import Iterator
 from dataclasses import fields
 
 import numpy as np
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from dripper.labels import characters
 from dripper.labels.characters import PageCharacters, hash_of
 from dripper.labels.words import words_of
+from in_c import in_each_language, needs_c
 from labelled import pages
 
 # The one character whose lower case is two, the second of them no letter: `words_of` cuts the word there.
@@ -20,16 +20,8 @@ texts_of_any_kind = st.lists(
     min_size=1,
 )
 
-NEEDS_C = pytest.mark.skipif(
-    not characters.IN_C, reason="the package was installed without a C compiler (or with DRIPPER_COMPILE=0)"
-)
-
-
-@pytest.fixture(autouse=True, scope="module", params=[False, pytest.param(True, marks=NEEDS_C)], ids=["numpy", "c"])
-def _language(request: pytest.FixtureRequest) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(characters, "IN_C", request.param)
-        yield
+NEEDS_C = needs_c(characters)
+_language = in_each_language(characters)
 
 
 def hashes_by_text(page: PageCharacters, n_texts: int) -> list[list[int]]:

@@ -9,17 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.labels import cpu
+from dripper.labels import cpu, exact
 from dripper.labels.cpu import CpuLabeler
-from dripper.labels.exact import IN_C, NumpyOperations, OperationsInC, operations, snap
+from dripper.labels.exact import NumpyOperations, OperationsInC, operations, snap
 from dripper.labels.network import ACTIVATION_STEPS, POOLED_LIMIT, POOLED_STEPS, Operations, exact_weights, forward
+from in_c import needs_c
 from labelled import pages
 from labels.small_network import SHAPE, WIDTH, random_features, random_weights, ranges
 
 Kind = Callable[[np.ndarray, np.ndarray], Operations]
-NEEDS_C = pytest.mark.skipif(
-    not IN_C, reason="the package was installed without a C compiler (or with DRIPPER_COMPILE=0)"
-)
+NEEDS_C = needs_c(exact)
 KINDS = [NumpyOperations, pytest.param(OperationsInC, marks=NEEDS_C)]
 of_each_kind = pytest.mark.parametrize("kind", KINDS)
 

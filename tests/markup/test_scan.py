@@ -1,7 +1,6 @@
 """Serialised markup to trees, in Python and in C."""
 
 import random
-from collections.abc import Iterator
 from itertools import accumulate
 
 import pytest
@@ -12,19 +11,12 @@ from dripper.markup import scan as module
 from dripper.markup.scan import TOKEN, StartTag, find_elements, scan, split
 from dripper.markup.tags import HTML_VOID
 from dripper.markup.tree import attributes, escape, escape_attribute, unescape
+from in_c import in_each_language, needs_c
 
 MARKUP = '<html><body><div class="a">x<br>y<!-- c > d --><p>z</p></div>w</body></html>'
 
-NEEDS_C = pytest.mark.skipif(
-    not module.IN_C, reason="the package was installed without a C compiler (or with DRIPPER_COMPILE=0)"
-)
-
-
-@pytest.fixture(autouse=True, scope="module", params=[False, pytest.param(True, marks=NEEDS_C)], ids=["python", "c"])
-def _language(request: pytest.FixtureRequest) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "IN_C", request.param)
-        yield
+NEEDS_C = needs_c(module)
+_language = in_each_language(module)
 
 
 def test_elements_in_document_order_with_their_ranges():

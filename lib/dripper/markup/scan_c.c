@@ -142,7 +142,7 @@ typedef struct {
     PyObject *cuts;
 } Elements;
 
-/* What is where: text_before[i]: how many characters of text stand before tag i; NULL where nothing is hidden. */
+/* text_before: a list, running sums of the lengths of the texts, from 0; may be empty where no tag is HIDDEN. */
 typedef struct {
     const unsigned char *kinds;
     Py_ssize_t n_tags;
