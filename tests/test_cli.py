@@ -8,7 +8,7 @@ import pytest
 
 from dripper.__main__ import main
 from dripper.errors import MachineError
-from warcs import page
+from support.warcs import page
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from conftest import ROOT
 from dripper.html import PROFILES, Page, preprocess
 from dripper.labels import characters, exact
 from dripper.markup import scan
-from labelled import labelled_pages, pages
+from support.labelled import labelled_pages, pages
 
 pytestmark = pytest.mark.skipif(
     Path(str(scan.__file__)).suffix == ".py", reason="the package under test is plain Python: make test-compiled"

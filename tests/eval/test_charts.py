@@ -12,7 +12,7 @@ from dripper.eval import charts
 from dripper.eval.extractors import Kind
 from dripper.eval.results import Line
 from dripper.eval.statistics import Interval
-from eval.pages import fake, half
+from support.small_set import fake, half
 
 NAMES = ("dripper-cpu", "trafilatura", "html2text", "oracle")
 KINDS = (Kind.OURS, Kind.PEER, Kind.TEXT, Kind.BOUND)

@@ -6,7 +6,7 @@ from dripper.eval.extractors import Extractor, Kind
 from dripper.eval.study import findings, table_3
 from dripper.eval.wceb import Reference
 from dripper.eval.worst import Piece, differences, shortened
-from eval.pages import fake, half, perfect
+from support.small_set import fake, half, perfect
 
 REFERENCE = Reference(
     {"dragnet": {"1": "a", "2": "b", "3": "c"}, "readability": {"1": "x"}},

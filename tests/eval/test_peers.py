@@ -7,7 +7,7 @@ from dripper.eval.extra import load
 from dripper.eval.extractors import Extractor, Kind, Task, choose, installed, own_version
 from dripper.eval.ours import all_blocks, labeled, oracle, ours
 from dripper.eval.peers import language_of, peers
-from eval.pages import labelled, page_html, story
+from support.small_set import labelled, page_html, story
 
 PAGE = labelled(1)
 TASK = Task(PAGE, page_html(1))

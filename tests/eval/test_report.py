@@ -8,7 +8,7 @@ from dripper.eval.report import write_report
 from dripper.eval.run import RunSettings, run
 from dripper.eval.sources import Source
 from dripper.eval.worst import worst_pages
-from eval.pages import fake, half, perfect, write_set
+from support.small_set import fake, half, perfect, write_set
 
 ATTACK = "</mark></details><script>alert('x')</script> & <b>bold</b>"
 

@@ -10,7 +10,7 @@ from dripper.eval.run import RunSettings, run
 from dripper.eval.sources import Source
 from dripper.eval.store import read_lines
 from dripper.eval.wceb import Reference
-from eval.pages import as_html, broken, fake, half, labelled, perfect, write_set
+from support.small_set import as_html, broken, fake, half, labelled, perfect, write_set
 
 EXTRACTORS = [
     fake("trafilatura", half),

@@ -7,7 +7,7 @@ from dripper.errors import InputError
 from dripper.eval.metrics import rouge_n
 from dripper.eval.sources import Source
 from dripper.eval.webmainbench import marked_html, read_webmainbench, unmarked
-from eval.pages import write_set
+from support.small_set import write_set
 
 RECORD = Path(__file__).parents[1] / "data" / "webmainbench" / "record.jsonl"
 TRACES = ("cc-select", "data-anno-uid", "mark-selected", "cc-extraStyle", "marked-")

@@ -8,7 +8,7 @@ from dripper.labels.features import NAMES as ALL_NAMES
 from dripper.labels.features import page_features
 from dripper.labels.group_features import NAMES
 from dripper.labels.places import places_of
-from labelled import pages
+from support.labelled import pages
 
 SENTENCE = "It rained all day in Rome, and the river rose, and in the evening nobody knew how to get home."
 

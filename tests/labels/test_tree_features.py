@@ -7,7 +7,7 @@ from dripper.html import Page, preprocess
 from dripper.labels.links import link_chars
 from dripper.labels.places import places_of
 from dripper.labels.tree_features import INLINE_GROUPS, NAME_GROUPS, NAMES, TAG_GROUPS, tree_features
-from labelled import pages
+from support.labelled import pages
 
 
 def matrix_of(page: Page) -> np.ndarray:

@@ -8,7 +8,7 @@ from dripper.markup.document import parse_document
 from dripper.markup.tags import HTML_VOID, words
 from dripper.mineru.direct import Read, read_directly
 from dripper.mineru.second_parse import read_again
-from labelled import labelled_pages
+from support.labelled import labelled_pages
 
 
 def directly(html: str) -> Read | None:
