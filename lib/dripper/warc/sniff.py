@@ -1,5 +1,6 @@
 """Is this body HTML? By the header where it says something, by the first bytes where it says nothing or lies.
- After the WHATWG MIME sniffing standard (sections 5.2, 6, 7.1, 7.3), with two changes for archives: servers that do
+
+After the WHATWG MIME sniffing standard (sections 5.2, 6, 7.1, 7.3), with two changes for archives: servers that do
 not know better send `text/plain` and XML types for HTML, so those are sniffed too, for stronger signs than a browser
 asks; and JSON, which no browser sniffs, is no page.
 """
