@@ -23,7 +23,7 @@ from dripper.guard import Guard, GuardLimits
 from dripper.html import ParserLimits
 from dripper.labels.fallback import Fallback
 from dripper.labels.lm import PageEncoder
-from dripper.spark.rows import Row, extraction_row, prepared_row, storable
+from dripper.rows import Row, extraction_row, prepared_row, storable
 from dripper.stages import Prepared, prepare
 from dripper.warc import FileReport, Record, RecordReader, read_records
 
