@@ -155,7 +155,7 @@ def _until_fault(reader: RecordReader) -> Iterator[Record]:
         yield from reader
     except Exception as error:
         logger.exception("reading %s", reader.report.warc_file)
-        reader.report.error = f"internal: {type(error).__name__}: {error}"
+        reader.report.fail(error)
 
 
 def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result]) -> Result:
