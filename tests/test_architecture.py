@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 LIB = ROOT / "lib"
 MODULES = sorted((LIB / "dripper").rglob("*.py"))
 LAYERS = {
-    **dict.fromkeys(("errors", "settings"), 0),
+    **dict.fromkeys(("errors", "settings", "columns"), 0),
     **dict.fromkeys(("config", "guard", "language", "hosts", "cost", "optional"), 1),
     **dict.fromkeys(("markup",), 2),
     **dict.fromkeys(("markdown", "blocks"), 3),
@@ -19,7 +19,7 @@ LAYERS = {
     **dict.fromkeys(("warc", "html", "datasets"), 5),
     **dict.fromkeys(("labels",), 6),
     **dict.fromkeys(("stages",), 7),
-    **dict.fromkeys(("extraction",), 8),
+    **dict.fromkeys(("extraction", "rows"), 8),
     **dict.fromkeys(("eval", "train", "spark"), 9),
 }
 

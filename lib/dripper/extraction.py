@@ -1,7 +1,10 @@
 """One page's way, without Spark: bytes → text → blocks → labels → main HTML → Markdown."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
 
 from dripper.config import LabelerSettings, LabelsSettings
 from dripper.errors import ErrorCode, PageError
@@ -9,7 +12,20 @@ from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
 from dripper.labels import Labeler, Labels, load
 from dripper.stages import DEFAULT_LABELS, Decoded, Extraction, Finisher, Splits, split
 
-__all__ = ["Extraction", "Extractor", "shared_extractor"]
+__all__ = ["Examination", "Extraction", "Extractor", "shared_extractor"]
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """An extraction, and how it came about, for people who look into it."""
+
+    extraction: Extraction
+    page: Page | None = None
+    """The page with its blocks; None where it could not be split."""
+    labels: Labels | None = None
+    """What the labeler said; None where it gave no usable labels."""
+    main: npt.NDArray[np.bool_] | None = None
+    """Shape (n_blocks,): the blocks that the extraction is made of, the labeler's or a fallback's."""
 
 
 class Extractor:
@@ -38,17 +54,23 @@ class Extractor:
 
         A page that cannot be extracted gives an Extraction with `error_code`. Raises only what is no page's fault.
         """
+        return self.examine(html, url, content_type).extraction
+
+    def examine(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Examination:
+        """Return the extraction of `html`, as `extract` does, with the page and the labels that it was made of."""
         decoded = Decoded.of(html, content_type)
         try:
-            extraction = self._extract(decoded)
+            made = self._examine(decoded)
         except PageError as error:
-            extraction = Extraction(error_code=error.code, error_detail=error.detail or None)
-        return replace(extraction, charset=decoded.charset, charset_source=decoded.source)
+            made = Examination(Extraction(error_code=error.code, error_detail=error.detail or None))
+        extraction = replace(made.extraction, charset=decoded.charset, charset_source=decoded.source)
+        return replace(made, extraction=extraction)
 
-    def _extract(self, decoded: Decoded) -> Extraction:
+    def _examine(self, decoded: Decoded) -> Examination:
         page = split(decoded, self._profile, self._limits)
         labels, detail = self._label(page)
-        return self._finisher.finish(Splits.of_page(page, decoded), labels, self.labeler.name, detail)
+        choice = self._finisher.choose(Splits.of_page(page, decoded), labels, self.labeler.name, detail)
+        return Examination(self._finisher.extract_chosen(choice), page, labels, choice.main)
 
     def _label(self, page: Page) -> tuple[Labels | None, str]:
         try:

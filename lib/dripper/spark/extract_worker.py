@@ -15,7 +15,7 @@ from dripper.errors import ErrorCode, PageError
 from dripper.guard import Guard
 from dripper.labels import Labels
 from dripper.markup.metadata import Metadata
-from dripper.spark.rows import Row, extraction_columns, storable
+from dripper.rows import Row, extraction_columns, storable
 from dripper.spark.worker import ProgressSink, guard_limits, in_batches
 from dripper.stages import Extraction, Finisher, Prepared, Splits
 

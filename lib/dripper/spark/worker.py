@@ -23,7 +23,7 @@ from dripper.guard import Guard, GuardLimits
 from dripper.html import ParserLimits
 from dripper.labels.fallback import Fallback
 from dripper.labels.lm import PageEncoder
-from dripper.spark.rows import Row, extraction_row, prepared_row, storable
+from dripper.rows import Row, extraction_row, prepared_row, storable
 from dripper.stages import Prepared, prepare
 from dripper.warc import FileReport, Record, RecordReader, read_records
 
@@ -155,7 +155,7 @@ def _until_fault(reader: RecordReader) -> Iterator[Record]:
         yield from reader
     except Exception as error:
         logger.exception("reading %s", reader.report.warc_file)
-        reader.report.error = f"internal: {type(error).__name__}: {error}"
+        reader.report.fail(error)
 
 
 def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result]) -> Result:

@@ -45,7 +45,7 @@ class RecordReader(Iterator[Record]):
                 # A problem and no error: to read it again would find the same.
                 report.problem("no WARC or ARC record in it" if members.bytes_read else "the file is empty")
         except (InputError, OSError) as error:
-            report.error = str(error)
+            report.fail(error)
         finally:
             report.bytes_read = members.bytes_read if members else 0
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from dripper.errors import ErrorCode
+from dripper.errors import ErrorCode, FileError, FileErrorKind, InputError
 
 FLAGS = (
     "sniffed",
@@ -80,8 +80,9 @@ class FileReport:
     skipped: counts by reason, one of `SKIP_REASONS`.
     clipped: the file ends inside a record or a compressed member.
     problems: at most 20 sentences, each with the offset where it happened; `n_problems` counts all.
-    error: set where the file could not be opened or read to its end (missing, access denied, a connection that breaks): to
-        try again may help. What is wrong inside the file is a problem, not an error.
+    error: set where the file could not be opened or read to its end (missing, access denied, a connection that breaks).
+        What is wrong inside the file is a problem, not an error.
+    error_kind: which of these it was, where `error` is set; says whether to try again may help.
     """
 
     warc_file: str
@@ -94,6 +95,17 @@ class FileReport:
     problems: list[str] = field(default_factory=list)
     n_problems: int = 0
     error: str | None = None
+    error_kind: FileErrorKind | None = None
+
+    def fail(self, error: Exception) -> None:
+        """Note why the file was not read to its end."""
+        match error:
+            case FileError():
+                self.error_kind, self.error = error.kind, str(error)
+            case InputError() | OSError():
+                self.error_kind, self.error = FileErrorKind.UNREADABLE, str(error)
+            case _:
+                self.error_kind, self.error = FileErrorKind.INTERNAL, f"internal: {type(error).__name__}: {error}"
 
     def skip(self, reason: str) -> None:
         """Count one record that is no page."""

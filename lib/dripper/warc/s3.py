@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 from urllib3.exceptions import HTTPError
 
 from dripper.config import S3Settings
-from dripper.errors import InputError
+from dripper.errors import FileError, FileErrorKind, InputError
 from dripper.warc.members import Readable
 from dripper.warc.remote import RangeStream
 
@@ -91,25 +91,30 @@ def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tup
         raise explain(f"s3://{bucket}/{prefix}", error, settings) from error
 
 
-def explain(path: str, error: Exception, settings: S3Settings) -> InputError:
+def explain(path: str, error: Exception, settings: S3Settings) -> FileError:
     """Return an error that says what to do about what S3 answered."""
     response: Any = getattr(error, "response", {})
     code = str(response.get("Error", {}).get("Code", ""))
     if code in ("404", "NoSuchKey", "NoSuchBucket"):
-        return InputError(f"{path} does not exist")
+        return FileError(FileErrorKind.GONE, f"{path} does not exist")
     if code in ("412", "PreconditionFailed"):
-        return InputError(f"{path} was changed while it was read; run again")
-    if isinstance(error, NoCredentialsError):
-        return InputError(
-            f"{path}: no AWS credentials were found; set some up, or reading.s3.anonymous=true for a public bucket"
+        return FileError(FileErrorKind.CHANGED, f"{path} was changed while it was read; run again")
+    if code in ("ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"):
+        return FileError(
+            FileErrorKind.EXPIRED, f"{path}: the AWS credentials have expired ({code}); renew them and run again"
         )
-    if code in ("403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken"):
+    if isinstance(error, NoCredentialsError):
+        return FileError(
+            FileErrorKind.DENIED,
+            f"{path}: no AWS credentials were found; set some up, or reading.s3.anonymous=true for a public bucket",
+        )
+    if code in ("403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch"):
         hint = (
             "the bucket may not be public"
             if settings.anonymous
             else "for a public bucket set reading.s3.anonymous=true"
         )
-        return InputError(f"{path}: access denied ({code}); {hint}")
+        return FileError(FileErrorKind.DENIED, f"{path}: access denied ({code}); {hint}")
     if code in ("301", "PermanentRedirect"):
-        return InputError(f"{path}: the bucket is in another region; set reading.s3.region")
-    return InputError(f"{path}: {error}")
+        return FileError(FileErrorKind.UNREADABLE, f"{path}: the bucket is in another region; set reading.s3.region")
+    return FileError(FileErrorKind.UNREACHABLE, f"{path}: {error}")

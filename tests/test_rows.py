@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dripper.columns import EXTRACTIONS
 from dripper.errors import ErrorCode
 from dripper.extraction import Extraction
-from dripper.spark.rows import extraction_row, host_name, storable, text_sha256
-from dripper.spark.schemas import EXTRACTIONS
+from dripper.rows import extraction_row, host_name, storable, text_sha256
 from dripper.warc import Record
 
 RECORD = Record(
@@ -28,13 +28,13 @@ VERSIONS = {"dripper": "1", "profile": "dripper", "labeler": "cpu", "labeler_ver
 
 def test_a_good_page_fills_the_declared_columns() -> None:
     row = extraction_row(RECORD, Extraction(main_html="<p>x</p>", markdown="x\n", n_blocks=1, n_main=1), 7, VERSIONS)
-    assert sorted(row) == sorted(EXTRACTIONS.names)
+    assert sorted(row) == sorted(column.name for column in EXTRACTIONS)
     assert (row["host"], row["batch"], row["markdown_chars"], row["error_code"]) == ("example.org", 7, 2, None)
 
 
 def test_a_failed_page_has_no_text_and_a_code() -> None:
     row = extraction_row(RECORD, Extraction(error_code=ErrorCode.TIME_LIMIT, error_detail="20 s"), 7, VERSIONS)
-    assert sorted(row) == sorted(EXTRACTIONS.names)
+    assert sorted(row) == sorted(column.name for column in EXTRACTIONS)
     assert (row["main_html"], row["markdown"], row["text_sha256"], row["n_main"]) == (None, None, None, None)
     assert (row["error_code"], row["error_detail"]) == ("time_limit", "20 s")
 
