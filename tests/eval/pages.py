@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from dripper.datasets import LabelledPage
-from dripper.eval.extractors import Extractor, Form, Kind, Task
+from dripper.eval.extractors.base import Extractor, Form, Kind, Task
 
 SENTENCE = "rain fell on the old harbour while boats came home and gulls cried over nets full of silver fish"
 WORDS = SENTENCE.split()

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from dripper.errors import MachineError
-from dripper.eval.ensembles import Ensemble
 from dripper.eval.extracting import Limits, as_extractor, extract_set, vote_set
-from dripper.eval.extractors import Extractor, Form, Kind, Task
+from dripper.eval.extractors.base import Extractor, Form, Kind, Task
+from dripper.eval.extractors.ensembles import Ensemble
 from dripper.eval.progress import Progress
 from dripper.eval.store import Output, Outputs
 from eval.pages import as_html, broken, fake, half, labelled, perfect

@@ -3,13 +3,13 @@ from pathlib import Path
 import pytest
 
 from dripper.errors import InputError, MachineError, UsageError
-from dripper.eval.extractors import Form, Kind
-from dripper.eval.report import write_report
-from dripper.eval.results import means_by, overall, read_scores
+from dripper.eval.benchmarks.wceb import Reference
+from dripper.eval.extractors.base import Form, Kind
+from dripper.eval.report.results import means_by, overall, read_scores
+from dripper.eval.report.writer import write_report
 from dripper.eval.run import RunSettings, run
 from dripper.eval.sources import Source
 from dripper.eval.store import read_lines
-from dripper.eval.wceb import Reference
 from eval.pages import as_html, broken, fake, half, labelled, perfect, write_set
 
 EXTRACTORS = [

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dripper.errors import InputError
-from dripper.eval.results import read_scores
+from dripper.eval.report.results import read_scores
 from dripper.eval.run import RunSettings, run, scoring_of
 from dripper.eval.share import Share, keep_lines, metric_rows, share_lines, shares
 from dripper.eval.sources import Source

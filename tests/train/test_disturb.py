@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dripper.labels.cpu import FEATURE_LIMIT
-from dripper.labels.features import KIND_NAMES, NAMES
-from dripper.labels.weights import load_weights
+from dripper.labels.cpu.features.page_features import KIND_NAMES, NAMES
+from dripper.labels.cpu.labeler import FEATURE_LIMIT
+from dripper.labels.cpu.weights import load_weights
 from dripper.train.batches import Batch, pack
 from dripper.train.disturb import Blanks, blanks_of, disturbed
 from dripper.train.recipe import Recipe

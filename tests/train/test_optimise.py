@@ -12,9 +12,9 @@ pytest.importorskip("jax", reason="needs the extra [train]")
 
 import jax
 
-from dripper.labels.exact import operations, snap
-from dripper.labels.features import NAMES
-from dripper.labels.network import Shape, exact_weights, forward
+from dripper.labels.cpu.arithmetic import operations, snap
+from dripper.labels.cpu.features.page_features import NAMES
+from dripper.labels.cpu.network import Shape, exact_weights, forward
 from dripper.train.batches import pack
 from dripper.train.disturb import Blanks
 from dripper.train.optimise import initial_weights, loss_of, train

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dripper.labels.exact import operations, snap
-from dripper.labels.network import exact_weights, forward
+from dripper.labels.cpu.arithmetic import operations, snap
+from dripper.labels.cpu.network import exact_weights, forward
 from train.made import made_example
 
 pytest.importorskip("jax", reason="needs the extra [train]")

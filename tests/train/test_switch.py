@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dripper.labels.conventions import AS_LEARNED, Conventions
-from dripper.labels.cpu import given, probability_of_main, score_blocks
-from dripper.labels.features import NAMES
-from dripper.labels.network import WEIGHT_STEPS, Shape, weight_shapes
-from dripper.labels.weights import Weights
+from dripper.labels.cpu.conventions import AS_LEARNED, Conventions
+from dripper.labels.cpu.features.page_features import NAMES
+from dripper.labels.cpu.labeler import given, probability_of_main, score_blocks
+from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, weight_shapes
+from dripper.labels.cpu.weights import Weights
 from dripper.train.examples import Example
 from dripper.train.switch import NOWHERE, with_switch
 from train.made import made_example

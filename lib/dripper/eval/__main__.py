@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dripper.errors import UsageError
 from dripper.eval.command import add_arguments, run_settings
-from dripper.eval.report import write_report
+from dripper.eval.report.writer import write_report
 from dripper.eval.run import run
 
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 from dripper.datasets import DATA_SETS, Role, available, names_with
 from dripper.errors import InputError, UsageError
-from dripper.eval.extractors import Extractor, choose, installed
-from dripper.eval.ours import LABELERS, ours
-from dripper.eval.peers import peers
-from dripper.eval.report import BASELINE
+from dripper.eval.benchmarks.wceb import Reference, read_reference
+from dripper.eval.benchmarks.webmainbench import DATA_SET as WEBMAINBENCH
+from dripper.eval.extractors.base import Extractor, choose, installed
+from dripper.eval.extractors.ours import LABELERS, ours
+from dripper.eval.extractors.peers import peers
+from dripper.eval.metrics.scoring import DEFAULT_METRICS, METRICS
+from dripper.eval.report.writer import BASELINE
 from dripper.eval.run import RunSettings
-from dripper.eval.scoring import DEFAULT_METRICS, METRICS
 from dripper.eval.sources import Source
-from dripper.eval.wceb import Reference, read_reference
-from dripper.eval.webmainbench import DATA_SET as WEBMAINBENCH
 
 logger = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from dripper.datasets import LabelledPage
 from dripper.errors import ErrorCode, PageError
-from dripper.eval.convert import converter
-from dripper.eval.ensembles import Ensemble, majority_vote, page_tokens
-from dripper.eval.extractors import Extract, Extractor, Kind, Task
+from dripper.eval.extractors.base import Extract, Extractor, Kind, Task
+from dripper.eval.extractors.convert import converter
+from dripper.eval.extractors.ensembles import Ensemble, majority_vote, page_tokens
 from dripper.eval.progress import Progress
 from dripper.eval.store import Output, Outputs, page_digest
 from dripper.guard import Guard, GuardLimits

@@ -12,15 +12,15 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from dripper.errors import MachineError
-from dripper.eval.ensembles import Ensemble, ensembles
+from dripper.eval.benchmarks.wceb import OUR_SETS, Reference
 from dripper.eval.extracting import Limits, as_extractor, extract_set, vote_set
-from dripper.eval.extractors import Extractor, Kind, Task
+from dripper.eval.extractors.base import Extractor, Kind, Task
+from dripper.eval.extractors.ensembles import Ensemble, ensembles
+from dripper.eval.metrics.scoring import DEFAULT_METRICS, check_metrics
 from dripper.eval.progress import Progress
 from dripper.eval.score_set import SetScoring, score_set
-from dripper.eval.scoring import DEFAULT_METRICS, check_metrics
 from dripper.eval.sources import Source
 from dripper.eval.store import Outputs, decode_page
-from dripper.eval.wceb import OUR_SETS, Reference
 
 logger = logging.getLogger(__name__)
 

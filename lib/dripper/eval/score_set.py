@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from dripper.datasets import LabelledPage, detected_language
-from dripper.eval.complexity import complexity
-from dripper.eval.convert import MARKDOWN_TRUTHS
-from dripper.eval.scoring import score_page, similarities
+from dripper.eval.benchmarks.complexity import complexity
+from dripper.eval.benchmarks.wceb import truth_of
+from dripper.eval.extractors.convert import MARKDOWN_TRUTHS
+from dripper.eval.metrics.scoring import score_page, similarities
 from dripper.eval.sources import Source
 from dripper.eval.store import Output, decode_page, page_digest, read_lines, read_outputs, write_lines
-from dripper.eval.wceb import truth_of
 
 # Raised when a metric changes: stored scores of another version are not used.
 SCORES_VERSION = 1

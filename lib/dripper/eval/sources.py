@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dripper.datasets import LabelledPage, PageCounts, count_pages, read_pages
 from dripper.errors import InputError
-from dripper.eval.webmainbench import DATA_SET, read_webmainbench, unmarked
+from dripper.eval.benchmarks.webmainbench import DATA_SET, read_webmainbench, unmarked
 
 SAMPLES = "webmainbench-samples"
 

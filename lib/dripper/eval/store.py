@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from dripper.datasets import LabelledPage
-from dripper.eval.extractors import Extractor
+from dripper.eval.extractors.base import Extractor
 from dripper.warc import decode
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.network import BlockSequence
+from dripper.labels.cpu.network import BlockSequence
 from dripper.train.examples import Example
 from dripper.train.recipe import Shares
 

@@ -13,7 +13,7 @@ import numpy as np
 from dripper.blocks.page import Page
 from dripper.html import restore
 from dripper.labels.arrays import IntArray
-from dripper.labels.links import link_chars
+from dripper.labels.cpu.features.links import link_chars
 from dripper.labels.words import words_of
 from dripper.train.edits import blocks_marked, is_unspaced, place_after, place_before, stands_free, unchanged
 from dripper.train.examples import Example, example_from

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dripper.labels.arrays import FloatArray
-from dripper.labels.cpu import standardised
-from dripper.labels.features import KIND_NAMES, NAMES
-from dripper.labels.weights import Weights
+from dripper.labels.cpu.features.page_features import KIND_NAMES, NAMES
+from dripper.labels.cpu.labeler import standardised
+from dripper.labels.cpu.weights import Weights
 from dripper.train.batches import PAGES_PER_BATCH, Batch
 from dripper.train.recipe import Recipe
 

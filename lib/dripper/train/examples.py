@@ -13,8 +13,8 @@ from dripper.errors import PageError
 from dripper.html import preprocess
 from dripper.labels.align import matched_shares
 from dripper.labels.arrays import FloatArray, IntArray
-from dripper.labels.features import NAMES, PageFeatures, page_features
-from dripper.labels.network import BlockSequence
+from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, page_features
+from dripper.labels.cpu.network import BlockSequence
 from dripper.labels.words import words_of
 from dripper.warc import decode
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from dripper.labels.arrays import FloatArray
-from dripper.labels.cpu import given, score_blocks, second_opinions, standardised
-from dripper.labels.features import NAMES
-from dripper.labels.network import WEIGHT_STEPS
-from dripper.labels.weights import Network, Weights
+from dripper.labels.cpu.features.page_features import NAMES
+from dripper.labels.cpu.labeler import given, score_blocks, second_opinions, standardised
+from dripper.labels.cpu.network import WEIGHT_STEPS
+from dripper.labels.cpu.weights import Network, Weights
 from dripper.train.disturb import blanks_of
 from dripper.train.examples import Example
 from dripper.train.optimise import train

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from dripper.labels.arrays import FloatArray
-from dripper.labels.network import forward, weight_shapes
+from dripper.labels.cpu.network import forward, weight_shapes
 from dripper.train.batches import PAGES_PER_BATCH, Batch, training_batches
 from dripper.train.disturb import Blanks, disturbed
 from dripper.train.examples import Example

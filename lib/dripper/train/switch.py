@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.labels.arrays import FloatArray
-from dripper.labels.cpu import given, known_of
-from dripper.labels.decode import LOGIT_LIMIT
-from dripper.labels.network import WEIGHT_STEPS
-from dripper.labels.weights import Weights
+from dripper.labels.cpu.decode import LOGIT_LIMIT
+from dripper.labels.cpu.labeler import given, known_of
+from dripper.labels.cpu.network import WEIGHT_STEPS
+from dripper.labels.cpu.weights import Weights
 from dripper.train.examples import Example
 
 Flags = npt.NDArray[np.bool_]

@@ -22,7 +22,7 @@ _WHOLE_RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})$")
 
 
 def page_id(warc_file: str, offset: int, inflated: bool = False) -> str:
-    """Return the first 32 hex digits of sha256(path as planned, line feed, offset).
+    """Return the first 32 hex digits of sha256(canonical address, line feed, offset).
 
     inflated: the offset counts inflated bytes (`Frame.inflated`); it then has a plus sign, so that it never meets
     another's.

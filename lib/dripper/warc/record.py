@@ -36,9 +36,10 @@ inflated bytes.
 class Record:
     """One HTTP response that is a page (HTML or XHTML).
 
-    page_id: 32 hex digits, a hash of (`warc_file`, `offset`); the same on every retry and every machine. warc_file:
-    the path or URL exactly as planned. offset, length: the record's bytes in that file, as stored (compressed), the
-        empty lines after an uncompressed record left out, as CDX indexes have it.
+    page_id: 32 hex digits, a hash of (`warc_file`, `offset`); the same on every retry and every machine.
+    warc_file: the file's canonical address (`dripper.warc.identity`), whatever way its path was typed.
+    offset, length: the record's bytes in that file, as stored (compressed), the empty lines after an uncompressed record
+        left out, as CDX indexes have it.
     payload: the body after chunked and gzip/deflate/brotli/zstd decoding; characters are not decoded yet.
     payload_digest: "sha256:<hex>" of `payload`.
     content_type: the HTTP header as sent, or None.
@@ -79,6 +80,7 @@ MAX_PROBLEMS = 20
 class FileReport:
     """What became of one archive file. `records == pages + sum(skipped.values())`, always.
 
+    version: the ETag or the modification time of the file that was read (`Source.version`).
     skipped: counts by reason, one of `SKIP_REASONS`.
     clipped: the file ends inside a record or a compressed member.
     problems: at most 20 sentences, each with the offset where it happened; `n_problems` counts all.
@@ -89,6 +91,7 @@ class FileReport:
 
     warc_file: str
     size_bytes: int | None = None
+    version: str | None = None
     bytes_read: int = 0
     records: int = 0
     pages: int = 0
