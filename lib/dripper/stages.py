@@ -14,7 +14,7 @@ import numpy.typing as npt
 from dripper import html as html_core
 from dripper.blocks.page import Page
 from dripper.config import LabelerSettings, LabelsSettings
-from dripper.cost import estimated_tokens
+from dripper.cost import estimate_tokens
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
 from dripper.labels import Labels, load
@@ -105,7 +105,7 @@ def prepare(
     html: str | bytes,
     content_type: str | None = None,
     profile: str = "dripper",
-    count_tokens: Callable[[str], int] = estimated_tokens,
+    count_tokens: Callable[[str], int] = estimate_tokens,
     keep_source: bool = False,
     limits: ParserLimits = DEFAULT_LIMITS,
 ) -> Prepared:

@@ -14,7 +14,7 @@ from dripper.blocks.mapping import WRAPPER
 from dripper.blocks.numbering import Block, number
 from dripper.blocks.page import Page
 from dripper.blocks.segment import NOT_BLOCK, Paragraph, segment
-from dripper.blocks.simplify import CUTOFF, ELLIPSIS, HEAD, TAIL, ShortTags, shorten_lists, truncate, written
+from dripper.blocks.simplify import CUTOFF, ELLIPSIS, HEAD, TAIL, ShortTags, shorten_lists, truncate, write_simplified
 from dripper.markup.limits import ParserLimits
 from dripper.markup.tags import INLINE
 from dripper.markup.tree import Tree, attributes, escape
@@ -56,7 +56,7 @@ def preprocess_exactly(html: bytes, limits: ParserLimits) -> ExactPage:
         short[parts[index] + text] = short[parts[index]] + text
         parts[index] += text
     _open_empty_items(tree, parts)
-    simplified_html = show_angles(HEAD + written(tree, parts, short, blocks) + TAIL)
+    simplified_html = show_angles(HEAD + write_simplified(tree, parts, short, blocks) + TAIL)
     mapping_html = show_angles(_Mapper(source, entered).write(blocks))
     return ExactPage(tree, blocks, source.title, "mineru-1.1", simplified_html, mapping_html)
 
