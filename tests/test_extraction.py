@@ -50,7 +50,7 @@ def test_the_same_page_gives_the_same_result() -> None:
     assert len(digests) == 1
 
 
-@pytest.mark.parametrize("html", ["", " \n", "<script>x</script>", b"", b"\x00\x00"])
+@pytest.mark.parametrize("html", ["", " \n", "<script>x</script>", b"", b"<p>\x00\x00"])
 def test_no_text_is_an_error_code(html: str | bytes) -> None:
     result = dripper.extract(html)
     assert result.error_code is ErrorCode.EMPTY_PAGE

@@ -17,6 +17,9 @@ class ErrorCode(StrEnum):
     """The body, inflated, is larger than the setting `reading.page_bytes`."""
     BODY_UNREADABLE = "body_unreadable"
     """The body cannot be inflated or un-chunked at all (a broken gzip stream, an unknown content coding)."""
+    NOT_HTML = "not_html"
+    """What came without an HTTP header is no HTML: a PDF, an image, JSON, a feed, noise. (Archives tell of such records as
+    skipped.)"""
     PARSE_FAILED = "parse_failed"
     """The parser gave up on the page."""
     TIME_LIMIT = "time_limit"

@@ -1,18 +1,21 @@
 """One page's way, without Spark: bytes → text → blocks → labels → main HTML → Markdown."""
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from dripper.config import LabelerSettings, LabelsSettings
+from dripper.config import LabelerSettings, LabelsSettings, Settings
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
 from dripper.labels import Labeler, Labels, load
 from dripper.stages import DEFAULT_LABELS, Decoded, Extraction, Finisher, Splits, split
+from dripper.warc.bare import bare_page
 
 __all__ = ["Examination", "Extraction", "Extractor", "shared_extractor"]
+
+_NOT_OF_A_PAGE = {"batch", "stages", "cost", "spark"}
+"""Sections of the settings that change no page's extraction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,16 @@ class Extractor:
         self._finisher = Finisher(settings, labels)
         self.labeler = labeler or load(settings.name, **labels.options(settings.name))
 
+    @classmethod
+    def of(cls, settings: Settings) -> "Extractor":
+        """Return an extractor that does what the settings say of single pages."""
+        limits = ParserLimits.of(settings.limits)
+        return cls(settings.labeler, settings.profile, limits=limits, labels=settings.labels)
+
     def extract(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Extraction:
         """Return the extraction of `html`. Bytes are decoded as browsers do, with the HTTP `content_type` if given.
+
+        Without one, gzip and zstd are inflated, and what is no HTML gives `not_html`.
 
         A page that cannot be extracted gives an Extraction with `error_code`. Raises only what is no page's fault.
         """
@@ -58,11 +69,14 @@ class Extractor:
 
     def examine(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Examination:
         """Return the extraction of `html`, as `extract` does, with the page and the labels that it was made of."""
-        decoded = Decoded.of(html, content_type)
+        try:
+            decoded = Decoded.of(bare_page(html) if content_type is None else html, content_type)
+        except PageError as error:
+            return Examination(_failed(error))
         try:
             made = self._examine(decoded)
         except PageError as error:
-            made = Examination(Extraction(error_code=error.code, error_detail=error.detail or None))
+            made = Examination(_failed(error))
         extraction = replace(made.extraction, charset=decoded.charset, charset_source=decoded.source)
         return replace(made, extraction=extraction)
 
@@ -81,7 +95,21 @@ class Extractor:
             return None, error.detail
 
 
-@lru_cache(maxsize=4)
-def shared_extractor(labeler: str) -> Extractor:
-    """Return this process's extractor for a labeler's name, loaded on the first call."""
-    return Extractor(LabelerSettings(name=labeler))
+def _failed(error: PageError) -> Extraction:
+    return Extraction(error_code=error.code, error_detail=error.detail or None)
+
+
+_extractors: dict[str, Extractor] = {}
+
+
+def shared_extractor(settings: Settings) -> Extractor:
+    """Return this process's extractor for these settings, made on the first call and kept.
+
+    It has done one page, so that processes forked from this one find everything loaded.
+    """
+    key = settings.model_dump_json(exclude=_NOT_OF_A_PAGE)
+    if key not in _extractors:
+        extractor = Extractor.of(settings)
+        extractor.extract("<p>One page, so that nothing is loaded on the first one that counts.</p>")
+        _extractors[key] = extractor
+    return _extractors[key]

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from dripper.errors import ErrorCode, PageError
+from dripper.settings import LimitSettings
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +42,11 @@ class GuardLimits:
     cpu_seconds: int
     wall_seconds: float
     memory_bytes: int
+
+    @classmethod
+    def of(cls, limits: LimitSettings) -> "GuardLimits":
+        """Return what the settings allow one page."""
+        return cls(limits.page_cpu_seconds, limits.page_wall_seconds, limits.page_memory_bytes)
 
 
 class Guard(Generic[Item, Result]):

@@ -14,6 +14,19 @@ def import_extra(module: str, needs: str, how: str) -> Any:
         raise MachineError(f"{needs} {package_of(module)} ({error}): {how}") from error
 
 
+def install(*extras: str) -> str:
+    """Return how to install extras: the package is on no index, so by the ways that work.
+
+    >>> install("lm")
+    "pip install '.[lm]' in the project's folder, or pip install 'dripper_spark-….whl[lm]' with the path of a wheel"
+    """
+    names = ",".join(extras)
+    return (
+        f"pip install '.[{names}]' in the project's folder, or pip install 'dripper_spark-….whl[{names}]' "
+        "with the path of a wheel"
+    )
+
+
 def package_of(module: str) -> str:
     """Return the package that a module is of.
 

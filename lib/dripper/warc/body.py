@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from dripper.errors import ErrorCode, PageError
 from dripper.warc.codecs import GZIP_MAGIC, ZSTD_MAGIC, BrotliDecoder, Decoder, GzipDecoder, ZstdDecoder, inflate_member
+from dripper.warc.sniff import BINARY_BYTE
 
 _CHUNK_LINE = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
-_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
-"""Binary data bytes of the WHATWG MIME sniffing standard (section 3)."""
 
 _CODINGS: dict[str, tuple[bytes, tuple[Callable[[], Decoder], ...]]] = {
     "gzip": (GZIP_MAGIC, (GzipDecoder,)),
@@ -104,7 +103,7 @@ def _undo(coding: str, body: Body, max_bytes: int) -> Body:
         if not problem:
             return Body(payload, body.cut, body.flags)
         best = max(best, payload, key=len)
-    if stored.startswith(_BOMS) or not _BINARY.search(stored, 0, 1024):
+    if stored.startswith(_BOMS) or not BINARY_BYTE.search(stored, 0, 1024):
         return _flagged(body, "not encoded")
     if best:
         return _flagged(body, "broken encoding", best, cut=True)

@@ -1,5 +1,6 @@
 """Text from bytes as the decoders of the WHATWG encoding standard give it, made of Python's codecs.
- Python's tables differ in few places: bytes that Windows leaves undefined (the standard has control characters
+
+Python's tables differ in few places: bytes that Windows leaves undefined (the standard has control characters
 there), the euro sign at 0x80 in GBK, NEC's and IBM's characters in EUC-JP, 23 others, and how many bytes an error
 takes. Those are mended here: of the standard's indexes all characters then come out right but 203 of Big5 (extensions
 of Hong Kong) and one of JIS X 0212.

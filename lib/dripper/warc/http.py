@@ -7,7 +7,7 @@ from http.client import HTTPException, HTTPResponse
 
 from dripper.errors import FileError, FileErrorKind
 from dripper.warc.members import Readable
-from dripper.warc.remote import RangeStream
+from dripper.warc.remote import RangeStream, etag_version
 
 _BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _KINDS = {401: FileErrorKind.DENIED, 403: FileErrorKind.DENIED, 404: FileErrorKind.GONE, 410: FileErrorKind.GONE}
@@ -21,6 +21,7 @@ class HttpFile:
 
     def __init__(self, url: str, max_attempts: int, timeout_seconds: float) -> None:
         self.size_bytes: int | None = None
+        self.version: str | None = None
         self._url = url
         self._max_attempts = max_attempts
         self._timeout_seconds = timeout_seconds
@@ -28,6 +29,7 @@ class HttpFile:
         first = self.open_at(0)
         first.read(1)
         first.close()
+        self.version = etag_version(self._etag)
 
     def open_at(self, offset: int) -> Readable:
         """See `Source`."""

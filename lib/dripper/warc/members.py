@@ -36,9 +36,13 @@ class Readable(Protocol):
 
 
 class Source(Protocol):
-    """An archive file that can be opened at any byte, as often as needed. `size_bytes`: None where unknown."""
+    """An archive file that can be opened at any byte, as often as needed. `size_bytes`: None where unknown.
+
+    version: changes with the file's content: `etag:…` or `mtime:…` (nanoseconds), None where the storage has neither.
+    """
 
     size_bytes: int | None
+    version: str | None
 
     def open_at(self, offset: int) -> Readable:
         """Return a stream of the file's bytes from `offset` on; raises InputError or OSError."""

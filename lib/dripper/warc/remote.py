@@ -10,6 +10,16 @@ from dripper.warc.members import Readable
 _MAX_PAUSE_SECONDS = 20.0
 
 
+def etag_version(etag: str | None) -> str | None:
+    """Return the `Source.version` of what a server gave this ETag; the same for weak ones and in either notation.
+
+    >>> etag_version('W/"abc"'), etag_version(None)
+    ('etag:abc', None)
+    """
+    bare = (etag or "").removeprefix("W/").strip('"')
+    return f"etag:{bare}" if bare else None
+
+
 class RangeStream:
     """Bytes from `start` to `size` of a remote file, whatever the number of connections that takes.
 

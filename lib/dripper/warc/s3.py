@@ -12,7 +12,7 @@ from urllib3.exceptions import HTTPError
 from dripper.config import S3Settings
 from dripper.errors import FileError, FileErrorKind, InputError
 from dripper.warc.members import Readable
-from dripper.warc.remote import RangeStream
+from dripper.warc.remote import RangeStream, etag_version
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -66,6 +66,7 @@ class S3Object:
             raise explain(path, error, settings) from error
         self.size_bytes: int | None = head["ContentLength"]
         self._etag = head["ETag"]
+        self.version: str | None = etag_version(self._etag)
 
     def open_at(self, offset: int) -> Readable:
         """See `Source`."""
@@ -82,11 +83,12 @@ class S3Object:
         return got["Body"]
 
 
-def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tuple[str, int]]:
-    """Yield (key, bytes) of a bucket's objects whose keys start with `prefix`, in the order of keys."""
+def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tuple[str, int, str | None]]:
+    """Yield (key, bytes, version) of a bucket's objects whose keys start with `prefix`, in the order of keys."""
     try:
         for page in s3_client(settings).get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
-            yield from ((entry["Key"], entry["Size"]) for entry in page.get("Contents", []))
+            for entry in page.get("Contents", []):
+                yield entry["Key"], entry["Size"], etag_version(entry.get("ETag"))
     except (ClientError, BotoCoreError) as error:
         raise explain(f"s3://{bucket}/{prefix}", error, settings) from error
 

@@ -1,5 +1,6 @@
 """Opening an archive: a file here, an object in S3, a file behind HTTP."""
 
+import os
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,11 +17,13 @@ class LocalFile:
     def __init__(self, path: str) -> None:
         self._path = local_path(path)
         try:
-            self.size_bytes: int | None = self._path.stat().st_size
+            found = self._path.stat()
         except (OSError, ValueError) as error:
             raise _explain(path, error) from error
         if self._path.is_dir():
             raise FileError(FileErrorKind.UNREADABLE, f"{path} is a folder, not an archive file")
+        self.size_bytes: int | None = found.st_size
+        self.version: str | None = local_version(found)
 
     def open_at(self, offset: int) -> BinaryIO:
         """See `Source`."""
@@ -41,9 +44,16 @@ def _explain(path: str, error: OSError | ValueError) -> FileError:
     return FileError(kind, f"{path}: {getattr(error, 'strerror', None) or error}")
 
 
+def local_version(found: os.stat_result) -> str:
+    """Return the `Source.version` of a local file."""
+    return f"mtime:{found.st_mtime_ns}"
+
+
 def local_path(path: str) -> Path:
     """Return a local path, of which a `file:` URL is one way to write it."""
-    return Path("/" + path[5:].lstrip("/") if path.startswith("file:/") else path)
+    if not path.startswith("file:/"):
+        return Path(path)
+    return Path("/" + path.removeprefix("file:").removeprefix("//localhost/").lstrip("/"))
 
 
 def is_http(path: str) -> bool:

@@ -113,8 +113,8 @@ def test_weights_are_the_folders_or_the_hubs(encoder: Any, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("package", "words"),
     [
-        ("vllm.no_such_module", "pip install 'dripper-spark\\[gpu\\]' .*labels.lm.endpoint"),
-        ("transformers_no_such", "pip install 'dripper-spark\\[lm\\]'"),
+        ("vllm.no_such_module", "pip install '\\.\\[gpu\\]' .*labels.lm.endpoint"),
+        ("transformers_no_such", "pip install '\\.\\[lm\\]'"),
     ],
 )
 def test_a_package_that_is_missing_says_how_to_install_it(package: str, words: str) -> None:
