@@ -235,7 +235,7 @@ class Finisher:
         language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]))
         return Extraction(
             main_html=main_html,
-            markdown=html_core.to_markdown(main_html, is_pruned=page.profile != "mineru-1.1"),
+            markdown=html_core.to_markdown(main_html, is_pruned=html_core.find_profile(page.profile).main_html_scans),
             title=page.title,
             language=language,
             language_probability=probability,
