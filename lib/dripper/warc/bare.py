@@ -3,7 +3,7 @@
 from dripper.config import ReadSettings
 from dripper.errors import ErrorCode, PageError
 from dripper.warc.body import decode_body
-from dripper.warc.codecs import ZSTD_MAGIC
+from dripper.warc.compression import ZSTD_MAGIC
 from dripper.warc.sniff import SNIFF_BYTES, other_than_html
 
 _MAX_BYTES = ReadSettings().page_bytes
