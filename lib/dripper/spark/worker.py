@@ -14,7 +14,6 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
-import dripper
 from dripper.config import LmSettings, Settings
 from dripper.cost import estimate_tokens
 from dripper.errors import PageError
@@ -61,16 +60,10 @@ class Step(Generic[Result]):
 def extracting(settings: Settings, batch: int) -> Step[Extraction]:
     """Return the whole way of a page: the rows of `extractions`."""
     extractor = shared_extractor(settings)
-    versions = {
-        "dripper": dripper.__version__,
-        "profile": settings.profile,
-        "labeler": extractor.labeler.name,
-        "labeler_version": extractor.labeler.version,
-    }
     return Step(
         lambda page: extractor.extract(page[0], page[2], page[1]),
         Extraction,
-        lambda record, extraction: extraction_row(record, extraction, batch, versions),
+        lambda record, extraction: extraction_row(record, extraction, batch, extractor.versions),
     )
 
 
