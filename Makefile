@@ -7,21 +7,20 @@ DATA ?= ../shared/data
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINNED := --constraint conf/constraints.txt
 
-.PHONY: help run test test-compiled test-vllm wheel bench bench-lm report lint install clean
+.PHONY: help run test test-vllm wheel bench bench-lm report lint install clean
 
 help:
 	@echo "make run      the main job over the sample WARCs of this repository -> ./$(OUTPUT), then SQL over it"
 	@echo "make test     every test"
 	@echo "make test-vllm the tests of the labeler lm that need a real engine: vLLM on CPU, 7 GB, 5 minutes to install"
-	@echo "make test-compiled what a page goes through, compiled to C (1 minute), tested: the same results in nine tenths of the time"
-	@echo "make wheel    the package -> dist; DRIPPER_COMPILE=1 make wheel: compiled, for this Python and platform alone"
+	@echo "make wheel    the package -> dist; DRIPPER_COMPILE=1 make wheel: with its C, for this Python and platform alone"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    ratios against peers, in one run"
 	@echo "make report   scores of all extractors over the labelled pages of DATA, as one HTML page"
 	@echo "make bench-lm the labeler lm on vLLM: its decoders against each other, the stage against no Spark, stages that overlap"
 	@echo "make install  $(VENV) with the package and all its extras but gpu"
 
-$(VENV)/base: setup.py conf/constraints.txt $(wildcard lib/dripper/*/*.c)
+$(VENV)/base: setup.py conf/constraints.txt $(shell find lib/dripper -name '*.c')
 	@sh conf/preflight.sh > /dev/null
 	@echo "installing into $(VENV) (1 to 3 minutes)"
 	@test -x $(BIN)/python || "$$(sh conf/preflight.sh)" -m venv $(VENV)
@@ -49,21 +48,6 @@ run: $(VENV)/base
 test: $(VENV)/all
 	@sh conf/preflight.sh > /dev/null
 	@$(BIN)/python -m pytest
-
-# Beside the sources, which stay what runs: compiled modules in their place would hide every change made to them.
-COMPILED := $(CURDIR)/$(VENV)/compiled
-
-$(COMPILED): $(VENV)/all setup.py conf/mypyc.ini $(shell find lib/dripper -name '*.py' -o -name '*.c')
-	@{ command -v "$${CC:-cc}" || command -v gcc; } > /dev/null || { echo "compiling needs a C compiler (gcc, clang)"; exit 1; }
-	@echo "compiling into $(VENV)/compiled (1 minute)"
-	@rm -rf build $@
-	@DRIPPER_COMPILE=1 $(PIP) install $(PINNED) --no-deps --no-build-isolation --target $@ .
-	@rm -rf build
-	@touch $@
-
-test-compiled: $(COMPILED)
-	@PYTHONPATH=$(COMPILED) $(BIN)/python -m pytest --override-ini pythonpath=tests tests/test_compiled.py tests/markup tests/blocks \
-	    tests/html tests/markdown tests/mineru tests/labels tests/test_stages.py tests/test_guard.py tests/spark/test_run.py
 
 wheel: $(VENV)/all
 	@rm -rf build dist
@@ -115,12 +99,10 @@ bench: $(VENV)/all $(VENV)-bench/done
 	$(BIN)/python benchmarks/fused_job.py --data $(DATA) --peer-python $(VENV)-bench/bin/python
 	$(BIN)/python benchmarks/html_core.py --data $(DATA)
 	$(BIN)/python benchmarks/labeler_cpu.py --data $(DATA)
-	@$(MAKE) --no-print-directory $(COMPILED)
-	PYTHONPATH=$(COMPILED) $(BIN)/python benchmarks/labeler_cpu.py --data $(DATA)
 
 report: $(VENV)/all
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make report DATA=/path/to/data"; exit 1; }
 	$(BIN)/python -m dripper.eval --data $(DATA) --output report
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-vllm $(OUTPUT) build dist lib/*.egg-info lib/dripper/*/*.so
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-vllm $(OUTPUT) build dist lib/*.egg-info $$(find lib/dripper -name '*.so')

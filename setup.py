@@ -36,6 +36,8 @@ RUN = [
     "rapidfuzz>=3.10",
     "selectolax>=1.0,<2",
     "threadpoolctl>=3.5",
+    # The progress bar of `dripper extract --out`.
+    "tqdm>=4.66",
     "trafilatura>=2.0,<3",
     "warcio>=1.7.5",
     "urllib3>=2",
@@ -108,24 +110,12 @@ LM = [
 # 0.32 is the version whose pooling and logits processors the labeler was run with.
 GPU = ["torch>=2.8", "vllm>=0.32", *LM]
 
-# "0" compiles nothing, so that one wheel runs everywhere. Unset, what is written in C is compiled where there is a compiler (Python
-# and numpy do the same without). "1" insists on it, and has mypyc turn Python into C too.
+# "0" compiles nothing, so that one wheel runs everywhere. Unset, what is written in C is compiled where there is a
+# compiler; Python and numpy do the same without. "1" insists on it.
 COMPILE = os.environ.get("DRIPPER_COMPILE", "")
 if COMPILE not in ("", "0", "1"):
     raise SystemExit(f"DRIPPER_COMPILE must be 0 or 1, or not set; it is {COMPILE!r}")
-# What mypyc (part of mypy) turns into C: what a page goes through, but for what the profile mineru-1.1 inherits from (blocks/page)
-# and that profile itself.
-COMPILED = {
-    "blocks": ("mapping", "numbering", "pruning", "segment", "simplify"),
-    "html": ("images", "paper", "parse"),
-    "labels": (
-        *("characters", "class_names", "decode", "exact", "features", "focus", "group_features", "links", "network"),
-        *("places", "second", "text_features", "tree_features", "word_features"),
-    ),
-    "markdown": ("convert", "formulas", "layout"),
-    "markup": ("document", "limits", "metadata", "scan", "tags", "tree"),
-}
-WRITTEN_IN_C = ("labels/characters_c", "labels/exact_c", "markup/scan_c")
+WRITTEN_IN_C = ("labels/cpu/arithmetic_c", "labels/cpu/features/characters_c", "markup/scan_c")
 # Vectorised, but each operation rounds by itself, as numpy's do (Microsoft's compiler does that unasked).
 C_FLAGS = [] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fopenmp-simd"]
 
@@ -135,7 +125,7 @@ def extensions() -> list[Extension]:
     if COMPILE == "0" or {"egg_info", "dist_info"} & set(sys.argv):
         return []
     os.chdir(HERE)
-    in_c = [
+    return [
         Extension(
             f"dripper.{name}".replace("/", "."),
             [f"lib/dripper/{name}.c"],
@@ -144,19 +134,6 @@ def extensions() -> list[Extension]:
         )
         for name in WRITTEN_IN_C
     ]
-    return [*in_c, *compiled_by_mypyc()] if COMPILE == "1" else in_c
-
-
-def compiled_by_mypyc() -> list[Extension]:
-    """Return the modules of COMPILED, together."""
-    try:
-        from mypyc.build import mypycify
-    except ModuleNotFoundError:
-        raise SystemExit("DRIPPER_COMPILE=1 needs mypy: pip install mypy") from None
-    modules = [f"lib/dripper/{package}/{name}.py" for package, names in COMPILED.items() for name in names]
-    return list(
-        mypycify(["--config-file=conf/mypyc.ini", *modules], opt_level="3", debug_level="0", group_name="dripper")
-    )
 
 
 setup(
@@ -171,14 +148,13 @@ setup(
     package_dir={"": "lib"},
     packages=find_packages("lib"),
     package_data={
-        "dripper": ["py.typed", "*/*.pyi"],
+        "dripper": ["py.typed", "**/*.pyi"],
         "dripper.spark": ["log4j2.properties"],
-        "dripper.eval": ["*.j2"],
+        "dripper.eval": ["**/*.j2"],
         "dripper.labels": ["**/*.npz", "**/*.json"],
     },
     install_requires=RUN,
     extras_require={"spark": SPARK, "test": TEST, "train": TRAIN, "eval": EVAL, "bench": BENCH, "lm": LM, "gpu": GPU},
     ext_modules=extensions(),
-    setup_requires=["mypy>=1.13"] if COMPILE == "1" else [],
     entry_points={"console_scripts": ["dripper = dripper.__main__:main"]},
 )

@@ -24,8 +24,8 @@ import lxml.html
 import trafilatura
 
 from dripper.datasets import read_pages
-from dripper.eval.content import FENCED, FORMULAS, INLINE_CODE, edit_similarity, split_markdown
-from dripper.eval.teds import as_html_table, teds
+from dripper.eval.metrics.content import FENCED, FORMULAS, INLINE_CODE, edit_similarity, split_markdown
+from dripper.eval.metrics.teds import as_html_table, teds
 from dripper.html import preprocess, to_markdown
 
 TEX_IN_TEXT = re.compile(

@@ -7,8 +7,8 @@ The pages are drawn from all pages of the sets. The extractors take turns in bat
 none starts every page with the others' data in the processor's caches, as nobody runs two of them in turn (with batches of one
 page `dripper.extract` takes a tenth longer, the others 2 %). All extractors take the decoded text; `dripper.extract` gives main
 HTML, Markdown and language, the peers plain text. What it takes from bytes, as the job calls it, is timed later over the same
-pages, as are the stages. With PYTHONPATH at a compiled package (`make bench` builds one) that is what is timed. Says nothing about
-quality, nor about reading archives. Times are `process_time` of one thread: set OPENBLAS_NUM_THREADS=1.
+pages, as are the stages. Says nothing about quality, nor about reading archives. Times are `process_time` of one thread: set
+OPENBLAS_NUM_THREADS=1.
 """
 
 import argparse
@@ -30,10 +30,9 @@ import trafilatura
 import dripper
 from dripper.datasets import LabelledPage, Role, names_with, read_pages
 from dripper.html import preprocess
-from dripper.labels.cpu import CpuLabeler
-from dripper.labels.exact import IN_C
-from dripper.labels.features import page_features
-from dripper.markup import scan
+from dripper.labels.cpu.arithmetic import IN_C
+from dripper.labels.cpu.features.page_features import page_features
+from dripper.labels.cpu.labeler import CpuLabeler
 from dripper.warc import decode
 
 Input = TypeVar("Input")
@@ -101,8 +100,7 @@ def timed(times: Times, name: str, work: Callable[[Input], Result], argument: In
 def report(times: Times, pages: Sequence[LabelledPage], blocks: Sequence[int], weights: str) -> None:
     """Print milliseconds a page by stage, and the ratios to the peers, by set and by size too."""
     print(f"{len(blocks)} pages, {np.mean(blocks):.0f} blocks a page; weights {weights}; numpy {np.__version__};")
-    print("compiled" if Path(str(scan.__file__)).suffix != ".py" else "plain Python", end=", ")
-    print("with the modules in C" if IN_C else "without those in C", end="; ")
+    print("with the modules in C" if IN_C else "without the modules in C", end="; ")
     print(", ".join(f"{name} {version(name)}" for name in PEERS) + "\n")
     print(f"{'CPU ms a page':32}{'mean':>8}{'median':>8}{'95 %':>8}")
     for name, seconds in times.items():

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from dripper.eval.command import add_arguments, run_settings
-from dripper.eval.report import write_report
+from dripper.eval.metrics.scoring import check_metrics
+from dripper.eval.report.writer import write_report
 from dripper.eval.run import RunSettings, scoring_of
-from dripper.eval.scoring import check_metrics
 from dripper.eval.share import Share, keep_lines, metric_rows, share_lines, shares
 from dripper.spark import cli
 

@@ -1,10 +1,14 @@
 """The commands `dripper extract` and `dripper prompts fetch`."""
 
+import gzip
 import io
 import json
+import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from dripper.__main__ import main
 from dripper.errors import MachineError
@@ -53,8 +57,17 @@ def test_a_page_without_content_is_told(tmp_path: Path, capsys: pytest.CaptureFi
     ("arguments", "words"),
     [
         (["/nowhere/page.html"], "/nowhere/page.html: No such file"),
-        (["/"], "/: Is a directory"),
+        (["/"], "/ is a folder: say where the rows of its pages go"),
         (["{file}", "--labeler", "cpuu"], "did you mean 'cpu'"),
+        (["{file}", "{file}"], "these are many pages: say where their rows go, --out pages.jsonl"),
+        (["*.html"], "these are many pages"),
+        (["{file}", "--out", "pages.csv"], "must end in .jsonl or .parquet"),
+        (["{file}", "--out", "pages.jsonl", "--url", "http://a.b"], "--url is for one page"),
+        (["-", "--out", "pages.jsonl"], "standard input"),
+        (["{file}", "--set", "lables.x=1"], "unknown setting lables.x"),
+        (["{file}", "--conf", "/nowhere.yml"], "settings file /nowhere.yml: No such file"),
+        (["{file}", "--labeler", "lm"], "set labels.lm.model to the folder of a checkpoint"),
+        (["{file}", "--labeler", "lm", "--set", "labels.lm.model=/nowhere"], "/nowhere: there is no such folder"),
     ],
 )
 def test_a_typo_is_one_sentence(
@@ -62,6 +75,65 @@ def test_a_typo_is_one_sentence(
 ) -> None:
     assert main(["extract", *(argument.replace("{file}", str(file)) for argument in arguments)]) == 2
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3", "a PDF document"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "a PNG image"),
+        (gzip.compress(b"WARC/1.0\r\nWARC-Type: warcinfo\r\n"), "a WARC archive"),
+        (random.Random(1).randbytes(3000), "binary data"),
+        (b'{"title": "not a page"}', "JSON"),
+    ],
+)
+def test_what_is_no_html_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str], data: bytes, what: str) -> None:
+    (tmp_path / "page").write_bytes(data)
+    assert main(["extract", str(tmp_path / "page")]) == 1
+    told = capsys.readouterr()
+    assert told.err == f"dripper: {tmp_path / 'page'} has no extraction (not_html: it is {what})\n"
+    assert told.out == ""
+
+
+@pytest.mark.parametrize("squeeze", [gzip.compress, zstandard.compress])
+def test_a_compressed_page_is_inflated(
+    file: Path, capsysbinary: pytest.CaptureFixture[bytes], squeeze: Callable[[bytes], bytes]
+) -> None:
+    file.write_bytes(squeeze(file.read_bytes()))
+    assert main(["extract", str(file)]) == 0
+    assert b"ferry" in capsysbinary.readouterr().out
+
+
+def test_settings_come_from_files_and_flags(
+    file: Path, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    (tmp_path / "my.yml").write_text("labeler: {name: all}")
+    assert main(["extract", str(file), "--conf", str(tmp_path / "my.yml")]) == 0
+    assert b"Imprint" in capsysbinary.readouterr().out
+    assert main(["extract", str(file), "--conf", str(tmp_path / "my.yml"), "--set", "labeler.name=cpu"]) == 0
+    assert b"Imprint" not in capsysbinary.readouterr().out
+
+
+def test_many_pages_become_rows(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "noise.html").write_bytes(b"%PDF-1.7")
+    command = ["extract", str(file), str(tmp_path), "--out", str(tmp_path / "pages.jsonl"), "--jobs", "1"]
+    assert main(command) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert told[0].startswith(f"pages written to {tmp_path}/pages.jsonl: 2 (")
+    assert told[1:] == ["without extraction: 1 not_html"]
+    rows = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
+    assert sorted((row["title"] or "", row["error_code"]) for row in rows) == [("", "not_html"), ("Article 7", None)]
+    assert main(command) == 0
+    assert capsys.readouterr().err.splitlines()[:2] == [
+        f"pages written to {tmp_path}/pages.jsonl: 0",
+        "pages that were there already: 2",
+    ]
+
+
+def test_work_that_is_left_ends_with_3(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = ["http://127.0.0.1:9/x.warc.gz", "--set", "reading.s3.max_attempts=1"]
+    assert main(["extract", str(file), *missing, "--out", str(tmp_path / "pages.jsonl")]) == 3
+    assert "files that could not be read to their end: 1; the same command tries them again" in capsys.readouterr().err
 
 
 def test_unknown_flags_show_the_usage(capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,7 +146,9 @@ def test_unknown_flags_show_the_usage(capsys: pytest.CaptureFixture[str]) -> Non
 def test_fetched_prompts_are_listed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dripper.__main__.fetch_prompts", lambda folder: [folder / "v0.txt", folder / "v1.txt"])
+    monkeypatch.setattr(
+        "dripper.labels.lm.prompt_fetch.fetch_prompts", lambda folder: [folder / "v0.txt", folder / "v1.txt"]
+    )
     assert main(["prompts", "fetch", "--folder", str(tmp_path)]) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'v0.txt'}\n{tmp_path / 'v1.txt'}\n"
 
@@ -85,6 +159,6 @@ def test_prompts_that_cannot_be_fetched_are_one_sentence(
     def fetch(_folder: Path) -> list[Path]:
         raise MachineError("pip could not download it")
 
-    monkeypatch.setattr("dripper.__main__.fetch_prompts", fetch)
+    monkeypatch.setattr("dripper.labels.lm.prompt_fetch.fetch_prompts", fetch)
     assert main(["prompts", "fetch"]) == 2
     assert capsys.readouterr().err == "dripper: pip could not download it\n"

@@ -1,10 +1,20 @@
 """Errors for people and codes for rows."""
 
 import pickle
+from enum import StrEnum
 
 import pytest
 
-from dripper.errors import ErrorCode, InputError, MachineError, PageError, SettingsError, UsageError
+from dripper.errors import (
+    ErrorCode,
+    FileError,
+    FileErrorKind,
+    InputError,
+    MachineError,
+    PageError,
+    SettingsError,
+    UsageError,
+)
 
 
 @pytest.mark.parametrize("code", ErrorCode)
@@ -15,8 +25,20 @@ def test_a_page_error_comes_through_a_process_boundary(code: ErrorCode, detail: 
     assert str(error) == (f"{code.value}: {detail}" if detail else code.value)
 
 
-def test_codes_are_plain_words_for_sql() -> None:
-    assert all(code.value == code.name.lower() and code.value.isidentifier() for code in ErrorCode)
+@pytest.mark.parametrize("kind", FileErrorKind)
+def test_a_file_error_comes_through_a_process_boundary(kind: FileErrorKind) -> None:
+    error = pickle.loads(pickle.dumps(FileError(kind, "a.warc: no")))
+    assert (error.kind, str(error)) == (kind, "a.warc: no")
+    assert isinstance(error, InputError)
+
+
+def test_only_a_file_that_is_gone_is_not_worth_another_run() -> None:
+    assert [kind for kind in FileErrorKind if kind.is_permanent] == [FileErrorKind.GONE]
+
+
+@pytest.mark.parametrize("codes", [ErrorCode, FileErrorKind])
+def test_codes_are_plain_words_for_sql(codes: type[StrEnum]) -> None:
+    assert all(code.value == code.name.lower() and code.value.isidentifier() for code in codes)
 
 
 @pytest.mark.parametrize("kind", [SettingsError, InputError, MachineError])

@@ -50,7 +50,7 @@ def test_the_same_page_gives_the_same_result() -> None:
     assert len(digests) == 1
 
 
-@pytest.mark.parametrize("html", ["", " \n", "<script>x</script>", b"", b"\x00\x00"])
+@pytest.mark.parametrize("html", ["", " \n", "<script>x</script>", b"", b"<p>\x00\x00"])
 def test_no_text_is_an_error_code(html: str | bytes) -> None:
     result = dripper.extract(html)
     assert result.error_code is ErrorCode.EMPTY_PAGE
@@ -86,3 +86,28 @@ def test_wrong_types_and_names() -> None:
 def test_no_input_raises(html: bytes | str) -> None:
     result = dripper.extract(html)
     assert (result.error_code is None) == (result.n_blocks > 0)
+
+
+def test_an_examination_shows_what_the_extraction_was_made_of() -> None:
+    html = "<body><nav><a href=/>Home</a></nav><p>The ferry leaves at noon, as it does every day.</p>"
+    examined = Extractor().examine(html)
+    assert examined.extraction == Extractor().extract(html)
+    assert examined.page is not None
+    assert examined.labels is not None
+    assert examined.main is not None
+    assert examined.page.prune((np.flatnonzero(examined.main) + 1).tolist()) == examined.extraction.main_html
+    assert len(examined.labels.probability) == examined.extraction.n_blocks == len(examined.main)
+
+
+def test_an_examination_has_the_blocks_that_a_fallback_chose() -> None:
+    examined = Extractor(LabelerSettings(fallback="body"), labeler=Nothing()).examine("<p>one<p>two")
+    assert examined.extraction.method == "fallback:body"
+    assert examined.labels is not None
+    assert not examined.labels.main.any()
+    assert examined.main is not None
+    assert examined.main.all()
+
+
+def test_an_examination_of_an_empty_page_has_only_the_error() -> None:
+    examined = Extractor().examine("<script>x</script>")
+    assert (examined.extraction.error_code, examined.page, examined.main) == (ErrorCode.EMPTY_PAGE, None, None)

@@ -132,7 +132,8 @@ def test_a_wheel_of_nothing_compiled_runs_everywhere(tmp_path: Path) -> None:
     for part in (
         "dripper/py.typed",
         "dripper/spark/log4j2.properties",
-        "dripper/labels/cpu_weights.npz",
+        "dripper/labels/cpu/cpu_weights.npz",
+        "dripper/eval/report/report.html.j2",
         "licenses/LICENSE",
     ):
         assert any(file.endswith(part) for file in files), part
@@ -164,35 +165,9 @@ def test_a_wrong_wish_to_compile_says_what_can_be_wished() -> None:
     assert told.stderr.splitlines()[-1] == "DRIPPER_COMPILE must be 0 or 1, or not set; it is 'yes'"
 
 
-def test_what_is_compiled_exists(setup_py: dict[str, Any]) -> None:
-    modules = [f"{package}/{name}" for package, names in setup_py["COMPILED"].items() for name in names]
-    assert "markup/scan" in modules
-    assert [module for module in modules if not (ROOT / f"lib/dripper/{module}.py").is_file()] == []
-
-
-def test_compiling_without_mypy_says_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / "mypyc.py").write_text("raise ModuleNotFoundError('mypyc')")
-    told = subprocess.run(
-        [sys.executable, str(ROOT / "setup.py"), "--name"],
-        env=os.environ | {"PYTHONPATH": str(tmp_path), "DRIPPER_COMPILE": "1"},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert told.returncode == 1
-    assert told.stderr.splitlines()[-1] == "DRIPPER_COMPILE=1 needs mypy: pip install mypy"
-
-
-def test_emr_takes_the_code_of_this_folder_or_what_is_installed() -> None:
-    command = ["sh", str(ROOT / "conf/emr/submit.sh"), "--warcs", "w"]
-    environment = os.environ | {"SPARK_SUBMIT": "echo", "PYTHON": sys.executable}
-    shipped = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
-    assert re.search(r" --py-files \S+/dripper\.zip .*jobs/run\.py --warcs w$", shipped.strip())
-    environment["INSTALLED"] = "1"
-    installed = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
-    assert "--py-files" not in installed
-    assert installed.strip().endswith("jobs/run.py --warcs w")
+def test_insisting_on_c_without_a_compiler_fails(tmp_path: Path) -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        wheel_built(tmp_path, DRIPPER_COMPILE="1", CC="false")
 
 
 def fake(folder: Path, name: str, says: str, stream: int = 1) -> None:

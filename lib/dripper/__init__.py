@@ -7,10 +7,12 @@
 """
 
 import importlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dripper import eval, html, labels, warc
+    from dripper.config import Settings
     from dripper.extraction import Extraction
 
 __version__ = "0.1.0"
@@ -19,18 +21,27 @@ __all__ = ["Extraction", "__version__", "eval", "extract", "html", "labels", "wa
 _PACKAGES = ("eval", "guard", "html", "labels", "language", "train", "warc")
 
 
-def extract(html: str | bytes, url: str | None = None, labeler: str = "cpu") -> "Extraction":
+def extract(
+    html: str | bytes,
+    url: str | None = None,
+    labeler: str | None = None,
+    *,
+    settings: "Settings | Mapping[str, Any] | None" = None,
+    **options: Any,
+) -> "Extraction":
     """Return the main content of one page.
 
-    html: text, or bytes as served (decoded as browsers do). url: helps some fallbacks. labeler: a name that
-    `dripper.labels.load` knows; loaded once a process. A page without content gives an Extraction with an `error_code`.
-    Raises UsageError for an unknown labeler, TypeError where `html` is neither text nor bytes.
-    """
-    from dripper.extraction import shared_extractor
+    html: text, or bytes as served: decoded as browsers do, gzip and zstd inflated. url: the page's address.
+    labeler: a name that `dripper.labels.load` knows, by default `cpu`; loaded once in a process.
+    settings: as in conf/base.yml, by key: `{"limits.parser_options": 500}`.
+    options: the labeler's own: `extract(html, labeler="lm", model="…", endpoint="…")`.
 
-    if not isinstance(html, str | bytes):
-        raise TypeError(f"html must be str or bytes, not {type(html).__name__}")
-    return shared_extractor(labeler).extract(html, url)
+    A page without content gives an Extraction with an `error_code`. Raises UsageError for a wrong labeler, setting or option, and
+    where `html` is the name of a file or an address; TypeError where it is neither text nor bytes.
+    """
+    from dripper import single
+
+    return single.extract(html, url, labeler, settings, options)
 
 
 def __getattr__(name: str) -> Any:

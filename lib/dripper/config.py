@@ -44,6 +44,7 @@ __all__ = [
     "SparkSettings",
     "StageSettings",
     "cpu_settings",
+    "from_values",
     "keys",
     "lm_settings",
     "load",
@@ -65,6 +66,18 @@ def load(files: Iterable[str | Path] = (), assignments: Iterable[str] = ()) -> S
     for assignment in assignments:
         _merge(values, _parse_assignment(assignment))
     return _validated(values)
+
+
+def from_values(values: Mapping[str, Any]) -> Settings:
+    """Return the settings of values by dotted key, the rest as by default. Raises SettingsError.
+
+    >>> from_values({"limits.page_cpu_seconds": 5}).limits.page_cpu_seconds
+    5
+    """
+    nested: dict[str, Any] = {}
+    for key, value in values.items():
+        _merge(nested, _nested(key, value))
+    return _validated(nested)
 
 
 def cpu_settings(options: Mapping[str, Any]) -> CpuSettings:
@@ -106,7 +119,11 @@ def _parse_assignment(assignment: str) -> dict[str, Any]:
         value = yaml.safe_load(text) if text else ""
     except yaml.YAMLError:
         value = text
-    *sections, last = _key_parts(key.strip())
+    return _nested(key.strip(), value)
+
+
+def _nested(key: str, value: Any) -> dict[str, Any]:
+    *sections, last = _key_parts(key)
     nested: dict[str, Any] = {last: value}
     for section in reversed(sections):
         nested = {section: nested}

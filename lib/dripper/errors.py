@@ -17,6 +17,9 @@ class ErrorCode(StrEnum):
     """The body, inflated, is larger than the setting `reading.page_bytes`."""
     BODY_UNREADABLE = "body_unreadable"
     """The body cannot be inflated or un-chunked at all (a broken gzip stream, an unknown content coding)."""
+    NOT_HTML = "not_html"
+    """What came without an HTTP header is no HTML: a PDF, an image, JSON, a feed, noise. (Archives tell of such records as
+    skipped.)"""
     PARSE_FAILED = "parse_failed"
     """The parser gave up on the page."""
     TIME_LIMIT = "time_limit"
@@ -31,6 +34,33 @@ class ErrorCode(StrEnum):
     """An exception nobody expected; `error_detail` has its type and place. Please report it."""
 
 
+class FileErrorKind(StrEnum):
+    """Why an archive file was not read to its end: the values of `FileReport.error_kind`.
+
+    Only `gone` is for good; a file that failed for another reason may be read by the next run.
+    """
+
+    GONE = "gone"
+    """Nothing is there: no such file, object, bucket or page."""
+    DENIED = "denied"
+    """Access was refused, or no credentials were found. Somebody has to grant it."""
+    EXPIRED = "expired"
+    """The credentials ran out, and could not be renewed from here."""
+    CHANGED = "changed"
+    """The file was replaced while it was read."""
+    UNREACHABLE = "unreachable"
+    """No answer, a busy server or a broken connection, after all attempts."""
+    UNREADABLE = "unreadable"
+    """Something is there that cannot be read as a file: a folder, a scheme without its package, a disk that fails."""
+    INTERNAL = "internal"
+    """An exception nobody expected. Please report it."""
+
+    @property
+    def is_permanent(self) -> bool:
+        """Whether another run would find the same."""
+        return self is FileErrorKind.GONE
+
+
 class UsageError(Exception):
     """A person has to change something; the message says what. Ends a command with exit code 2."""
 
@@ -41,6 +71,21 @@ class SettingsError(UsageError):
 
 class InputError(UsageError):
     """An input path does not exist, cannot be read, or is not what it should be."""
+
+
+class FileError(InputError):
+    """An archive file cannot be opened or read to its end.
+
+    >>> FileError(FileErrorKind.GONE, "a.warc does not exist").kind.is_permanent
+    True
+    """
+
+    def __init__(self, kind: FileErrorKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+    def __reduce__(self) -> tuple[type["FileError"], tuple[FileErrorKind, str]]:
+        return FileError, (self.kind, str(self))
 
 
 class MachineError(UsageError):

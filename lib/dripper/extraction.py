@@ -1,15 +1,35 @@
 """One page's way, without Spark: bytes → text → blocks → labels → main HTML → Markdown."""
 
-from dataclasses import replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
 
-from dripper.config import LabelerSettings, LabelsSettings
+import numpy as np
+import numpy.typing as npt
+
+import dripper
+from dripper.config import LabelerSettings, LabelsSettings, Settings
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
 from dripper.labels import Labeler, Labels, load
 from dripper.stages import DEFAULT_LABELS, Decoded, Extraction, Finisher, Splits, split
+from dripper.warc.bare import PAGE_BYTES, bare_page
 
-__all__ = ["Extraction", "Extractor", "shared_extractor"]
+__all__ = ["Examination", "Extraction", "Extractor", "shared_extractor"]
+
+_NOT_OF_A_PAGE = {"batch", "stages", "cost", "spark"}
+"""Sections of the settings that change no page's extraction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """An extraction, and how it came about, for people who look into it."""
+
+    extraction: Extraction
+    page: Page | None = None
+    """The page with its blocks; None where it could not be split."""
+    labels: Labels | None = None
+    """What the labeler said; None where it gave no usable labels."""
+    main: npt.NDArray[np.bool_] | None = None
+    """Shape (n_blocks,): the blocks that the extraction is made of, the labeler's or a fallback's."""
 
 
 class Extractor:
@@ -26,29 +46,64 @@ class Extractor:
         labeler: Labeler | None = None,
         limits: ParserLimits = DEFAULT_LIMITS,
         labels: LabelsSettings = DEFAULT_LABELS,
+        page_bytes: int = PAGE_BYTES,
     ) -> None:
         settings = settings or LabelerSettings()
         self._profile = profile
         self._limits = limits
+        self._page_bytes = page_bytes
         self._finisher = Finisher(settings, labels)
         self.labeler = labeler or load(settings.name, **labels.options(settings.name))
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Extractor":
+        """Return an extractor that does what the settings say of single pages."""
+        limits = ParserLimits.of(settings.limits)
+        return cls(
+            settings.labeler,
+            settings.profile,
+            limits=limits,
+            labels=settings.labels,
+            page_bytes=settings.reading.page_bytes,
+        )
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """What makes an extraction what it is: the column `versions`."""
+        return {
+            "dripper": dripper.__version__,
+            "profile": self._profile,
+            "labeler": self.labeler.name,
+            "labeler_version": self.labeler.version,
+        }
 
     def extract(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Extraction:
         """Return the extraction of `html`. Bytes are decoded as browsers do, with the HTTP `content_type` if given.
 
+        Without one, gzip and zstd are inflated, and what is no HTML gives `not_html`.
+
         A page that cannot be extracted gives an Extraction with `error_code`. Raises only what is no page's fault.
         """
-        decoded = Decoded.of(html, content_type)
-        try:
-            extraction = self._extract(decoded)
-        except PageError as error:
-            extraction = Extraction(error_code=error.code, error_detail=error.detail or None)
-        return replace(extraction, charset=decoded.charset, charset_source=decoded.source)
+        return self.examine(html, url, content_type).extraction
 
-    def _extract(self, decoded: Decoded) -> Extraction:
+    def examine(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Examination:
+        """Return the extraction of `html`, as `extract` does, with the page and the labels that it was made of."""
+        try:
+            decoded = Decoded.of(bare_page(html, self._page_bytes) if content_type is None else html, content_type)
+        except PageError as error:
+            return Examination(_failed(error))
+        try:
+            made = self._examine(decoded)
+        except PageError as error:
+            made = Examination(_failed(error))
+        extraction = replace(made.extraction, charset=decoded.charset, charset_source=decoded.source)
+        return replace(made, extraction=extraction)
+
+    def _examine(self, decoded: Decoded) -> Examination:
         page = split(decoded, self._profile, self._limits)
         labels, detail = self._label(page)
-        return self._finisher.finish(Splits.of_page(page, decoded), labels, self.labeler.name, detail)
+        choice = self._finisher.choose(Splits.of_page(page, decoded), labels, self.labeler.name, detail)
+        return Examination(self._finisher.extract_chosen(choice), page, labels, choice.main)
 
     def _label(self, page: Page) -> tuple[Labels | None, str]:
         try:
@@ -59,7 +114,21 @@ class Extractor:
             return None, error.detail
 
 
-@lru_cache(maxsize=4)
-def shared_extractor(labeler: str) -> Extractor:
-    """Return this process's extractor for a labeler's name, loaded on the first call."""
-    return Extractor(LabelerSettings(name=labeler))
+def _failed(error: PageError) -> Extraction:
+    return Extraction(error_code=error.code, error_detail=error.detail or None)
+
+
+_extractors: dict[str, Extractor] = {}
+
+
+def shared_extractor(settings: Settings) -> Extractor:
+    """Return this process's extractor for these settings, made on the first call and kept.
+
+    It has done one page, so that processes forked from this one find everything loaded.
+    """
+    key = settings.model_dump_json(exclude=_NOT_OF_A_PAGE)
+    if key not in _extractors:
+        extractor = Extractor.of(settings)
+        extractor.extract("<p>One page, so that nothing is loaded on the first one that counts.</p>")
+        _extractors[key] = extractor
+    return _extractors[key]

@@ -6,12 +6,25 @@ from typing import Any
 from dripper.errors import MachineError
 
 
-def load(module: str, needs: str, how: str) -> Any:
+def import_extra(module: str, needs: str, how: str) -> Any:
     """Import a module of an optional package. Raises MachineError where it is not there: who `needs` it, `how` to install it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         raise MachineError(f"{needs} {package_of(module)} ({error}): {how}") from error
+
+
+def install(*extras: str) -> str:
+    """Return how to install extras: the package is on no index, so by the ways that work.
+
+    >>> install("lm")
+    "pip install '.[lm]' in the project's folder, or pip install 'dripper_spark-….whl[lm]' with the path of a wheel"
+    """
+    names = ",".join(extras)
+    return (
+        f"pip install '.[{names}]' in the project's folder, or pip install 'dripper_spark-….whl[{names}]' "
+        "with the path of a wheel"
+    )
 
 
 def package_of(module: str) -> str:

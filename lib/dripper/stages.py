@@ -9,11 +9,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from dripper import html as html_core
 from dripper.blocks.page import Page
 from dripper.config import LabelerSettings, LabelsSettings
-from dripper.cost import estimated_tokens
+from dripper.cost import estimate_tokens
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
 from dripper.labels import Labels, load
@@ -104,7 +105,7 @@ def prepare(
     html: str | bytes,
     content_type: str | None = None,
     profile: str = "dripper",
-    count_tokens: Callable[[str], int] = estimated_tokens,
+    count_tokens: Callable[[str], int] = estimate_tokens,
     keep_source: bool = False,
     limits: ParserLimits = DEFAULT_LIMITS,
 ) -> Prepared:
@@ -172,6 +173,22 @@ class Splits:
         return cls(made.title, made.texts, prune, whole, profile)
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which blocks of a page become its extraction."""
+
+    page: Splits
+    """Whose blocks they are: where a fallback decided, the page as that one read it."""
+    main: npt.NDArray[np.bool_]
+    """Shape (n_blocks,)."""
+    method: str
+    """Who decided, as in `Extraction.method`."""
+    n_main: int
+    """How many blocks the labeler marked; 0 where a fallback decided."""
+    confidence: float
+    """The labeler's; NaN where it has none."""
+
+
 class Finisher:
     """The second half: from labels to main HTML, Markdown and language.
 
@@ -188,32 +205,42 @@ class Finisher:
     def finish(self, page: Splits, labels: Labels | None, labeler: str, detail: str = "") -> Extraction:
         """Return the extraction of a page whose labeler gave `labels`; None: it gave no usable ones, `detail` says why.
 
-        Then, and where nothing is main, the fallback decides. Raises PageError: LABELER_FAILED where the fallback is `empty` and
-        there are no labels, else what a page can meet.
+        Raises PageError as `choose` does, else what a page can meet.
         """
-        title, n_blocks, n_main, confidence = page.title, len(page.texts), 0, math.nan
+        return self.extract_chosen(self.choose(page, labels, labeler, detail))
+
+    def choose(self, page: Splits, labels: Labels | None, labeler: str, detail: str = "") -> Choice:
+        """Return the blocks that become the extraction: the labeler's, or the fallback's where it marked none.
+
+        Raises PageError(LABELER_FAILED) where the fallback is `empty` and there are no labels.
+        """
+        n_main, confidence = 0, math.nan
         if labels is not None:
             n_main, confidence = int(np.count_nonzero(labels.main)), labels.confidence
         if labels is not None and n_main:
-            main, method = labels.main, f"{labeler}:windowed" if labels.windows > 1 else labeler
-        elif labels is None and self._fallback is Fallback.EMPTY:
+            method = f"{labeler}:windowed" if labels.windows > 1 else labeler
+            return Choice(page, labels.main, method, n_main, confidence)
+        if labels is None and self._fallback is Fallback.EMPTY:
             raise PageError(ErrorCode.LABELER_FAILED, detail)
-        else:
-            whole, decoded = page.whole()
-            decided, method = fall_back(whole, decoded.text, self._fallback, self._second)
-            page, main = Splits.of_page(whole, decoded), decided.main
-        main_ids = [i for i, is_main in enumerate(main.tolist(), 1) if is_main]
+        whole, decoded = page.whole()
+        decided, method = fall_back(whole, decoded.text, self._fallback, self._second)
+        return Choice(Splits.of_page(whole, decoded), decided.main, method, n_main, confidence)
+
+    def extract_chosen(self, choice: Choice) -> Extraction:
+        """Return the extraction made of the chosen blocks."""
+        page = choice.page
+        main_ids = [i for i, is_main in enumerate(choice.main.tolist(), 1) if is_main]
         main_html = page.prune(main_ids)
         # The blocks' own text, as a second html2text run would cost ten times the detector.
         language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]))
         return Extraction(
             main_html=main_html,
-            markdown=html_core.to_markdown(main_html, is_pruned=page.profile != "mineru-1.1"),
-            title=title,
+            markdown=html_core.to_markdown(main_html, is_pruned=html_core.find_profile(page.profile).main_html_scans),
+            title=page.title,
             language=language,
             language_probability=probability,
-            n_blocks=n_blocks,
-            n_main=n_main,
-            method=method,
-            confidence=None if math.isnan(confidence) else round(confidence, 4),
+            n_blocks=len(page.texts),
+            n_main=choice.n_main,
+            method=choice.method,
+            confidence=None if math.isnan(choice.confidence) else round(choice.confidence, 4),
         )

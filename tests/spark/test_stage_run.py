@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 from dripper.config import Settings, load
 from dripper.errors import InputError, SettingsError
 from dripper.extraction import Extractor
+from dripper.rows import extraction_columns
 from dripper.spark.report import summary
-from dripper.spark.rows import extraction_columns
 from dripper.spark.run import run, run_stages
 from dripper.spark.schemas import TABLES
 from dripper.spark.staged import STAGES

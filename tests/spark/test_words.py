@@ -19,8 +19,8 @@ def test_reasons_leave_out_traces_of_both_languages() -> None:
     trace = (
         "Job aborted: Lost task 0.3: org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n"
         '  File "worker.py", line 5, in main\n'
-        "dripper.errors.MachineError: vLLM is not installed: pip install dripper-spark[gpu]\n"
+        "dripper.errors.MachineError: vLLM is not installed: pip install vllm\n"
         "\n\tat org.apache.spark.api.python.BasePythonRunner.handlePythonException(PythonRunner.scala:581)\n"
     )
-    assert reason(RuntimeError(trace)) == "MachineError: vLLM is not installed: pip install dripper-spark[gpu]"
+    assert reason(RuntimeError(trace)) == "MachineError: vLLM is not installed: pip install vllm"
     assert reason(RuntimeError("no Error: here\nsecond")) == "RuntimeError: no Error: here"

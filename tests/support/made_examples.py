@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from dripper.labels.features import NAMES
-from dripper.labels.network import BlockSequence
+from dripper.labels.cpu.features.page_features import NAMES
+from dripper.labels.cpu.network import BlockSequence
 from dripper.train.examples import Example
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dripper.labels.conventions import Conventions
+from dripper.labels.cpu.conventions import Conventions
 from dripper.train.card import digest_of, model_card
 from dripper.train.examples import Example
 from dripper.train.recipe import Recipe, Shares

@@ -11,7 +11,7 @@ from support.labelled import FOLDER, labelled_pages, pages
 
 pytest.importorskip("jax", reason="needs the extra [train]")
 
-from dripper.labels.cpu import CpuLabeler
+from dripper.labels.cpu.labeler import CpuLabeler
 from dripper.train.cpu import main, makers
 from dripper.train.examples import read_examples
 from dripper.train.recipe import Recipe, Shares

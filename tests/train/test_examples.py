@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dripper.html import preprocess
-from dripper.labels.features import NAMES
+from dripper.labels.cpu.features.page_features import NAMES
 from dripper.labels.words import words_of
 from dripper.train.examples import Example, example_from, read_examples
 from support.labelled import labelled_pages

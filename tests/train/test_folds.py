@@ -9,7 +9,7 @@ from support.made_examples import made_example
 
 pytest.importorskip("jax", reason="needs the extra [train]")
 
-from dripper.labels.network import WEIGHT_STEPS, Shape
+from dripper.labels.cpu.network import WEIGHT_STEPS, Shape
 from dripper.train import folds
 from dripper.train.examples import Example
 from dripper.train.folds import fit, fold_networks, fold_of, held_out_logits

@@ -10,8 +10,8 @@ from support.made_examples import made_example
 
 pytest.importorskip("jax", reason="needs the extra [train]")
 
-from dripper.labels.conventions import Conventions
-from dripper.labels.network import Shape
+from dripper.labels.cpu.conventions import Conventions
+from dripper.labels.cpu.network import Shape
 from dripper.train.folds import fit
 from dripper.train.recipe import Recipe
 from dripper.train.switch_scores import SETTINGS, switch_scores

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dripper.labels.decode import decide, probabilities
+from dripper.labels.cpu.decode import decide, probabilities
 from dripper.train.examples import Example
 from dripper.train.validate import Calibration, calibrate, calibration_error, mean_by, page_scores, reliability
 from support.made_examples import made_example

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dripper.errors import ErrorCode, PageError
 from dripper.warc.body import decode_body
-from dripper.warc.codecs import GZIP_MAGIC
+from dripper.warc.compression import GZIP_MAGIC
 from support.archives import page
 
 LIMIT = 1 << 20

@@ -6,6 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from dripper.errors import FileErrorKind
 from dripper.warc import ReadSettings, S3Settings, expand, read_records
 from support.archives import http, page, store, warc
 
@@ -84,12 +85,19 @@ def test_a_busy_server_is_asked_again(server: Server) -> None:
     assert sum(1 for _ in read_records(address(server), SETTINGS)) == N_PAGES
 
 
-@pytest.mark.parametrize(("path", "message"), [("/missing.warc.gz", "answered 404"), ("/x.warc.gz", "gave up")])
-def test_refusals_are_errors_of_the_file(server: Server, path: str, message: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "message", "kind"),
+    [
+        ("/missing.warc.gz", "answered 404", FileErrorKind.GONE),
+        ("/x.warc.gz", "gave up", FileErrorKind.UNREACHABLE),
+    ],
+)
+def test_refusals_are_errors_of_the_file(server: Server, path: str, message: str, kind: FileErrorKind) -> None:
     server.busy = 99
     reader = read_records(address(server, path), SETTINGS)
     assert list(reader) == []
     assert message in (reader.report.error or "")
+    assert reader.report.error_kind == kind
 
 
 def test_a_changed_file_is_not_mixed_with_the_old_one(server: Server) -> None:
@@ -97,6 +105,7 @@ def test_a_changed_file_is_not_mixed_with_the_old_one(server: Server) -> None:
     reader = read_records(address(server), SETTINGS)
     assert list(reader) == []
     assert "was changed" in (reader.report.error or "")
+    assert reader.report.error_kind == FileErrorKind.CHANGED
 
 
 def test_no_server(server: Server) -> None:

@@ -1,8 +1,13 @@
 """The report of a file: counts that close, and few sentences however many problems."""
 
+import json
+from dataclasses import asdict
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dripper.errors import FileError, FileErrorKind, InputError
 from dripper.warc.record import FLAGS, MAX_PROBLEMS, SKIP_REASONS, FileReport
 
 
@@ -21,6 +26,22 @@ def test_all_problems_are_counted_and_the_first_are_kept() -> None:
         report.problem(f"byte {number}")
     assert report.n_problems == MAX_PROBLEMS + 5
     assert report.problems == [f"byte {number}" for number in range(MAX_PROBLEMS)]
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "sentence"),
+    [
+        (FileError(FileErrorKind.GONE, "a.warc: gone"), FileErrorKind.GONE, "a.warc: gone"),
+        (InputError("b"), FileErrorKind.UNREADABLE, "b"),
+        (OSError(5, "Input/output error"), FileErrorKind.UNREADABLE, "[Errno 5] Input/output error"),
+        (KeyError("x"), FileErrorKind.INTERNAL, "internal: KeyError: 'x'"),
+    ],
+)
+def test_a_failure_has_a_kind_and_a_sentence(error: Exception, kind: FileErrorKind, sentence: str) -> None:
+    report = FileReport("a.warc")
+    report.fail(error)
+    assert (report.error_kind, report.error) == (kind, sentence)
+    assert json.loads(json.dumps(asdict(report)))["error_kind"] == kind.value
 
 
 def test_reports_do_not_share_their_lists() -> None:

@@ -1,6 +1,7 @@
 """S3 for real: moto's server in a process of threads, boto3, and a proxy in front of it that misbehaves."""
 
 import gzip
+import re
 import socketserver
 import threading
 import urllib.request
@@ -9,11 +10,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from moto.server import ThreadedMotoServer
 
-from dripper.errors import InputError
+from dripper.errors import FileErrorKind, InputError
 from dripper.warc import ReadSettings, S3Settings, expand, read_records
-from dripper.warc.s3 import S3Object
+from dripper.warc.s3 import S3Object, explain
 from support.archives import http, page, store, warc
 
 N_PAGES = 40
@@ -195,6 +197,23 @@ def test_no_credentials_is_an_error_that_says_so(server: str) -> None:
             "s3://crawl/data/1.warc.gz",
             ReadSettings(s3=S3Settings(endpoint_url=server, region="us-east-1", max_attempts=1)),
         )
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "words"),
+    [
+        ("NoSuchKey", FileErrorKind.GONE, "does not exist"),
+        ("AccessDenied", FileErrorKind.DENIED, "access denied"),
+        ("ExpiredToken", FileErrorKind.EXPIRED, "credentials have expired"),
+        ("PreconditionFailed", FileErrorKind.CHANGED, "was changed"),
+        ("PermanentRedirect", FileErrorKind.UNREADABLE, r"set reading\.s3\.region"),
+        ("SlowDown", FileErrorKind.UNREACHABLE, "SlowDown"),
+    ],
+)
+def test_what_s3_answers_has_a_kind(code: str, kind: FileErrorKind, words: str) -> None:
+    error = explain("s3://b/k", ClientError({"Error": {"Code": code, "Message": "no"}}, "GetObject"), S3Settings())
+    assert error.kind == kind
+    assert re.search(words, str(error))
 
 
 def test_a_changed_object_is_not_mixed_with_the_old_one(server: str) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dripper.warc.sniff import essence, is_html, may_be_html
+from dripper.warc.sniff import essence, is_html, may_be_html, other_than_html
 
 HTML = b"<!DOCTYPE html><html><body>text"
 
@@ -90,3 +90,34 @@ def test_deep_json_does_no_harm() -> None:
 def test_long_prefixes_take_no_time(unit: bytes) -> None:
     """A pattern with nested repeats never came back from a page that starts with 60 blanks."""
     assert not is_html("text/plain", unit * 4000)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"",
+        b"two words",
+        HTML,
+        b"<p>a stray \x08 in a page",
+        b"\x00\x00 noise before <html lang=en><p>a page",
+        "\ufeff<html>".encode("utf-16-le"),
+        "見出し".encode("iso-2022-jp"),
+    ],
+)
+def test_without_a_header_all_that_may_be_html_is_taken_for_it(page: bytes) -> None:
+    assert other_than_html(page) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"%PDF-1.4", "a PDF document"),
+        (b"PK\x03\x04\x14", "a ZIP archive or an Office document"),
+        (b"BZh91AY", "binary data"),
+        (b"words, then \x00", "binary data"),
+        (b"<?xml version='1.0'?><rss version='2.0'>", "a feed or a site map"),
+        (b" [1, 2]", "JSON"),
+    ],
+)
+def test_what_is_surely_no_html_is_named(body: bytes, kind: str) -> None:
+    assert other_than_html(body) == kind

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dripper.config import Settings
-from dripper.errors import InputError
+from dripper.errors import FileError, FileErrorKind, InputError
 from dripper.warc.source import LocalFile, is_http, local_path, open_source
 
 READING = Settings().reading
@@ -23,13 +23,32 @@ def test_a_local_file_by_any_of_its_names(tmp_path: Path, scheme: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("missing", "No such file"), (".", "is a folder, not an archive file"), ("a\0b", "null byte")]
+    ("name", "words", "kind"),
+    [
+        ("missing", "No such file", FileErrorKind.GONE),
+        ("file/missing", "Not a directory", FileErrorKind.GONE),
+        (".", "is a folder, not an archive file", FileErrorKind.UNREADABLE),
+        ("a\0b", "null byte", FileErrorKind.UNREADABLE),
+    ],
 )
-def test_what_cannot_be_opened_is_a_sentence_with_the_path(tmp_path: Path, name: str, words: str) -> None:
+def test_what_cannot_be_opened_is_a_sentence_with_the_path(
+    tmp_path: Path, name: str, words: str, kind: FileErrorKind
+) -> None:
+    (tmp_path / "file").touch()
     path = f"{tmp_path}/{name}"
-    with pytest.raises(InputError, match=words) as caught:
+    with pytest.raises(FileError, match=words) as caught:
         LocalFile(path)
     assert str(caught.value).startswith(path)
+    assert caught.value.kind == kind
+
+
+def test_a_file_that_goes_away_while_it_is_read_is_gone(tmp_path: Path) -> None:
+    (tmp_path / "a.warc").write_bytes(b"x")
+    source = LocalFile(f"{tmp_path}/a.warc")
+    (tmp_path / "a.warc").unlink()
+    with pytest.raises(FileError, match=r"a\.warc: No such file") as caught:
+        source.open_at(0)
+    assert caught.value.kind == FileErrorKind.GONE
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])

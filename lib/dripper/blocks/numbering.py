@@ -39,8 +39,7 @@ def number(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph], *, che
         if check and not text and not _has_shown_image(texts[first | 1 : last + 1 : 2]):
             continue
         text = unescape(text) if "&" in text else text
-        # Half the time of Block(…), which is Python.
-        blocks.append(tuple.__new__(Block, (len(blocks) + 1, text, element, is_run, first, last)))
+        blocks.append(Block(len(blocks) + 1, text, element, is_run, first, last))
     return blocks
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dripper.eval.extracting import extract_tasks, vote
-from dripper.eval.extractors import Task
+from dripper.eval.extractors.base import Task
 from dripper.eval.run import RunSettings, scoring_of
 from dripper.eval.score_set import score_line
 from dripper.eval.store import Output, Outputs, decode_page, write_lines

@@ -8,8 +8,8 @@ from dripper.config import cpu_settings, lm_settings
 from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
 from dripper.labels.baselines import AllLabeler, TrafilaturaLabeler
-from dripper.labels.conventions import Conventions
-from dripper.labels.cpu import CpuLabeler
+from dripper.labels.cpu.conventions import Conventions
+from dripper.labels.cpu.labeler import CpuLabeler
 
 
 def load(name: str, **options: Any) -> Labeler:

@@ -42,6 +42,11 @@ class ParserLimits(NamedTuple):
     attributes: int = _DEFAULTS.parser_attributes
     options: int = _DEFAULTS.parser_options
 
+    @classmethod
+    def of(cls, limits: LimitSettings) -> "ParserLimits":
+        """Return what the settings allow."""
+        return cls(limits.parser_steps, limits.parser_attributes, limits.parser_options)
+
 
 DEFAULT_LIMITS = ParserLimits()
 NO_LIMITS = ParserLimits(sys.maxsize, sys.maxsize, sys.maxsize)

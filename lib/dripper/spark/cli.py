@@ -3,16 +3,19 @@
 import argparse
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dripper.config import Settings, load
+from dripper.config import Settings
 from dripper.errors import MachineError, UsageError
+from dripper.flags import add_settings, positive, settings
+from dripper.optional import install
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+__all__ = ["dry_run", "guarded", "parser", "positive", "session", "settings", "stage"]
 
 logger = logging.getLogger(__name__)
 
@@ -26,26 +29,8 @@ def parser(name: str, description: str | None, *, reads_archives: bool = True) -
         kinds = "comma-separated files, folders, globs, s3:// objects or prefixes, and @lists of paths"
         made.add_argument("--warcs", required=True, help=kinds)
     made.add_argument("--output", required=True, help="a folder, an s3a:// prefix, or catalog.schema")
-    made.add_argument("--conf", action="append", default=[], metavar="FILE", help="settings as YAML; later files win")
-    made.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="assignments", help="one setting")
+    add_settings(made)
     return made
-
-
-def positive(text: str) -> int:
-    """Return `text` as an integer above 0, for argparse."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
-    return number
-
-
-def settings(arguments: argparse.Namespace, flags: Mapping[str, str | None]) -> Settings:
-    """Return the settings: files, then --set, then the flags that stand for a setting. Raises SettingsError."""
-    given = [f"{key}={value}" for key, value in flags.items() if value is not None]
-    return load([Path(file) for file in arguments.conf], [*arguments.assignments, *given])
 
 
 @contextmanager
@@ -54,7 +39,7 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
     try:
         from dripper.spark.session import is_given, open_session
     except ImportError as error:
-        raise MachineError(f"{error.name} is not installed: pip install dripper-spark, or make install") from None
+        raise MachineError(f"{error.name} is not installed: {install('spark')}") from None
     given = is_given()
     spark = open_session(settings.spark)
     try:

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from dripper.config import StageSettings
 from dripper.errors import SettingsError
+from dripper.spark.capacity import live, most_executors, properties
 
 _ENVIRONMENT = "DRIPPER_STAGE"
 _OWN_CLUSTER = (
@@ -31,16 +32,8 @@ def n_engines(spark: SparkSession, settings: StageSettings) -> int:
 
 
 def _executors(spark: SparkSession) -> int:
-    for key in ("spark.dynamicAllocation.maxExecutors", "spark.executor.instances"):
-        told = spark.conf.get(key, "") or ""
-        # "infinity" is Java's largest integer, the default of the first.
-        if told.isdecimal() and 0 < int(told) < 1 << 31 - 1:
-            return int(told)
-    try:
-        # One entry is the driver's.
-        return max(1, int(spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size()) - 1)
-    except Exception:  # Connect sessions have no context and raise one of several types here, by version.
-        return 1
+    up = live(spark)
+    return most_executors(properties(spark)) or max(1, up.executors if up else 1)
 
 
 def engine_profile(spark: SparkSession, settings: StageSettings) -> ResourceProfile | None:

@@ -12,11 +12,11 @@ import pyarrow as pa
 import dripper
 from dripper.config import LabelerSettings, LabelsSettings, Settings
 from dripper.errors import ErrorCode, PageError
-from dripper.guard import Guard
+from dripper.guard import Guard, GuardLimits
 from dripper.labels import Labels
 from dripper.markup.metadata import Metadata
-from dripper.spark.rows import Row, extraction_columns, storable
-from dripper.spark.worker import ProgressSink, guard_limits, in_batches
+from dripper.rows import Row, extraction_columns, storable
+from dripper.spark.worker import ProgressSink, in_batches
 from dripper.stages import Extraction, Finisher, Prepared, Splits
 
 _NO_LABELS = "the table labels has no row that fits the page's blocks"
@@ -29,7 +29,7 @@ def extractions_mapper(
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         finisher = _finisher(settings.labeler, settings.labels)
-        guard: Guard[Row, Extraction] = Guard(lambda row: finish(finisher, row), guard_limits(settings.limits))
+        guard: Guard[Row, Extraction] = Guard(lambda row: finish(finisher, row), GuardLimits.of(settings.limits))
         with closing(guard):
             for batch in batches:
                 rows = [_extraction_row(row, guard) for row in batch.to_pylist()]

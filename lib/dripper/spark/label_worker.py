@@ -19,7 +19,7 @@ from dripper.config import Settings, StageSettings
 from dripper.errors import ErrorCode, PageError, SettingsError, UsageError
 from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage, load
 from dripper.labels.lm.engine import REQUIRED, EngineStoppedError
-from dripper.spark.rows import Row, storable
+from dripper.rows import Row, storable
 from dripper.spark.worker import ProgressSink, in_batches
 
 logger = logging.getLogger(__name__)

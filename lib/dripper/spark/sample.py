@@ -7,9 +7,9 @@ from itertools import islice
 from dripper.config import Settings
 from dripper.cost import Sample
 from dripper.errors import PageError
-from dripper.guard import Guard
+from dripper.guard import Guard, GuardLimits
 from dripper.spark.plan import Plan, PlannedFile
-from dripper.spark.worker import PageInput, guard_limits
+from dripper.spark.worker import PageInput
 from dripper.stages import Prepared, prepare
 from dripper.warc import Record, read_records
 
@@ -32,7 +32,7 @@ def take_sample(files: Sequence[PlannedFile], settings: Settings) -> Sample:
     wanted = -(-settings.cost.sample_pages // max(1, len(chosen)))
     bytes_read = pages = 0
     made: list[Prepared] = []
-    limits = guard_limits(settings.limits)
+    limits = GuardLimits.of(settings.limits)
     guard: Guard[PageInput, Prepared] = Guard(lambda page: prepare(page[0], page[1], settings.profile), limits)
     with closing(guard):
         for file in chosen:

@@ -1,4 +1,7 @@
-"""The tables, column by column. Names are fixed; a change of meaning raises SCHEMA_VERSION."""
+"""The tables, column by column; `extractions` is declared in `dripper.columns`.
+
+Names are fixed; a change of meaning raises SCHEMA_VERSION.
+"""
 
 from collections.abc import Iterable
 
@@ -17,6 +20,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from dripper import columns
+
 SCHEMA_VERSION = 1
 """Kept as the table property `dripper.schema_version`; a job refuses to write into a table of another version."""
 
@@ -30,14 +35,27 @@ def _column(name: str, kind: DataType, comment: str, nullable: bool = True) -> S
     return StructField(name, kind, nullable, {"comment": comment})
 
 
-VERSIONS = StructType(
-    [
-        StructField("dripper", StringType()),
-        StructField("profile", StringType()),
-        StructField("labeler", StringType()),
-        StructField("labeler_version", StringType()),
-    ]
-)
+_TYPES: dict[columns.Kind, DataType] = {
+    columns.Kind.STRING: StringType(),
+    columns.Kind.INTEGER: IntegerType(),
+    columns.Kind.LONG: LongType(),
+    columns.Kind.DOUBLE: DoubleType(),
+    columns.Kind.TIMESTAMP: TimestampType(),
+}
+
+
+def _declared(column: columns.Column) -> StructField:
+    return _column(column.name, spark_type(column.type), column.comment, column.nullable)
+
+
+def spark_type(kind: columns.Type) -> DataType:
+    """Return the type of a column of `dripper.columns` as Spark names it."""
+    if isinstance(kind, columns.ListOf):
+        return ArrayType(spark_type(kind.items))
+    if isinstance(kind, columns.Struct):
+        return StructType([StructField(name, spark_type(field)) for name, field in kind.fields])
+    return _TYPES[kind]
+
 
 METADATA = StructType(
     [
@@ -47,55 +65,8 @@ METADATA = StructType(
     ]
 )
 
-_PAGE_COLUMNS = [
-    _column("page_id", StringType(), "Key: 32 hex digits, a hash of warc_file and warc_offset", nullable=False),
-    _column("batch", LongType(), "The batch of WARC files that wrote the row; the partition", nullable=False),
-    _column("url", StringType(), "Address of the page as archived"),
-    _column("host", StringType(), "Host of url, lower case"),
-    _column("warc_file", StringType(), "The archive file, as planned", nullable=False),
-    _column("warc_offset", LongType(), "First byte of the record in warc_file", nullable=False),
-    _column("warc_length", LongType(), "Bytes of the record in warc_file, as stored"),
-    _column("fetched_at", TimestampType(), "When the page was fetched (WARC-Date)"),
-    _column("http_status", IntegerType(), "HTTP status of the response"),
-    _column("content_type", StringType(), "HTTP Content-Type as sent"),
-    _column("charset", StringType(), "Encoding the page was decoded with, WHATWG name"),
-    _column("charset_source", StringType(), "Where the encoding came from: bom, http, meta or detector"),
-    _column("payload_digest", StringType(), "sha256 of the body after HTTP decoding"),
-    _column("payload_bytes", LongType(), "Bytes of the body after HTTP decoding"),
-    _column("truncated", StringType(), "Why the body is not whole; null: it is"),
-    _column("flags", ArrayType(StringType()), "What was odd but survivable about the record"),
-]
-"""What `extractions` and `pages` say of the page as archived."""
-
-EXTRACTIONS = StructType(
-    [
-        *_PAGE_COLUMNS,
-        _column("title", StringType(), "Title of the page"),
-        _column("language", StringType(), "Language of the main content, ISO 639-1; null: too little text"),
-        _column("language_probability", DoubleType(), "How sure the language detector is, 0 to 1"),
-        _column("main_html", StringType(), "The page cut down to its main blocks; null: see error_code"),
-        _column("markdown", StringType(), "main_html as Markdown; null: see error_code"),
-        _column("markdown_chars", LongType(), "Characters of markdown"),
-        _column(
-            "text_sha256",
-            StringType(),
-            "sha256 of markdown, lower case, white space collapsed: equal texts, equal hash",
-        ),
-        _column(
-            "method",
-            StringType(),
-            "Who decided: the labeler (`…:windowed`: in parts), or `fallback:…` where it marked no block main",
-        ),
-        _column("n_blocks", IntegerType(), "Blocks the page was split into"),
-        _column("n_main", IntegerType(), "Blocks marked main by the labeler"),
-        _column(
-            "confidence", DoubleType(), "How sure the labeler is of the page as a whole, 0 to 1; null: it does not say"
-        ),
-        _column("versions", VERSIONS, "What produced the row: the same versions give the same row"),
-        _column("error_code", StringType(), "Why there is no extraction; null: there is one"),
-        _column("error_detail", StringType(), "What exactly went wrong"),
-    ]
-)
+_PAGE_COLUMNS = [_declared(column) for column in columns.PAGE]
+EXTRACTIONS = StructType([_declared(column) for column in columns.EXTRACTIONS])
 
 _MADE_BY = [
     _column("profile", StringType(), "The rules that split the page"),

@@ -14,16 +14,15 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
-import dripper
-from dripper.config import LabelerSettings, LabelsSettings, LimitSettings, LmSettings, Settings
-from dripper.cost import estimated_tokens
+from dripper.config import LmSettings, Settings
+from dripper.cost import estimate_tokens
 from dripper.errors import PageError
-from dripper.extraction import Extraction, Extractor
+from dripper.extraction import Extraction, shared_extractor
 from dripper.guard import Guard, GuardLimits
 from dripper.html import ParserLimits
 from dripper.labels.fallback import Fallback
 from dripper.labels.lm import PageEncoder
-from dripper.spark.rows import Row, extraction_row, prepared_row, storable
+from dripper.rows import Row, extraction_row, prepared_row, storable
 from dripper.stages import Prepared, prepare
 from dripper.warc import FileReport, Record, RecordReader, read_records
 
@@ -60,27 +59,21 @@ class Step(Generic[Result]):
 
 def extracting(settings: Settings, batch: int) -> Step[Extraction]:
     """Return the whole way of a page: the rows of `extractions`."""
-    extractor = _extractor(settings.labeler, settings.labels, settings.profile, parser_limits(settings.limits))
-    versions = {
-        "dripper": dripper.__version__,
-        "profile": settings.profile,
-        "labeler": extractor.labeler.name,
-        "labeler_version": extractor.labeler.version,
-    }
+    extractor = shared_extractor(settings)
     return Step(
         lambda page: extractor.extract(page[0], page[2], page[1]),
         Extraction,
-        lambda record, extraction: extraction_row(record, extraction, batch, versions),
+        lambda record, extraction: extraction_row(record, extraction, batch, extractor.versions),
     )
 
 
 def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     """Return the first half of a page's way: the rows of `pages` and `blocks` in one."""
-    count_tokens = estimated_tokens
+    count_tokens = estimate_tokens
     if settings.labeler.name == "lm" and settings.labels.lm.model:
         count_tokens = _encoder(settings.labels.lm).count_tokens
     keep_source = settings.labeler.used_fallback == Fallback.TRAFILATURA
-    limits = parser_limits(settings.limits)
+    limits = ParserLimits.of(settings.limits)
     return Step(
         lambda page: prepare(page[0], page[1], settings.profile, count_tokens, keep_source, limits),
         Prepared,
@@ -113,28 +106,10 @@ def files_mapper(
     return work
 
 
-@lru_cache(maxsize=1)
-def _extractor(labeler: LabelerSettings, labels: LabelsSettings, profile: str, limits: ParserLimits) -> Extractor:
-    """The worker's model singleton: loaded once a Python worker, inherited by every page process it forks."""
-    extractor = Extractor(labeler, profile, limits=limits, labels=labels)
-    extractor.extract("<p>One page before any process is forked, so that none of them loads models by itself.</p>")
-    return extractor
-
-
-def guard_limits(limits: LimitSettings) -> GuardLimits:
-    """Return what one page may cost in any stage."""
-    return GuardLimits(limits.page_cpu_seconds, limits.page_wall_seconds, limits.page_memory_bytes)
-
-
-def parser_limits(limits: LimitSettings) -> ParserLimits:
-    """Return what one page may ask of the HTML parser."""
-    return ParserLimits(limits.parser_steps, limits.parser_attributes, limits.parser_options)
-
-
 def _rows_of_files(
     files: Sequence[str], step: Step[Any], settings: Settings, progress: ProgressSink | None
 ) -> Iterator[Row]:
-    guard: Guard[PageInput, Any] = Guard(step.work, guard_limits(settings.limits))
+    guard: Guard[PageInput, Any] = Guard(step.work, GuardLimits.of(settings.limits))
     with closing(guard):
         for file in files:
             reader = read_records(file, settings.reading)
@@ -155,7 +130,7 @@ def _until_fault(reader: RecordReader) -> Iterator[Record]:
         yield from reader
     except Exception as error:
         logger.exception("reading %s", reader.report.warc_file)
-        reader.report.error = f"internal: {type(error).__name__}: {error}"
+        reader.report.fail(error)
 
 
 def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result]) -> Result:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dripper.datasets import DATA_SETS
 from dripper.labels.arrays import FloatArray
-from dripper.labels.second import DOUBTFUL
+from dripper.labels.cpu.second_opinion import DOUBTFUL
 from dripper.train.examples import Example
 from dripper.train.recipe import Recipe
 from dripper.train.switch_scores import SwitchScore

@@ -2,9 +2,9 @@
 
     python -m dripper.train.cpu --data DIR --output DIR
 
-Writes `cpu_weights.npz` (copy it to lib/dripper/labels/ to ship it), `model_card_cpu.md` and its `reliability_cpu.png`. Reads only
-the sets whose role is "train, ships". Choices and scores come from cross-validation by host; the shipped weights are then
-trained on all pages with the same recipe.
+Writes `cpu_weights.npz`, `model_card_cpu.md` and its `reliability_cpu.png`. To ship the weights, copy them to
+lib/dripper/labels/cpu/. Reads only the sets whose role is "train, ships". Choices and scores come from cross-validation
+by host; the shipped weights are then trained on all pages with the same recipe.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import numpy as np
 
 from dripper.datasets import LabelledPage, Role, names_with, read_pages
 from dripper.errors import UsageError
-from dripper.labels.weights import load_weights, save_weights
+from dripper.labels.cpu.weights import load_weights, save_weights
 from dripper.train.antique import Antiquary, antique
 from dripper.train.card import model_card
 from dripper.train.commented import Commenter
@@ -35,7 +35,7 @@ from dripper.train.validate import calibrate, page_scores, reliability
 log = logging.getLogger(__name__)
 
 
-def run(
+def train_and_save(
     data: Path, output: Path, recipe: Recipe, folds: int, data_sets: Sequence[str], sample: int | None = None
 ) -> Path:
     """Read, cross-validate, calibrate, train, save; return the weights' path. sample: pages a set, None for all.
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str]) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     recipe = replace(defaults, epochs=options.epochs, seed=options.seed)
     try:
-        path = run(options.data, options.output, recipe, options.folds, options.sets, options.sample)
+        path = train_and_save(options.data, options.output, recipe, options.folds, options.sets, options.sample)
     except UsageError as error:
         log.error("%s", error)
         return 2

@@ -6,11 +6,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from dripper.labels.network import EPSILON, POOLED_LIMIT, Array
+from dripper.labels.cpu.network import EPSILON, POOLED_LIMIT, Array
 
 
 class PackedOperations:
-    """What :class:`dripper.labels.network.Operations` says, in float32, without rounding.
+    """What :class:`dripper.labels.cpu.network.Operations` says, in float32, without rounding.
 
     page: (n_blocks,) which page each block belongs to. starts, ends: (n_blocks, n_levels), ranges in the packed order.
     drop: what residual branches go through.

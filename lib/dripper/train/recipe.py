@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from dripper.labels.network import Shape
+from dripper.labels.cpu.network import Shape
 
 
 @dataclass(frozen=True, slots=True)

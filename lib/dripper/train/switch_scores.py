@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.conventions import Conventions
-from dripper.labels.cpu import probability_of_main
-from dripper.labels.decode import decide
-from dripper.labels.weights import Weights
+from dripper.labels.cpu.conventions import Conventions
+from dripper.labels.cpu.decode import decide
+from dripper.labels.cpu.labeler import probability_of_main
+from dripper.labels.cpu.weights import Weights
 from dripper.train.examples import Example
 from dripper.train.folds import network_of
 from dripper.train.validate import Calibration

@@ -12,20 +12,27 @@ from urllib.parse import urlsplit
 
 from dripper.config import ReadSettings
 from dripper.errors import InputError
+from dripper.warc.identity import canonical_address
 from dripper.warc.s3 import S3Object, bucket_and_key, is_s3, list_objects
-from dripper.warc.source import is_http, local_path, open_source
+from dripper.warc.source import is_http, local_path, local_version, open_source
 
-_ARCHIVE = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
+ARCHIVE_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
 _GLOB = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One archive file to read. path: as `read_records` takes it. size_bytes: as stored; None where asking would cost
-    a request."""
+    """One archive file to read. path: as `read_records` takes it. size_bytes, version: as stored (`Source.version`); None
+    where asking would cost a request."""
 
     path: str
     size_bytes: int | None = None
+    version: str | None = None
+
+    @property
+    def address(self) -> str:
+        """The canonical address, by which the file is known."""
+        return canonical_address(self.path)
 
 
 def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
@@ -48,7 +55,7 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
                 f"no archive files in {part}: names must end in .warc or .arc, with .gz, .zst or .lz4 or without"
             )
         for file in files:
-            found.setdefault(file.path, file)
+            found.setdefault(file.address, file)
     return list(found.values())
 
 
@@ -83,9 +90,9 @@ def _expand_part(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
 def _expand_local(part: str) -> Iterator[SourceFile]:
     path = local_path(part)
     if path.is_dir():
-        return _files(sorted(p for p in path.rglob("*") if _ARCHIVE.search(p.name) and p.is_file()))
+        return _files(sorted(p for p in path.rglob("*") if ARCHIVE_NAME.search(p.name) and p.is_file()))
     if path.exists():
-        return iter([SourceFile(part, path.stat().st_size)])
+        return iter([_local_file(part)])
     if not _GLOB.search(part):
         raise InputError(f"{part} does not exist")
     matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))  # noqa: PTH207, Path.glob takes no absolute
@@ -93,7 +100,12 @@ def _expand_local(part: str) -> Iterator[SourceFile]:
 
 
 def _files(paths: list[Path]) -> Iterator[SourceFile]:
-    return (SourceFile(str(path), path.stat().st_size) for path in paths)
+    return (_local_file(str(path)) for path in paths)
+
+
+def _local_file(path: str) -> SourceFile:
+    found = local_path(path).stat()
+    return SourceFile(path, found.st_size, local_version(found))
 
 
 def _expand_s3(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
@@ -101,14 +113,17 @@ def _expand_s3(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
     pattern = _GLOB.search(key)
     if key and not key.endswith("/") and not pattern:
         try:
-            return iter([SourceFile(part, S3Object(part, settings.s3).size_bytes)])
+            found = S3Object(part, settings.s3)
         except InputError as error:
             return _expand_prefix(part, bucket, key, settings, error)
+        return iter([SourceFile(part, found.size_bytes, found.version)])
     if not pattern:
         return _expand_prefix(part, bucket, key, settings)
     matches = re.compile(fnmatch.translate(key)).match
     listed = list_objects(bucket, key[: pattern.start()], settings.s3)
-    return (SourceFile(f"s3://{bucket}/{name}", size) for name, size in listed if matches(name) and size)
+    return (
+        SourceFile(f"s3://{bucket}/{name}", size, version) for name, size, version in listed if matches(name) and size
+    )
 
 
 def _expand_prefix(
@@ -117,10 +132,10 @@ def _expand_prefix(
     """Yield the archives whose keys start with `prefix`; where there are none, `error` says why there is no such
     object."""
     n_found = 0
-    for name, size in list_objects(bucket, prefix, settings.s3):
-        if _ARCHIVE.search(name) and not (error and name == prefix):  # it is there, but may not be read
+    for name, size, version in list_objects(bucket, prefix, settings.s3):
+        if ARCHIVE_NAME.search(name) and not (error and name == prefix):  # it is there, but may not be read
             n_found += 1
-            yield SourceFile(f"s3://{bucket}/{name}", size)
+            yield SourceFile(f"s3://{bucket}/{name}", size, version)
     if error and not n_found:
         raise error
 

@@ -1,5 +1,6 @@
 """Records and gaps, one after the other, to the end of the file whatever is in it.
- A record's length is believed when what follows its block is what must follow: an empty line, a record, a member's
+
+A record's length is believed when what follows its block is what must follow: an empty line, a record, a member's
 end. Where it is not, the block ends at the next record that can be found. So one wrong byte costs one record, never
 the rest of the file.
 """

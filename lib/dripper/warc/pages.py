@@ -1,5 +1,6 @@
 """Which records are pages: from a frame to a `Record`, or to the reason why it is none.
- Pages are HTML responses of the statuses in the settings, and `resource` records whose own header says HTML (wget,
+
+Pages are HTML responses of the statuses in the settings, and `resource` records whose own header says HTML (wget,
 ArchiveWeb.page and warcit keep files like that). `conversion` records are not: they hold text or metadata of a page
 that has its own record.
 """
@@ -21,7 +22,7 @@ _WHOLE_RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})$")
 
 
 def page_id(warc_file: str, offset: int, inflated: bool = False) -> str:
-    """Return the first 32 hex digits of sha256(path as planned, line feed, offset).
+    """Return the first 32 hex digits of sha256(canonical address, line feed, offset).
 
     inflated: the offset counts inflated bytes (`Frame.inflated`); it then has a plus sign, so that it never meets
     another's.

@@ -5,6 +5,7 @@ from collections.abc import Generator, Iterator
 from dripper.config import ReadSettings
 from dripper.errors import ErrorCode, InputError, PageError
 from dripper.warc.frames import HEAD_BYTES, Frame, FrameReader, Gap
+from dripper.warc.identity import canonical_address
 from dripper.warc.members import Members
 from dripper.warc.pages import failed_record, to_record
 from dripper.warc.record import FileReport, Record
@@ -15,7 +16,8 @@ class RecordReader(Iterator[Record]):
     """The pages of one archive file. `report` fills while it is read and is complete when the pages are exhausted."""
 
     def __init__(self, path: str, settings: ReadSettings) -> None:
-        self.report = FileReport(path)
+        self.report = FileReport(canonical_address(path))
+        self._path = path
         self._settings = settings
         self._records = self._read()
 
@@ -33,8 +35,8 @@ class RecordReader(Iterator[Record]):
         report = self.report
         members: Members | None = None
         try:
-            source = open_source(report.warc_file, self._settings)
-            report.size_bytes = source.size_bytes
+            source = open_source(self._path, self._settings)
+            report.size_bytes, report.version = source.size_bytes, source.version
             members = Members(source)
             frames = FrameReader(members, self._settings.page_bytes + HEAD_BYTES)
             for item in frames:
@@ -45,7 +47,7 @@ class RecordReader(Iterator[Record]):
                 # A problem and no error: to read it again would find the same.
                 report.problem("no WARC or ARC record in it" if members.bytes_read else "the file is empty")
         except (InputError, OSError) as error:
-            report.error = str(error)
+            report.fail(error)
         finally:
             report.bytes_read = members.bytes_read if members else 0
 

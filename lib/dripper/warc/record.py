@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from dripper.errors import ErrorCode
+from dripper.errors import ErrorCode, FileError, FileErrorKind, InputError
 
 FLAGS = (
     "sniffed",
@@ -21,7 +21,8 @@ FLAGS = (
     "inflated offset",
 )
 """Every value of `Record.flags`, in its order.
- sniffed: the header does not say HTML, the first bytes do. no http header, no http status, no url, bad date: the
+
+sniffed: the header does not say HTML, the first bytes do. no http header, no http status, no url, bad date: the
 record lacks it. not chunked: the header says chunked, the body is not. bad chunking: chunks are damaged or the last
 one is missing. not encoded: the header names a content coding that the body is not in; usual in Common Crawl.
 undeclared gzip: the body was gzip, and no header said so. broken encoding: only a part could be inflated. short body:
@@ -35,9 +36,10 @@ inflated bytes.
 class Record:
     """One HTTP response that is a page (HTML or XHTML).
 
-    page_id: 32 hex digits, a hash of (`warc_file`, `offset`); the same on every retry and every machine. warc_file:
-    the path or URL exactly as planned. offset, length: the record's bytes in that file, as stored (compressed), the
-        empty lines after an uncompressed record left out, as CDX indexes have it.
+    page_id: 32 hex digits, a hash of (`warc_file`, `offset`); the same on every retry and every machine.
+    warc_file: the file's canonical address (`dripper.warc.identity`), whatever way its path was typed.
+    offset, length: the record's bytes in that file, as stored (compressed), the empty lines after an uncompressed record
+        left out, as CDX indexes have it.
     payload: the body after chunked and gzip/deflate/brotli/zstd decoding; characters are not decoded yet.
     payload_digest: "sha256:<hex>" of `payload`.
     content_type: the HTTP header as sent, or None.
@@ -65,7 +67,8 @@ class Record:
 
 SKIP_REASONS = ("not a response", "revisit", "not http", "status", "not html", "empty", "broken record")
 """Every key of `FileReport.skipped`: why a record is no page.
- not a response: warcinfo, request, metadata, conversion, continuation. not http: dns, whois, ftp. broken record:
+
+not a response: warcinfo, request, metadata, conversion, continuation. not http: dns, whois, ftp. broken record:
 bytes in which no record can be read.
 """
 
@@ -77,15 +80,18 @@ MAX_PROBLEMS = 20
 class FileReport:
     """What became of one archive file. `records == pages + sum(skipped.values())`, always.
 
+    version: the ETag or the modification time of the file that was read (`Source.version`).
     skipped: counts by reason, one of `SKIP_REASONS`.
     clipped: the file ends inside a record or a compressed member.
     problems: at most 20 sentences, each with the offset where it happened; `n_problems` counts all.
-    error: set where the file could not be opened or read to its end (missing, access denied, a connection that breaks): to
-        try again may help. What is wrong inside the file is a problem, not an error.
+    error: set where the file could not be opened or read to its end (missing, access denied, a connection that breaks).
+        What is wrong inside the file is a problem, not an error.
+    error_kind: which of these it was, where `error` is set; says whether to try again may help.
     """
 
     warc_file: str
     size_bytes: int | None = None
+    version: str | None = None
     bytes_read: int = 0
     records: int = 0
     pages: int = 0
@@ -94,6 +100,17 @@ class FileReport:
     problems: list[str] = field(default_factory=list)
     n_problems: int = 0
     error: str | None = None
+    error_kind: FileErrorKind | None = None
+
+    def fail(self, error: Exception) -> None:
+        """Note why the file was not read to its end."""
+        match error:
+            case FileError():
+                self.error_kind, self.error = error.kind, str(error)
+            case InputError() | OSError():
+                self.error_kind, self.error = FileErrorKind.UNREADABLE, str(error)
+            case _:
+                self.error_kind, self.error = FileErrorKind.INTERNAL, f"internal: {type(error).__name__}: {error}"
 
     def skip(self, reason: str) -> None:
         """Count one record that is no page."""

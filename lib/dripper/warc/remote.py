@@ -4,17 +4,27 @@ import random
 import time
 from collections.abc import Callable
 
-from dripper.errors import InputError
+from dripper.errors import FileError, FileErrorKind
 from dripper.warc.members import Readable
 
 _MAX_PAUSE_SECONDS = 20.0
+
+
+def etag_version(etag: str | None) -> str | None:
+    """Return the `Source.version` of what a server gave this ETag; the same for weak ones and in either notation.
+
+    >>> etag_version('W/"abc"'), etag_version(None)
+    ('etag:abc', None)
+    """
+    bare = (etag or "").removeprefix("W/").strip('"')
+    return f"etag:{bare}" if bare else None
 
 
 class RangeStream:
     """Bytes from `start` to `size` of a remote file, whatever the number of connections that takes.
 
     open_at: opens a connection at an offset. errors: what a broken connection raises. max_attempts: how often in a
-    row it is opened without a byte more; then InputError. An early end is a broken connection too: S3 and proxies
+    row it is opened without a byte more; then FileError. An early end is a broken connection too: S3 and proxies
     close without a word.
     """
 
@@ -63,7 +73,8 @@ class RangeStream:
         self.close()
         self._failures += 1
         if self._failures >= self._max_attempts:
-            raise InputError(
-                f"{self._name}: gave up at byte {self._at} after {self._failures} attempts: {error}"
+            raise FileError(
+                FileErrorKind.UNREACHABLE,
+                f"{self._name}: gave up at byte {self._at} after {self._failures} attempts: {error}",
             ) from error
         time.sleep(min(_MAX_PAUSE_SECONDS, 0.1 * 2**self._failures) * random.uniform(0.5, 1.0))

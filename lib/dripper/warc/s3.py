@@ -10,9 +10,9 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 from urllib3.exceptions import HTTPError
 
 from dripper.config import S3Settings
-from dripper.errors import InputError
+from dripper.errors import FileError, FileErrorKind, InputError
 from dripper.warc.members import Readable
-from dripper.warc.remote import RangeStream
+from dripper.warc.remote import RangeStream, etag_version
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -66,6 +66,7 @@ class S3Object:
             raise explain(path, error, settings) from error
         self.size_bytes: int | None = head["ContentLength"]
         self._etag = head["ETag"]
+        self.version: str | None = etag_version(self._etag)
 
     def open_at(self, offset: int) -> Readable:
         """See `Source`."""
@@ -82,34 +83,40 @@ class S3Object:
         return got["Body"]
 
 
-def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tuple[str, int]]:
-    """Yield (key, bytes) of a bucket's objects whose keys start with `prefix`, in the order of keys."""
+def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tuple[str, int, str | None]]:
+    """Yield (key, bytes, version) of a bucket's objects whose keys start with `prefix`, in the order of keys."""
     try:
         for page in s3_client(settings).get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
-            yield from ((entry["Key"], entry["Size"]) for entry in page.get("Contents", []))
+            for entry in page.get("Contents", []):
+                yield entry["Key"], entry["Size"], etag_version(entry.get("ETag"))
     except (ClientError, BotoCoreError) as error:
         raise explain(f"s3://{bucket}/{prefix}", error, settings) from error
 
 
-def explain(path: str, error: Exception, settings: S3Settings) -> InputError:
+def explain(path: str, error: Exception, settings: S3Settings) -> FileError:
     """Return an error that says what to do about what S3 answered."""
     response: Any = getattr(error, "response", {})
     code = str(response.get("Error", {}).get("Code", ""))
     if code in ("404", "NoSuchKey", "NoSuchBucket"):
-        return InputError(f"{path} does not exist")
+        return FileError(FileErrorKind.GONE, f"{path} does not exist")
     if code in ("412", "PreconditionFailed"):
-        return InputError(f"{path} was changed while it was read; run again")
-    if isinstance(error, NoCredentialsError):
-        return InputError(
-            f"{path}: no AWS credentials were found; set some up, or reading.s3.anonymous=true for a public bucket"
+        return FileError(FileErrorKind.CHANGED, f"{path} was changed while it was read; run again")
+    if code in ("ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"):
+        return FileError(
+            FileErrorKind.EXPIRED, f"{path}: the AWS credentials have expired ({code}); renew them and run again"
         )
-    if code in ("403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken"):
+    if isinstance(error, NoCredentialsError):
+        return FileError(
+            FileErrorKind.DENIED,
+            f"{path}: no AWS credentials were found; set some up, or reading.s3.anonymous=true for a public bucket",
+        )
+    if code in ("403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch"):
         hint = (
             "the bucket may not be public"
             if settings.anonymous
             else "for a public bucket set reading.s3.anonymous=true"
         )
-        return InputError(f"{path}: access denied ({code}); {hint}")
+        return FileError(FileErrorKind.DENIED, f"{path}: access denied ({code}); {hint}")
     if code in ("301", "PermanentRedirect"):
-        return InputError(f"{path}: the bucket is in another region; set reading.s3.region")
-    return InputError(f"{path}: {error}")
+        return FileError(FileErrorKind.UNREADABLE, f"{path}: the bucket is in another region; set reading.s3.region")
+    return FileError(FileErrorKind.UNREACHABLE, f"{path}: {error}")

@@ -1,5 +1,6 @@
 """Is this body HTML? By the header where it says something, by the first bytes where it says nothing or lies.
- After the WHATWG MIME sniffing standard (sections 5.2, 6, 7.1, 7.3), with two changes for archives: servers that do
+
+After the WHATWG MIME sniffing standard (sections 5.2, 6, 7.1, 7.3), with two changes for archives: servers that do
 not know better send `text/plain` and XML types for HTML, so those are sniffed too, for stronger signs than a browser
 asks; and JSON, which no browser sniffs, is no page.
 """
@@ -37,6 +38,16 @@ _BINARY_MAGIC = re.compile(
     rb"\xd0\xcf\x11\xe0|\{\\rtf|wOF[F2]|ID3|OggS|\x1aE\xdf\xa3|\x7fELF|MZ\x90|\x00\x00\x01\x00|....ftyp|FWS|CWS|BZh|\xfd7zXZ|\x00asm",
     re.DOTALL,
 )
+_KINDS = {
+    b"%PDF-": "a PDF document",
+    b"\x89PNG": "a PNG image",
+    b"GIF8": "a GIF image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"PK\x03\x04": "a ZIP archive or an Office document",
+    b"WARC/1.": "a WARC archive",
+}
+BINARY_BYTE = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+"""A binary data byte of the WHATWG MIME sniffing standard (section 3)."""
 _JSON_START = re.compile(rb"\s*[{\[]")
 _BOMS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
@@ -74,6 +85,29 @@ def is_html(content_type: str | None, payload: bytes) -> bool:
     if _DOCUMENT.match(head):
         return True
     return kind not in _WRONG_TYPES and _FRAGMENT.match(head) is not None
+
+
+def other_than_html(payload: bytes) -> str | None:
+    """Return in words what a body without a header is where it is surely no HTML. None: take it for HTML, plain text too.
+
+    After WHATWG MIME sniffing 7.1: what has binary data bytes is no text, unless it begins like HTML. Never raises.
+
+    >>> other_than_html(b"%PDF-1.7"), other_than_html(b"plain text"), other_than_html(b"\\x00\\x01\\x02")
+    ('a PDF document', None, 'binary data')
+    """
+    for start, kind in _KINDS.items():
+        if payload.startswith(start):
+            return kind
+    head = _readable(payload[:SNIFF_BYTES])
+    if _BINARY_MAGIC.match(head):
+        return "binary data"
+    first = _first_tag(head)
+    if _FEED.match(first):
+        return "a feed or a site map"
+    if _is_json(payload):
+        return "JSON"
+    starts_like_html = _DOCUMENT.search(head) or _FRAGMENT.match(first)
+    return "binary data" if BINARY_BYTE.search(head) and not starts_like_html else None
 
 
 def _readable(head: bytes) -> bytes:

@@ -1,37 +1,59 @@
 """Opening an archive: a file here, an object in S3, a file behind HTTP."""
 
+import os
 from pathlib import Path
 from typing import BinaryIO
 
 from dripper.config import ReadSettings
-from dripper.errors import InputError
+from dripper.errors import FileError, FileErrorKind
 from dripper.warc.http import HttpFile
 from dripper.warc.members import Source
 from dripper.warc.s3 import S3Object, is_s3
 
 
 class LocalFile:
-    """A file on this machine, as a `Source`. Raises InputError where it does not exist or is a folder."""
+    """A file on this machine, as a `Source`. Raises FileError where it does not exist or is a folder."""
 
     def __init__(self, path: str) -> None:
         self._path = local_path(path)
         try:
-            self.size_bytes: int | None = self._path.stat().st_size
+            found = self._path.stat()
         except (OSError, ValueError) as error:
-            raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+            raise _explain(path, error) from error
         if self._path.is_dir():
-            raise InputError(f"{path} is a folder, not an archive file")
+            raise FileError(FileErrorKind.UNREADABLE, f"{path} is a folder, not an archive file")
+        self.size_bytes: int | None = found.st_size
+        self.version: str | None = local_version(found)
 
     def open_at(self, offset: int) -> BinaryIO:
         """See `Source`."""
-        stream = self._path.open("rb")
+        try:
+            stream = self._path.open("rb")
+        except OSError as error:
+            raise _explain(str(self._path), error) from error
         stream.seek(offset)
         return stream
 
 
+def _explain(path: str, error: OSError | ValueError) -> FileError:
+    kind = FileErrorKind.UNREADABLE
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        kind = FileErrorKind.GONE
+    elif isinstance(error, PermissionError):
+        kind = FileErrorKind.DENIED
+    return FileError(kind, f"{path}: {getattr(error, 'strerror', None) or error}")
+
+
+def local_version(found: os.stat_result) -> str:
+    """Return the `Source.version` of a local file."""
+    return f"mtime:{found.st_mtime_ns}"
+
+
 def local_path(path: str) -> Path:
     """Return a local path, of which a `file:` URL is one way to write it."""
-    return Path("/" + path[5:].lstrip("/") if path.startswith("file:/") else path)
+    if not path.startswith("file:/"):
+        return Path(path)
+    return Path("/" + path.removeprefix("file:").removeprefix("//localhost/").lstrip("/"))
 
 
 def is_http(path: str) -> bool:
@@ -40,7 +62,7 @@ def is_http(path: str) -> bool:
 
 
 def open_source(path: str, settings: ReadSettings) -> Source:
-    """Return the file at `path` (local, `file:`, `s3://`, `http(s)://`); raises InputError where it cannot be
+    """Return the file at `path` (local, `file:`, `s3://`, `http(s)://`); raises FileError where it cannot be
     opened."""
     if is_s3(path):
         return S3Object(path, settings.s3)

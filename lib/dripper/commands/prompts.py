@@ -1,0 +1,23 @@
+"""`dripper prompts fetch`: the prompts that public models were trained on."""
+
+import argparse
+
+from dripper.commands.terminal import Parsers, write
+
+
+def add(commands: Parsers) -> None:
+    """Declare the command."""
+    prompts = commands.add_parser("prompts", help="the prompts that public models of the labeler lm were trained on")
+    what = prompts.add_subparsers(required=True, metavar="WHAT")
+    fetch = what.add_parser("fetch", help="take them from their authors' package (pip download) and check their hashes")
+    fetch.add_argument("--folder", default="", help="where to put them (default: the user's cache folder)")
+    fetch.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fetch them, and print their files."""
+    from dripper.labels.lm.prompt import prompt_folder
+    from dripper.labels.lm.prompt_fetch import fetch_prompts
+
+    write("\n".join(map(str, fetch_prompts(prompt_folder(arguments.folder)))))
+    return 0

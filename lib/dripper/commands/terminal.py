@@ -1,0 +1,14 @@
+"""What the commands share: the type of a list of commands, and text written to standard output."""
+
+import argparse
+import sys
+from typing import TypeAlias
+
+Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def write(text: str) -> None:
+    """Write text as UTF-8, whatever the terminal says; lone surrogates, which pages can hold, become U+FFFD."""
+    ended = text.rstrip("\n") + "\n"
+    sys.stdout.buffer.write(ended.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode())
+    sys.stdout.flush()

@@ -1,0 +1,1 @@
+"""Public benchmarks: their pages, their protocols, their published figures."""

@@ -1,0 +1,108 @@
+"""What an extractor is to this harness, and the list of all of them by name.
+
+A new one is one line in :func:`known`: a name, the package that its version is read from, and a function that loads it.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import dripper
+from dripper.datasets import LabelledPage
+from dripper.errors import MachineError, UsageError
+
+
+class Standing(StrEnum):
+    """What an extractor stands for in a table."""
+
+    OURS = "ours"
+    PEER = "peer"
+    TEXT = "whole page"
+    """A converter that keeps everything: the floor of precision and the ceiling of recall."""
+    BOUND = "bound"
+    """Sees the truth: what no labeler over the same blocks can beat."""
+    ENSEMBLE = "ensemble"
+    WCEB = "as WCEB calls it"
+    """A peer with the settings of the SIGIR'23 study: only to compare with what that study published."""
+
+
+class Form(StrEnum):
+    """What an extractor returns."""
+
+    TEXT = "text"
+    HTML = "html"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One page to extract. html: decoded once, the same characters for every extractor. page: for its URL, and for bounds."""
+
+    page: LabelledPage
+    html: str
+
+
+Extract = Callable[[Task], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """An extractor under test.
+
+    load: imports and loads what it needs and returns the function that does the work; MachineError where its package is
+    missing. package: the distribution whose version is reported. setting: how it is called, for the report's table.
+    """
+
+    name: str
+    kind: Standing
+    package: str
+    load: Callable[[], Extract]
+    form: Form = Form.TEXT
+    setting: str = "default"
+
+    @property
+    def version(self) -> str:
+        """The installed version of the package. Raises MachineError where there is none."""
+        if self.package == "dripper":
+            return own_version()
+        try:
+            return version(self.package)
+        except PackageNotFoundError as error:
+            raise MachineError(f"extractor {self.name} needs {self.package}: pip install {self.package}") from error
+
+
+@cache
+def own_version() -> str:
+    """Return the version of this package and a digest of its code and weights: stored outputs of other code are not used."""
+    folder = Path(dripper.__file__).parent
+    state = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        part = path.relative_to(folder).parts[0]
+        if path.suffix in (".py", ".npz", ".json") and part not in ("eval", "spark", "train"):
+            state.update(path.name.encode() + path.read_bytes())
+    return f"{dripper.__version__}+{state.hexdigest()[:8]}"
+
+
+def choose(names: Iterable[str], known: Mapping[str, Contender]) -> list[Contender]:
+    """Return the named extractors. Raises UsageError for a name that is not known."""
+    names = list(names)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise UsageError(f"unknown extractor {unknown[0]!r}; there are: {', '.join(known)}")
+    return [known[name] for name in names]
+
+
+def split_installed(extractors: Iterable[Contender]) -> tuple[list[Contender], list[str]]:
+    """Split into those that can run here and the names of those whose package is missing."""
+    there, missing = [], []
+    for extractor in extractors:
+        try:
+            _ = extractor.version
+        except MachineError:
+            missing.append(extractor.name)
+        else:
+            there.append(extractor)
+    return there, missing

@@ -1,0 +1,84 @@
+"""Majority votes over extractors, token by token (SIGIR'23, 4.5)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dripper.eval.extra import import_extra
+
+NGRAM = 5
+THRESHOLD = 0.66
+
+
+@dataclass(frozen=True, slots=True)
+class Ensemble:
+    """A vote. members: extractor → votes it has. `setting` says for the report who votes."""
+
+    name: str
+    members: Mapping[str, int]
+
+    @property
+    def setting(self) -> str:
+        """The members, with a multiplicity where it is not one."""
+        return ", ".join(f"{votes}×{name}" if votes > 1 else name for name, votes in self.members.items())
+
+
+# The study's best nine, as far as they are on PyPI; its weights. Not chosen anew: that would be tuning on what is scored.
+STUDY_BEST = ("goose3", "readability-lxml", "trafilatura", "resiliparse", "justext", "boilerpy3")
+STUDY_DOUBLE = frozenset({"goose3", "readability-lxml", "trafilatura"})
+
+
+def ensembles(voters: Sequence[str]) -> list[Ensemble]:
+    """Return the study's three ensembles over the extractors at hand: all, best only, best weighted."""
+    best = [name for name in STUDY_BEST if name in voters]
+    if len(best) < 3:
+        return []
+    return [
+        Ensemble("majority-all", dict.fromkeys(voters, 1)),
+        Ensemble("majority-best", dict.fromkeys(best, 1)),
+        Ensemble("majority-weighted", {name: 2 if name in STUDY_DOUBLE else 1 for name in best}),
+    ]
+
+
+def page_tokens(html: str) -> list[str]:
+    """Return the tokens that are voted on: the whole page's text, white space apart."""
+    text = import_extra("resiliparse.extract.html2text").extract_plain_text(
+        html.encode("utf-8", "replace").decode(),
+        main_content=False,
+        preserve_formatting=False,
+        list_bullets=False,
+        links=False,
+        alt_texts=False,
+        noscript=False,
+        form_fields=False,
+    )
+    return str(text).split()
+
+
+def majority_vote(tokens: Sequence[str], answers: Mapping[str, str], members: Mapping[str, int]) -> str:
+    """Return the tokens with votes of two thirds of the members, joined by blanks.
+
+    An extractor votes for a token if the five tokens that end or begin there stand in its answer. answers: extractor →
+    text; one that failed has "". The study's threshold is int(0.66 × number of members), also where votes are weighted.
+    """
+    needed = int(len(members) * THRESHOLD)
+    said = [(_grams(answers.get(name, "").split()), votes) for name, votes in members.items()]
+    grams = _ngrams(_padded(tokens))
+    kept = []
+    for position, token in enumerate(tokens):
+        left, right = grams[position], grams[position + NGRAM - 1]
+        if sum(votes for known, votes in said if left in known or right in known) >= needed:
+            kept.append(token)
+    return " ".join(kept)
+
+
+def _padded(tokens: Sequence[str]) -> list[str]:
+    """Zeros around the text, so that its first and last tokens have neighbours too."""
+    return ["\0"] * (NGRAM - 1) + list(tokens) + ["\0"] * (NGRAM - 1)
+
+
+def _ngrams(tokens: Sequence[str]) -> list[tuple[str, ...]]:
+    return list(zip(*(tokens[start:] for start in range(NGRAM)), strict=False))
+
+
+def _grams(tokens: Sequence[str]) -> set[tuple[str, ...]]:
+    return set(_ngrams(_padded(tokens))) if tokens else set()

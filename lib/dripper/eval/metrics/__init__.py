@@ -1,0 +1,5 @@
+"""How alike an extracted text and the true one are."""
+
+from dripper.eval.metrics.overlap import Score, rouge_n
+
+__all__ = ["Score", "rouge_n"]

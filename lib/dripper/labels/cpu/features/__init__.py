@@ -1,0 +1,1 @@
+"""What the network sees of a page: one row of numbers a block."""

@@ -1,0 +1,156 @@
+"""Classes of characters and hashes of words, for all texts of a page at once.
+
+A page is one array of code points. Words are found where classes change, and are known by a 64-bit hash of their
+lower-case characters: no Python object a word, which is what made features slow (3.5 CPU ms a page, now 1.3). Where a compiler was
+when the package was installed (see setup.py), one pass in C (`characters_c.c`) gives the same numbers.
+"""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.labels.arrays import HashArray, IntArray
+from dripper.labels.words import UNSPACED_RANGES
+
+try:
+    from dripper.labels.cpu.features import characters_c
+
+    IN_C = True
+except ImportError:
+    IN_C = False
+
+(
+    CONTROL, SPACE, LINE, PUNCTUATION, SENTENCE_END, COMMA, DIGIT, UPPER, LOWER, OTHER_LETTER, NUMERAL, UNSPACED,
+    UNSPACED_DIGIT,
+) = range(13)  # fmt: skip
+"""The classes. From DIGIT on they make words; from UNSPACED on each character is a word of its own."""
+N_CLASSES = 16
+"""A power of two, so that numpy divides nothing."""
+
+_SENTENCE_ENDS = frozenset(".!?。！？…")
+_COMMAS = frozenset(",;:،、，；：")
+# Beyond the CJK extensions (up to U+3347F) there are no letters, only selectors and private use: one class.
+_CODE_POINTS = 0x34000
+# Odd, so that it has an inverse modulo 2^64; otherwise random.
+_BASE = 0x9E3779B97F4A7C15
+_INVERSE = pow(_BASE, -1, 1 << 64)
+
+
+@dataclass(frozen=True, slots=True)
+class PageCharacters:
+    """Some texts, character by character and word by word.
+
+    counts: (n_texts, N_CLASSES), characters of each class. first, last: (n_texts,), class of the first and the last
+    character (LINE for an empty text). hashes, lengths, texts: (n_words,), of every word in order: hash, characters, and
+    which text it belongs to. words: (n_texts,), how many words each has: the same number as `words_of` finds (but for
+    'İ', which Python lower-cases to two characters).
+    """
+
+    counts: IntArray
+    first: npt.NDArray[np.uint8]
+    last: npt.NDArray[np.uint8]
+    hashes: HashArray
+    lengths: IntArray
+    texts: IntArray
+    words: IntArray
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "PageCharacters":
+        """Read the texts; linear in their characters. texts must not be empty (its strings may be)."""
+        return cls.in_c(texts) if IN_C else cls.in_numpy(texts)
+
+    @classmethod
+    def in_c(cls, texts: Sequence[str]) -> "PageCharacters":
+        """Read the texts, character by character."""
+        n_texts, n_characters = len(texts), sum(map(len, texts))
+        counts, words = np.zeros((n_texts, N_CLASSES), np.int64), np.empty(n_texts, np.int64)
+        first, last = np.empty((2, n_texts), np.uint8)
+        hashes = np.empty(n_characters, np.uint64)
+        lengths, owners = np.empty((2, n_characters), np.int64)
+        n_words = characters_c.read(list(texts), *_tables(), counts, first, last, words, hashes, lengths, owners)
+        return cls(counts, first, last, hashes[:n_words], lengths[:n_words], owners[:n_words], words)
+
+    @classmethod
+    def in_numpy(cls, texts: Sequence[str]) -> "PageCharacters":
+        """Read the texts, all at once."""
+        codes = np.frombuffer("\n".join([*texts, ""]).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.intp)
+        class_of, lower_of = _tables()
+        classes, lower = class_of.take(codes, mode="clip"), lower_of.take(codes, mode="clip")
+        sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
+        ends = np.cumsum(sizes)
+        text_of = np.repeat(np.arange(len(texts)), sizes)
+        counts = np.bincount(text_of * N_CLASSES + classes, minlength=len(texts) * N_CLASSES)
+        counts = counts.reshape(len(texts), N_CLASSES)
+        counts[:, LINE] -= 1
+        starts, stops = _words_in(classes)
+        owner = text_of[starts]
+        first, last = classes[ends - sizes], classes[np.maximum(ends - 2, ends - sizes)]
+        words = np.bincount(owner, minlength=len(texts))
+        return cls(counts, first, last, _hashes(lower, starts, stops), stops - starts, owner, words)
+
+
+def hash_of(word: str) -> int:
+    """Return the hash that :class:`PageCharacters` gives a word in lower case."""
+    return sum(ord(character) * pow(_BASE, place, 1 << 64) for place, character in enumerate(word)) % (1 << 64)
+
+
+def _words_in(classes: npt.NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
+    """Return where words begin and end (exclusive). The last character belongs to no word."""
+    is_word, alone = classes >= DIGIT, classes >= UNSPACED
+    changes = np.ones(len(classes) + 1, bool)
+    np.not_equal(is_word[1:], is_word[:-1], out=changes[1:-1])
+    if alone.any():
+        changes[1:-1] |= alone[1:] | alone[:-1]
+    return np.flatnonzero(changes[:-1] & is_word), np.flatnonzero(changes[1:] & is_word) + 1
+
+
+def _hashes(lower: npt.NDArray[np.uint32], starts: IntArray, stops: IntArray) -> HashArray:
+    """Return the hash of every word: the sum of its characters times powers of a base, from running sums.
+
+    All arithmetic is modulo 2^64, as unsigned integers wrap.
+    """
+    powers, inverses = (_powers(base, 1 << (len(lower) - 1).bit_length()) for base in (_BASE, _INVERSE))
+    sums = np.zeros(len(lower) + 1, np.uint64)
+    np.cumsum(lower * powers[: len(lower)], out=sums[1:])
+    hashes: HashArray = (sums[stops] - sums[starts]) * inverses[starts]
+    return hashes
+
+
+# Sizes are powers of two up to the longest page seen: a page of 8 MB needs 64 MB once, and small pages share theirs.
+@functools.lru_cache(maxsize=16)
+def _powers(base: int, count: int) -> HashArray:
+    factors = np.full(count, base, np.uint64)
+    factors[0] = 1
+    powers: HashArray = np.cumprod(factors)
+    return powers
+
+
+@functools.cache
+def _tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
+    """Return, for every code point, its class and its lower-case form (the first character of it)."""
+    characters = list(map(chr, range(_CODE_POINTS)))
+    classes = np.fromiter(map(_class_of, characters), np.uint8, _CODE_POINTS)
+    for first, last in UNSPACED_RANGES:
+        part = classes[ord(first) : ord(last) + 1]
+        part[part > DIGIT] = UNSPACED
+        part[part == DIGIT] = UNSPACED_DIGIT
+    return classes, np.fromiter((ord(each.lower()[0]) for each in characters), np.uint32, _CODE_POINTS)
+
+
+def _class_of(character: str) -> int:
+    if character.isalpha():
+        return UPPER if character.isupper() else LOWER if character.islower() else OTHER_LETTER
+    if character.isdigit():
+        return DIGIT
+    if character.isspace():
+        return LINE if character == "\n" else SPACE
+    if character in _SENTENCE_ENDS:
+        return SENTENCE_END
+    if character in _COMMAS:
+        return COMMA
+    if character.isalnum():
+        return NUMERAL
+    return PUNCTUATION if character.isprintable() else CONTROL

@@ -1,0 +1,131 @@
+"""Features that compare parts of the page: paragraphs' votes for their containers, repeated siblings, headings above.
+
+A network that sees a window of blocks can learn all of this from many pages; from 2,300 it is better told.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.labels.arrays import FloatArray
+from dripper.labels.cpu.features.places import LEVELS, Places
+from dripper.labels.cpu.features.vocabulary import CUES
+
+VOTE_LEVELS = 3
+# Readability (Arc90, 2009; https://github.com/mozilla/readability): paragraphs of 25 characters vote with one point, one
+# a comma and one a hundred characters, at most three, for their container, half as much for the one above, and so on.
+_VOTER_CHARS = 25
+_DIVISORS = (1.0, 2.0, 6.0, 9.0, 12.0)
+
+GROUP_LEVELS = 4
+# Two of a kind are a header and a footer, or two columns; three are a list.
+LEAST_ALIKE = 3
+# A heading or a button that announces comments or other pages is short; a sentence that mentions them is not.
+ANNOUNCEMENT_CHARS = 40
+
+NAMES = (
+    *(f"votes{level}" for level in range(VOTE_LEVELS)), "in_top", "top_share", "top_links", "before_top", "after_top",
+    *(f"{what}{level}" for level in range(GROUP_LEVELS) for what in ("alike", "alike_chars", "alike_links")),
+    "in_list", "list_share", "list_place", "list_chars", "list_links", "list_members",
+    *(f"under_{name}" for name in CUES), "since_comments", "since_related",
+)  # fmt: skip
+
+
+def group_features(
+    places: Places,
+    chars: FloatArray,
+    link_chars: FloatArray,
+    commas: FloatArray,
+    cues: FloatArray,
+    is_heading: npt.NDArray[np.bool_],
+) -> FloatArray:
+    """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
+
+    chars, link_chars, commas: (n_blocks,), of each block's text. cues: (n_blocks, len(CUES)), 0 or 1.
+    """
+    chars_in, links_in = places.sums_in(chars), places.sums_in(link_chars)
+    return np.concatenate(
+        [
+            _votes(places, chars, link_chars, commas, chars_in, links_in),
+            _alike(places, chars_in, links_in),
+            _announced(chars, cues, is_heading),
+        ],
+        axis=1,
+    )
+
+
+def _votes(
+    places: Places,
+    chars: FloatArray,
+    link_chars: FloatArray,
+    commas: FloatArray,
+    chars_in: FloatArray,
+    links_in: FloatArray,
+) -> FloatArray:
+    """How many votes of paragraphs a block's containers have, beside those of the winner, and where that one is."""
+    index = np.arange(len(chars))
+    points = (
+        (1 + commas + np.minimum(chars // 100, 3)) * (1 - link_chars / np.maximum(chars, 1)) * (chars >= _VOTER_CHARS)
+    )
+    votes = np.zeros(len(places.parents))
+    for level in range(LEVELS):
+        votes += np.bincount(places.containers[:, level], points / _DIVISORS[level], len(votes))
+    votes *= 1 - links_in / np.maximum(chars_in, 1)
+    top = int(np.argmax(votes))
+    start, end = places.starts_in[top], places.ends_in[top]
+    columns = (
+        *(votes / (votes[top] + 1))[places.containers[:, :VOTE_LEVELS].T],
+        (index >= start) & (index < end), chars_in[top] / max(chars_in[0], 1), links_in[top] / max(chars_in[top], 1),
+        np.log1p(np.maximum(start - index, 0)), np.log1p(np.maximum(index - end + 1, 0)),
+    )  # fmt: skip
+    return _stacked(columns, len(chars))
+
+
+def _alike(places: Places, chars_in: FloatArray, links_in: FloatArray) -> FloatArray:
+    """How many siblings of a block's containers have the same tag, their text and links, and the page's main list."""
+    n_elements, n_blocks = len(places.parents), len(places.elements)
+    group = places.tag_numbers * n_elements + places.parents
+    _, group = np.unique(group, return_inverse=True)
+    members = np.bincount(group)
+    group_chars, group_links = np.bincount(group, chars_in), np.bincount(group, links_in)
+    shapes = [np.log1p(members), np.log1p(group_chars / members), group_links / (group_chars + 1)]
+    around = np.stack(shapes, axis=1)[group[places.containers[:, :GROUP_LEVELS]]].reshape(n_blocks, -1)
+    # The group with the most text that is not linked, if it is one of many members.
+    plain = np.where(members >= LEAST_ALIKE, group_chars - group_links + 1, 0.0)
+    if not plain.any():
+        return np.concatenate([around, np.zeros((n_blocks, 6))], axis=1)
+    top = int(np.argmax(plain))
+    own_members = np.flatnonzero(group == top)
+    index = np.arange(n_blocks)
+    member = np.maximum(np.searchsorted(places.starts_in[own_members], index, side="right") - 1, 0)
+    element = own_members[member]
+    inside = (places.starts_in[element] <= index) & (index < places.ends_in[element])
+    columns = (
+        inside, group_chars[top] / max(chars_in[0], 1), np.where(inside, (member + 1) / len(own_members), 0),
+        np.log1p(group_chars[top] / len(own_members)), group_links[top] / (group_chars[top] + 1),
+        np.log1p(len(own_members)),
+    )  # fmt: skip
+    return np.concatenate([around, _stacked(columns, n_blocks)], axis=1)
+
+
+def _announced(chars: FloatArray, cues: FloatArray, is_heading: npt.NDArray[np.bool_]) -> FloatArray:
+    """The cues of the heading above a block, and how long ago comments or other pages were announced."""
+    n_blocks = len(chars)
+    index = np.arange(n_blocks)
+    above = np.maximum.accumulate(np.where(is_heading, index, -1))
+    under = np.where(above[:, None] >= 0, cues[above], 0.0)
+    since = []
+    for name in ("comments", "related"):
+        announces = (cues[:, list(CUES).index(name)] > 0) & (chars <= ANNOUNCEMENT_CHARS)
+        last = np.maximum.accumulate(np.where(announces, index, -1))
+        since.append(np.where(last >= 0, 1 / (1 + np.log1p(index - last)), 0.0))
+    return np.concatenate([under, np.stack(since, axis=1)], axis=1)
+
+
+def _stacked(columns: Sequence[npt.ArrayLike], n_blocks: int) -> FloatArray:
+    """Return columns, some of them one value for all blocks, side by side."""
+    matrix = np.empty((n_blocks, len(columns)))
+    for number, column in enumerate(columns):
+        matrix[:, number] = column
+    return matrix

@@ -1,0 +1,137 @@
+"""What the network sees of a page: one row of numbers a block, and the ranges of blocks in its containers.
+
+Numbers are float32: 0.7 KB a block, so that a page of 100,000 blocks does not cost a worker its memory.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.blocks.page import Page
+from dripper.labels.arrays import FloatArray, IntArray
+from dripper.labels.cpu.features.groups import NAMES as GROUP_NAMES
+from dripper.labels.cpu.features.groups import group_features
+from dripper.labels.cpu.features.links import link_chars
+from dripper.labels.cpu.features.places import LEVELS, places_of
+from dripper.labels.cpu.features.text import NAMES as TEXT_NAMES
+from dripper.labels.cpu.features.text import text_features
+from dripper.labels.cpu.features.tree import NAMES as TREE_NAMES
+from dripper.labels.cpu.features.tree import tree_features
+from dripper.labels.cpu.features.vocabulary import CUES
+from dripper.labels.cpu.network import BlockSequence
+from dripper.markup.metadata import Metadata
+
+POSITION_NAMES = (
+    "position", "chars_before", "from_start", "from_end", "share_of_longest", "share_of_page", "page_blocks", "page_chars",
+    "page_links", "page_unspaced", "page_paragraphs", "page_headings", "page_items", "page_articles", "page_median",
+    "since_heading", "heading_level", "until_long", "since_long",
+)  # fmt: skip
+KINDS: Mapping[str, frozenset[str]] = {
+    "article": frozenset(
+        ["article", "newsarticle", "blogposting", "news", "reportagenewsarticle", "opinionnewsarticle", "blog"]
+    ),
+    "product": frozenset(["product", "og:product", "product.item", "productgroup", "offer"]),
+    "forum": frozenset(["discussionforumposting", "qapage", "socialmediaposting"]),
+    "list": frozenset(["itemlist", "collectionpage", "product.group", "searchresultspage", "offercatalog"]),
+    "website": frozenset({"website"}),
+}
+"""Types by which pages say in `og:type` and JSON-LD what they are (see `dripper.markup.metadata`)."""
+KIND_NAMES = (*(f"is_{kind}" for kind in KINDS), "has_types", "has_description")
+NAMES = (*TEXT_NAMES, *TREE_NAMES, *POSITION_NAMES, *GROUP_NAMES, *KIND_NAMES)
+"""The columns, in order."""
+
+# A block of so many characters is nearly always prose: over it, menus and captions are rare.
+LONG_BLOCK_CHARS = 200
+
+
+class PageFeatures(NamedTuple):
+    """blocks: features as in `NAMES`, raw, with the container ranges (own element and ancestors, then the page).
+
+    words: (n_blocks,), number of words of each block.
+    """
+
+    blocks: BlockSequence
+    words: IntArray
+
+
+def page_features(page: Page) -> PageFeatures:
+    """Return the features of a page; cost is linear in its characters, elements and blocks."""
+    if not page.blocks:
+        none = np.zeros((0, LEVELS + 1), np.int64)
+        return PageFeatures(BlockSequence(np.zeros((0, len(NAMES)), np.float32), none, none), none[:, 0])
+    texts = [block.text for block in page.blocks]
+    chars = np.fromiter(map(len, texts), np.float64, len(texts))
+    in_links = np.minimum(link_chars(page), chars)
+    places = places_of(page)
+    text, words = text_features(texts, page.title, page.metadata)
+    tree = tree_features(places, page.elements.tags, chars, in_links)
+    position = _position_features(chars, in_links, text, tree)
+    heading = position[:, POSITION_NAMES.index("since_heading")] == 0
+    heading &= position[:, POSITION_NAMES.index("heading_level")] > 0
+    commas = np.rint(np.expm1(text[:, TEXT_NAMES.index("commas")].astype(np.float64)))
+    groups = group_features(places, chars, in_links, commas, text[:, -len(CUES) :].astype(np.float64), heading)
+    whole = np.zeros((len(texts), 1), np.int64)
+    blocks = BlockSequence(
+        np.concatenate(
+            [text, tree, position, groups, np.broadcast_to(_kinds(page.metadata), (len(texts), len(KIND_NAMES)))],
+            axis=1,
+            dtype=np.float32,
+        ),
+        np.concatenate([places.starts, whole], axis=1),
+        np.concatenate([places.ends, whole + len(texts)], axis=1),
+    )
+    return PageFeatures(blocks, words)
+
+
+def _kinds(metadata: Metadata) -> list[bool]:
+    types = frozenset(metadata.types)
+    return [*(not types.isdisjoint(kind) for kind in KINDS.values()), bool(types), bool(metadata.description)]
+
+
+def _position_features(
+    chars: FloatArray, link_chars: FloatArray, text: npt.NDArray[np.float32], tree: npt.NDArray[np.float32]
+) -> FloatArray:
+    """Where a block stands on the page, the page's own shape, and the distance to headings and long blocks."""
+    n_blocks, total = len(chars), max(chars.sum(), 1)
+    index = np.arange(n_blocks)
+
+    def within(name: str) -> npt.NDArray[np.float32]:
+        return tree[:, TREE_NAMES.index(f"in_{name}")]
+
+    first = TREE_NAMES.index("in_h1")
+    in_headings = tree[:, first : first + 4] > 0  # the columns of h1, h2, h3, and the lower ones together
+    level = np.where(in_headings.any(axis=1), in_headings.argmax(axis=1) + 1, 0)
+    is_heading = level > 0
+    since_heading, last_heading = _since(is_heading)
+    unspaced = text[:, TEXT_NAMES.index("unspaced")]
+    is_long = chars >= LONG_BLOCK_CHARS
+    page_shape = (
+        np.log1p(n_blocks) / 5, np.log1p(total) / 10, link_chars.sum() / total, (unspaced * chars).sum() / total,
+        (within("p") * chars).sum() / total,
+        *(flags.sum() / n_blocks for flags in (is_heading, within("li"), within("article"))), np.log1p(_median(chars)),
+    )  # fmt: skip
+    columns = (
+        index / n_blocks, (np.cumsum(chars) - chars) / total, np.log1p(index) / 5, np.log1p(index[::-1]) / 5,
+        chars / chars.max(initial=1), chars / total, *page_shape,
+        np.log1p(since_heading), np.where(last_heading >= 0, level[last_heading], 0),
+        np.log1p(_since(is_long[::-1])[0][::-1]), np.log1p(_since(is_long)[0]),
+    )  # fmt: skip
+    features = np.empty((n_blocks, len(columns)))
+    for number, column in enumerate(columns):
+        features[:, number] = column
+    return features
+
+
+def _median(values: FloatArray) -> float:
+    """Return the median (`np.median` takes ten times as long on a page's blocks)."""
+    ascending = np.sort(values)
+    return float(ascending[(len(values) - 1) // 2] + ascending[len(values) // 2]) / 2
+
+
+def _since(flags: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
+    """Return, for every block, how many blocks ago the last flagged one was (itself: 0), and its index or -1."""
+    index = np.arange(len(flags))
+    last = np.maximum.accumulate(np.where(flags, index, -1))
+    return index - last, last

@@ -1,0 +1,108 @@
+"""Where the blocks of a page stand in its tree: containers, and the ranges of blocks and elements in them."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.blocks.page import Page
+from dripper.labels.arrays import FloatArray, HashArray, IntArray
+
+Item = TypeVar("Item")
+
+LEVELS = 5
+"""How many containers of a block are looked at one by one: the element around it, that element's parent, and so on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The blocks and the elements around them; elements that hold no block are left out, so indexes are our own.
+
+    tags, start_tags, parents: of each such element in document order; the root's parent is the root, number 0.
+    elements: (n_blocks,), the block's element; of a run the one around it. is_run: (n_blocks,).
+    containers: (n_blocks, LEVELS), the element around the block and its ancestors, the root repeated.
+    starts_in, ends_in: (n_elements,), the range of blocks in each such element, end exclusive.
+    tag_numbers: (n_elements,), equal for equal tags. by_end: the elements in the order in which they end.
+    ended: (n_elements,), how many elements end before each begins.
+    inside: (n_blocks, 2), the range of `Page.elements` that begin inside the block, end exclusive.
+    """
+
+    tags: list[str]
+    start_tags: list[str]
+    parents: IntArray
+    elements: IntArray
+    is_run: npt.NDArray[np.bool_]
+    containers: IntArray
+    starts_in: IntArray
+    ends_in: IntArray
+    tag_numbers: IntArray
+    by_end: IntArray
+    ended: IntArray
+    inside: IntArray
+
+    @property
+    def starts(self) -> IntArray:
+        """(n_blocks, LEVELS), where the range of blocks in each container starts."""
+        return self.starts_in[self.containers]
+
+    @property
+    def ends(self) -> IntArray:
+        """(n_blocks, LEVELS), where it ends, exclusive."""
+        return self.ends_in[self.containers]
+
+    def sums_in(self, values: FloatArray) -> FloatArray:
+        """Return the sum of a value of the blocks in each element, shape (n_elements,)."""
+        sums = np.zeros(len(values) + 1)
+        np.cumsum(values, out=sums[1:])
+        return np.asarray(sums[self.ends_in] - sums[self.starts_in])
+
+    def sums_above(self, values: HashArray) -> HashArray:
+        """Return the sum of a value of each element and its ancestors but the root, modulo 2^64, shape (n_elements,).
+
+        That is what has begun less what has ended; the root ends last.
+        """
+        begun, ended = np.cumsum(values), np.zeros(len(values) + 1, np.uint64)
+        np.cumsum(values[self.by_end], out=ended[1:])
+        return np.asarray(begun - ended[self.ended] - values[0])
+
+
+def places_of(page: Page) -> Places:
+    """Return the places of the blocks of a page; n log n in elements and blocks, whatever the depth."""
+    tree = page.elements
+    _, _, block_elements, runs, firsts, lasts = zip(*page.blocks, strict=True)
+    is_run, begin, end = np.array(runs, bool), np.array(firsts, np.int64), np.array(lasts, np.int64)
+    all_opens, all_closes = np.array(tree.opens, np.int64), np.array(tree.closes, np.int64)
+    # A run may begin with the tag of an element that it holds, but stands inside of those that begin before.
+    begins = 2 * begin - is_run
+    first_block, end_block = begins.searchsorted(2 * all_opens), begins.searchsorted(2 * all_closes, side="right")
+    used = np.flatnonzero(first_block < end_block)
+    number = np.zeros(len(tree) + 1, np.int64)
+    number[used] = np.arange(len(used))
+    opens, closes = all_opens[used], all_closes[used]
+    kept = used.tolist()
+    parents, elements = number[_picked(tree.parents, kept)], number[np.array(block_elements, np.int64)]
+    levels = [np.where(is_run, elements, parents[elements])]
+    while len(levels) < LEVELS:
+        levels.append(parents[levels[-1]])
+    tags = _picked(tree.tags, kept)
+    by_end = np.argsort(closes)
+    return Places(
+        tags=tags, start_tags=_picked(tree.parts, opens.tolist()), parents=parents, elements=elements, is_run=is_run,
+        containers=np.stack(levels, axis=1), starts_in=first_block[used], ends_in=end_block[used],
+        tag_numbers=number_distinct(tags), by_end=by_end, ended=closes[by_end].searchsorted(opens),
+        inside=np.stack([all_opens.searchsorted(begin), all_opens.searchsorted(end, side="right")], axis=1),
+    )  # fmt: skip
+
+
+def _picked(values: Sequence[Item], indexes: Sequence[int]) -> list[Item]:
+    return list(map(values.__getitem__, indexes))
+
+
+def number_distinct(keys: Sequence[Hashable]) -> IntArray:
+    """Return a small number for each key, equal for equal keys: 0, 1, … in order of appearance."""
+    numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
+    return np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))

@@ -1,0 +1,152 @@
+"""Features of the blocks' places: ancestors, their class names, links and other inline elements, repeated structure.
+
+Elements are integers in document order (see `dripper.markup.tree`), so a subtree is a range, and counts over subtrees are
+differences of running sums. Nothing here loops over pairs of blocks or over depths: cost is linear in elements and blocks.
+"""
+
+from collections.abc import Sequence
+from itertools import repeat
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.labels.arrays import FloatArray, HashArray, IntArray
+from dripper.labels.cpu.features.class_names import NAME_GROUPS, bits_of
+from dripper.labels.cpu.features.places import LEVELS, Places, number_distinct
+
+TAG_GROUPS = (
+    "nav", "header", "footer", "aside", "article", "main", "form", "li ul ol dt dl menu", "table", "blockquote", "h1", "h2",
+    "h3", "h4 h5 h6", "p", "pre", "figcaption figure", "noscript", "button label", "section", "dd", "td th", "address", "div",
+    "details", "body",
+)  # fmt: skip
+"""Elements whose presence among a block's ancestors is a feature, those of one group together."""
+
+INLINE_GROUPS = (
+    "a",
+    "b strong",
+    "em i",
+    "img picture video iframe",
+    "br",
+    "code kbd samp",
+    "span",
+    "input button select",
+)
+"""Elements counted inside each block."""
+
+NAMES = (
+    *(f"{what}{level}" for level in range(LEVELS) for what in ("share", "links", "blocks")), "link_share", "depth",
+    "log_same_path", "same_path_share", "same_path_mean", "log_same_class", "same_class_links", "same_class_mean",
+    "siblings_alike", "is_run",
+    *(f"in_{group.split()[0]}" for group in TAG_GROUPS), *(f"own_{group.split()[0]}" for group in TAG_GROUPS),
+    *(f"named_{name}" for name in NAME_GROUPS), *(f"near_{name}" for name in NAME_GROUPS),
+    *(f"holds_{group.split()[0]}" for group in INLINE_GROUPS),
+)  # fmt: skip
+
+_TAG_SHIFT, _MIX_SHIFT = 32, np.uint64(29)
+_MIXERS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+"""Of splitmix64 (Steele et al. 2014)."""
+
+
+def tree_features(
+    places: Places, tags: Sequence[str], chars: FloatArray, link_chars: FloatArray
+) -> npt.NDArray[np.float32]:
+    """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
+
+    tags: of all elements of the page. chars, link_chars: (n_blocks,), length of each block's text, and of the part of it in links.
+    """
+    own, n_tags = places.elements, len(TAG_GROUPS)
+    start_tags = number_distinct(places.start_tags)
+    flags = _flags_of(places)[start_tags]
+    near = flags[own] | flags[places.containers[:, 0]] | flags[places.containers[:, 1]]
+    of_own, of_path, of_near = _bits(np.stack([flags[own], _inherited(flags, places.parents)[own], near]))
+    parts: tuple[npt.NDArray[np.float64 | np.uint8], ...] = (
+        _container_features(places, chars, link_chars), _repetition_features(places, start_tags, chars, link_chars),
+        of_path[:, :n_tags], of_own[:, :n_tags], of_path[:, n_tags:], of_near[:, n_tags:], _inline_counts(tags, places.inside),
+    )  # fmt: skip
+    return np.concatenate(parts, axis=1, dtype=np.float32)
+
+
+def _container_features(places: Places, chars: FloatArray, link_chars: FloatArray) -> FloatArray:
+    """Share of the page's text, link density and number of blocks of each container; the block's own link density."""
+    chars_in, links_in = places.sums_in(chars), places.sums_in(link_chars)
+    elements = np.stack(
+        [
+            np.log(chars_in / max(chars_in[0], 1) + 1e-3), links_in / (chars_in + 1),
+            np.log1p(places.ends_in - places.starts_in),
+        ],
+        axis=1,
+    )  # fmt: skip
+    own = (link_chars / np.maximum(chars, 1))[:, None]
+    return np.concatenate([elements[places.containers].reshape(len(chars), -1), own], axis=1)
+
+
+def _repetition_features(places: Places, start_tags: IntArray, chars: FloatArray, link_chars: FloatArray) -> FloatArray:
+    """How many blocks stand on the same path of tags, or in equal start tags, and how long and linked those are."""
+    paths, depths = _paths(places)
+    own, around = places.elements, places.containers[:, 0]
+    tags = places.tag_numbers[own]
+    n_elements = len(start_tags)
+    same_path, same_class, siblings = (
+        np.unique(keys, return_inverse=True)[1]
+        for keys in (paths[own], start_tags[own] * n_elements + start_tags[around], tags * n_elements + around)
+    )
+    path_blocks, class_blocks = np.bincount(same_path)[same_path], np.bincount(same_class)[same_class]
+    path_chars, class_chars = (np.bincount(group, chars)[group] for group in (same_path, same_class))
+    class_links = np.bincount(same_class, link_chars)[same_class]
+    return np.stack(
+        [
+            depths[own] / 15, np.log1p(path_blocks), path_chars / max(chars.sum(), 1), np.log1p(path_chars / path_blocks),
+            np.log1p(class_blocks), class_links / (class_chars + 1), np.log1p(class_chars / class_blocks),
+            np.log1p(np.bincount(siblings)[siblings]), places.is_run,
+        ],
+        axis=1,
+    )  # fmt: skip
+
+
+def _paths(places: Places) -> tuple[HashArray, IntArray]:
+    """Return, for every element, a number that equal paths of tag names share, and its depth."""
+    depths = np.arange(len(places.parents)) - places.ended
+    # A path's number is a hash: the sum over its elements of well-mixed bits of tag and depth, modulo 2^64.
+    steps = ((places.tag_numbers << _TAG_SHIFT) + depths).astype(np.uint64)
+    for factor in _MIXERS:
+        steps *= factor
+        steps ^= steps >> _MIX_SHIFT
+    return places.sums_above(steps), depths
+
+
+def _flags_of(places: Places) -> IntArray:
+    """Return, for each distinct start tag in order of appearance, the bits of its own tag group and name groups."""
+    groups = {tag: 1 << bit for bit, group in enumerate(TAG_GROUPS) for tag in group.split()}
+    tags = dict(zip(places.start_tags, places.tags, strict=True))
+    bits = [
+        groups.get(tag, 0) | of_names << len(TAG_GROUPS)
+        for tag, of_names in zip(tags.values(), bits_of(list(tags)), strict=True)
+    ]
+    return np.array(bits, np.int64)
+
+
+def _inherited(flags: IntArray, parents: IntArray) -> IntArray:
+    """Return the bits of every element and all its ancestors: pointers double, so the rounds are log2 of the depth."""
+    flags, above = flags.copy(), parents
+    while above.any():
+        flags |= flags[above]
+        above = above[above]
+    return flags
+
+
+def _bits(flags: IntArray) -> npt.NDArray[np.uint8]:
+    """Return the bits of flags along a new last axis, those of tags first, then those of names."""
+    bytes_of = flags.astype("<u8").view(np.uint8).reshape(*flags.shape, 8)
+    return np.unpackbits(bytes_of, axis=-1, count=len(TAG_GROUPS) + len(NAME_GROUPS), bitorder="little")
+
+
+def _inline_counts(tags: Sequence[str], inside: IntArray) -> FloatArray:
+    groups = {tag: number for number, group in enumerate(INLINE_GROUPS) for tag in group.split()}
+    kinds = np.fromiter(map(groups.get, tags, repeat(-1)), np.int64, len(tags))
+    counted = np.flatnonzero(kinds >= 0)
+    block = inside[:, 0].searchsorted(counted, side="right") - 1
+    held = counted < inside[block, 1]
+    held &= block >= 0
+    n_groups = len(INLINE_GROUPS)
+    counts = np.bincount(block[held] * n_groups + kinds[counted[held]], minlength=len(inside) * n_groups)
+    return np.log1p(counts).reshape(-1, n_groups)

@@ -1,0 +1,208 @@
+"""Features of the blocks' words: the title's, the page's frequent ones, cue words, and what the page says twice.
+
+Words are hashes (see `characters`): everything is sorting and counting of integers.
+"""
+
+import functools
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.labels.arrays import FloatArray, HashArray, IntArray
+from dripper.labels.cpu.features.characters import PageCharacters, hash_of
+from dripper.labels.words import words_of
+
+# How many words of a block count as its beginning, for the features that need the words themselves.
+HEAD_WORDS = 60
+# The most frequent words of a page are its function words and its subject; menus have fewer of both.
+FREQUENT_WORDS = 25
+SHORT_WORD = 3
+# Three words in a row that stand elsewhere on the page too are no chance: a teaser, a quotation, a second copy for phones.
+SHINGLE_WORDS = 3
+
+CUES: dict[str, str] = {
+    "comments": "comment comments reply replies discussion responses kommentar kommentare commentaires comentarios 评论 評論 "
+    "回复 コメ",
+    "related": "related recommended more_from more_stories more_news more_on you_may you_might also_like also_read read_more "
+    "read_next see_also popular trending most_read latest mehr_zum lire_aussi relacionadas relacionados 相关 推荐 热门 関連",
+    "share": "share tweet facebook twitter whatsapp instagram linkedin pinterest follow_us email print teilen partager 分享 "
+    "微信 微博",
+    "subscribe": "subscribe subscription newsletter newsletters sign_up sign_in log_in login register my_account abonnieren "
+    "anmelden abonnez 登录 注册 订阅",
+    "legal": "copyright reserved privacy terms cookie cookies impressum datenschutz disclaimer licence license 版权 备案",
+    "byline": "by posted published updated written author min_read minute_read editor von par 作者 来源 編集 编辑 发布",
+    "paging": "next previous prev older newer back_to first last page weiter zurück suivant 上一 下一 次へ",
+    "post": "quote joined posts location registered member senior_member junior_member likes upvotes votes points edited 发表",
+    "price": "price add_to cart basket in_stock buy buy_now quantity shipping usd eur sku 价格",
+    "reviews": "review reviews rating ratings verified_purchase verified_buyer bewertung bewertungen avis opiniones 评价 口コミ",
+    "questions": "faq faqs frequently_asked q_a any_questions häufige_fragen 常见问题",
+    "support": "donate donation donations contribute contributions support_our support_us membership spenden unterstützen 捐",
+    "shipping": "delivery returns refund refunds warranty guarantee free_shipping versand garantie livraison envío 配送",
+    "action": "click download view_all see_all show_more learn_more load_more find_out get_started contact_us 更多 查看",
+}
+"""Words and pairs of words by which people recognise the kind of a block; nothing here names a site's template."""
+CUE_WORDS = 12
+"""How many words of a block are looked up: a cue deeper in the text is part of its prose."""
+
+NAMES = (
+    "of_title", "title_covered", "frequent_words", "short_words", "distinct_words", "no_words",
+    "copied_before", "copied_after", "seen_before", "seen_after", "in_description", "in_json_ld", *(f"cue_{name}" for name in CUES),
+)  # fmt: skip
+
+# Spread the second and third of words in a row over all bits, so that "a b" and "b a" differ.
+_PAIR, _THIRD = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)
+# Odd: the first bits of a product with it depend on all bits of a hash; short words differ in their last bits only.
+_SPREAD = np.uint64(0xBF58476D1CE4E5B9)
+
+# Of the words that are no cue, 98 in 100 are told by their first 14 bits: a search among the cues costs ten times that.
+_SIEVE_SHIFT = np.uint64(64 - 14)
+
+
+def word_features(texts: Sequence[str], page: PageCharacters) -> npt.NDArray[np.float32]:
+    """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
+
+    texts: of the blocks. page: their characters, and behind them those of the page's title, of its description, and of its
+    text in JSON-LD.
+    """
+    n_blocks = len(texts)
+    words = page.words[:n_blocks]
+    n_own = int(words.sum())
+    owner, hashes = page.texts[:n_own], page.hashes[:n_own]
+    place = np.arange(n_own) - np.repeat(np.cumsum(words) - words, words)
+    bits = _cue_bits(hashes, owner, place, n_blocks)
+    columns = (
+        *_vocabulary_columns(page, n_blocks, owner, place), words == 0, *_copy_columns(texts),
+        *_shingle_columns(page, n_blocks),
+    )  # fmt: skip
+    features = np.empty((n_blocks, len(NAMES)), np.float32)
+    for number, column in enumerate(columns):
+        features[:, number] = column
+    features[:, len(columns) :] = bits[:, None] >> np.arange(len(CUES)) & 1
+    return features
+
+
+def _vocabulary_columns(page: PageCharacters, n_blocks: int, owner: IntArray, place: IntArray) -> Sequence[FloatArray]:
+    """Return the shares of words: of the title, the title's in the block, frequent, short, distinct."""
+    words, n_own = page.words[:n_blocks], len(owner)
+    order, is_new = _grouped(page.hashes[: n_own + int(page.words[n_blocks])])
+    number = np.cumsum(is_new) - 1
+    # The title is the last text: it counts as one block more.
+    in_block, n_words = page.texts[order], int(is_new.sum())
+    of_title = np.bincount(number[in_block == n_blocks], minlength=n_words)
+    # Each (block, word) once: equal words stand in the order of their blocks.
+    once = is_new.copy()
+    once[1:] |= in_block[1:] != in_block[:-1]
+    n_distinct = np.bincount(in_block[once], minlength=n_blocks)[:n_blocks]
+    shared = np.bincount(in_block[once & (of_title > 0)[number]], minlength=n_blocks)[:n_blocks]
+    frequent = _are_frequent(np.bincount(number, minlength=n_words) - of_title)[number]
+    frequent_heads = order[frequent & (order < n_own)]
+    counts = [
+        np.bincount(owner[at[place[at] < HEAD_WORDS]], minlength=n_blocks)
+        for at in (frequent_heads, np.flatnonzero(page.lengths[:n_own] <= SHORT_WORD))
+    ]
+    heads = np.clip(words, 1, HEAD_WORDS)
+    return (
+        shared / np.maximum(n_distinct, 1), shared / max(int(np.count_nonzero(of_title)), 1), counts[0] / heads,
+        counts[1] / heads, n_distinct / np.maximum(words, 1),
+    )  # fmt: skip
+
+
+def _copy_columns(texts: Sequence[str]) -> Sequence[FloatArray]:
+    """Return how many blocks before and after each have exactly its text: log(1 + n)."""
+    seen: defaultdict[str, int] = defaultdict(int)
+    before = []
+    for text in texts:
+        before.append(seen[text])
+        seen[text] += 1
+    rank = np.array(before)
+    return np.log1p(rank), np.log1p(np.array([seen[text] for text in texts]) - 1 - rank)
+
+
+def _shingle_columns(page: PageCharacters, n_blocks: int) -> Sequence[FloatArray]:
+    """Return the shares of each block's shingles that an earlier block has, a later one, the description, the JSON-LD.
+
+    0 for blocks of fewer words.
+    """
+    if len(page.hashes) < SHINGLE_WORDS:
+        return [np.zeros(n_blocks)] * 4
+    hashes, owner = page.hashes, page.texts
+    whole = np.flatnonzero(owner[2:] == owner[:-2])
+    owner = owner[whole]
+    shingles = hashes[:-2] + hashes[1:-1] * _PAIR + hashes[2:] * _THIRD
+    order, is_new = _grouped(shingles[whole])
+    # Most shingles stand alone; the others, in the order of their texts: blocks, title, description, JSON-LD.
+    several = np.flatnonzero(~(is_new & np.append(is_new[1:], True)))
+    texts, starts = owner[order[several]], np.flatnonzero(is_new[several])
+    total = np.maximum(np.bincount(owner, minlength=n_blocks)[:n_blocks], 1)
+    if not len(several):
+        return [np.zeros(n_blocks)] * 4
+    sizes = np.diff(starts, append=len(several))
+
+    def anywhere(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        return np.repeat(np.logical_or.reduceat(flags, starts), sizes)
+
+    first, last = texts[starts], np.maximum.reduceat(np.where(texts < n_blocks, texts, -1), starts)
+    flags = (
+        np.repeat(first, sizes) < texts, np.repeat(last, sizes) > texts, anywhere(texts == n_blocks + 1),
+        anywhere(texts == n_blocks + 2),
+    )  # fmt: skip
+    return [np.bincount(texts[flag], minlength=n_blocks)[:n_blocks] / total for flag in flags]
+
+
+def _grouped(hashes: HashArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    """Return the order that brings equal hashes together, first ones first, and where in it a new hash begins.
+
+    (`np.unique` takes three times as long on the 2,000 words of a page.) A hash gives its last bits, as many as numbers take, to
+    its own place: such keys all differ, and to sort them takes half the time of a stable sort of indexes. 44 bits are left of
+    each hash of a million words.
+    """
+    n_bits = np.uint64(len(hashes).bit_length())
+    keys = hashes * _SPREAD >> n_bits << n_bits
+    keys |= np.arange(len(hashes), dtype=np.uint64)
+    keys.sort()
+    groups = keys >> n_bits
+    is_new = np.ones(len(keys), bool)
+    np.not_equal(groups[1:], groups[:-1], out=is_new[1:])
+    return (keys - (groups << n_bits)).view(np.int64), is_new
+
+
+def _are_frequent(counts: IntArray) -> npt.NDArray[np.bool_]:
+    """Return which words are among the page's most frequent; all of those that share the last place."""
+    present = np.sort(counts[counts > 0])
+    least = present[-FREQUENT_WORDS:][:1]
+    return counts >= (least[0] if len(least) else 1)
+
+
+def _cue_bits(hashes: HashArray, texts: IntArray, place: IntArray, n_blocks: int) -> IntArray:
+    """Return the bits of the cues at the beginning of each text, shape (n_blocks,)."""
+    first = np.flatnonzero(place < CUE_WORDS)
+    own, owner = hashes[first], texts[first]
+    follows = owner[1:] == owner[:-1]
+    found = np.concatenate([own, np.where(follows, own[:-1] + own[1:] * _PAIR, 0)])
+    keys, key_bits, sieve = _cue_table()
+    likely = np.flatnonzero(sieve[found >> _SIEVE_SHIFT])
+    index = np.minimum(np.searchsorted(keys, found[likely]), len(keys) - 1)
+    hits = keys[index] == found[likely]
+    bits = np.zeros(n_blocks, np.int64)
+    np.bitwise_or.at(bits, np.concatenate([owner, owner[:-1]])[likely[hits]], key_bits[index[hits]])
+    return bits
+
+
+@functools.cache
+def _cue_table() -> tuple[HashArray, IntArray, npt.NDArray[np.bool_]]:
+    """Return the hashes of all cues, ascending, their bits, and whether a cue's hash begins with given 14 bits.
+
+    A cue is taken apart as texts are: an ideograph is a word.
+    """
+    bits: dict[int, int] = {}
+    for bit, cues in enumerate(CUES.values()):
+        for cue in cues.split():
+            first, *rest = (hash_of(word) for word in words_of(cue))
+            key = (first + rest[0] * int(_PAIR)) % (1 << 64) if rest else first
+            bits[key] = bits.get(key, 0) | 1 << bit
+    keys = np.array(sorted(bits), np.uint64)
+    sieve = np.zeros(1 << 14, bool)
+    sieve[keys >> _SIEVE_SHIFT] = True
+    return keys, np.array([bits[key] for key in keys.tolist()], np.int64), sieve

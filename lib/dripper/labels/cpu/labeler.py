@@ -1,0 +1,145 @@
+"""The labeler `cpu`: features of the blocks, a small network, on doubtful pages a second opinion, a focus, the set of blocks with
+the highest expected F1.
+
+Needs numpy and nothing else: no GPU, no hub, no server. How the weights came to be: `dripper.train.cpu`.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from threadpoolctl import LibController, ThreadpoolController
+
+from dripper.blocks.page import Page
+from dripper.labels.arrays import FloatArray, IntArray
+from dripper.labels.base import Labels
+from dripper.labels.cpu.arithmetic import operations, snap
+from dripper.labels.cpu.conventions import AS_LEARNED, Conventions
+from dripper.labels.cpu.decode import decide, probabilities
+from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, page_features
+from dripper.labels.cpu.network import Array, BlockSequence, Operations, forward, hidden_states, main_logits
+from dripper.labels.cpu.second_opinion import probability_with_second_opinion
+from dripper.labels.cpu.weights import Weights, load_weights
+
+# A page of more blocks is labelled in windows of so many, each as if it were a page: activations take about 5 KB a
+# block, so memory stays under 100 MB. None of 2,300 labelled pages has more than a third of it.
+WINDOW_BLOCKS = 16_384
+# Standardised features beyond it are outliers (a block of 100 KB) that would drown the rest.
+FEATURE_LIMIT = 6.0
+
+
+class CpuLabeler:
+    """See the module. The same page gives the same labels and probabilities, bit by bit, on every machine."""
+
+    name = "cpu"
+
+    def __init__(self, weights: Weights, conventions: Conventions = AS_LEARNED) -> None:
+        if weights.feature_names != NAMES:
+            unlike = sorted(set(weights.feature_names) ^ set(NAMES))
+            raise ValueError(f"weights were trained on other features; the first that differ: {unlike[:5]}")
+        self.version = "".join([weights.version, *conventions.suffixes()])
+        self._weights = weights
+        self._conventions = conventions
+        self._blas = ThreadpoolController().select(user_api="blas").lib_controllers
+
+    @classmethod
+    def load(cls, path: Path | None = None, conventions: Conventions = AS_LEARNED) -> "CpuLabeler":
+        """Return the labeler with the weights of a file, by default those in the package. Raises MachineError.
+
+        conventions: what counts as main where annotators disagree; others than the default stand in `version` too.
+        """
+        return cls(load_weights(path), conventions)
+
+    def label(self, pages: Sequence[Page]) -> list[Labels]:
+        """Return one `Labels` a page; at least one block is main wherever a block has words."""
+        # On these small matrices BLAS threads only wait for each other: 11.9 CPU ms a page with two, 6.5 with one.
+        with _one_thread(self._blas):
+            return [self._label(page_features(page)) for page in pages]
+
+    def _label(self, page: PageFeatures) -> Labels:
+        probability = np.concatenate(
+            [probability_of_main(self._weights, *window, self._conventions) for window in _windows(page)]
+        )
+        decision = decide(probability, page.words)
+        return Labels(decision.main, probability.astype(np.float32), decision.expected_f1)
+
+
+def probability_of_main(
+    weights: Weights, blocks: BlockSequence, words: IntArray, conventions: Conventions = AS_LEARNED
+) -> FloatArray:
+    """Return the calibrated probability of every block to be main under the conventions; shape (n_blocks,).
+
+    words: (n_blocks,), number of words of each block.
+    """
+    page = normalize_page(weights, blocks)
+    logits, parts = score_blocks(weights, page, switch=conventions != AS_LEARNED)
+    calibration = weights.temperature, weights.shift
+    main = probability_with_second_opinion(logits, lambda: second_opinions(weights, page), calibration, blocks, words)
+    return conventions.apply(main, probabilities(parts))
+
+
+class NormalizedPage(NamedTuple):
+    """One page as the networks see it. features: (n_blocks, n_features), standardised, on the grid. do: what is done with them."""
+
+    features: Array
+    ops: Operations
+
+
+def normalize_page(weights: Weights, blocks: BlockSequence) -> NormalizedPage:
+    """Return a page, whose features are raw, as the networks see it."""
+    return NormalizedPage(snap(standardise(weights, blocks.features)), operations(blocks.starts, blocks.ends))
+
+
+def score_blocks(weights: Weights, page: NormalizedPage, *, switch: bool = False) -> tuple[FloatArray, FloatArray]:
+    """Return two logits, not calibrated: of main, (n_blocks,), and of the conventions' parts, (n_blocks, 2).
+
+    switch: whether the latter are wanted; else they are 0.
+    """
+    known = hidden_states(weights.exact, weights.shape, page.features, page.ops)
+    logits = main_logits(weights.exact, known, page.ops).astype(np.float64)
+    if not switch:
+        return logits, np.zeros((len(logits), len(AS_LEARNED)))
+    seen = np.concatenate([page.features, known], axis=1)
+    return logits, page.ops.linear(seen, weights.exact["switch"], weights.exact["switch_bias"]).astype(np.float64)
+
+
+def second_opinions(weights: Weights, page: NormalizedPage) -> list[FloatArray]:
+    """Return the logits of main of each of the other networks, not calibrated, (n_blocks,)."""
+    return [
+        forward(network.exact, network.shape, page.features, page.ops).astype(np.float64) for network in weights.others
+    ]
+
+
+def standardise(weights: Weights, features: FloatArray) -> FloatArray:
+    """Return raw features with mean 0 and standard deviation 1 over the training pages, outliers clipped."""
+    values = features - weights.mean
+    values /= weights.scale
+    return np.clip(values, -FEATURE_LIMIT, FEATURE_LIMIT, out=values)
+
+
+@contextmanager
+def _one_thread(libraries: Sequence[LibController]) -> Iterator[None]:
+    """Limit BLAS to one thread (threadpoolctl's own `limit` first asks the libraries for all they know: 0.08 ms a page)."""
+    threads = [library.num_threads for library in libraries]
+    for library in libraries:
+        library.set_num_threads(1)
+    try:
+        yield
+    finally:
+        for library, before in zip(libraries, threads, strict=True):
+            library.set_num_threads(before)
+
+
+def _windows(page: PageFeatures) -> list[PageFeatures]:
+    if len(page.words) <= WINDOW_BLOCKS:
+        return [page]
+    return [_window(page, start) for start in range(0, len(page.words), WINDOW_BLOCKS)]
+
+
+def _window(page: PageFeatures, start: int) -> PageFeatures:
+    features, starts, ends = (part[start : start + WINDOW_BLOCKS] for part in page.blocks)
+    length = len(features)
+    blocks = BlockSequence(features, np.clip(starts - start, 0, length - 1), np.clip(ends - start, 1, length))
+    return PageFeatures(blocks, page.words[start : start + WINDOW_BLOCKS])

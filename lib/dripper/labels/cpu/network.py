@@ -1,0 +1,151 @@
+"""The network that scores blocks: dilated separable convolutions over the sequence, and means over block containers.
+
+One definition of the layers serves labelling (`dripper.labels.cpu.arithmetic`) and training (JAX,
+`dripper.train.packed`): what differs is behind :class:`Operations`.
+
+Labelling gives the same bits on every machine. Sums of floats depend on their order, and each processor's BLAS has its
+own; so weights and activations are rounded to dyadic grids (2^-10 and 2^-8), coarse enough for every sum of products to
+be exact in float32, and exact sums have no order. What are left are single IEEE operations, the same everywhere. Where
+magnitudes have no bound (features, running sums over a page) the arithmetic is float64, whose grid is far finer.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from dripper.labels.arrays import FloatArray
+
+Array = Any
+"""An array of numpy or of JAX; the two have no common type."""
+
+WEIGHT_STEPS = 1024
+"""Weights are multiples of 1/1024 within ±32: int16 in the file."""
+ACTIVATION_STEPS = 256
+"""Activations are multiples of 1/256."""
+POOLED_STEPS, POOLED_LIMIT = 64, 8.0
+"""Means over containers are multiples of 1/64, at most 8: unlike others, their sums of products are not normalised."""
+EPSILON = 2.0**-10
+"""Keeps an all-zero row finite in the normalisation; far under the mean square of any other row (about 1)."""
+
+# A float32 holds 24 bits. Sums of products of activations and weights are multiples of 2^-18 (after the pooled ones:
+# 2^-16), so exact in every order as long as the sum of the absolute products stays under 2^6 (2^8).
+_PRODUCT_LIMIT = 2.0**24 / (WEIGHT_STEPS * ACTIVATION_STEPS)
+_POOLED_PRODUCT_LIMIT = 2.0**24 / (WEIGHT_STEPS * POOLED_STEPS)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the weights do not tell by themselves.
+
+    dilations: one convolution layer each, in order. pooled: after which layers (by index) the container means follow.
+    """
+
+    dilations: tuple[int, ...]
+    pooled: tuple[int, ...]
+
+
+class BlockSequence(NamedTuple):
+    """The blocks of one page as the network sees them.
+
+    features: (n_blocks, n_features). starts, ends: (n_blocks, n_levels), the range of blocks under the block's container
+    at each level, end exclusive: a mean over it tells a block about its list, its section, its page.
+    """
+
+    features: Array
+    starts: Array
+    ends: Array
+
+
+class Operations(Protocol):
+    """What labelling and training do differently. x: (n_blocks, any number of columns), which may be overwritten."""
+
+    def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
+        """Return x @ matrix + bias, on the grid of activations (training: on none). bias: of each column, or 0."""
+
+    def rectify(self, x: Array) -> Array:
+        """Return max(x, 0)."""
+
+    def normalise(self, x: Array) -> Array:
+        """Return x, every row divided by its root mean square (RMSNorm, Zhang and Sennrich 2019); x is left as it is."""
+
+    def convolve(self, x: Array, taps: Array, dilation: int) -> Array:
+        """Return taps[0]·x[i-dilation] + taps[1]·x[i] + taps[2]·x[i+dilation]; blocks beyond the page are zero."""
+
+    def container_means(self, x: Array, bias: Array) -> Array:
+        """Return means over each block's containers (an equal share of the columns for each level) plus bias, rectified
+        and clipped to POOLED_LIMIT.
+        """
+
+    def drop(self, x: Array) -> Array:
+        """Disturb a residual branch (training only)."""
+
+
+def forward(weights: Mapping[str, Array], shape: Shape, features: Array, ops: Operations) -> Array:
+    """Return the logit of `main` for every block, shape (n_blocks,). Arguments: see :func:`hidden_states`."""
+    return main_logits(weights, hidden_states(weights, shape, features, ops), ops)
+
+
+def main_logits(weights: Mapping[str, Array], x: Array, ops: Operations) -> Array:
+    """Return the logit of `main` for every block from its state."""
+    y = ops.rectify(ops.linear(ops.normalise(x), weights["hidden"], weights["hidden_bias"]))
+    return ops.linear(y, weights["output"], weights["output_bias"])[:, 0]
+
+
+def hidden_states(weights: Mapping[str, Array], shape: Shape, features: Array, ops: Operations) -> Array:
+    """Return what the network knows of every block, shape (n_blocks, width).
+
+    weights: by name, as :func:`weight_shapes` lists them. features: (n_blocks, n_features), standardised, on the grid.
+    """
+    x = ops.rectify(ops.linear(features, weights["input"], weights["input_bias"]))
+    for layer, dilation in enumerate(shape.dilations):
+        y = ops.convolve(ops.normalise(x), weights[f"conv{layer}_taps"], dilation)
+        y = ops.rectify(ops.linear(y, weights[f"conv{layer}"], weights[f"conv{layer}_bias"]))
+        x = x + ops.drop(y)
+        if layer in shape.pooled:
+            y = ops.linear(ops.normalise(x), weights[f"pool{layer}_down"], 0)
+            y = ops.container_means(y, weights[f"pool{layer}_bias"])
+            x = x + ops.drop(ops.linear(y, weights[f"pool{layer}_up"], 0))
+    return x
+
+
+def weight_shapes(
+    shape: Shape, n_features: int, n_levels: int, width: int, pool_width: int
+) -> dict[str, tuple[int, ...]]:
+    """Return the name and shape of every weight of a network of `width` channels, `pool_width` of them a level."""
+    shapes: dict[str, tuple[int, ...]] = {"input": (n_features, width), "input_bias": (width,)}
+    for layer in range(len(shape.dilations)):
+        shapes |= {f"conv{layer}_taps": (3, width), f"conv{layer}": (width, width), f"conv{layer}_bias": (width,)}
+    pooled = n_levels * pool_width
+    for layer in shape.pooled:
+        shapes |= {f"pool{layer}_down": (width, pooled), f"pool{layer}_bias": (pooled,)}
+        shapes |= {f"pool{layer}_up": (pooled, width)}
+    shapes |= {"hidden": (width, width // 2), "hidden_bias": (width // 2,)}
+    return shapes | {"output": (width // 2, 1), "output_bias": (1,)}
+
+
+def exact_weights(weights: Mapping[str, FloatArray], shape: Shape) -> dict[str, Array]:
+    """Return the weights as labelling needs them: float32, but for the first and the last layer.
+
+    Raises ValueError where they are so large that sums of products might not be exact (the bound is Cauchy-Schwarz on
+    each column; a normalised row has length sqrt(width), rounding adds at most a hundredth).
+    """
+    length = 1.01 * np.sqrt(len(weights["conv0"]))
+    for layer in range(len(shape.dilations)):
+        taps = np.abs(weights[f"conv{layer}_taps"]).max(axis=1).sum()
+        _check(weights, f"conv{layer}", length * max(taps, 1), _PRODUCT_LIMIT)
+    for layer in shape.pooled:
+        _check(weights, f"pool{layer}_down", length, _PRODUCT_LIMIT)
+        up = f"pool{layer}_up"
+        _check(weights, up, POOLED_LIMIT * np.sqrt(len(weights[up])), _POOLED_PRODUCT_LIMIT)
+    _check(weights, "hidden", length, _PRODUCT_LIMIT)
+    unbounded = ("input", "input_bias", "output", "output_bias", "switch", "switch_bias")
+    return {name: value if name in unbounded else value.astype(np.float32) for name, value in weights.items()}
+
+
+def _check(weights: Mapping[str, FloatArray], name: str, length: float, limit: float) -> None:
+    bias = np.abs(weights.get(f"{name}_bias", np.zeros(1))).max()
+    largest = length * np.linalg.norm(weights[name], axis=0).max() + bias
+    if not largest < limit:
+        raise ValueError(f"weight {name} is too large for exact sums: {largest:.0f}, limit {limit:.0f}")

@@ -1,0 +1,131 @@
+"""Weights of the labeler `cpu`: one .npz file with int16 matrices, and a model card beside it."""
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar
+from zipfile import BadZipFile
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.errors import MachineError
+from dripper.labels.arrays import FloatArray
+from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, exact_weights
+
+Item = TypeVar("Item")
+
+FORMAT = 5
+"""Changes whenever a feature, the network or what follows it changes its meaning: old weights would be misread silently."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """Another network, for a second opinion (see `dripper.labels.cpu.second_opinion`)."""
+
+    matrices: Mapping[str, FloatArray]
+    """By name, float64 on the grid of weights."""
+    shape: Shape
+
+    @cached_property
+    def exact(self) -> Mapping[str, npt.NDArray[Any]]:
+        """The matrices as labelling needs them. Raises ValueError where they are too large for exact sums."""
+        return exact_weights(self.matrices, self.shape)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A trained network and what it needs to label.
+
+    matrices: by name, float64 on the grid of weights. mean, scale: (n_features,), standardise the features.
+    feature_names: in column order. temperature, shift: calibration of the logit. version: hash of the file.
+    others: networks for a second opinion, of the same features.
+    """
+
+    matrices: Mapping[str, FloatArray]
+    mean: FloatArray
+    scale: FloatArray
+    shape: Shape
+    feature_names: tuple[str, ...]
+    temperature: float
+    shift: float
+    version: str = ""
+    others: tuple[Network, ...] = ()
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """The network, then the others."""
+        return (Network(self.matrices, self.shape), *self.others)
+
+    @cached_property
+    def exact(self) -> Mapping[str, npt.NDArray[Any]]:
+        """Those of the network as labelling needs them. Raises ValueError where they are too large for exact sums."""
+        return self.networks[0].exact
+
+
+def save_weights(weights: Weights, path: Path) -> None:
+    """Write the file; the same weights always give the same bytes (numpy stamps a constant date into its archives).
+
+    Matrices are rounded to multiples of 1/1024. Raises ValueError for a value outside ±32.
+    """
+    meta = {
+        "format": FORMAT, "dilations": weights.shape.dilations, "pooled": weights.shape.pooled,
+        "feature_names": weights.feature_names, "temperature": weights.temperature, "shift": weights.shift,
+        "others": [(other.shape.dilations, other.shape.pooled) for other in weights.others],
+    }  # fmt: skip
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for prefix, network in _by_prefix(weights.networks).items():
+        arrays |= {prefix + name: _to_int16(name, value) for name, value in network.matrices.items()}
+    arrays |= {"mean": weights.mean, "scale": weights.scale, "meta": np.array(json.dumps(meta, sort_keys=True))}
+    with path.open("wb") as stream:
+        np.savez_compressed(stream, allow_pickle=False, **dict(sorted(arrays.items())))
+
+
+def load_weights(path: Path | None = None) -> Weights:
+    """Read a file that :func:`save_weights` wrote; None is the one that ships with the package.
+
+    Raises MachineError where it is missing, damaged, or of another format than this version of the code reads.
+    """
+    source = path or files("dripper.labels.cpu").joinpath("cpu_weights.npz")
+    try:
+        raw = source.read_bytes()
+        with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
+            meta = json.loads(str(arrays["meta"]))
+            mean, scale = arrays["mean"], arrays["scale"]
+            shapes = [(meta["dilations"], meta["pooled"]), *meta.get("others", [])]
+            networks = [
+                Network(_matrices(arrays, prefix), Shape(tuple(dilations), tuple(pooled)))
+                for prefix, (dilations, pooled) in _by_prefix(shapes).items()
+            ]
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        raise MachineError(
+            f"weights of the labeler cpu: {source} cannot be read ({error}); reinstall the package"
+        ) from error
+    if meta.get("format") != FORMAT:
+        raise MachineError(f"weights of the labeler cpu: {source} has format {meta.get('format')}, expected {FORMAT}")
+    return Weights(
+        networks[0].matrices, mean, scale, networks[0].shape, tuple(meta["feature_names"]), meta["temperature"],
+        meta["shift"], hashlib.sha256(raw).hexdigest()[:12], tuple(networks[1:]),
+    )  # fmt: skip
+
+
+def _by_prefix(networks: Sequence[Item]) -> dict[str, Item]:
+    """Return networks by what the names of their arrays begin with: "w_" is the first, "1_" and "2_" are others."""
+    return {f"{number or 'w'}_": network for number, network in enumerate(networks)}
+
+
+def _matrices(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, FloatArray]:
+    names = (name for name in arrays if name.startswith(prefix))
+    return {name[len(prefix) :]: arrays[name] / float(WEIGHT_STEPS) for name in names}
+
+
+def _to_int16(name: str, value: FloatArray) -> npt.NDArray[np.int16]:
+    steps = np.rint(value * WEIGHT_STEPS)
+    if not np.abs(steps).max(initial=0) <= np.iinfo(np.int16).max:
+        raise ValueError(f"weight {name} is outside ±{np.iinfo(np.int16).max / WEIGHT_STEPS:.3f}")
+    return steps.astype(np.int16)

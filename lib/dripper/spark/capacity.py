@@ -1,0 +1,117 @@
+"""How many tasks a session can come to run at once: what batches and tasks are sized for.
+
+A session that grows has few executors when a job starts, and gets more only while tasks wait for one. Work that is cut
+for the executors that are up would keep the cluster at that size.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+UNTOLD_SLOTS = 200
+"""Counted for a session that does not tell how far it may grow: 50 executors of 4 cores."""
+
+_TAGS = "spark.databricks.clusterUsageTags."
+_READ = (
+    *("spark.master", "spark.task.cpus", "spark.executor.cores", "spark.executor.instances"),
+    *("spark.dynamicAllocation.enabled", "spark.dynamicAllocation.maxExecutors"),
+    *(_TAGS + name for name in ("clusterScalingType", "clusterMaxWorkers", "clusterWorkers")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """What is up of a session: its executors (none in local mode), and the tasks that run at once."""
+
+    executors: int
+    slots: int
+
+
+def slots(spark: SparkSession) -> int:
+    """Return how many tasks `spark` can come to run at once, at least 1.
+
+    That is with all the executors that it may get, or with those that are up if they are more. UNTOLD_SLOTS where nothing
+    bounds a session that grows, or where it does not tell (Spark Connect).
+    """
+    return most_slots(properties(spark), live(spark))
+
+
+def most_slots(properties: Mapping[str, str], live: Live | None) -> int:
+    """Return how many tasks a session with these Spark properties can come to run at once (see `slots`).
+
+    live: what is up of it, None where it does not tell.
+    >>> most_slots({"spark.executor.instances": "3", "spark.executor.cores": "4"}, Live(executors=1, slots=4))
+    12
+    """
+    now = live.slots if live else 0
+    executors, each = most_executors(properties), _slots_of_an_executor(properties, live)
+    if executors and each:
+        return max(now, executors * each)
+    if live and not (_allocates(properties) or _autoscales(properties)):
+        return max(now, 1)
+    return max(now, UNTOLD_SLOTS)
+
+
+def most_executors(properties: Mapping[str, str]) -> int | None:
+    """Return how many executors a session with these Spark properties may get; None where no property says so.
+
+    Databricks has an executor a worker, and tells of workers in the properties that it tags its clusters with.
+    """
+    if _allocates(properties):
+        return _number(properties, "spark.dynamicAllocation.maxExecutors")
+    workers = _number(properties, _TAGS + ("clusterMaxWorkers" if _autoscales(properties) else "clusterWorkers"))
+    return workers or _number(properties, "spark.executor.instances")
+
+
+def live(spark: SparkSession) -> Live | None:
+    """Return what is up of `spark` at this moment; None where it does not tell.
+
+    `defaultParallelism` would be 2 while no executor is up, and whatever `spark.default.parallelism` says elsewhere.
+    """
+    try:
+        context: Any = spark.sparkContext._jsc.sc()
+        slots = context.maxNumConcurrentTasks(context.resourceProfileManager().defaultResourceProfile())
+        # One entry is the driver's.
+        return Live(executors=context.getExecutorMemoryStatus().size() - 1, slots=slots)
+    except Exception:  # Connect sessions have no context and raise one of several types here, by version.
+        return None
+
+
+def properties(spark: SparkSession) -> dict[str, str]:
+    """Return those of the session's properties that tell how far it may grow."""
+    found = {}
+    for name in _READ:
+        try:
+            value = spark.conf.get(name, None)
+        except Exception:  # Serverless sessions refuse most names, whatever the default, with one of several types.
+            continue
+        if value:
+            found[name] = value
+    return found
+
+
+def _slots_of_an_executor(properties: Mapping[str, str], live: Live | None) -> int | None:
+    cores = _number(properties, "spark.executor.cores")
+    if cores is None and properties.get("spark.master", "").startswith(("yarn", "k8s://")):
+        cores = 1  # What Spark takes there; elsewhere an executor gets all cores of its machine.
+    if cores is not None:
+        return cores // (_number(properties, "spark.task.cpus") or 1)
+    return live.slots // live.executors if live and live.executors else None
+
+
+def _allocates(properties: Mapping[str, str]) -> bool:
+    """Whether Spark asks for executors as it needs them; it never does in local mode."""
+    is_local = properties.get("spark.master", "").partition("[")[0] == "local"
+    return properties.get("spark.dynamicAllocation.enabled") == "true" and not is_local
+
+
+def _autoscales(properties: Mapping[str, str]) -> bool:
+    return properties.get(_TAGS + "clusterScalingType") == "autoscaling"
+
+
+def _number(properties: Mapping[str, str], name: str) -> int | None:
+    """A number above 0; None for what is not told, and for Java's largest integer, which stands for no bound."""
+    told = properties.get(name, "")
+    return int(told) if told.isdecimal() and 0 < int(told) < (1 << 31) - 1 else None

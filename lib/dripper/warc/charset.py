@@ -1,0 +1,150 @@
+"""From bytes to text, as browsers do it: the WHATWG encoding and HTML standards, and a detector where a page says
+nothing, or what cannot be."""
+
+import codecs
+import re
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import webencodings  # type: ignore[import-untyped]
+from chardetng_py import EncodingDetector  # type: ignore[import-untyped]
+
+from dripper.warc.charset_codecs import decode_as
+from dripper.warc.prescan import charset_of, declared_label
+
+_BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
+
+_DETECT_BYTES = 1 << 14
+"""From the first byte that is not ASCII on. Of 985 pages in 14 encodings, made from pages of three training sets
+without their declarations, chardetng (Apache-2.0, MIT) names the right one for 983 from 16 KiB (8 ms a page), for 981
+from 128 KiB. Whole pages: uchardet in resiliparse 972, cchardet 927, charset-normalizer 111 of 124, chardet 7 895."""
+
+_MOSTLY_UTF8 = 20
+"""So many characters of several bytes for one error, and an undeclared page is UTF-8: one cut in half in a `title` is
+common."""
+
+_SURELY_UTF8 = 10
+"""So many bytes that continue a character and no error: a page is UTF-8, whatever it says. Of ten frequent characters in GBK, which
+has the likeliest pairs, all are such by chance once in 10^7. Of 8,124 labelled pages 378 say another encoding, 322 of them in one
+set, stored so by those who collected them; of 591 pages in archives none does."""
+
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
+
+
+CharsetSource = Literal["bom", "http", "meta", "detector"]
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedText:
+    """A page's text. encoding: WHATWG name, small letters. source: what decided it."""
+
+    text: str
+    encoding: str
+    source: CharsetSource
+
+
+class Utf8(NamedTuple):
+    """A page as UTF-8 without errors. encoding, source: see `DecodedText`."""
+
+    utf8: bytes
+    encoding: str
+    source: CharsetSource
+
+
+def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
+    """Decode a page; never raises, bytes that mean nothing in the encoding become U+FFFD.
+
+    Order (HTML standard 13.2.3.2, encoding standard 4 and 6): byte order mark, `charset` of the HTTP header
+    `content_type`, `meta` or XML declaration, then UTF-8 if the bytes are, then chardetng, Firefox's detector. A
+    declaration is obeyed even where it is wrong, as in browsers, but for one: what is UTF-8 beyond doubt is decoded as such
+    (source `detector`), for a page saved as UTF-8 keeps the declaration of its server. One that names no encoding is passed over.
+
+    >>> decode(b"caf\\xe9", "text/html; charset=ISO-8859-1")
+    DecodedText(text='café', encoding='windows-1252', source='http')
+    """
+    payload, name, source = _named(payload, content_type)
+    return DecodedText(decode_as(payload, name), name, source)
+
+
+def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:
+    """Return what `decode` does as UTF-8, which is what the parser reads; never raises.
+
+    Most pages are UTF-8 and stay as they are: to encode their text again takes 0.2 ms a page.
+    """
+    payload, name, source = _named(payload, content_type)
+    if name == "utf-8" and _is_utf8(payload):
+        return Utf8(payload, name, source)
+    return Utf8(decode_as(payload, name).encode("utf-8", "replace"), name, source)
+
+
+def _named(payload: bytes, content_type: str | None) -> tuple[bytes, str, CharsetSource]:
+    """Return a page without byte order mark, the name of its encoding, and what decided it."""
+    for mark, encoding in _BOMS:
+        if payload.startswith(mark):
+            return payload[len(mark) :], encoding, "bom"
+    name, source = _declared(payload, content_type)
+    if name is None:
+        return payload, _detected(payload), "detector"
+    if name != "utf-8" and (_continuing_bytes(payload) or 0) >= _SURELY_UTF8:
+        return payload, "utf-8", "detector"
+    return payload, name, source
+
+
+def _declared(payload: bytes, content_type: str | None) -> tuple[str | None, CharsetSource]:
+    if name := _name(charset_of((content_type or "").encode("utf-8", "replace"))):
+        return name, "http"
+    return _meta_name(payload), "meta"
+
+
+def _name(label: str | None) -> str | None:
+    """Return the encoding that a label names ("Latin1": windows-1252), or None."""
+    found = webencodings.lookup(label) if label else None
+    return str(found.name) if found else None
+
+
+def _meta_name(payload: bytes) -> str | None:
+    """Return the encoding of the page's own declaration: which was readable as ASCII, so it cannot be UTF-16."""
+    name = _name(declared_label(payload))
+    if name in ("utf-16le", "utf-16be"):
+        return "utf-8"
+    return "windows-1252" if name == "x-user-defined" else name
+
+
+def _detected(payload: bytes) -> str:
+    if _continuing_bytes(payload) is not None:
+        return "utf-8"
+    text = payload.decode("utf-8", "replace")
+    is_utf8 = len(payload) - len(text) > _MOSTLY_UTF8 * text.count("\ufffd")
+    return "utf-8" if is_utf8 else _guess(payload)
+
+
+def _continuing_bytes(payload: bytes) -> int | None:
+    """Return how many bytes continue a character, None where it is not UTF-8; a last character that is not whole is passed over."""
+    try:
+        text, length = codecs.utf_8_decode(payload, "strict", False)
+    except UnicodeDecodeError:
+        return None
+    return length - len(text)
+
+
+def _is_utf8(payload: bytes) -> bool:
+    """Tell whether bytes are UTF-8 without errors: Arrow's check takes a fifth of the time of decoding (0.12 ms a page)."""
+    offsets = np.array([0, len(payload)], np.int64)
+    text = pa.Array.from_buffers(pa.large_string(), 1, [None, pa.py_buffer(offsets), pa.py_buffer(payload)])
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _guess(payload: bytes) -> str:
+    """Return chardetng's guess for a page that is not UTF-8."""
+    found = _NOT_ASCII.search(payload)
+    start = found.start() if found else 0
+    detector = EncodingDetector()
+    # `last` at a cut would call the half character there an error, and an error rules an encoding out.
+    detector.feed(payload[start : start + _DETECT_BYTES], last=start + _DETECT_BYTES >= len(payload))
+    return _name(detector.guess(tld=None, allow_utf8=False)) or "windows-1252"

@@ -1,0 +1,176 @@
+"""Decompression behind one small interface, for archive files (gzip, zstd, lz4) and HTTP bodies (gzip, deflate, br,
+zstd).
+
+Archives are chains of members (RFC 1952 section 2.2; zstd and lz4 say frames): usually one a record. A decompressor
+inflates one member and says where it ended, so that the bytes after it can be given to the next one.
+"""
+
+import zlib
+from collections.abc import Callable, Generator
+from typing import Protocol
+
+import brotli
+import lz4.frame  # type: ignore[import-untyped]
+import zstandard
+
+MAX_OUTPUT = 1 << 20
+"""Most bytes one call inflates to: a gzip bomb (1:1000) then costs time, never memory."""
+
+_BITE = 1 << 16
+
+_ZSTD_INPUT = 2048
+"""zstandard's decompressor has no output limit and a block of 4 stored bytes may inflate to 128 KiB: 64 MiB at the
+worst."""
+
+_ZSTD_WINDOW_BYTES = 1 << 27
+"""128 MiB: what `zstd --long` writes, and the most memory that a damaged frame header can ask for."""
+
+DecompressionError = (zlib.error, zstandard.ZstdError, brotli.error, RuntimeError, EOFError)
+"""What the libraries raise on damaged data (lz4 raises RuntimeError)."""
+
+
+class Decompressor(Protocol):
+    """Inflates one member. `eof`: the member, its checksum included, is complete."""
+
+    eof: bool
+
+    def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
+        """Return (inflated bytes, stored bytes not used yet); raises one of `DecompressionError` on damage.
+
+        Call again with the rest while it is not empty or inflated bytes came, until `eof`.
+        """
+        ...
+
+
+class GzipDecompressor:
+    """One gzip member; zlib checks its CRC and length. wbits: 15 for a zlib stream, -15 for bare deflate, as in
+    zlib."""
+
+    def __init__(self, wbits: int = 31) -> None:
+        self.eof = False
+        self._decompressor = zlib.decompressobj(wbits)
+
+    def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
+        """See `Decompressor`."""
+        decompressor = self._decompressor
+        inflated = decompressor.decompress(stored, MAX_OUTPUT)
+        self.eof = decompressor.eof
+        return inflated, decompressor.unused_data if self.eof else decompressor.unconsumed_tail
+
+
+class ZstdDecompressor:
+    """One zstd frame (RFC 8878)."""
+
+    def __init__(self, dictionary: bytes | None = None) -> None:
+        self.eof = False
+        self._pending = b""
+        known = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
+        decompressor = zstandard.ZstdDecompressor(dict_data=known, max_window_size=_ZSTD_WINDOW_BYTES)
+        self._decompressor = decompressor.decompressobj()
+
+    def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
+        """See `Decompressor`."""
+        rest = stored
+        if not self._pending and not self._decompressor.eof:
+            self._pending = self._decompressor.decompress(stored[:_ZSTD_INPUT])
+            rest = self._decompressor.unused_data + stored[_ZSTD_INPUT:]
+        inflated, self._pending = self._pending[:MAX_OUTPUT], self._pending[MAX_OUTPUT:]
+        self.eof = self._decompressor.eof and not self._pending
+        return inflated, rest
+
+
+class Lz4Decompressor:
+    """One lz4 frame."""
+
+    def __init__(self) -> None:
+        self.eof = False
+        self._decompressor = lz4.frame.LZ4FrameDecompressor()
+
+    def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
+        """See `Decompressor`."""
+        inflated = self._decompressor.decompress(stored, MAX_OUTPUT)
+        self.eof = self._decompressor.eof
+        return inflated, (self._decompressor.unused_data or b"") if self.eof else b""
+
+
+class BrotliDecompressor:
+    """One brotli stream (RFC 7932)."""
+
+    def __init__(self) -> None:
+        self.eof = False
+        self._decompressor = brotli.Decompressor()
+
+    def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
+        """See `Decompressor`."""
+        inflated: bytes = self._decompressor.process(stored, output_buffer_limit=MAX_OUTPUT)
+        self.eof = self._decompressor.is_finished()
+        return inflated, b""
+
+
+GZIP_MAGIC = b"\x1f\x8b\x08"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+LZ4_MAGIC = b"\x04\x22\x4d\x18"
+
+DECOMPRESSORS: dict[bytes, Callable[[], Decompressor]] = {
+    GZIP_MAGIC: GzipDecompressor,
+    ZSTD_MAGIC: ZstdDecompressor,
+    LZ4_MAGIC: Lz4Decompressor,
+}
+"""How a member starts → what inflates it."""
+
+
+def inflate_member(new: Callable[[], Decompressor], stored: bytes) -> Generator[bytes, None, tuple[bytes, str]]:
+    """Yield what the member at the start of `stored` inflates to; return (the bytes after it, what is wrong with it
+    or "").
+
+    Damage ends it: what came before is yielded to the last byte, for the byte by byte second try gives what zlib
+    drops when a call fails.
+    """
+    decompressor, rest, inflated, n_inflated, good = new(), stored, b"", 0, 0
+    try:
+        while not decompressor.eof and (rest or inflated):
+            good = len(stored) - len(rest)
+            inflated, left = decompressor.inflate(rest[:_BITE])
+            rest = left + rest[_BITE:] if left or len(rest) > _BITE else b""
+            n_inflated += len(inflated)
+            yield inflated
+    except DecompressionError as error:
+        yield from _inflate_slowly(new(), stored, good, n_inflated)
+        return b"", str(error)
+    return rest, "" if decompressor.eof else "it ends too early"
+
+
+def _inflate_slowly(decompressor: Decompressor, stored: bytes, good: int, skip: int) -> Generator[bytes, None, None]:
+    """Yield the inflated bytes after the first `skip`; stored bytes from `good` on go in one by one."""
+    bites = [stored[at : min(at + _BITE, good)] for at in range(0, good, _BITE)]
+    bites += [stored[at : at + 1] for at in range(good, min(good + _BITE, len(stored)))]
+    for rest in bites:
+        while rest and not decompressor.eof:
+            try:
+                inflated, rest = decompressor.inflate(rest)
+            except DecompressionError:
+                return
+            yield inflated[skip:]
+            skip = max(0, skip - len(inflated))
+
+
+def skippable_size(stored: bytes) -> int | None:
+    """Return the bytes of the skippable frame that `stored` starts with (RFC 8878 3.1.2; lz4 has the same), else
+    None."""
+    if len(stored) < 8 or stored[1:4] != b"\x2a\x4d\x18" or not 0x50 <= stored[0] <= 0x5F:
+        return None
+    return 8 + int.from_bytes(stored[4:8], "little")
+
+
+def zstd_dictionary(frame: bytes) -> bytes | None:
+    """Return the dictionary in the first frame of a `.warc.zst` (IIPC "WARC and Zstandard" 1.0), or None.
+
+    frame: a whole skippable frame with magic 0x184D2A5D; its content is the dictionary, zstd-compressed or not.
+    Raises ZstdError where it is compressed and damaged.
+    """
+    if frame[0] != 0x5D:
+        return None
+    content = frame[8:]
+    if content.startswith(ZSTD_MAGIC):
+        return zstandard.ZstdDecompressor().decompressobj().decompress(content)
+    return content

@@ -1,0 +1,114 @@
+"""Characters and words of a page as arrays."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dripper.labels.cpu.features import characters
+from dripper.labels.cpu.features.characters import PageCharacters, hash_of
+from dripper.labels.words import words_of
+from support.in_c import in_each_language, needs_c
+from support.labelled import pages
+
+# The one character whose lower case is two, the second of them no letter: `words_of` cuts the word there.
+CAPITAL_I_WITH_DOT = "\u0130"
+texts_of_any_kind = st.lists(
+    st.one_of(st.text(), st.text("aB1 .,!?\n_-é你好かกั가²½Ⅷ٣ß")).map(lambda text: text.replace(CAPITAL_I_WITH_DOT, "")),
+    min_size=1,
+)
+
+NEEDS_C = needs_c(characters)
+_language = in_each_language(characters)
+
+
+def hashes_by_text(page: PageCharacters, n_texts: int) -> list[list[int]]:
+    return [page.hashes[page.texts == number].tolist() for number in range(n_texts)]
+
+
+# The first call builds the tables.
+@settings(deadline=None)
+@given(texts_of_any_kind)
+def test_words_are_those_of_words_of(texts: list[str]) -> None:
+    page = PageCharacters.of(texts)
+    expected = [words_of(text) for text in texts]
+    assert page.words.tolist() == [len(words) for words in expected]
+    lowered = [[hash_of("".join(each.lower()[0] for each in word)) for word in words] for words in expected]
+    assert hashes_by_text(page, len(texts)) == lowered
+    assert page.lengths.tolist() == [len(word) for words in expected for word in words]
+
+
+@settings(deadline=None)
+@given(texts_of_any_kind)
+def test_every_character_is_in_one_class_of_its_own_text(texts: list[str]) -> None:
+    page = PageCharacters.of(texts)
+    assert page.counts.sum(axis=1).tolist() == [len(text) for text in texts]
+    alone = np.concatenate([PageCharacters.of([text]).counts for text in texts])
+    assert np.array_equal(page.counts, alone)
+
+
+@pytest.mark.parametrize("number", range(11))
+def test_words_of_real_pages(number: int) -> None:
+    texts = [block.text for block in pages()[number].blocks]
+    page = PageCharacters.of(texts)
+    assert page.words.tolist() == [len(words_of(text)) for text in texts]
+    distinct = {word for text in texts for word in words_of(text)}
+    assert len(set(page.hashes.tolist())) == len(distinct)
+
+
+@pytest.mark.parametrize(
+    ("character", "expected"),
+    [
+        ("a", characters.LOWER), ("É", characters.UPPER), ("א", characters.OTHER_LETTER), ("7", characters.DIGIT),
+        ("你", characters.UNSPACED), ("가", characters.UNSPACED), ("๓", characters.UNSPACED_DIGIT),
+        ("½", characters.NUMERAL), (".", characters.SENTENCE_END), ("。", characters.SENTENCE_END),
+        ("、", characters.COMMA), ("—", characters.PUNCTUATION), ("_", characters.PUNCTUATION), ("\t", characters.SPACE),
+        ("\u00a0", characters.SPACE), ("\n", characters.LINE), ("\u200b", characters.CONTROL), ("\ud800", characters.CONTROL),
+        ("\U0010ffff", characters.CONTROL), ("😀", characters.PUNCTUATION),
+    ],
+)  # fmt: skip
+def test_class_of(character: str, expected: int) -> None:
+    page = PageCharacters.of([f"{character}x", f"x{character}"])
+    assert page.first.tolist()[0] == page.last.tolist()[1] == expected
+
+
+def test_first_and_last_of_an_empty_text_are_a_line_end() -> None:
+    page = PageCharacters.of(["Ends.", "", "Starts"])
+    assert page.first.tolist() == [characters.UPPER, characters.LINE, characters.UPPER]
+    assert page.last.tolist() == [characters.SENTENCE_END, characters.LINE, characters.LOWER]
+    assert not page.counts[1].any()
+
+
+def test_a_word_has_one_hash_wherever_it_stands_and_order_counts() -> None:
+    page = PageCharacters.of(["stop pots " * 50, "Stop"])
+    assert len(set(page.hashes.tolist())) == 2
+    assert page.hashes[0] == page.hashes[-1] == hash_of("stop") != hash_of("pots")
+
+
+@NEEDS_C
+@settings(deadline=None)
+@given(texts_of_any_kind)
+def test_c_gives_the_numbers_of_numpy(texts: list[str]) -> None:
+    in_c, in_numpy = PageCharacters.in_c(texts), PageCharacters.in_numpy(texts)
+    for name in (field.name for field in fields(PageCharacters)):
+        ours, expected = getattr(in_c, name), getattr(in_numpy, name)
+        assert ours.dtype == expected.dtype, name
+        assert np.array_equal(ours, expected), name
+
+
+@NEEDS_C
+def test_c_refuses_what_does_not_fit() -> None:
+    from dripper.labels.cpu.features import characters_c
+
+    def read(texts: list[str], n_texts: int = 1, n_characters: int = 3) -> None:
+        bytes_, numbers = np.zeros(n_texts, np.uint8), np.zeros(n_texts, np.int64)
+        room = np.zeros(n_characters, np.int64)
+        counts = np.zeros((n_texts, characters.N_CLASSES), np.int64)
+        characters_c.read(texts, *characters._tables(), counts, bytes_, bytes_, numbers, room, room, room)
+
+    read(["abc"])
+    for wrong in ({"texts": ["a", "b"]}, {"texts": ["abcd"]}, {"texts": [b"abc"]}):
+        with pytest.raises(ValueError, match="not all strings, or arrays are too small"):
+            read(**wrong)  # type: ignore[arg-type]

@@ -1,0 +1,50 @@
+"""Conventions."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from dripper.labels.cpu.conventions import AS_LEARNED, Conventions
+from dripper.settings import CpuSettings
+
+SHARES = st.floats(0, 1)
+MAIN, PARTS = arrays(float, 6, elements=SHARES), arrays(float, (6, 2), elements=SHARES)
+
+
+@given(MAIN, PARTS)
+def test_the_default_changes_nothing(main: np.ndarray, parts: np.ndarray) -> None:
+    assert Conventions() == AS_LEARNED
+    assert AS_LEARNED.suffixes() == []
+    assert np.array_equal(AS_LEARNED.apply(main, parts), main)
+
+
+@given(MAIN, PARTS)
+def test_include_only_adds_and_exclude_only_takes(main: np.ndarray, parts: np.ndarray) -> None:
+    before = main.copy()
+    included, excluded = (Conventions(comments=wish).apply(main, parts) for wish in ("include", "exclude"))
+    assert (included >= main).all()
+    assert (excluded <= main).all()
+    assert ((included >= 0) & (included <= 1) & (excluded >= 0)).all()
+    nothing = parts[:, 0] == 0
+    assert np.array_equal(included[nothing], main[nothing])
+    assert np.array_equal(excluded[nothing], main[nothing])
+    assert np.array_equal(main, before), "its input stays"
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_each_convention_has_its_own_part(number: int) -> None:
+    parts = np.eye(2)
+    name = Conventions._fields[number]
+    assert Conventions(**{name: "include"}).apply(np.zeros(2), parts).tolist() == parts[number].tolist()
+    assert Conventions(**{name: "exclude"}).apply(np.ones(2), parts).tolist() == (1 - parts[number]).tolist()
+
+
+def test_the_settings_are_the_conventions() -> None:
+    assert tuple(CpuSettings.model_fields) == Conventions._fields
+    assert Conventions(**CpuSettings().model_dump()) == AS_LEARNED
+
+
+def test_what_is_set_stands_in_the_version_in_order() -> None:
+    assert Conventions("include", "exclude").suffixes() == ["+comments=include", "+title=exclude"]

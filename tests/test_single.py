@@ -1,0 +1,70 @@
+"""`dripper.extract`: settings as keywords, and slips that are told."""
+
+from pathlib import Path
+
+import pytest
+
+import dripper
+from dripper.config import load
+from dripper.errors import ErrorCode, InputError, SettingsError
+from dripper.single import settings_of
+from support.warcs import page
+
+HTML = page(3)[1]
+
+
+def test_settings_by_key_as_a_value_and_by_option_are_one() -> None:
+    wanted = load(assignments=["labeler.name=cpu", "labels.cpu.comments=include", "profile=paper"])
+    assert settings_of(None, {"profile": "paper"}, {"comments": "include"}) == wanted
+    assert settings_of(None, {"profile": "paper", "labels": {"cpu": {"comments": "include"}}}, {}) == wanted
+    assert settings_of("cpu", wanted, {}) == wanted
+
+
+def test_options_go_to_the_labeler_that_is_named_somewhere() -> None:
+    assert settings_of(None, {"labeler.name": "lm"}, {"model": "/m"}).labels.lm.model == "/m"
+    assert settings_of(None, {"labeler": {"name": "lm"}}, {"model": "/m"}).labels.lm.model == "/m"
+    assert settings_of("lm", load(assignments=["labeler.name=cpu"]), {"model": "/m"}).labels.lm.model == "/m"
+
+
+def test_settings_that_were_given_stay_as_they_were() -> None:
+    given = {"labels": {"cpu": {"title": "include"}}}
+    settings_of(None, given, {"comments": "include"})
+    assert given == {"labels": {"cpu": {"title": "include"}}}
+
+
+def test_settings_change_what_is_extracted() -> None:
+    assert "Imprint" not in dripper.extract(HTML).markdown
+    assert "Imprint" in dripper.extract(HTML, labeler="all").markdown
+    assert "Imprint" in dripper.extract(HTML, settings={"labeler.name": "all"}).markdown
+
+
+@pytest.mark.parametrize(
+    ("keywords", "words"),
+    [
+        ({"labeler": "lm"}, "set labels.lm.model"),
+        ({"comment": "include"}, "did you mean labels.cpu.comments"),
+        ({"settings": {"profile": "papper"}}, "profile='papper'"),
+    ],
+)
+def test_what_is_missing_or_wrong_is_told(keywords: dict[str, object], words: str) -> None:
+    with pytest.raises(SettingsError, match=words):
+        dripper.extract(HTML, **keywords)  # type: ignore[arg-type]
+
+
+def test_the_name_of_a_file_and_an_address_are_no_pages(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_bytes(HTML)
+    with pytest.raises(InputError, match="is the name of a file, not a page"):
+        dripper.extract(str(tmp_path / "page.html"))
+    with pytest.raises(InputError, match="is an address, not a page: fetch it first"):
+        dripper.extract("https://example.org/a")
+    with pytest.raises(TypeError, match="not PosixPath; of a file, pass what it holds"):
+        dripper.extract(tmp_path)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["a word", "/no/such/file.html", "x" * 5000, "see https://example.org/a"])
+def test_other_short_texts_are_pages(text: str) -> None:
+    assert dripper.extract(text).error_code is None
+
+
+def test_what_is_no_html_has_a_code() -> None:
+    assert dripper.extract(b"%PDF-1.7").error_code is ErrorCode.NOT_HTML
