@@ -2,8 +2,6 @@
 
 import gzip
 import re
-import socketserver
-import threading
 import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +15,7 @@ from dripper.errors import FileErrorKind, InputError
 from dripper.warc import ReadSettings, S3Settings, expand, read_records
 from dripper.warc.s3 import S3Object, explain
 from support.archives import http, page, store, warc
+from support.servers import serving
 
 N_PAGES = 40
 ARCHIVE = store([warc(f"http://e.org/{i}", http(page(i, 20_000))) for i in range(N_PAGES)], "gzip").data
@@ -104,11 +103,8 @@ class Passer(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def faulty(server: str) -> Iterator[Faulty]:
-    proxy = Faulty(server)
-    threading.Thread(target=socketserver.BaseServer.serve_forever, args=(proxy,), daemon=True).start()
-    yield proxy
-    proxy.shutdown()
-    proxy.server_close()
+    with serving(Faulty(server)) as proxy:
+        yield proxy
 
 
 def test_an_object_is_read_like_a_file(server: str) -> None:
