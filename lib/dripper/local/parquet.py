@@ -21,8 +21,10 @@ class ParquetFile:
     def __init__(self, path: Path, versions: Mapping[str, str]) -> None:
         self._path = path
         self._versions = versions
-        self._arrow = optional.load("pyarrow", "Parquet needs the package", optional.install("parquet"))
-        self._parquet = optional.load("pyarrow.parquet", "Parquet needs the package", optional.install("parquet"))
+        self._arrow = optional.import_extra("pyarrow", "Parquet needs the package", optional.install("parquet"))
+        self._parquet = optional.import_extra(
+            "pyarrow.parquet", "Parquet needs the package", optional.install("parquet")
+        )
         self._schema = self._arrow.schema([self._field(column) for column in COLUMNS])
 
     def page_ids(self) -> set[str]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from dripper.addresses import loggable
 from dripper.config import LmSettings, Settings
-from dripper.cost import estimated_tokens
+from dripper.cost import estimate_tokens
 from dripper.errors import PageError
 from dripper.extraction import Extraction, shared_extractor
 from dripper.guard import Guard, GuardLimits
@@ -70,7 +70,7 @@ def extracting(settings: Settings, batch: int) -> Step[Extraction]:
 
 def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     """Return the first half of a page's way: the rows of `pages` and `blocks` in one."""
-    count_tokens = estimated_tokens
+    count_tokens = estimate_tokens
     if settings.labeler.name == "lm" and settings.labels.lm.model:
         count_tokens = _encoder(settings.labels.lm).count_tokens
     keep_source = settings.labeler.used_fallback == Fallback.TRAFILATURA
