@@ -13,11 +13,11 @@ from botocore.exceptions import ClientError
 from moto import settings as moto_settings
 from moto.server import ThreadedMotoServer
 
-from archives import http, page, store, warc
 from dripper.errors import FileErrorKind, InputError
 from dripper.warc import ReadSettings, S3Settings, expand, read_records
 from dripper.warc.pace import pace_of
 from dripper.warc.s3 import S3Object, explain, list_objects, s3_client
+from support.archives import http, page, store, warc
 from support.fault_proxy import Fault, faulty
 
 N_PAGES = 40
