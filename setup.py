@@ -17,6 +17,8 @@ RUN = [
     # Ships with boto3 and trafilatura, and is used by name.
     "botocore>=1.35",
     "courlan>=1.3",
+    # Storages other than S3 and HTTP; each needs a package of its own beside it: docs/storages.md.
+    "fsspec>=2024.6",
     "html-to-markdown>=3.21,<4",
     "html2text>=2024.2.26",
     "lxml>=5.3",
