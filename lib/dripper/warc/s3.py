@@ -3,21 +3,14 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import boto3
-from botocore import UNSIGNED
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
-from urllib3.exceptions import HTTPError
-
 from dripper.config import S3Settings
 from dripper.errors import FileError, FileErrorKind, InputError
+from dripper.optional import needed
 from dripper.warc.members import Readable
 from dripper.warc.remote import RangeStream, etag_version
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-
-_CONNECTION_ERRORS = (BotoCoreError, HTTPError, OSError)
 
 
 def is_s3(path: str) -> bool:
@@ -40,6 +33,10 @@ def bucket_and_key(path: str) -> tuple[str, str]:
 def s3_client(settings: S3Settings) -> "S3Client":
     """Return a client that retries throttled and failed requests, slowing down as S3 asks (botocore's adaptive
     mode)."""
+    with needed("reading from S3", "warc"):
+        import boto3
+        from botocore import UNSIGNED
+        from botocore.config import Config
     config = Config(
         retries={"mode": "adaptive", "total_max_attempts": settings.max_attempts},
         connect_timeout=settings.timeout_seconds,
@@ -62,7 +59,7 @@ class S3Object:
         self._client = s3_client(settings)
         try:
             head = self._client.head_object(Bucket=self._bucket, Key=self._key)
-        except (ClientError, BotoCoreError) as error:
+        except _aws_errors() as error:
             raise explain(path, error, settings) from error
         self.size_bytes: int | None = head["ContentLength"]
         self._etag = head["ETag"]
@@ -70,10 +67,15 @@ class S3Object:
 
     def open_at(self, offset: int) -> Readable:
         """See `Source`."""
-        attempts = self._settings.max_attempts
-        return RangeStream(self._path, self._connect, offset, self.size_bytes, _CONNECTION_ERRORS, attempts)
+        from botocore.exceptions import BotoCoreError
+        from urllib3.exceptions import HTTPError
+
+        errors, attempts = (BotoCoreError, HTTPError, OSError), self._settings.max_attempts
+        return RangeStream(self._path, self._connect, offset, self.size_bytes, errors, attempts)
 
     def _connect(self, offset: int) -> Readable:
+        from botocore.exceptions import ClientError
+
         try:
             got = self._client.get_object(
                 Bucket=self._bucket, Key=self._key, Range=f"bytes={offset}-", IfMatch=self._etag
@@ -89,8 +91,15 @@ def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tup
         for page in s3_client(settings).get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
             for entry in page.get("Contents", []):
                 yield entry["Key"], entry["Size"], etag_version(entry.get("ETag"))
-    except (ClientError, BotoCoreError) as error:
+    except _aws_errors() as error:
         raise explain(f"s3://{bucket}/{prefix}", error, settings) from error
+
+
+def _aws_errors() -> tuple[type[Exception], ...]:
+    """What boto3 raises: where it is called, it is loaded."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    return ClientError, BotoCoreError
 
 
 def explain(path: str, error: Exception, settings: S3Settings) -> FileError:
@@ -105,7 +114,7 @@ def explain(path: str, error: Exception, settings: S3Settings) -> FileError:
         return FileError(
             FileErrorKind.EXPIRED, f"{path}: the AWS credentials have expired ({code}); renew them and run again"
         )
-    if isinstance(error, NoCredentialsError):
+    if type(error).__name__ == "NoCredentialsError":
         return FileError(
             FileErrorKind.DENIED,
             f"{path}: no AWS credentials were found; set some up, or reading.s3.anonymous=true for a public bucket",
