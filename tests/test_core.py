@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from warcs import page, pages, write_warc
+from support.warcs import page, pages, write_warc
 
 EXTRAS = (
     *(

@@ -5,7 +5,7 @@ import os
 import re
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
-from dripper.warc.s3 import bucket_and_key, is_s3
+from dripper.warc.location import bucket_and_key, is_s3
 from dripper.warc.source import is_http, local_path
 
 _COMMON_CRAWL = ("data.commoncrawl.org", "commoncrawl")
