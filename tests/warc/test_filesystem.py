@@ -14,8 +14,9 @@ from pyarrow.fs import LocalFileSystem
 
 from dripper.errors import FileError, FileErrorKind, InputError
 from dripper.warc import ReadSettings, S3Settings, expand, read_records
-from dripper.warc.filesystem import has_file_system, list_files
+from dripper.warc.filesystem import list_files
 from dripper.warc.identity import canonical_address
+from dripper.warc.location import has_file_system
 from support.archives import http, page, store, warc
 
 N_PAGES = 5

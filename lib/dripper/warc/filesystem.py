@@ -15,7 +15,6 @@ from dripper.warc.members import Readable
 from dripper.warc.remote import RangeStream, etag_version, retried
 
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
-_NOT_OURS = frozenset({"s3", "s3a", "s3n", "http", "https", "file", "dbfs"})
 _OTHER_NAMES = {"abfss": "abfs", "wasb": "abfs", "wasbs": "abfs"}
 """What Hadoop calls it → what fsspec calls it."""
 
@@ -34,12 +33,6 @@ _BLOCK_BYTES = 8 << 20
 
 _PASSING = (Exception,)
 """Each storage raises exceptions of its own where a connection breaks; those that will not pass are FileErrors by then."""
-
-
-def has_file_system(path: str) -> bool:
-    """Tell whether a path is one that this module reads."""
-    found = _URL.match(path)
-    return found is not None and found["scheme"].lower() not in _NOT_OURS
 
 
 def list_files(path: str) -> Iterator[tuple[str, int | None, str | None]]:
