@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from dripper.config import ReadSettings
 from dripper.errors import InputError
+from dripper.settings import ReadSettings
 from dripper.warc.identity import canonical_address
 from dripper.warc.s3 import S3Object, bucket_and_key, is_s3, list_objects
 from dripper.warc.source import is_http, local_path, local_version, open_source

@@ -9,8 +9,8 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 from urllib3.exceptions import HTTPError
 
-from dripper.config import S3Settings
 from dripper.errors import FileError, FileErrorKind, InputError
+from dripper.settings import S3Settings
 from dripper.warc.members import Readable
 from dripper.warc.remote import RangeStream, etag_version
 

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from typing import BinaryIO
 
-from dripper.config import ReadSettings
 from dripper.errors import FileError, FileErrorKind
+from dripper.settings import ReadSettings
 from dripper.warc.http import HttpFile
 from dripper.warc.members import Source
 from dripper.warc.s3 import S3Object, is_s3
