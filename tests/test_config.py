@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dripper.config import Settings, keys, load
+from dripper.config import keys, load
 from dripper.errors import SettingsError
 
 CONF = Path(__file__).parents[1] / "conf"

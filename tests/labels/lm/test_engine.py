@@ -11,7 +11,6 @@ from dripper.errors import MachineError
 from dripper.labels.lm import engine
 from dripper.labels.lm.engine import (
     DEFAULTS,
-    REQUIRED,
     call_engine,
     prepare_environment,
     require,
@@ -20,6 +19,7 @@ from dripper.labels.lm.engine import (
     summarize,
     weights,
 )
+from dripper.labels.lm.entry import ENVIRONMENT
 from dripper.labels.lm.optional import import_extra
 from dripper.labels.lm.settings import LmSettings
 
@@ -48,7 +48,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
     made.LLM = start
     monkeypatch.setattr(engine, "import_extra", lambda _: made)
-    for name in (*REQUIRED, *DEFAULTS, "VLLM_CPU_KVCACHE_SPACE"):
+    for name in (*ENVIRONMENT, *DEFAULTS, "VLLM_CPU_KVCACHE_SPACE"):
         monkeypatch.setenv(name, "before")
         monkeypatch.delenv(name)
     return made
