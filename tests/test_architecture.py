@@ -12,7 +12,7 @@ LIB = ROOT / "lib"
 MODULES = sorted((LIB / "dripper").rglob("*.py"))
 LAYERS = {
     **dict.fromkeys(("errors", "settings", "columns"), 0),
-    **dict.fromkeys(("guard", "language", "hosts", "cost", "optional", "validation"), 1),
+    **dict.fromkeys(("addresses", "guard", "language", "hosts", "cost", "optional", "validation"), 1),
     **dict.fromkeys(("markup",), 2),
     **dict.fromkeys(("markdown", "blocks"), 3),
     **dict.fromkeys(("mineru",), 4),

@@ -4,7 +4,7 @@ import pytest
 
 from dripper.html import NO_LIMITS, PROFILES, Page, find_profile
 from dripper.settings import Settings
-from labelled import labelled_pages
+from support.labelled import labelled_pages
 
 HTML = labelled_pages()[0].html.decode("utf-8", "ignore").encode()
 
