@@ -114,6 +114,6 @@ def used_fallback(labeler: LabelerSettings) -> str:
     """Return the setting `fallback` with `auto` decided.
 
     >>> used_fallback(LabelerSettings(name="lm")), used_fallback(LabelerSettings())
-    ('cpu', 'trafilatura')
+    ('cpu', 'body')
     """
     return find_entry(labeler.name).fallback if labeler.fallback == "auto" else labeler.fallback

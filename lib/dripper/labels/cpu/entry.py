@@ -12,4 +12,5 @@ def _load(settings: CpuSettings) -> Labeler:
     return CpuLabeler.load(conventions=Conventions(settings.comments, settings.title))
 
 
-CPU = LabelerEntry(name="cpu", load=_load, settings=CpuSettings)
+CPU = LabelerEntry(name="cpu", load=_load, settings=CpuSettings, fallback="body")
+"""Its fallback is every block: it marks none only where no block has a word."""

@@ -6,13 +6,15 @@ from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
 from dripper.labels.entry import CountTokens, LabelerEntry, Use
 from dripper.labels.lm.settings import LmSettings
+from dripper.optional import needed
 
 # In-process, because with vLLM's default the engine is a process of its own that a killed Spark worker leaves behind.
 ENVIRONMENT = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
 
 
 def _load(settings: LmSettings) -> Labeler:
-    from dripper.labels.lm.labeler import LmLabeler
+    with needed("the labeler lm", "lm"):
+        from dripper.labels.lm.labeler import LmLabeler
 
     return LmLabeler.load(settings)
 
