@@ -4,7 +4,8 @@ from dripper.config import ReadSettings, S3Settings
 from dripper.warc.encoding import Decoded, Utf8, decode, to_utf8
 from dripper.warc.expand import SourceFile, expand
 from dripper.warc.reader import RecordReader, read_records
-from dripper.warc.record import FileReport, Record
+from dripper.warc.record import FileReport, Record, merge_reports
+from dripper.warc.spans import Span, cut
 
 __all__ = [
     "Decoded",
@@ -14,9 +15,12 @@ __all__ = [
     "RecordReader",
     "S3Settings",
     "SourceFile",
+    "Span",
     "Utf8",
+    "cut",
     "decode",
     "expand",
+    "merge_reports",
     "read_records",
     "to_utf8",
 ]
