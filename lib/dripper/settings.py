@@ -21,9 +21,11 @@ class S3Settings(_Section):
     """None: as boto3 finds it."""
     anonymous: bool = False
     """Send unsigned requests: for public buckets, without credentials."""
+    requester_pays: bool = False
+    """For buckets whose readers pay: agree to be charged for requests and bytes."""
     max_attempts: int = Field(default=10, ge=1)
-    """Tries per request in botocore's adaptive mode (its default of 5 was seen to give up under Common Crawl's SlowDown), and
-    how often in a row a dropped connection is resumed without a new byte."""
+    """Tries per request, and how often in a row a dropped connection is resumed without a new byte. botocore's default of 5
+    was seen to give up under Common Crawl's SlowDown."""
     timeout_seconds: float = Field(default=60.0, gt=0)
     """Of one connect or read."""
 

@@ -12,11 +12,11 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from archives import STORAGES, Bytes, arc, http, page, store, warc
 from dripper.warc import FileReport, Record, Span, cut, merge_reports, read_records, spans
 from dripper.warc.frames import FrameReader
 from dripper.warc.members import Members
 from dripper.warc.spans import part_of
+from support.archives import STORAGES, Bytes, arc, http, page, store, warc
 
 RECORDS = [warc(f"http://e.org/{i}", http(page(i, 2000)), "response" if i % 3 else "request") for i in range(200)]
 DATA = Path(__file__).parents[1] / "data"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from dripper.addresses import loggable_text
 from dripper.errors import ErrorCode, FileError, FileErrorKind, InputError
 
 FLAGS = (
@@ -22,6 +23,7 @@ FLAGS = (
     "inflated offset",
 )
 """Every value of `Record.flags`, in its order.
+
 sniffed: the header does not say HTML, the first bytes do. no http header, no http status, no url, bad date: the
 record lacks it. not chunked: the header says chunked, the body is not. bad chunking: chunks are damaged or the last
 one is missing. not encoded: the header names a content coding that the body is not in; usual in Common Crawl.
@@ -67,6 +69,7 @@ class Record:
 
 SKIP_REASONS = ("not a response", "revisit", "not http", "status", "not html", "empty", "broken record")
 """Every key of `FileReport.skipped`: why a record is no page.
+
 not a response: warcinfo, request, metadata, conversion, continuation. not http: dns, whois, ftp. broken record:
 bytes in which no record can be read.
 """
@@ -103,13 +106,14 @@ class FileReport:
 
     def fail(self, error: Exception) -> None:
         """Note why the file was not read to its end."""
+        sentence = loggable_text(str(error))
         match error:
             case FileError():
-                self.error_kind, self.error = error.kind, str(error)
+                self.error_kind, self.error = error.kind, sentence
             case InputError() | OSError():
-                self.error_kind, self.error = FileErrorKind.UNREADABLE, str(error)
+                self.error_kind, self.error = FileErrorKind.UNREADABLE, sentence
             case _:
-                self.error_kind, self.error = FileErrorKind.INTERNAL, f"internal: {type(error).__name__}: {error}"
+                self.error_kind, self.error = FileErrorKind.INTERNAL, f"internal: {type(error).__name__}: {sentence}"
 
     def skip(self, reason: str) -> None:
         """Count one record that is no page."""

@@ -13,7 +13,7 @@ every task reads the headers from the start, and hands on the records of its own
 from dataclasses import dataclass
 from functools import cached_property
 
-from dripper.warc.codecs import RUN_BYTES
+from dripper.warc.compression import RUN_BYTES
 from dripper.warc.frames import FrameReader, Part
 from dripper.warc.members import Members
 
