@@ -71,7 +71,8 @@ class LabelerSettings(_Section):
     name: str = "cpu"
     fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
     """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's choice, every block, or an
-    empty extraction. auto: `cpu` for the labeler `lm`, Trafilatura for all others."""
+    empty extraction. auto: `cpu` for the labeler `lm`; every block for `cpu`, which marks none only where no block has a word;
+    Trafilatura for all others."""
 
     staged: bool | None = None
     """Whether pages are labelled in a stage of their own, between tables (pages, blocks, labels), or on the way through one
@@ -87,9 +88,9 @@ class LabelerSettings(_Section):
         """The fallback with `auto` decided.
 
         >>> LabelerSettings(name="lm").used_fallback, LabelerSettings().used_fallback
-        ('cpu', 'trafilatura')
+        ('cpu', 'body')
         """
-        return self.fallback if self.fallback != "auto" else "cpu" if self.name == "lm" else "trafilatura"
+        return self.fallback if self.fallback != "auto" else {"lm": "cpu", "cpu": "body"}.get(self.name, "trafilatura")
 
 
 Wish = Literal["auto", "include", "exclude"]

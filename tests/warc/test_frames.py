@@ -1,5 +1,7 @@
 """One damaged byte costs one record: laws over archives of every kind, damaged everywhere."""
 
+import gzip
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -95,3 +97,20 @@ def untouched(built: Built, start: int, end: int, storage: str, kind: str) -> li
         return []
     before = 1 if kind == "arc" and storage == "plain" else 0
     return [i for i, (low, high) in enumerate(built.spans) if high <= start or low - before >= max(end, start + 1)]
+
+
+def test_looking_for_a_start_may_read_to_the_end_of_the_file() -> None:
+    """The block of the first record spans members; to see that the second starts no record takes all that is left."""
+    record = arc("http://e.org/1", http(page(1, 3000)))
+    last = arc("http://e.org/2", http(page(2, 100)))
+    found = frames(b"".join(gzip.compress(part) for part in (record[:2600], record[2600:], last)))
+    assert [frame.fault for frame in found] == [None, None]
+
+
+def test_a_header_and_a_block_end_where_a_member_starts_with_a_record() -> None:
+    """As a crawler leaves it that died after a header, or in one, and went on with the next record."""
+    first, second = warc("http://e.org/1", http(page(1, 3000))), warc("http://e.org/2", http(page(2, 3000)))
+    for cut in (first.index(b"\r\n\r\n") + 4, 60):
+        items = read(gzip.compress(first[:cut]) + gzip.compress(second))
+        assert [item.head.url for item in items if isinstance(item, Frame)][-1] == "http://e.org/2"
+        assert len(items) == 2

@@ -9,8 +9,9 @@ from dripper.warc.identity import canonical_address
 from dripper.warc.members import Members
 from dripper.warc.pages import failed_record, to_record
 from dripper.warc.record import FileReport, Record
+from dripper.warc.seams import part_of
 from dripper.warc.source import open_source
-from dripper.warc.spans import Span, part_of
+from dripper.warc.span import Span
 
 
 class RecordReader(Iterator[Record]):

@@ -20,7 +20,8 @@ from urllib3.exceptions import HTTPError
 
 from dripper.addresses import loggable_text
 from dripper.config import S3Settings
-from dripper.errors import FileError, FileErrorKind, InputError
+from dripper.errors import FileError, FileErrorKind
+from dripper.warc.location import bucket_and_key
 from dripper.warc.members import Readable
 from dripper.warc.pace import Pace, pace_of
 from dripper.warc.remote import RangeStream, check_range, etag_version, retried
@@ -37,23 +38,6 @@ _GONE = frozenset({"404", "NoSuchKey", "NoSuchBucket"})
 _DENIED = frozenset(
     {"401", "403", "AccessDenied", "AllAccessDisabled", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"}
 )
-
-
-def is_s3(path: str) -> bool:
-    """Tell whether a path names S3; `s3a` and `s3n` are what Hadoop calls it."""
-    return path.startswith(("s3://", "s3a://", "s3n://"))
-
-
-def bucket_and_key(path: str) -> tuple[str, str]:
-    """Split `s3://bucket/key`; raises InputError where there is no bucket.
-
-    >>> bucket_and_key("s3://commoncrawl/crawl-data/x.warc.gz")
-    ('commoncrawl', 'crawl-data/x.warc.gz')
-    """
-    bucket, _, key = path.split("://", 1)[1].partition("/")
-    if not bucket:
-        raise InputError(f"{path} names no bucket; write s3://bucket/key")
-    return bucket, key
 
 
 def s3_client(settings: S3Settings) -> "S3Client":

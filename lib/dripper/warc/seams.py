@@ -1,4 +1,4 @@
-"""One big file, read by several tasks: each reads a span of its bytes, and together they find what one would.
+"""Where in a file a span's records begin and end, so that the readers of all its spans find together what one would.
 
 Members (gzip, zstd, lz4) are where reading can begin. Bytes that look like a member may also stand inside another, such as
 an archive that is a page of this one. So a part begins only at a seam: a member that starts with a record, in a chain of
@@ -10,39 +10,12 @@ In a file that is not compressed nothing tells a record from one that is quoted 
 every task reads the headers from the start, and hands on the records of its own span.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from dripper.warc.compression import RUN_BYTES
 from dripper.warc.frames import FrameReader, Part
 from dripper.warc.members import Members
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Stored bytes of a file, from `start` up to `end` (None: the file's end): the records that begin there, up to the first
-    seam at or after `end`, from the first at or after `start`.
-
-    Raises ValueError where end < start or start < 0.
-    """
-
-    start: int = 0
-    end: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.start < 0 or (self.end is not None and self.end < self.start):
-            raise ValueError(f"a span cannot go from {self.start} to {self.end}")
-
-
-def cut(size_bytes: int, n_spans: int) -> list[Span]:
-    """Return spans of about equal size that a file of `size_bytes` is made of; the last has no end.
-
-    >>> cut(10, 3)
-    [Span(start=0, end=3), Span(start=3, end=6), Span(start=6, end=None)]
-    """
-    count = max(1, min(n_spans, size_bytes))
-    starts = [size_bytes * i // count for i in range(count)]
-    return [Span(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
+from dripper.warc.span import Span
 
 
 def part_of(members: Members, span: Span, hold_bytes: int) -> Part | None:

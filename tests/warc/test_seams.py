@@ -12,16 +12,16 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dripper.warc import FileReport, Record, Span, cut, merge_reports, read_records, spans
+from dripper.warc import FileReport, Record, Span, merge_reports, read_records, seams
 from dripper.warc.frames import FrameReader
 from dripper.warc.members import Members
-from dripper.warc.spans import part_of
+from dripper.warc.seams import part_of
 from support.archives import STORAGES, Bytes, arc, http, page, store, warc
 
 RECORDS = [warc(f"http://e.org/{i}", http(page(i, 2000)), "response" if i % 3 else "request") for i in range(200)]
 DATA = Path(__file__).parents[1] / "data"
 OURS = sorted(path for path in DATA.glob("*/*arc*") if path.suffix != ".md")
-SMALL_RUN = dict.fromkeys(spans.RUN_BYTES, 1000)
+SMALL_RUN = dict.fromkeys(seams.RUN_BYTES, 1000)
 """A shorter proof of a seam, so that the law is tried in small files too, of which none holds another archive."""
 
 
@@ -43,7 +43,7 @@ def assert_law(path: Path, points: Sequence[int]) -> int:
 
 
 def test_every_file_of_the_corpus_may_be_cut_anywhere(archives: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spans, "RUN_BYTES", SMALL_RUN)
+    monkeypatch.setattr(seams, "RUN_BYTES", SMALL_RUN)
     chance = random.Random(0)
     files = [*OURS, *(path for path in sorted(archives.rglob("*arc*")) if path.is_file() and path.suffix != ".json")]
     shared = 0
@@ -83,7 +83,7 @@ def damaged_archives(draw: st.DrawFn) -> bytes:
 def test_damaged_archives_may_be_cut_anywhere(
     stored: bytes, shares: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spans, "RUN_BYTES", SMALL_RUN)
+    monkeypatch.setattr(seams, "RUN_BYTES", SMALL_RUN)
     file = tmp_path / "a.warc"
     file.write_bytes(stored)
     assert_law(file, [int(share * len(stored)) for share in shares])
@@ -192,15 +192,3 @@ def test_a_file_that_is_missing_is_an_error_in_every_span(tmp_path: Path) -> Non
     parts, report = read_in_spans(tmp_path / "none.warc", [100])
     assert parts == [[], []]
     assert report == consumed(tmp_path / "none.warc")
-
-
-def test_spans_make_up_the_file() -> None:
-    assert cut(0, 4) == [Span(0, None)]
-    assert cut(100, 1) == [Span(0, None)]
-    assert cut(2, 8) == [Span(0, 1), Span(1, None)]
-
-
-@pytest.mark.parametrize(("start", "end"), [(-1, None), (5, 4)])
-def test_a_span_that_goes_backwards_is_refused(start: int, end: int | None) -> None:
-    with pytest.raises(ValueError, match="a span cannot go from"):
-        Span(start, end)
