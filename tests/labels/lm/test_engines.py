@@ -13,9 +13,9 @@ import pytest
 from dripper.errors import ErrorCode, PageError
 from dripper.labels import Labels, load
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.lm import LmLabeler
+from dripper.labels.lm.labeler import LmLabeler
 from dripper.labels.lm.parallel import cache_tokens
-from labelled import pages
+from support.labelled import pages
 
 pytestmark = pytest.mark.vllm
 
