@@ -27,7 +27,7 @@ import numpy as np
 
 from dripper.labels import load
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.lm import PageEncoder
+from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.engine import engine_version
 from dripper.labels.lm.settings import LmSettings
 from lm_pages import ONE_BLOCK, Choice, choose

@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 from dripper.config import Settings, load
 from dripper.labels import Labels, SimplifiedLabeler
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.lm import PageEncoder
+from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.settings import LmSettings
 from dripper.spark.label_worker import groups, load_labeler
 from dripper.spark.run import run_stages

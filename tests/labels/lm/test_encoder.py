@@ -7,7 +7,7 @@ import pytest
 
 from dripper.errors import MachineError, SettingsError
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.lm import PageEncoder
+from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.prompt import PUBLIC
 from dripper.labels.lm.settings import LmSettings
 from support.tiny_lm import copy_tokenizer, make_config, tokenizer_folder

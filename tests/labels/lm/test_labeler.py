@@ -8,13 +8,12 @@ import pytest
 from dripper.errors import ErrorCode, MachineError, PageError
 from dripper.html import preprocess
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.lm import LmLabeler, PageEncoder
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.checkpoint import Checkpoint
 from dripper.labels.lm.decision import DecisionRule
 from dripper.labels.lm.decoder import DecodedLabels
-from dripper.labels.lm.encoder import Job
-from dripper.labels.lm.labeler import DECODERS
+from dripper.labels.lm.encoder import Job, PageEncoder
+from dripper.labels.lm.labeler import DECODERS, LmLabeler
 from dripper.labels.lm.prompt import Prompt
 from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.template import Templates
