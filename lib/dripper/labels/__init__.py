@@ -1,4 +1,5 @@
-"""Who decides which blocks are main content: :func:`load` gives a labeler by name; an entry makes a new one known."""
+"""Who decides which blocks are main content: :func:`load` gives a labeler by name; an entry makes a
+new one known."""
 
 from dripper.labels.base import Closable, Labeler, LabelerStoppedError, Labels, SimplifiedLabeler, SimplifiedPage
 from dripper.labels.entry import LabelerEntry, Use

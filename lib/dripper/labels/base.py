@@ -16,9 +16,10 @@ from dripper.errors import MachineError
 class Labels:
     """The decision for one page; both arrays have shape (n_blocks,), in block order.
 
-    main: bool. probability: float32, of `main`; NaN where the labeler has none.
-    confidence: the F1 over words that the labeler expects of `main`, 0 to 1; NaN where it cannot tell.
-    passes: forward passes of a language model over this page. windows: into how many parts the page was cut to fit it.
+    main: bool. probability: float32, of `main`; NaN where the labeler has none. confidence: the F1
+    over words that the labeler expects of `main`, 0 to 1; NaN where it cannot tell. passes: forward
+    passes of a language model over this page. windows: into how many parts the page was cut to fit
+    it.
     """
 
     main: npt.NDArray[np.bool_]
@@ -39,7 +40,8 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class SimplifiedPage:
-    """All that a labeler needs which reads HTML: what the table `blocks` holds, and what travels to a GPU."""
+    """All that a labeler needs which reads HTML: what the table `blocks` holds, and what travels to
+    a GPU."""
 
     simplified_html: str
     n_blocks: int
@@ -61,7 +63,8 @@ class SimplifiedLabeler(Labeler, Protocol):
     """A labeler that needs the simplified HTML only, so that it can run in a stage of its own."""
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-        """Return one `Labels` a page, in order: the same as `label` gives for the pages these come from."""
+        """Return one `Labels` a page, in order: the same as `label` gives for the pages these come
+        from."""
         ...
 
 
@@ -75,4 +78,5 @@ class Closable(Protocol):
 
 
 class LabelerStoppedError(MachineError):
-    """The labeler is beyond repair: a new one may work, and the page that it died of may be one of those it was given."""
+    """The labeler is beyond repair: a new one may work, and the page that it died of may be one of
+    those it was given."""
