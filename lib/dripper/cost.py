@@ -26,23 +26,26 @@ class Device(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What a few pages of the input told. bytes_read: of the archives, for `pages` pages (split or
-    not). tokens, blocks: of each page that could be split."""
+    """What a few pages of the input told."""
 
     bytes_read: int
+    """Bytes of the archives, for `pages` pages (split or not)."""
     pages: int
     tokens: Sequence[int]
     blocks: Sequence[int]
+    """Both: of each page that could be split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a whole run would be. pages: to label. tokens: that the model reads. passes: of the
-    decoder."""
+    """What a whole run would be."""
 
     pages: int
+    """Pages to label."""
     tokens: int
+    """Tokens that the model reads."""
     passes: int
+    """Passes of the decoder."""
 
 
 def estimate_tokens(simplified_html: str) -> int:

@@ -51,13 +51,14 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A known set. language: ISO 639-1 code where all pages share one, else None. licence: as
-    stated by its source."""
+    """A known set."""
 
     name: str
     role: Role
     licence: str
+    """As stated by its source."""
     language: str | None = None
+    """ISO 639-1 code where all pages share one, else None."""
 
 
 DATA_SETS: Mapping[str, DataSet] = {
@@ -94,25 +95,26 @@ def names_with(*roles: Role) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class LabelledPage:
-    """One page with its truth.
-
-    id: unique within `data_set`. html: the bytes as served. encoding: as the row states it, not
-    verified; None where unknown. truth_text: the main content as plain text. truth_html: the truth
-    as HTML, where the set has it (its meaning differs by set: see META.json). page_type: article,
-    forum, product…, where the set says so. language: ISO 639-1, as stated by the row or the set,
-    else None (:func:`detect_language` guesses). more: the row's other fields.
-    """
+    """One page with its truth."""
 
     id: str
+    """Unique within `data_set`."""
     data_set: str
     url: str | None
     html: bytes
+    """The bytes as served."""
     encoding: str | None
+    """As the row states it, not verified; None where unknown."""
     truth_text: str
+    """The main content as plain text."""
     truth_html: str | None = None
+    """The truth as HTML, where the set has it (its meaning differs by set: see META.json)."""
     page_type: str | None = None
+    """Article, forum, product…, where the set says so."""
     language: str | None = None
+    """ISO 639-1, as stated by the row or the set, else None (:func:`detect_language` guesses)."""
     more: Mapping[str, Any] = field(default_factory=dict)
+    """The row's other fields."""
 
     @property
     def content_type(self) -> str | None:

@@ -20,27 +20,24 @@ _COLUMNS = frozenset({"col", "colgroup"})
 
 
 class Paragraph(NamedTuple):
-    """A block before it is numbered: the parts `first`..`last` of the tree.
-
-    element: the block itself, or for a run (`is_run`) the element in which the run stands.
-    """
+    """A block before it is numbered: the parts `first`..`last` of the tree."""
 
     element: int
+    """The block itself, or for a run (`is_run`) the element in which the run stands."""
     first: int
     last: int
     is_run: bool
 
 
 class Kinds(NamedTuple):
-    """What the rules say of each element, as flags by element number.
-
-    block: ends a line by itself. splits: has such an element inside. whole: a table of data, never
-    split.
-    """
+    """What the rules say of each element, as flags by element number."""
 
     block: bytearray
+    """Ends a line by itself."""
     splits: bytearray
+    """Has such an element inside."""
     whole: frozenset[int]
+    """A table of data, never split."""
 
 
 def segment(

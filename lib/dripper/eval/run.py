@@ -28,19 +28,18 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """What to evaluate.
-
-    folder: where the run keeps what it has done. sets: names. reference: WCEB's published scores,
-    if they are there.
-    """
+    """What to evaluate."""
 
     source: PageSource
     folder: Path
+    """Where the run keeps what it has done."""
     sets: Sequence[str]
+    """Their names."""
     extractors: Sequence[Contender]
     metrics: Sequence[str] = DEFAULT_METRICS
     limits: Limits = field(default_factory=Limits)
     reference: Reference | None = None
+    """WCEB's published scores, if they are there."""
 
     def for_set(self, data_set: str) -> list[Contender]:
         """Return the extractors that look at a set: those called as WCEB calls them see its parts

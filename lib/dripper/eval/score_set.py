@@ -20,15 +20,17 @@ SCORES_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class SetScoring:
-    """What to score. outputs: extractor → its file. wceb_ids: pages of the set that WCEB has.
-    folder: the run's."""
+    """What to score."""
 
     source: PageSource
     folder: Path
+    """Where the run keeps what it has done."""
     data_set: str
     outputs: Mapping[str, Path]
+    """Extractor → its file."""
     metrics: Sequence[str]
     wceb_ids: frozenset[str] = frozenset()
+    """Pages of the set that WCEB has."""
 
     @property
     def path(self) -> Path:

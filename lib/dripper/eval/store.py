@@ -19,19 +19,18 @@ from dripper.warc import decode
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What an extractor made of one page.
-
-    text: "" where it failed. error_code, error_detail: why (a value of ErrorCode). cpu_ms: CPU time
-    of the extraction alone, without loading or conversion; for a page that ran into the limit, the
-    limit.
-    """
+    """What an extractor made of one page."""
 
     id: str
     digest: str
     text: str
+    """Empty where it failed."""
     cpu_ms: float
+    """CPU time of the extraction alone, without loading or conversion; for a page that ran into the
+    limit, the limit."""
     error_code: str | None = None
     error_detail: str | None = None
+    """Both: why (a value of ErrorCode)."""
 
 
 def page_digest(page: LabelledPage) -> str:

@@ -14,19 +14,18 @@ from dripper.errors import MachineError
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The decision for one page; both arrays have shape (n_blocks,), in block order.
-
-    main: bool. probability: float32, of `main`; NaN where the labeler has none. confidence: the F1
-    over words that the labeler expects of `main`, 0 to 1; NaN where it cannot tell. passes: forward
-    passes of a language model over this page. windows: into how many parts the page was cut to fit
-    it.
-    """
+    """The decision for one page; both arrays have shape (n_blocks,), in block order."""
 
     main: npt.NDArray[np.bool_]
+    """Of type bool."""
     probability: npt.NDArray[np.float32]
+    """Of `main`, float32; NaN where the labeler has none."""
     confidence: float = math.nan
+    """The F1 over words that the labeler expects of `main`, 0 to 1; NaN where it cannot tell."""
     passes: int = 0
+    """Forward passes of a language model over this page."""
     windows: int = 1
+    """Into how many parts the page was cut to fit it."""
 
     @classmethod
     def certain(cls, main: npt.NDArray[np.bool_]) -> "Labels":

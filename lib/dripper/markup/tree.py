@@ -24,26 +24,25 @@ _ATTRIBUTE = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]*)(?:=(?:"([^"]*)"|'([^
 
 @dataclass(slots=True)
 class Tree:
-    """Elements 0..n-1 in document order over `parts`; element 0 is the root (`html`).
-
-    parts: texts at even, tags at odd indexes, both as serialised (escaped). names: the element name
-    of each distinct
-        tag.
-    void: names of the elements that have no end tag. tags: name of each element. parents: its
-    parent element, -1 for the root. lasts: its last descendant, or itself. opens, closes: indexes
-    into `parts` of its start and end tag (the same one for void elements). So the text before an
-    element's first child is `parts[opens[i] + 1]`, the text after the element `parts[closes[i] +
-    1]`.
-    """
+    """Elements 0..n-1 in document order over `parts`; element 0 is the root (`html`)."""
 
     parts: list[str]
+    """Texts at even, tags at odd indexes, both as serialised (escaped)."""
     names: dict[str, str]
+    """The element name of each distinct tag."""
     void: Collection[str]
+    """Names of the elements that have no end tag."""
     tags: list[str] = field(default_factory=list)
+    """Name of each element."""
     parents: list[int] = field(default_factory=list)
+    """Its parent element, -1 for the root."""
     lasts: list[int] = field(default_factory=list)
+    """Its last descendant, or itself."""
     opens: list[int] = field(default_factory=list)
     closes: list[int] = field(default_factory=list)
+    """Both: indexes into `parts` of its start and end tag (the same one for void elements). So the
+    text before an element's first child is `parts[opens[i] + 1]`, the text after the element
+    `parts[closes[i] + 1]`."""
 
     def __len__(self) -> int:
         """Return the number of elements."""

@@ -33,25 +33,21 @@ _URL_ESCAPED = re.compile(r"[^\x21-\x7e]")
 
 @dataclass(slots=True)
 class CleanPage:
-    """A page before its blocks are found.
-
-    tree: all of it, as libxml2 writes it, but with the texts of script and style in `raw` (by
-    element) and not in its
-        parts.
-    texts: `tree.parts` as MinerU leaves them: removed elements blank, their following texts moved.
-    removed: flags by
-        element.
-    has_forbidden: some FORBIDDEN character is in the page. void_text: texts that were moved into
-    void block elements (`br`, `hr`), by the index of their tag.
-    """
+    """A page before its blocks are found."""
 
     tree: Tree
+    """All of it, as libxml2 writes it, but with the texts of script and style in `raw` (by element)
+    and not in its parts."""
     raw: dict[int, str]
     texts: list[str]
+    """`tree.parts` as MinerU leaves them: removed elements blank, their following texts moved."""
     removed: bytearray
+    """Flags by element."""
     title: str
     has_forbidden: bool
+    """Some FORBIDDEN character is in the page."""
     void_text: dict[int, str] = field(default_factory=dict)
+    """Texts that were moved into void block elements (`br`, `hr`), by the index of their tag."""
 
 
 def read_clean(html: bytes, limits: ParserLimits) -> CleanPage:

@@ -40,9 +40,10 @@ _LEAST_COLUMNS, _MOST_COLUMNS = 2, 4
 
 @dataclass(slots=True)
 class Antiquary:
-    """Makes examples antique. draw: of every choice."""
+    """Makes examples antique."""
 
     draw: np.random.Generator
+    """Random numbers, of every choice."""
 
     def __call__(self, page: Page, example: Example, truth: str) -> Example:
         """Return the example of the antique page; truth: the text of the page's truth."""
@@ -52,19 +53,22 @@ class Antiquary:
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """How one page is written. names: keep, drop, neutral. paragraphs: keep, breaks, div.
-    bold_from: the first level of headings that are bold lines, 7 for none. lists: keep, bars,
-    breaks. tables, flat: the chance of each container to be a table, of each `div` around one
-    element to be left out. old_names: whether places get names of the time.
-    """
+    """How one page is written."""
 
     names: str
+    """Keep, drop, neutral."""
     paragraphs: str
+    """Keep, breaks, div."""
     bold_from: int
+    """The first level of headings that are bold lines, 7 for none."""
     lists: str
+    """Keep, bars, breaks."""
     tables: float
     flat: float
+    """Both: the chance of each container to be a table, of each `div` around one element to be left
+    out."""
     old_names: bool
+    """Whether places get names of the time."""
 
     @classmethod
     def drawn(cls, draw: np.random.Generator) -> "_Style":

@@ -26,15 +26,14 @@ _LINE_CHARS = range(25, 600)
 
 @dataclass(slots=True)
 class Commenter:
-    """Puts comments under pages; their texts are lines of the truths that it has read before.
-
-    draw: of every choice. finish: what is done to every page made. lines: scripts written without
-    spaces apart from the others.
-    """
+    """Puts comments under pages; their texts are lines of the truths that it has read before."""
 
     draw: np.random.Generator
+    """Random numbers, of every choice."""
     finish: Callable[[Page], Page] = leave_unchanged
+    """What is done to every page made."""
     lines: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
+    """Scripts written without spaces apart from the others."""
 
     def __call__(self, page: Page, example: Example, truth: str) -> Example | None:
         """Return the page with comments, then remember the lines of its truth for the pages to

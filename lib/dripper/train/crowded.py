@@ -43,15 +43,14 @@ _LEAST_WORDS = 40
 
 @dataclass(slots=True)
 class Crowder:
-    """Crowds pages with sections of pages that it has read before.
-
-    draw: of every choice. finish: what is done to every page made. sections: HTML; scripts written
-    without spaces apart from the others.
-    """
+    """Crowds pages with sections of pages that it has read before."""
 
     draw: np.random.Generator
+    """Random numbers, of every choice."""
     finish: Callable[[Page], Page] = leave_unchanged
+    """What is done to every page made."""
     sections: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
+    """HTML; scripts written without spaces apart from the others."""
 
     def __call__(self, page: Page, example: Example, _truth: str = "") -> Example | None:
         """Return the crowded page, then remember sections of the page for those to come."""

@@ -28,26 +28,27 @@ COMMENT_WORDS, SECTION_WORDS = 15, 60
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One page, ready to train on; arrays in block order.
-
-    key: data set and id. blocks: features, not yet standardised, of one page. words: (n_blocks,)
-    words of each block. matched: (n_blocks,) how many of them belong to the truth. truth_words:
-    words of the truth, matched or not. title: (n_blocks,) the block that repeats the page's title.
-    comments: (n_blocks,) blocks of comments, made up or (see :func:`find_left_out_comments`) plain.
-    variants: the same page made otherwise, by the kind of change (named as in
-    `dripper.train.recipe.Shares`), features in half precision.
-    """
+    """One page, ready to train on; arrays in block order."""
 
     key: tuple[str, str]
+    """Data set and id."""
     host: str
     page_type: str
     blocks: BlockSequence
+    """Features, not yet standardised, of one page."""
     words: IntArray
+    """(n_blocks,) words of each block."""
     matched: FloatArray
+    """(n_blocks,) how many of them belong to the truth."""
     truth_words: int
+    """Words of the truth, matched or not."""
     title: npt.NDArray[np.bool_]
+    """(n_blocks,) the block that repeats the page's title."""
     comments: npt.NDArray[np.bool_]
+    """(n_blocks,) blocks of comments, made up or (see :func:`find_left_out_comments`) plain."""
     variants: "Mapping[str, tuple[Example, ...]]" = field(default_factory=dict)
+    """The same page made otherwise, by the kind of change (named as in
+    `dripper.train.recipe.Shares`), features in half precision."""
 
     @property
     def commented(self) -> "Example | None":

@@ -40,11 +40,7 @@ changed since in those tools."""
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """One extractor on one part of WCEB, over the pages that both scored: mean ROUGE-LSum F1, and
-    how the pages compare.
-
-    same: share of pages within 0.005. median_gap: the median of |ours − theirs|. lost: pages where
-    ours scores under 0.05 and theirs over 0.5; gained: the other way round.
-    """
+    how the pages compare."""
 
     data_set: str
     extractor: str
@@ -53,9 +49,13 @@ class Agreement:
     ours: float
     theirs: float
     same: float
+    """Share of pages within 0.005."""
     median_gap: float
+    """The median of |ours − theirs|."""
     lost: int
+    """Pages where ours scores under 0.05 and theirs over 0.5."""
     gained: int
+    """The other way round."""
 
     @property
     def gap(self) -> float:

@@ -29,14 +29,14 @@ eight parts)."""
 
 @dataclass(frozen=True, slots=True)
 class StudyLine:
-    """One row of Table 3 beside ours. here_theirs: their published pages, over the parts and pages
-    here; None if unpublished."""
+    """One row of Table 3 beside ours."""
 
     name: str
     their_name: str
     study_mean: float
     study_median: float
     here_theirs: float | None
+    """Their published pages, over the parts and pages here; None if unpublished."""
     ours_mean: float
     ours_median: float
 

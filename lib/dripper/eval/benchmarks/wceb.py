@@ -40,11 +40,12 @@ back the counts of its Table 1 for all five parts that are here, to within 2 % o
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Published scores. ids: our set → our page id → their page id. f1: (part, extractor) → their
-    page id → ROUGE-LSum F1."""
+    """Published scores."""
 
     ids: Mapping[str, Mapping[str, str]]
+    """Our set → our page id → their page id."""
     f1: Mapping[tuple[str, str], Mapping[str, float]]
+    """(part, extractor) → their page id → ROUGE-LSum F1."""
 
     def published(self, page: LabelledPage, extractor: str) -> float | None:
         """Return the published F1 of their extractor on one of our pages; None where there is none."""

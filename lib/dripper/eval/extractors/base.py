@@ -41,11 +41,12 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One page to extract. html: decoded once, the same characters for every extractor. page: for
-    its URL, and for bounds."""
+    """One page to extract."""
 
     page: LabelledPage
+    """For its URL, and for bounds."""
     html: str
+    """Decoded once, the same characters for every extractor."""
 
 
 Extract = Callable[[Task], str]
@@ -53,19 +54,18 @@ Extract = Callable[[Task], str]
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """An extractor under test.
-
-    load: imports and loads what it needs and returns the function that does the work; MachineError
-    where its package is missing. package: the distribution whose version is reported. setting: how
-    it is called, for the report's table.
-    """
+    """An extractor under test."""
 
     name: str
     kind: Standing
     package: str
+    """The distribution whose version is reported."""
     load: Callable[[], Extract]
+    """Imports and loads what it needs and returns the function that does the work; MachineError
+    where its package is missing."""
     form: Form = Form.TEXT
     setting: str = "default"
+    """How it is called, for the report's table."""
 
     @property
     def version(self) -> str:

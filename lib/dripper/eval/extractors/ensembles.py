@@ -11,10 +11,11 @@ THRESHOLD = 0.66
 
 @dataclass(frozen=True, slots=True)
 class Ensemble:
-    """A vote. members: extractor → votes it has. `setting` says for the report who votes."""
+    """A vote. `setting` says for the report who votes."""
 
     name: str
     members: Mapping[str, int]
+    """By extractor, the votes it has."""
 
     @property
     def setting(self) -> str:

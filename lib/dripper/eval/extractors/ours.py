@@ -7,8 +7,8 @@ import numpy as np
 from dripper.eval.extractors.base import Contender, Extract, Form, Standing, Task
 
 LABELERS = ("cpu",)
-"""The labelers in a default run. Others (`lm`, `encoder`) need a GPU or a server to be named by
-whoever has one."""
+"""The labelers in a default run. Others need a GPU or a server, and are named by whoever has one.
+"""
 
 
 def ours(labelers: tuple[str, ...] = LABELERS) -> list[Contender]:

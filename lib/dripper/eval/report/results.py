@@ -27,23 +27,22 @@ PAGE_COLUMNS = ("data_set", "id", "host", "language", "page_type", "complexity",
 @dataclass(frozen=True, slots=True)
 class Line:
     """One extractor in the overall table. Quality is of `MAIN`; cpu in milliseconds a page; shares
-    are 0..1.
-
-    macro: mean over sets of their mean pages, 95 % interval by site. gain: macro minus that of the
-    baseline, paired. empty: share of pages without any text, failures included. failed: pages with
-    an error, by code.
-    """
+    are 0..1."""
 
     extractor: Contender
     pages: int
     macro: Interval
+    """Mean over sets of their mean pages, 95 % interval by site."""
     gain: Interval
+    """Macro minus that of the baseline, paired."""
     mean: float
     median: float
     precision: float
     recall: float
     empty: float
+    """Share of pages without any text, failures included."""
     failed: Mapping[str, int]
+    """Pages with an error, by code."""
     cpu_mean: float
     cpu_median: float
 

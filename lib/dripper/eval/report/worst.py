@@ -29,12 +29,12 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class WorstPage:
-    """One page, its score, and both texts in pieces. best: the best score that any extractor
-    reached on it."""
+    """One page, its score, and both texts in pieces."""
 
     page: LabelledPage
     score: float
     best: float
+    """The best score that any extractor reached on it."""
     best_name: str
     truth: Sequence[Excerpt]
     output: Sequence[Excerpt]

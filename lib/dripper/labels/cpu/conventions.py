@@ -16,13 +16,12 @@ from dripper.labels.cpu.settings import Wish
 
 
 class Conventions(NamedTuple):
-    """comments: of readers, under something else. title: the heading that repeats the page's title.
-
-    auto: as the network learned it.
-    """
+    """What counts as main, of what people disagree on; `auto` is as the network learned it."""
 
     comments: Wish = "auto"
+    """Those of readers, under something else."""
     title: Wish = "auto"
+    """The heading that repeats the page's title."""
 
     def apply(self, probability: FloatArray, parts: FloatArray) -> FloatArray:
         """Return the probabilities of `main` under the conventions, shape (n_blocks,).

@@ -87,11 +87,12 @@ def probability_of_main(
 
 
 class NormalizedPage(NamedTuple):
-    """One page as the networks see it. features: (n_blocks, n_features), standardised, on the grid.
-    do: what is done with them."""
+    """One page as the networks see it."""
 
     features: Array
+    """(n_blocks, n_features), standardised, on the grid."""
     ops: Operations
+    """What is done with them."""
 
 
 def normalize_page(weights: Weights, blocks: BlockSequence) -> NormalizedPage:

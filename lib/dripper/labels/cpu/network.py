@@ -42,27 +42,23 @@ _POOLED_PRODUCT_LIMIT = 2.0**24 / (WEIGHT_STEPS * POOLED_STEPS)
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the weights do not tell by themselves.
-
-    dilations: one convolution layer each, in order. pooled: after which layers (by index) the
-    container means follow.
-    """
+    """What the weights do not tell by themselves."""
 
     dilations: tuple[int, ...]
+    """One convolution layer each, in order."""
     pooled: tuple[int, ...]
+    """After which layers (by index) the container means follow."""
 
 
 class BlockSequence(NamedTuple):
-    """The blocks of one page as the network sees them.
-
-    features: (n_blocks, n_features). starts, ends: (n_blocks, n_levels), the range of blocks under
-    the block's container at each level, end exclusive: a mean over it tells a block about its list,
-    its section, its page.
-    """
+    """The blocks of one page as the network sees them."""
 
     features: Array
+    """(n_blocks, n_features)."""
     starts: Array
     ends: Array
+    """Both: (n_blocks, n_levels), the range of blocks under the block's container at each level,
+    end exclusive: a mean over it tells a block about its list, its section, its page."""
 
 
 class Operations(Protocol):

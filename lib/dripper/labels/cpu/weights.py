@@ -42,22 +42,23 @@ class Network:
 
 @dataclass(frozen=True)
 class Weights:
-    """A trained network and what it needs to label.
-
-    matrices: by name, float64 on the grid of weights. mean, scale: (n_features,), standardise the
-    features. feature_names: in column order. temperature, shift: calibration of the logit. version:
-    hash of the file. others: networks for a second opinion, of the same features.
-    """
+    """A trained network and what it needs to label."""
 
     matrices: Mapping[str, FloatArray]
+    """By name, float64 on the grid of weights."""
     mean: FloatArray
     scale: FloatArray
+    """Both: (n_features,), standardise the features."""
     shape: Shape
     feature_names: tuple[str, ...]
+    """In column order."""
     temperature: float
     shift: float
+    """Both: calibration of the logit."""
     version: str = ""
+    """Hash of the file."""
     others: tuple[Network, ...] = ()
+    """Networks for a second opinion, of the same features."""
 
     @property
     def networks(self) -> tuple[Network, ...]:

@@ -19,15 +19,13 @@ _JSON_ITEM = re.compile(r'"\s*(\d+)\s*"\s*:\s*"\s*(main|other)\s*"')
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
     """How an answer is written: `opening`, then for every block `before`, its id, `between`, its
-    label, then `closing`.
-
-    after: what stands between two blocks. The ids are 1..N, as in the simplified HTML.
-    """
+    label, then `closing`. The ids are 1..N, as in the simplified HTML."""
 
     name: str
     opening: str
     between: str
     after: str
+    """What stands between two blocks."""
     closing: str
 
     def text(self, main: Sequence[bool]) -> str:

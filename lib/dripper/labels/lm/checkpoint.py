@@ -40,18 +40,16 @@ DRIPPER_1_1 = Training(prompt="short_compact", answer="tagged", chat="twice", pr
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A causal language model: where it lies, its shape, its identity.
-
-    folder: with the tokenizer and config.json (the weights too, unless `name` is on a hub).
-    context: tokens that its positions reach. version: name and fingerprint, for the column
-    `labeler`.
-    """
+    """A causal language model: where it lies, its shape, its identity."""
 
     name: str
     folder: Path
+    """With the tokenizer and config.json (the weights too, unless `name` is on a hub)."""
     architecture: str
     context: int
+    """Tokens that its positions reach."""
     version: str
+    """Name and fingerprint, for the column `labeler`."""
 
     @property
     def training(self) -> Training:

@@ -13,17 +13,16 @@ from dripper.labels.lm.encoder import Job
 
 @dataclass(frozen=True, slots=True)
 class DecodedLabels:
-    """The answer for one job.
-
-    main: (n_blocks,) bool. margins: (n_blocks,) logit of main minus logit of other; NaN where the
-    decoder has none. passes: forward passes over this job. tokens: processed in them, those from
-    the cache not counted.
-    """
+    """The answer for one job."""
 
     main: npt.NDArray[np.bool_]
+    """(n_blocks,) bool."""
     margins: FloatArray
+    """(n_blocks,) logit of main minus logit of other; NaN where the decoder has none."""
     passes: int
+    """Forward passes over this job."""
     tokens: int
+    """Tokens processed in them, those from the cache not counted."""
 
 
 class Decoder(Protocol):

@@ -23,18 +23,18 @@ from dripper.labels.lm.decision import DecisionRule
 
 @dataclass(slots=True)
 class Draft:
-    """One page on its way. page: its place in the batch. main: (N,) the labels so far. settled: so
-    many are final.
-
-    margins: (N,) logit of main minus logit of other, of the pass that scored the hole last. passes:
-    done so far.
-    """
+    """One page on its way."""
 
     page: int
+    """Its place in the batch."""
     main: npt.NDArray[np.bool_]
+    """(N,) the labels so far."""
     margins: FloatArray
+    """(N,) logit of main minus logit of other, of the pass that scored the hole last."""
     settled: int = 0
+    """So many are final."""
     passes: int = 0
+    """Done so far."""
 
     @property
     def done(self) -> bool:

@@ -30,17 +30,16 @@ TASK = "token_classify"
 
 @dataclass(slots=True)
 class Reading:
-    """A job on its way through the engine.
-
-    salt: what keeps its keys and values apart from those of others, empty where they are shared.
-    passes: done. tokens: processed in them, those from the cache not counted.
-    """
+    """A job on its way through the engine."""
 
     job: Job
     template: Template
     salt: str = ""
+    """What keeps its keys and values apart from those of others, empty where they are shared."""
     passes: int = 0
+    """Forward passes done so far."""
     tokens: int = 0
+    """Tokens processed in them, those from the cache not counted."""
 
     @property
     def length(self) -> int:

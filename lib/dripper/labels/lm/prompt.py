@@ -58,17 +58,15 @@ class Prompt:
 @dataclass(frozen=True, slots=True)
 class PublicPrompt:
     """How to recognise a public prompt: hash and length of its UTF-8 text without a page, where the
-    page goes.
-
-    function: that returns it in the module build_prompt of the package. answer: the form it asks
-    for.
-    """
+    page goes."""
 
     sha256: str
     n_bytes: int
     html_at: int
     function: str
+    """That returns it in the module build_prompt of the package."""
     answer: str
+    """The form it asks for."""
 
     def split(self, name: str, text: str) -> Prompt:
         """Return the prompt of that text. Raises ValueError where it is another text."""

@@ -23,14 +23,12 @@ _CHECKED_LENGTHS = (1, 12, 123)
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The answer for a page of N blocks.
-
-    tokens: (length,) int64, HOLE where a label goes. holes: (N,) int64, the positions of the
-    labels.
-    """
+    """The answer for a page of N blocks."""
 
     tokens: IntArray
+    """(length,) int64, HOLE where a label goes."""
     holes: IntArray
+    """(N,) int64, the positions of the labels."""
 
     def fill(self, labels: IntArray) -> list[int]:
         """Return the tokens with the N label tokens in the holes."""

@@ -44,22 +44,20 @@ _INVERSE = pow(_BASE, -1, 1 << 64)
 
 @dataclass(frozen=True, slots=True)
 class PageCharacters:
-    """Some texts, character by character and word by word.
-
-    counts: (n_texts, N_CLASSES), characters of each class. first, last: (n_texts,), class of the
-    first and the last character (LINE for an empty text). hashes, lengths, texts: (n_words,), of
-    every word in order: hash, characters, and which text it belongs to. words: (n_texts,), how many
-    words each has: the same number as `words_of` finds (but for 'İ', which Python lower-cases to
-    two characters).
-    """
+    """Some texts, character by character and word by word."""
 
     counts: IntArray
+    """(n_texts, N_CLASSES), characters of each class."""
     first: npt.NDArray[np.uint8]
     last: npt.NDArray[np.uint8]
+    """Both: (n_texts,), class of the first and the last character (LINE for an empty text)."""
     hashes: HashArray
     lengths: IntArray
     texts: IntArray
+    """All: (n_words,), of every word in order: hash, characters, and which text it belongs to."""
     words: IntArray
+    """(n_texts,), how many words each has: the same number as `words_of` finds (but for 'İ', which
+    Python lower-cases to two characters)."""
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "PageCharacters":

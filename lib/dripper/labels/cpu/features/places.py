@@ -23,29 +23,29 @@ parent, and so on."""
 @dataclass(frozen=True, slots=True)
 class Places:
     """The blocks and the elements around them; elements that hold no block are left out, so indexes
-    are our own.
-
-    tags, start_tags, parents: of each such element in document order; the root's parent is the
-    root, number 0. elements: (n_blocks,), the block's element; of a run the one around it. is_run:
-    (n_blocks,). containers: (n_blocks, LEVELS), the element around the block and its ancestors, the
-    root repeated. starts_in, ends_in: (n_elements,), the range of blocks in each such element, end
-    exclusive. tag_numbers: (n_elements,), equal for equal tags. by_end: the elements in the order
-    in which they end. ended: (n_elements,), how many elements end before each begins. inside:
-    (n_blocks, 2), the range of `Page.elements` that begin inside the block, end exclusive.
-    """
+    are our own."""
 
     tags: list[str]
     start_tags: list[str]
     parents: IntArray
+    """All: of each such element in document order; the root's parent is the root, number 0."""
     elements: IntArray
+    """(n_blocks,), the block's element; of a run the one around it."""
     is_run: npt.NDArray[np.bool_]
+    """(n_blocks,)."""
     containers: IntArray
+    """(n_blocks, LEVELS), the element around the block and its ancestors, the root repeated."""
     starts_in: IntArray
     ends_in: IntArray
+    """Both: (n_elements,), the range of blocks in each such element, end exclusive."""
     tag_numbers: IntArray
+    """(n_elements,), equal for equal tags."""
     by_end: IntArray
+    """The elements in the order in which they end."""
     ended: IntArray
+    """(n_elements,), how many elements end before each begins."""
     inside: IntArray
+    """(n_blocks, 2), the range of `Page.elements` that begin inside the block, end exclusive."""
 
     @property
     def starts(self) -> IntArray:
