@@ -98,6 +98,8 @@ BENCH = [
     "fastwarc>=0.15",
 ]
 
+# Tables without Spark, for `dripper inspect --table`.
+INSPECT = ["deltalake>=1.0", "duckdb>=1.2"]
 # The labeler lm without its engine: the tokenizer, and a server's client.
 LM = [
     # The sandbox in which a model's chat template runs.
@@ -134,6 +136,17 @@ def extensions() -> list[Extension]:
     ]
 
 
+EXTRAS = {
+    "spark": SPARK,
+    "inspect": INSPECT,
+    "lm": LM,
+    "gpu": GPU,
+    "eval": EVAL,
+    "train": TRAIN,
+    "test": TEST,
+    "bench": BENCH,
+}
+
 setup(
     name="dripper-spark",
     version=VERSION,
@@ -152,7 +165,16 @@ setup(
         "dripper.labels": ["**/*.npz", "**/*.json"],
     },
     install_requires=RUN,
-    extras_require={"spark": SPARK, "test": TEST, "train": TRAIN, "eval": EVAL, "bench": BENCH, "lm": LM, "gpu": GPU},
+    extras_require=EXTRAS,
+        "spark": SPARK,
+        "test": TEST,
+        "train": TRAIN,
+        "eval": EVAL,
+        "bench": BENCH,
+        "lm": LM,
+        "gpu": GPU,
+        "inspect": INSPECT,
+    },
     ext_modules=extensions(),
     entry_points={"console_scripts": ["dripper = dripper.__main__:main"]},
 )

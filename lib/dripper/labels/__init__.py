@@ -1,7 +1,16 @@
 """Who decides which blocks are main content: :func:`load` gives a labeler by name."""
 
-from dripper.labels.base import Labeler, Labels, SimplifiedLabeler, SimplifiedPage
+from dripper.labels.base import ExplainingLabeler, Labeler, Labels, SimplifiedLabeler, SimplifiedPage
 from dripper.labels.fallback import Fallback, fall_back
 from dripper.labels.registry import load
 
-__all__ = ["Fallback", "Labeler", "Labels", "SimplifiedLabeler", "SimplifiedPage", "fall_back", "load"]
+__all__ = [
+    "ExplainingLabeler",
+    "Fallback",
+    "Labeler",
+    "Labels",
+    "SimplifiedLabeler",
+    "SimplifiedPage",
+    "fall_back",
+    "load",
+]

@@ -35,6 +35,15 @@ class SourceFile:
         return canonical_address(self.path)
 
 
+def is_archive(path: str) -> bool:
+    """Tell by its name whether a file is an archive.
+
+    >>> is_archive("a.warc.gz"), is_archive("a.html.gz")
+    (True, False)
+    """
+    return _ARCHIVE.search(path) is not None
+
+
 def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
     """Return the archive files that `spec` means, each once; folders and patterns in the order of names, the rest as
     written.
@@ -90,7 +99,7 @@ def _expand_part(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
 def _expand_local(part: str) -> Iterator[SourceFile]:
     path = local_path(part)
     if path.is_dir():
-        return _files(sorted(p for p in path.rglob("*") if _ARCHIVE.search(p.name) and p.is_file()))
+        return _files(sorted(p for p in path.rglob("*") if is_archive(p.name) and p.is_file()))
     if path.exists():
         return iter([_local_file(part)])
     if not _GLOB.search(part):
@@ -133,7 +142,7 @@ def _expand_prefix(
     object."""
     n_found = 0
     for name, size, version in list_objects(bucket, prefix, settings.s3):
-        if _ARCHIVE.search(name) and not (error and name == prefix):  # it is there, but may not be read
+        if is_archive(name) and not (error and name == prefix):  # it is there, but may not be read
             n_found += 1
             yield SourceFile(f"s3://{bucket}/{name}", size, version)
     if error and not n_found:
