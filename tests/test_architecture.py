@@ -20,8 +20,9 @@ LAYERS = {
     **dict.fromkeys(("labels",), 6),
     **dict.fromkeys(("stages",), 7),
     **dict.fromkeys(("extraction", "rows"), 8),
-    **dict.fromkeys(("eval", "train", "spark", "single", "inspect"), 9),
-    **dict.fromkeys(("commands",), 10),
+    **dict.fromkeys(("eval", "train", "spark", "single", "local"), 9),
+    **dict.fromkeys(("inspect",), 10),
+    **dict.fromkeys(("commands",), 11),
 }
 
 

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+import dripper
 from dripper.config import LabelerSettings, LabelsSettings, Settings
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
 from dripper.labels import Labeler, Labels, load
 from dripper.stages import DEFAULT_LABELS, Decoded, Extraction, Finisher, Splits, split
-from dripper.warc.bare import bare_page
+from dripper.warc.bare import PAGE_BYTES, bare_page
 
 __all__ = ["Examination", "Extraction", "Extractor", "shared_extractor"]
 
@@ -45,10 +46,12 @@ class Extractor:
         labeler: Labeler | None = None,
         limits: ParserLimits = DEFAULT_LIMITS,
         labels: LabelsSettings = DEFAULT_LABELS,
+        page_bytes: int = PAGE_BYTES,
     ) -> None:
         settings = settings or LabelerSettings()
         self._profile = profile
         self._limits = limits
+        self._page_bytes = page_bytes
         self._finisher = Finisher(settings, labels)
         self.labeler = labeler or load(settings.name, **labels.options(settings.name))
 
@@ -56,7 +59,23 @@ class Extractor:
     def of(cls, settings: Settings) -> "Extractor":
         """Return an extractor that does what the settings say of single pages."""
         limits = ParserLimits.of(settings.limits)
-        return cls(settings.labeler, settings.profile, limits=limits, labels=settings.labels)
+        return cls(
+            settings.labeler,
+            settings.profile,
+            limits=limits,
+            labels=settings.labels,
+            page_bytes=settings.reading.page_bytes,
+        )
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """What makes an extraction what it is: the column `versions`."""
+        return {
+            "dripper": dripper.__version__,
+            "profile": self._profile,
+            "labeler": self.labeler.name,
+            "labeler_version": self.labeler.version,
+        }
 
     def extract(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Extraction:
         """Return the extraction of `html`. Bytes are decoded as browsers do, with the HTTP `content_type` if given.
@@ -70,7 +89,7 @@ class Extractor:
     def examine(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Examination:
         """Return the extraction of `html`, as `extract` does, with the page and the labels that it was made of."""
         try:
-            decoded = Decoded.of(bare_page(html) if content_type is None else html, content_type)
+            decoded = Decoded.of(bare_page(html, self._page_bytes) if content_type is None else html, content_type)
         except PageError as error:
             return Examination(_failed(error))
         try:

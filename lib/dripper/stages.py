@@ -14,7 +14,7 @@ import numpy.typing as npt
 from dripper import html as html_core
 from dripper.blocks.page import Page
 from dripper.config import LabelerSettings, LabelsSettings
-from dripper.cost import estimated_tokens
+from dripper.cost import estimate_tokens
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
 from dripper.labels import Labels, load
@@ -105,7 +105,7 @@ def prepare(
     html: str | bytes,
     content_type: str | None = None,
     profile: str = "dripper",
-    count_tokens: Callable[[str], int] = estimated_tokens,
+    count_tokens: Callable[[str], int] = estimate_tokens,
     keep_source: bool = False,
     limits: ParserLimits = DEFAULT_LIMITS,
 ) -> Prepared:
@@ -235,7 +235,7 @@ class Finisher:
         language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]))
         return Extraction(
             main_html=main_html,
-            markdown=html_core.to_markdown(main_html, is_pruned=page.profile != "mineru-1.1"),
+            markdown=html_core.to_markdown(main_html, is_pruned=html_core.find_profile(page.profile).main_html_scans),
             title=page.title,
             language=language,
             language_probability=probability,

@@ -44,7 +44,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "hostile.html").write_text(HOSTILE)
     (folder / "empty.html").write_text("<script>x</script>")
     pages = [*PAGES, folder / "empty.html", folder / "hostile.html"]
-    views = views_of_pages(pages_of(map(str, pages), Settings().reading), Settings())
+    views = views_of_pages(pages_of([str(page) for page in pages], Settings().reading), Settings())
     (folder / "out.html").write_text(document(list(views)).encode("utf-8", "replace").decode())
     return folder / "out.html"
 

@@ -53,7 +53,7 @@ def test_rows_of_a_table_become_a_document(tmp_path: Path, capsys: pytest.Captur
         ([], "give pages (files, folders, archives, or -), or --table, and not both"),
         (["a.html", "--table", "out"], "not both"),
         (["a.html", "--where", "true"], "--where chooses rows of a table: it needs --table"),
-        (["/nowhere.html"], "/nowhere.html: No such file"),
+        (["/nowhere.html"], "/nowhere.html does not exist"),
         (["--table", "/nowhere"], "no table extractions in /nowhere"),
         ([__file__, "--labeler", "cpuu"], "did you mean 'cpu'"),
     ],

@@ -39,8 +39,8 @@ NOTHING = Blanks(np.full(len(NAMES), np.nan), np.full(len(NAMES), np.nan))
 def accuracy(weights: dict[str, np.ndarray]) -> float:
     right = []
     for example in (made_example(number) for number in range(100, 110)):
-        do = operations(example.blocks.starts, example.blocks.ends)
-        logits = forward(exact_weights(weights, RECIPE.shape), RECIPE.shape, snap(example.blocks.features.copy()), do)
+        ops = operations(example.blocks.starts, example.blocks.ends)
+        logits = forward(exact_weights(weights, RECIPE.shape), RECIPE.shape, snap(example.blocks.features.copy()), ops)
         right.append((logits > 0) == example.main)
     return float(np.concatenate(right).mean())
 

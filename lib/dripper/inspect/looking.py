@@ -8,7 +8,7 @@ from dripper.config import Settings, from_values
 from dripper.errors import InputError, PageError, UsageError
 from dripper.extraction import shared_extractor
 from dripper.guard import Guard, GuardLimits
-from dripper.inspect.sources import page_of
+from dripper.inspect.sources import page_of, place_of
 from dripper.inspect.table import Row
 from dripper.inspect.views import PageInput, PageView, view_page
 from dripper.warc.lookup import record_at
@@ -78,7 +78,7 @@ def stored_view(row: Row) -> PageView:
     """Return what a row alone shows."""
     versions = row["versions"] or {}
     return PageView(
-        id=row["page_id"], name=f"{row['warc_file']} at byte {row['warc_offset']}", url=row["url"],
+        id=row["page_id"], name=place_of(row["warc_file"], row["warc_offset"]), url=row["url"],
         title=row["title"] or "", labeler=f"{versions.get('labeler')} {versions.get('labeler_version')}",
         profile=versions.get("profile") or "", method=row["method"], confidence=row["confidence"],
         language=row["language"], error_code=row["error_code"], error_detail=row["error_detail"],

@@ -1,72 +1,58 @@
 """Pages to be looked at, from files, folders, archives and standard input."""
 
 import hashlib
-import re
+import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dripper.config import ReadSettings
 from dripper.errors import InputError, PageError
 from dripper.inspect.views import PageInput
-from dripper.warc import Record, read_records
-from dripper.warc.expand import is_archive
+from dripper.local.inputs import expand_inputs
+from dripper.local.pages import Seen
+from dripper.local.pages import pages_of as records_of
+from dripper.warc import Record
+from dripper.warc.expand import ARCHIVE_NAME
 
-_PAGE = re.compile(r"\.(?:x?html?|xht)(?:\.gz)?$", re.IGNORECASE)
+STANDARD_INPUT = "-"
 
 
-def pages_of(names: Iterable[str], settings: ReadSettings, url: str | None = None) -> Iterator[PageInput]:
-    """Yield the pages of files, folders (to the bottom: pages and archives by their names), archives, and of `-`.
+def pages_of(names: Sequence[str], settings: ReadSettings, url: str | None = None) -> Iterator[PageInput]:
+    """Yield the pages of what `names` means (see `expand_inputs`); `-` is a page on standard input.
 
     url: the address of pages that do not come with one. Raises InputError for what is not there or cannot be read.
     """
-    for name in names:
-        for file in _files(name):
-            if is_archive(file):
-                yield from _archived(file, settings)
-            else:
-                yield _single(file, _read(file), url)
+    if STANDARD_INPUT in names:
+        html = sys.stdin.buffer.read()
+        yield PageInput(hashlib.sha256(html).hexdigest()[:32], "standard input", html, url)
+    files = expand_inputs([name for name in names if name != STANDARD_INPUT], settings)
+    seen = Seen()
+    for record in records_of(files, settings, (), seen):
+        yield page_of(record, url)
+    if seen.unread:
+        raise InputError(seen.unread[0])
 
 
-def page_of(record: Record) -> PageInput:
-    """Return a record of an archive as a page."""
+def page_of(record: Record, url: str | None = None) -> PageInput:
+    """Return a record as a page."""
     error = PageError(record.error_code, record.error_detail or "") if record.error_code else None
-    name = f"{record.warc_file} at byte {record.offset}"
-    return PageInput(record.page_id, name, record.payload, record.url or None, record.content_type, error)
+    return PageInput(
+        record.page_id,
+        place_of(record.warc_file, record.offset),
+        record.payload,
+        record.url or url,
+        record.content_type,
+        error,
+    )
 
 
-def _files(name: str) -> Iterator[str]:
-    folder = Path(name)
-    if name == "-" or not folder.is_dir():
-        yield name
-        return
-    found = [str(path) for path in sorted(folder.rglob("*")) if path.is_file()]
-    files = [path for path in found if _PAGE.search(path) or is_archive(path)]
-    if not files:
-        raise InputError(
-            f"no pages in {name}: files must end in .html, .htm or .xhtml, or be archives such as .warc.gz"
-        )
-    yield from files
+def place_of(file: str, offset: int) -> str:
+    """Return where a page stands, for people: a file below the working folder without that folder's name.
 
-
-def _archived(file: str, settings: ReadSettings) -> Iterator[PageInput]:
-    reader = read_records(file, settings)
-    yield from map(page_of, reader)
-    if reader.report.error:
-        raise InputError(reader.report.error)
-
-
-def _single(name: str, html: bytes, url: str | None) -> PageInput:
-    stem = "standard-input" if name == "-" else re.sub(r"\W+", "-", Path(name).stem).strip("-")
-    # Files of one name, and one file given twice, must not share a row of truth's id.
-    unique = hashlib.sha256(name.encode("utf-8", "surrogateescape") + b"\n" + html).hexdigest()[:8]
-    return PageInput(f"{stem[:60]}-{unique}", "standard input" if name == "-" else name, html, url)
-
-
-def _read(name: str) -> bytes:
-    if name == "-":
-        return sys.stdin.buffer.read()
-    try:
-        return Path(name).read_bytes()
-    except OSError as error:
-        raise InputError(f"{name}: {error.strerror or error}") from None
+    >>> place_of("s3://crawl/a.warc.gz", 77)
+    's3://crawl/a.warc.gz at byte 77'
+    """
+    is_near = "://" not in file and Path(file).is_relative_to(Path.cwd())
+    name = os.path.relpath(file) if is_near else file
+    return f"{name} at byte {offset}" if ARCHIVE_NAME.search(file) else name

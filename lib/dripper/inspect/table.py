@@ -31,7 +31,7 @@ def rows_of(output: str, where: str | None, limit: int, s3: S3Settings) -> Seque
     # The parenthesis stands on a line of its own: a condition may end in a comment.
     condition = f"WHERE ({where}\n)" if where and where.strip() else ""
     query = f"SELECT {', '.join(COLUMNS)} FROM extractions {condition} ORDER BY warc_file, warc_offset LIMIT {limit:d}"
-    duckdb = optional.load("duckdb", "--table needs", optional.install("inspect"))
+    duckdb = optional.import_extra("duckdb", "--table needs", optional.install("inspect"))
     with duckdb.connect(config={"enable_external_access": False}) as database:
         database.register("extractions", dataset)
         try:
@@ -41,7 +41,7 @@ def rows_of(output: str, where: str | None, limit: int, s3: S3Settings) -> Seque
 
 
 def _dataset(output: str, s3: S3Settings) -> Any:
-    deltalake = optional.load("deltalake", "--table needs", optional.install("inspect"))
+    deltalake = optional.import_extra("deltalake", "--table needs", optional.install("inspect"))
     if _CATALOG_SCHEMA.fullmatch(output) and not Path(output).exists():
         raise InputError(
             f"{output} is a schema of a catalog, which only Spark can read: write the rows to a folder, "

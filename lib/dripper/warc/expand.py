@@ -16,7 +16,7 @@ from dripper.warc.identity import canonical_address
 from dripper.warc.s3 import S3Object, bucket_and_key, is_s3, list_objects
 from dripper.warc.source import is_http, local_path, local_version, open_source
 
-_ARCHIVE = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
+ARCHIVE_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
 _GLOB = re.compile(r"[*?\[]")
 
 
@@ -33,15 +33,6 @@ class SourceFile:
     def address(self) -> str:
         """The canonical address, by which the file is known."""
         return canonical_address(self.path)
-
-
-def is_archive(path: str) -> bool:
-    """Tell by its name whether a file is an archive.
-
-    >>> is_archive("a.warc.gz"), is_archive("a.html.gz")
-    (True, False)
-    """
-    return _ARCHIVE.search(path) is not None
 
 
 def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
@@ -99,7 +90,7 @@ def _expand_part(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
 def _expand_local(part: str) -> Iterator[SourceFile]:
     path = local_path(part)
     if path.is_dir():
-        return _files(sorted(p for p in path.rglob("*") if is_archive(p.name) and p.is_file()))
+        return _files(sorted(p for p in path.rglob("*") if ARCHIVE_NAME.search(p.name) and p.is_file()))
     if path.exists():
         return iter([_local_file(part)])
     if not _GLOB.search(part):
@@ -142,7 +133,7 @@ def _expand_prefix(
     object."""
     n_found = 0
     for name, size, version in list_objects(bucket, prefix, settings.s3):
-        if is_archive(name) and not (error and name == prefix):  # it is there, but may not be read
+        if ARCHIVE_NAME.search(name) and not (error and name == prefix):  # it is there, but may not be read
             n_found += 1
             yield SourceFile(f"s3://{bucket}/{name}", size, version)
     if error and not n_found:

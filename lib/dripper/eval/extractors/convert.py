@@ -6,7 +6,7 @@ HTML becomes text by the library html-text and Markdown by html2text, as the Dri
 
 from collections.abc import Callable
 
-from dripper.eval.extra import load
+from dripper.eval.extra import import_extra
 from dripper.eval.extractors.base import Form
 
 MARKDOWN_TRUTHS = frozenset({"webmainbench", "webmainbench-samples"})
@@ -23,11 +23,11 @@ def markdown(html: str) -> str:
     """Return HTML as Markdown, links and images left out, lines not wrapped."""
     if not html.strip():
         return ""
-    converter = load("html2text").HTML2Text(bodywidth=0)
+    converter = import_extra("html2text").HTML2Text(bodywidth=0)
     converter.ignore_links = converter.ignore_images = True
     return str(converter.handle(html))
 
 
 def plain_text(html: str) -> str:
     """Return HTML as text with its layout guessed."""
-    return str(load("html_text").extract_text(html)) if html.strip() else ""
+    return str(import_extra("html_text").extract_text(html)) if html.strip() else ""
