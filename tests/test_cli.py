@@ -12,7 +12,7 @@ import zstandard
 
 from dripper.__main__ import main
 from dripper.errors import MachineError
-from warcs import page
+from support.warcs import page
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from dripper.html import PROFILES, Page, preprocess
 from dripper.labels import Labels
 from dripper.settings import CpuSettings
 from dripper.stages import BLOCK_SAMPLE, Decoded, Extraction, Finisher, Splits, prepare
-from labelled import labelled_pages
+from support.labelled import labelled_pages
 
 HTML = "<title>T</title><ul><li>menu</ul><article><p>The river rose over night.<p>Forty houses are lost.</article>"
 

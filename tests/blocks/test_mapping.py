@@ -9,7 +9,7 @@ from dripper.html import preprocess
 from dripper.markup.scan import scan
 from dripper.markup.tags import HTML_VOID
 from dripper.markup.tree import unescape
-from labelled import pages
+from support.labelled import pages
 
 
 def test_elements_carry_ids_and_runs_get_a_wrapper() -> None:

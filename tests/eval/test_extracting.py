@@ -10,7 +10,7 @@ from dripper.eval.extractors.base import Contender, Form, Standing, Task
 from dripper.eval.extractors.ensembles import Ensemble
 from dripper.eval.progress import ProgressLog
 from dripper.eval.store import Output, Outputs
-from eval.pages import as_html, broken, fake, half, labelled, perfect
+from support.small_set import as_html, broken, fake, half, labelled, perfect
 
 LIMITS = Limits(cpu_seconds=1, wall_seconds=20)
 TASKS = [Task(page, page.html.decode()) for page in map(labelled, range(3))]

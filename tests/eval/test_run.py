@@ -10,7 +10,7 @@ from dripper.eval.report.writer import write_report
 from dripper.eval.run import RunSettings, run_evaluation
 from dripper.eval.sources import PageSource
 from dripper.eval.store import read_lines
-from eval.pages import as_html, broken, fake, half, labelled, perfect, write_set
+from support.small_set import as_html, broken, fake, half, labelled, perfect, write_set
 
 EXTRACTORS = [
     fake("trafilatura", half),

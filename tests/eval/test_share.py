@@ -10,7 +10,7 @@ from dripper.eval.report.results import read_scores
 from dripper.eval.run import RunSettings, run_evaluation, scoring_of
 from dripper.eval.share import Share, keep_lines, metric_rows, share_lines, shares
 from dripper.eval.sources import PageSource
-from eval.pages import broken, fake, half, perfect, write_set
+from support.small_set import broken, fake, half, perfect, write_set
 
 EXTRACTORS = [fake("trafilatura", half), fake("goose3", perfect), fake("broken", broken)]
 

@@ -7,7 +7,7 @@ import pytest
 from dripper.datasets import PageCounts
 from dripper.errors import InputError
 from dripper.eval.sources import PageSource
-from eval.pages import write_set
+from support.small_set import write_set
 
 RECORD = Path(__file__).parents[1] / "data" / "webmainbench" / "record.jsonl"
 

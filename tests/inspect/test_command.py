@@ -8,7 +8,7 @@ import pytest
 from dripper.__main__ import main
 from support.delta_tables import rows_of_archive, write_table
 from support.inspected import index_of
-from warcs import page, pages, write_warc
+from support.warcs import page, pages, write_warc
 
 
 def test_pages_become_a_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from dripper.inspect.looking import compared, stored_view, views_of_pages, views
 from dripper.inspect.sources import pages_of
 from dripper.inspect.table import Row
 from support.delta_tables import rows_of_archive
-from warcs import pages, write_warc
+from support.warcs import pages, write_warc
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from dripper.config import ReadSettings
 from dripper.errors import ErrorCode, InputError
 from dripper.inspect.sources import pages_of
-from warcs import page, pages, write_warc
+from support.warcs import page, pages, write_warc
 
 
 def test_a_folder_is_searched_for_pages_and_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

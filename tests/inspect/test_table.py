@@ -8,7 +8,7 @@ from dripper.errors import InputError, MachineError
 from dripper.inspect.table import COLUMNS, rows_of
 from dripper.settings import S3Settings
 from support.delta_tables import rows_of_archive, write_table
-from warcs import pages, write_warc
+from support.warcs import pages, write_warc
 
 S3 = S3Settings()
 

@@ -12,7 +12,7 @@ from dripper.errors import ErrorCode, PageError
 from dripper.extraction import Extractor
 from dripper.inspect.views import LEAST_REASON, REASONS, PageInput, stored_page, view_page
 from dripper.labels import Labels
-from warcs import page
+from support.warcs import page
 
 URL, HTML = page(3)
 

@@ -11,7 +11,7 @@ from dripper.eval.run import RunSettings, scoring_of
 from dripper.eval.share import Share, keep_lines, metric_rows, share_lines, shares
 from dripper.eval.sources import PageSource
 from dripper.eval.store import read_lines
-from eval.pages import fake, half, perfect, write_set
+from support.small_set import fake, half, perfect, write_set
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

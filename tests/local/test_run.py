@@ -24,7 +24,7 @@ from dripper.errors import InputError, UsageError
 from dripper.local import extract_files
 from dripper.local.inputs import Input
 from dripper.local.pages import Seen, pages_of
-from warcs import page, pages, write_warc
+from support.warcs import page, pages, write_warc
 
 SETTINGS = Settings()
 PAGES = 12

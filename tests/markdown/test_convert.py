@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dripper.html import to_markdown, to_text
-from labelled import pages
+from support.labelled import pages
 
 
 @pytest.mark.parametrize(

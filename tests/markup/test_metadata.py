@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dripper.html import preprocess
 from dripper.markup.document import parse_document
 from dripper.markup.metadata import MAX_JSON_CHARS, Metadata, metadata_of
-from labelled import pages
+from support.labelled import pages
 
 
 def metadata(html: str) -> Metadata:

@@ -8,7 +8,7 @@ import pytest
 from dripper.train.batches import PAGES_PER_BATCH, WINDOW_SHARE, group_examples, pack, training_batches
 from dripper.train.examples import Example
 from dripper.train.recipe import Shares
-from train.made import made_example
+from support.made_examples import made_example
 
 SIZE = 1000
 

@@ -6,7 +6,7 @@ import pytest
 from dripper.html import preprocess
 from dripper.train.commented import Commenter
 from dripper.train.examples import Example, example_of, read_examples
-from labelled import labelled_pages, pages
+from support.labelled import labelled_pages, pages
 
 
 def commenter(seed: int = 0) -> Commenter:

@@ -8,7 +8,7 @@ import pytest
 from dripper.html import preprocess
 from dripper.train.crowded import KINDS, Crowder
 from dripper.train.examples import Example, example_of
-from labelled import labelled_pages, pages
+from support.labelled import labelled_pages, pages
 
 
 def all_examples() -> list[Example]:

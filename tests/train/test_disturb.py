@@ -11,7 +11,7 @@ from dripper.labels.cpu.weights import load_weights
 from dripper.train.batches import TrainingBatch, pack
 from dripper.train.disturb import Blanks, blanks_of, disturb
 from dripper.train.recipe import Recipe
-from train.made import made_example
+from support.made_examples import made_example
 
 STILL = Recipe(noise=0.0, feature_drop=0.0, name_drop=0.0, metadata_drop=0.0)
 OF_NAMES = np.array([name.startswith(("named_", "near_")) for name in NAMES])

@@ -5,7 +5,7 @@ import pytest
 
 from dripper.labels.cpu.arithmetic import operations, snap
 from dripper.labels.cpu.network import exact_weights, forward
-from train.made import made_example
+from support.made_examples import made_example
 
 pytest.importorskip("jax", reason="needs the extra [train]")
 

@@ -12,7 +12,7 @@ from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, weight_shapes
 from dripper.labels.cpu.weights import Weights
 from dripper.train.examples import Example
 from dripper.train.switch import NOWHERE, with_switch
-from train.made import made_example
+from support.made_examples import made_example
 
 SHAPE = Shape((1,), (0,))
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from archives import STORAGES, http, page, store, warc
 from dripper.errors import InputError
 from dripper.warc import lookup as module
 from dripper.warc import read_records
 from dripper.warc.lookup import record_at
+from support.archives import STORAGES, http, page, store, warc
 
 RECORDS = [warc(f"http://example.org/{n}", http(page(n))) for n in range(4)]
 

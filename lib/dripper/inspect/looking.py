@@ -11,7 +11,6 @@ from dripper.guard import Guard, GuardLimits
 from dripper.inspect.sources import page_of, place_of
 from dripper.inspect.table import Row
 from dripper.inspect.views import PageInput, PageView, view_page
-from dripper.warc.lookup import record_at
 
 Look = Callable[[PageInput, Settings], PageView]
 """Looks at one page with the labeler of the settings."""
@@ -59,6 +58,9 @@ def _look(asked: tuple[PageInput, Settings]) -> PageView:
 
 def view_row(row: Row, settings: Settings, labeler: str | None, look: Look) -> PageView:
     """Return what is to be seen of a row: what it holds, and the blocks of its page where the archive can be reached."""
+    # Archives need the extra warc, which pages do without.
+    from dripper.warc.lookup import record_at
+
     stored = stored_view(row)
     versions = row["versions"] or {}
     try:

@@ -6,7 +6,7 @@ from dripper.eval.benchmarks.study import findings, table_3
 from dripper.eval.benchmarks.wceb import Reference
 from dripper.eval.extractors.base import Contender, Standing
 from dripper.eval.report.worst import Excerpt, differences, shorten_excerpts
-from eval.pages import fake, half, perfect
+from support.small_set import fake, half, perfect
 
 REFERENCE = Reference(
     {"dragnet": {"1": "a", "2": "b", "3": "c"}, "readability": {"1": "x"}},

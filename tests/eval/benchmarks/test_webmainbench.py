@@ -7,7 +7,7 @@ from dripper.errors import InputError
 from dripper.eval.benchmarks.webmainbench import extract_marked, read_webmainbench, strip_marks
 from dripper.eval.metrics.overlap import rouge_n
 from dripper.eval.sources import PageSource
-from eval.pages import write_set
+from support.small_set import write_set
 
 RECORD = Path(__file__).parents[2] / "data" / "webmainbench" / "record.jsonl"
 TRACES = ("cc-select", "data-anno-uid", "mark-selected", "cc-extraStyle", "marked-")

@@ -5,7 +5,7 @@ import pytest
 from dripper.errors import MachineError, UsageError
 from dripper.eval.extractors.base import Form, Standing, Task, choose, own_version, split_installed
 from dripper.eval.extractors.ours import ours
-from eval.pages import fake, half, labelled, page_html, truth
+from support.small_set import fake, half, labelled, page_html, truth
 
 TASK = Task(labelled(3), page_html(3))
 

@@ -7,7 +7,7 @@ from dripper.eval.extra import import_extra
 from dripper.eval.extractors.base import Contender, Standing, Task, choose, own_version, split_installed
 from dripper.eval.extractors.ours import all_blocks, oracle, ours, run_labeler
 from dripper.eval.extractors.peers import language_of, peers
-from eval.pages import labelled, page_html, story
+from support.small_set import labelled, page_html, story
 
 PAGE = labelled(1)
 TASK = Task(PAGE, page_html(1))

@@ -12,7 +12,7 @@ from dripper.eval.extractors.base import Standing
 from dripper.eval.report import charts
 from dripper.eval.report.results import Line
 from dripper.eval.report.statistics import Interval
-from eval.pages import fake, half
+from support.small_set import fake, half
 
 NAMES = ("dripper-cpu", "trafilatura", "html2text", "oracle")
 KINDS = (Standing.OURS, Standing.PEER, Standing.TEXT, Standing.BOUND)

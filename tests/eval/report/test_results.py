@@ -14,7 +14,7 @@ from dripper.eval.run import RunSettings, run_evaluation
 from dripper.eval.score_set import score_digest, score_line
 from dripper.eval.sources import PageSource
 from dripper.eval.store import Output, page_digest, read_lines
-from eval.pages import as_html, fake, half, labelled, perfect, write_set
+from support.small_set import as_html, fake, half, labelled, perfect, write_set
 
 NAMES = ("trafilatura", "goose3", "page")
 EXTRACTORS = [fake("trafilatura", half), fake("goose3", perfect), fake("page", as_html, Standing.TEXT, Form.HTML)]

@@ -8,7 +8,7 @@ from dripper.eval.report.worst import worst_pages
 from dripper.eval.report.writer import write_report
 from dripper.eval.run import RunSettings, run_evaluation
 from dripper.eval.sources import PageSource
-from eval.pages import fake, half, perfect, write_set
+from support.small_set import fake, half, perfect, write_set
 
 ATTACK = "</mark></details><script>alert('x')</script> & <b>bold</b>"
 

@@ -14,9 +14,9 @@ from dripper.labels.cpu import labeler as module
 from dripper.labels.cpu.arithmetic import NumpyOperations, OperationsInC, operations, snap
 from dripper.labels.cpu.labeler import CpuLabeler
 from dripper.labels.cpu.network import ACTIVATION_STEPS, POOLED_LIMIT, POOLED_STEPS, Operations, exact_weights, forward
-from in_c import needs_c
-from labelled import pages
-from labels.small_network import SHAPE, WIDTH, random_features, random_weights, ranges
+from support.in_c import needs_c
+from support.labelled import pages
+from support.small_network import SHAPE, WIDTH, random_features, random_weights, ranges
 
 Kind = Callable[[np.ndarray, np.ndarray], Operations]
 NEEDS_C = needs_c(arithmetic)

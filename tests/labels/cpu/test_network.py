@@ -5,7 +5,7 @@ import pytest
 
 from dripper.labels.cpu.arithmetic import operations
 from dripper.labels.cpu.network import exact_weights, forward, weight_shapes
-from labels.small_network import FEATURES, LEVELS, POOL, SHAPE, WIDTH, random_features, random_weights, ranges
+from support.small_network import FEATURES, LEVELS, POOL, SHAPE, WIDTH, random_features, random_weights, ranges
 
 
 def test_weights_too_large_for_exact_sums_are_refused() -> None:

@@ -6,7 +6,7 @@ from dripper.html import preprocess
 from dripper.labels import ExplainingLabeler, load
 from dripper.labels.cpu.features.page_features import NAMES
 from dripper.labels.cpu.reasons import GROUPS, group_of
-from warcs import page
+from support.warcs import page
 
 MENU = preprocess(page(1)[1].decode())
 

@@ -8,7 +8,7 @@ import pytest
 from dripper.errors import MachineError, SettingsError
 from dripper.labels.lm.checkpoint import DRIPPER_1_0, DRIPPER_1_1, OWN, find_checkpoint, fingerprint, foreign_profile
 from dripper.labels.lm.prompt import PUBLIC
-from tiny_lm import make_config
+from support.tiny_lm import make_config
 
 
 @pytest.fixture

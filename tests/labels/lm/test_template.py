@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dripper.errors import MachineError
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.template import HOLE, Templates
-from tiny_lm import MAIN, OTHER, tokenizer_folder
+from support.tiny_lm import MAIN, OTHER, tokenizer_folder
 
 Encode = Callable[[str], list[int]]
 

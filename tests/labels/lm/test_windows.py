@@ -13,7 +13,7 @@ from dripper.html import PROFILES, preprocess
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.windows import PageWindow, clip, cut_windows, merge_windows, split_blocks
 from dripper.warc import decode
-from labelled import labelled_pages
+from support.labelled import labelled_pages
 
 
 def count(html: str) -> int:
