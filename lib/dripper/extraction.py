@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 import dripper
-from dripper.config import LabelerSettings, LabelsSettings, Settings
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
 from dripper.labels import Labeler, Labels, load
+from dripper.settings import LabelerSettings, LabelsSettings, Settings
 from dripper.stages import DEFAULT_LABELS, Decoded, Extraction, Finisher, Splits, split
 from dripper.warc.bare import PAGE_BYTES, bare_page
 

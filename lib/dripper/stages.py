@@ -13,14 +13,15 @@ import numpy.typing as npt
 
 from dripper import html as html_core
 from dripper.blocks.page import Page
-from dripper.config import LabelerSettings, LabelsSettings
 from dripper.cost import estimate_tokens
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
 from dripper.labels import Labels, load
 from dripper.labels.fallback import Fallback, fall_back
+from dripper.labels.registry import used_fallback
 from dripper.language import SAMPLE_CHARACTERS, detect
 from dripper.markup.metadata import Metadata
+from dripper.settings import LabelerSettings, LabelsSettings
 from dripper.warc import to_utf8
 
 BLOCK_SAMPLE = 4 * SAMPLE_CHARACTERS
@@ -199,7 +200,7 @@ class Finisher:
     """
 
     def __init__(self, settings: LabelerSettings, labels: LabelsSettings = DEFAULT_LABELS) -> None:
-        self._fallback = Fallback(settings.used_fallback)
+        self._fallback = Fallback(used_fallback(settings))
         self._second = load("cpu", **labels.options("cpu")) if self._fallback is Fallback.CPU else None
 
     def finish(self, page: Splits, labels: Labels | None, labeler: str, detail: str = "") -> Extraction:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.blocks.page import Page
+from dripper.errors import MachineError
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Labeler(Protocol):
         ...
 
 
+@runtime_checkable
 class SimplifiedLabeler(Labeler, Protocol):
     """A labeler that needs the simplified HTML only, so that it can run in a stage of its own."""
 
@@ -70,3 +72,16 @@ class ExplainingLabeler(Labeler, Protocol):
     def reasons(self, page: Page) -> Mapping[str, npt.NDArray[np.float64]]:
         """Return, by reason, how much it speaks for each block to be main, in log odds, shape (n_blocks,)."""
         ...
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """A labeler that holds what has to be given back: an engine's memory, connections."""
+
+    def close(self) -> None:
+        """Give it back; the labeler cannot be used after."""
+        ...
+
+
+class LabelerStoppedError(MachineError):
+    """The labeler is beyond repair: a new one may work, and the page that it died of may be one of those it was given."""

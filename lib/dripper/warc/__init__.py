@@ -5,8 +5,8 @@ What reads archives is loaded when it is first asked for: a page alone needs non
 
 from typing import TYPE_CHECKING, Any
 
-from dripper.config import ReadSettings, S3Settings
 from dripper.optional import needed
+from dripper.settings import ReadSettings, S3Settings
 from dripper.warc.charset import DecodedText, Utf8, decode, to_utf8
 from dripper.warc.expand import SourceFile, expand
 from dripper.warc.record import FileReport, Record

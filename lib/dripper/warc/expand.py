@@ -11,9 +11,9 @@ from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlsplit
 
-from dripper.config import ReadSettings
 from dripper.errors import InputError
 from dripper.optional import needed
+from dripper.settings import ReadSettings
 from dripper.warc.identity import canonical_address
 from dripper.warc.location import bucket_and_key, is_s3
 from dripper.warc.source import is_http, local_path, local_version, open_source

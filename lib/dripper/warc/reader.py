@@ -2,8 +2,8 @@
 
 from collections.abc import Generator, Iterator
 
-from dripper.config import ReadSettings
 from dripper.errors import ErrorCode, InputError, PageError
+from dripper.settings import ReadSettings
 from dripper.warc.frames import HEAD_BYTES, Frame, FrameReader, Gap
 from dripper.warc.identity import canonical_address
 from dripper.warc.members import Members

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 from typing import BinaryIO
 
-from dripper.config import ReadSettings
 from dripper.errors import FileError, FileErrorKind
 from dripper.optional import needed
+from dripper.settings import ReadSettings
 from dripper.warc.location import is_s3
 from dripper.warc.members import Source
 
