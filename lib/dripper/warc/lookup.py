@@ -3,8 +3,8 @@
 from contextlib import closing
 from dataclasses import replace
 
-from dripper.config import ReadSettings
 from dripper.errors import InputError
+from dripper.settings import ReadSettings
 from dripper.warc.frames import HEAD_BYTES, Frame, FrameReader
 from dripper.warc.identity import canonical_address
 from dripper.warc.members import Members, Readable, Source
