@@ -9,7 +9,8 @@ from dripper.optional import needed
 from dripper.settings import ReadSettings, S3Settings
 from dripper.warc.charset import DecodedText, Utf8, decode, to_utf8
 from dripper.warc.expand import SourceFile, expand
-from dripper.warc.record import FileReport, Record
+from dripper.warc.record import FileReport, Record, merge_reports
+from dripper.warc.span import Span, cut
 
 if TYPE_CHECKING:
     from dripper.warc.reader import RecordReader, read_records
@@ -22,9 +23,12 @@ __all__ = [
     "RecordReader",
     "S3Settings",
     "SourceFile",
+    "Span",
     "Utf8",
+    "cut",
     "decode",
     "expand",
+    "merge_reports",
     "read_records",
     "to_utf8",
 ]
