@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 LIB = ROOT / "lib"
 MODULES = sorted((LIB / "dripper").rglob("*.py"))
 LAYERS = {
-    **dict.fromkeys(("errors", "settings", "columns"), 0),
+    **dict.fromkeys(("errors", "settings", "columns", "tei"), 0),
     **dict.fromkeys(("addresses", "guard", "language", "hosts", "cost", "optional", "validation"), 1),
     **dict.fromkeys(("markup",), 2),
     **dict.fromkeys(("markdown", "blocks"), 3),
