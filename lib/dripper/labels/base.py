@@ -1,7 +1,7 @@
 """The one interface of everything that decides which blocks are main content."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -64,6 +64,15 @@ class SimplifiedLabeler(Labeler, Protocol):
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` a page, in order: the same as `label` gives for the pages these come
         from."""
+        ...
+
+
+@runtime_checkable
+class ExplainingLabeler(Labeler, Protocol):
+    """A labeler that can say why."""
+
+    def reasons(self, page: Page) -> Mapping[str, npt.NDArray[np.float64]]:
+        """Return, by reason, how much it speaks for each block to be main, in log odds, shape (n_blocks,)."""
         ...
 
 

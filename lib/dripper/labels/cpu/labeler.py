@@ -5,7 +5,7 @@ Needs numpy and nothing else: no GPU, no hub, no server. How the weights came to
 `dripper.train.cpu`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from dripper.labels.cpu.conventions import AS_LEARNED, Conventions
 from dripper.labels.cpu.decode import decide, probabilities
 from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, page_features
 from dripper.labels.cpu.network import Array, BlockSequence, Operations, forward, hidden_states, main_logits
+from dripper.labels.cpu.reasons import GROUPS, log_odds_by_group
 from dripper.labels.cpu.second_opinion import probability_with_second_opinion
 from dripper.labels.cpu.weights import Weights, load_weights
 
@@ -62,6 +63,15 @@ class CpuLabeler:
         # On these small matrices BLAS threads only wait for each other.
         with _one_thread(self._blas):
             return [self._label(page_features(page)) for page in pages]
+
+    def reasons(self, page: Page) -> Mapping[str, FloatArray]:
+        """Return what each group of features says for every block to be main, in log odds (see `reasons`)."""
+        with _one_thread(self._blas):
+            said = [
+                log_odds_by_group(self._weights, *normalize_page(self._weights, blocks))
+                for blocks, _ in _windows(page_features(page))
+            ]
+        return {group: np.concatenate([window[group] for window in said]) for group in GROUPS}
 
     def _label(self, page: PageFeatures) -> Labels:
         probability = np.concatenate(
