@@ -1,4 +1,7 @@
-"""`jobs/run.py` as people start it: a process with flags, an exit code, and words a person can act on."""
+"""`jobs/run.py` as people start it: flags, an exit code, and words a person can act on.
+
+A process is started where the process is what is tested; elsewhere the job's main is called.
+"""
 
 import os
 import re
@@ -7,11 +10,13 @@ import subprocess
 import sys
 import time
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
 
+from support.job_mains import job
 from support.warcs import pages, write_warc
 
 ROOT = Path(__file__).parents[2]
@@ -27,40 +32,89 @@ def run_job(*flags: str, **more: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+def call(*flags: str) -> int:
+    """Return the exit code of the job's main, called in this process and its session."""
+    try:
+        return int(job("run").main(list(flags)))
+    except SystemExit as ended:
+        return int(ended.code or 0)
+
+
 def rows(output: Path, *columns: str) -> list[dict[str, object]]:
     return DeltaTable(str(output / "extractions")).to_pyarrow_table(columns=list(columns) or None).to_pylist()
 
 
-@pytest.fixture
-def four_files(tmp_path: Path) -> Path:
-    folder = tmp_path / "in"
-    folder.mkdir()
+def by_page(output: Path) -> dict[object, dict[str, object]]:
+    return {row["page_id"]: row for row in rows(output)}
+
+
+@pytest.fixture(scope="module")
+def four_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("in")
     for i in range(4):
         write_warc(folder / f"{i}.warc.gz", pages(10 * i, 5))
     return folder
 
 
-def test_from_files_to_rows_and_again(four_files: Path, tmp_path: Path) -> None:
-    flags = ("--warcs", str(four_files), "--output", str(tmp_path / "out"), "--show", "3")
-    first = run_job(*flags)
-    assert first.returncode == 0, first.stderr
-    assert "4 files to do in 1 batches, 0 done before" in first.stderr
-    assert re.search(r"4 of 4 files, 20 pages, [\d.]+ pages/s, 0 pages failed", first.stderr)
-    assert "records   20 = 20 pages + 0 skipped" in first.stdout
-    assert first.stdout.count("http://example.org/") == 3
-    assert "SELECT url, n_main, markdown" in first.stdout
-    second = run_job(*flags)
-    assert second.returncode == 0
-    assert "nothing to do: all 4 files were done before" in second.stdout
-    assert len(rows(tmp_path / "out", "page_id")) == 20
+@dataclass(frozen=True)
+class FirstRun:
+    """A run as a process of its own, what it told, and the mark that all its processes carry."""
+
+    told: "subprocess.CompletedProcess[str]"
+    output: Path
+    mark: str
 
 
-def test_a_killed_job_goes_on_where_it_stopped(four_files: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def first_run(four_files: Path, tmp_path_factory: pytest.TempPathFactory) -> FirstRun:
+    output = tmp_path_factory.mktemp("first") / "out"
+    told = run_job("--warcs", str(four_files), "--output", str(output), "--show", "3", DRIPPER_TEST_MARK=str(output))
+    return FirstRun(told, output, str(output))
+
+
+def test_from_files_to_rows(first_run: FirstRun) -> None:
+    told = first_run.told
+    assert told.returncode == 0, told.stderr
+    assert "4 files to do in 1 batches, 0 done before" in told.stderr
+    assert re.search(r"4 of 4 files, 20 pages, [\d.]+ pages/s, 0 pages failed", told.stderr)
+    assert "records   20 = 20 pages + 0 skipped" in told.stdout
+    assert told.stdout.count("http://example.org/") == 3
+    assert "SELECT url, n_main, markdown" in told.stdout
+
+
+def test_no_process_is_left_behind(first_run: FirstRun) -> None:
+    for _ in range(50):
+        left = [p.name for p in Path("/proc").iterdir() if p.name.isdigit() and _has_mark(p.name, first_run.mark)]
+        if not left:
+            return
+        time.sleep(0.2)
+    pytest.fail(f"processes {left} outlived the job")
+
+
+def _has_mark(process: str, mark: str) -> bool:
+    try:
+        return f"DRIPPER_TEST_MARK={mark}".encode() in Path(f"/proc/{process}/environ").read_bytes()
+    except OSError:
+        return False
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_second_run_finds_the_work_done(
+    four_files: Path, first_run: FirstRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("--warcs", str(four_files), "--output", str(first_run.output)) == 0
+    assert "nothing to do: all 4 files were done before" in capsys.readouterr().out
+    assert len(rows(first_run.output, "page_id")) == 20
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_killed_job_goes_on_where_it_stopped(
+    four_files: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    flags = ("--set", "batch.files=1", "--set", "batch.in_flight=1", "--set", "spark.master=local[1]")
-    assert run_job("--warcs", str(four_files), "--output", str(whole), *flags).returncode == 0
+    flags = ("--set", "batch.files=1", "--set", "batch.in_flight=1")
     process = subprocess.Popen(
-        [*JOB, "--warcs", str(four_files), "--output", str(killed), *flags],
+        [*JOB, "--warcs", str(four_files), "--output", str(killed), *flags, "--set", "spark.master=local[1]"],
         stderr=subprocess.PIPE,
         text=True,
         env=ENVIRONMENT,
@@ -75,12 +129,12 @@ def test_a_killed_job_goes_on_where_it_stopped(four_files: Path, tmp_path: Path)
     process.wait()
     at_kill = len(rows(killed, "page_id"))
     assert 10 <= at_kill < 20, "the job was meant to be killed half-way"
-    again = run_job("--warcs", str(four_files), "--output", str(killed), *flags)
-    assert again.returncode == 0, again.stderr
-    assert "done before" in again.stderr
-    by_page = {row["page_id"]: row for row in rows(whole)}
-    assert {row["page_id"]: row for row in rows(killed)} == by_page
-    assert len(rows(killed)) == len(by_page) == 20
+    assert call("--warcs", str(four_files), "--output", str(whole), *flags) == 0
+    caplog.clear()
+    assert call("--warcs", str(four_files), "--output", str(killed), *flags) == 0
+    assert re.search(r"[23] done before", caplog.text)
+    assert by_page(killed) == by_page(whole)
+    assert len(rows(killed)) == len(by_page(whole)) == 20
 
 
 @pytest.mark.parametrize(
@@ -97,37 +151,39 @@ def test_a_killed_job_goes_on_where_it_stopped(four_files: Path, tmp_path: Path)
         (("--warcs", "{in}"), "the following arguments are required: --output"),
     ],
 )
+@pytest.mark.usefixtures("spark")
 def test_wrong_usage_is_one_sentence_and_exit_code_2(
-    four_files: Path, tmp_path: Path, flags: tuple[str, ...], words: str
+    four_files: Path, tmp_path: Path, flags: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = run_job(*(flag.replace("{in}", str(four_files)).replace("{out}", str(tmp_path / "out")) for flag in flags))
-    assert told.returncode == 2
-    assert words in told.stderr
-    assert "Traceback" not in told.stderr
+    asked = [flag.replace("{in}", str(four_files)).replace("{out}", str(tmp_path / "out")) for flag in flags]
+    assert call(*asked) == 2
+    assert words in capsys.readouterr().err
 
 
 def test_without_java_nothing_starts(four_files: Path, tmp_path: Path) -> None:
     told = run_job("--warcs", str(four_files), "--output", str(tmp_path / "out"), JAVA_HOME=str(tmp_path))
     assert told.returncode == 2
     assert "no Java found at JAVA_HOME" in told.stderr
+    assert "Traceback" not in told.stderr
 
 
-def test_a_file_that_vanished_ends_with_exit_code_3(four_files: Path, tmp_path: Path) -> None:
-    (four_files / "list").write_text("0.warc.gz\ngone.warc.gz\n")
-    told = run_job("--warcs", f"@{four_files}/list", "--output", str(tmp_path / "out"))
-    assert told.returncode == 3
-    assert "NOT DONE: 1 files could not be read to their end" in told.stdout
-    assert "run the same command again" in told.stdout
+@pytest.mark.usefixtures("spark")
+def test_a_file_that_vanished_ends_with_exit_code_3(
+    four_files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "list").write_text(f"{four_files}/0.warc.gz\n{four_files}/gone.warc.gz\n")
+    assert call("--warcs", f"@{tmp_path}/list", "--output", str(tmp_path / "out")) == 3
+    told = capsys.readouterr().out
+    assert "NOT DONE: 1 files could not be read to their end" in told
+    assert "run the same command again" in told
     assert len(rows(tmp_path / "out", "page_id")) == 5
 
 
-def test_a_cluster_of_processes_writes_the_same_rows(four_files: Path, tmp_path: Path) -> None:
-    flags = ("--warcs", str(four_files), "--output")
-    assert run_job(*flags, str(tmp_path / "local")).returncode == 0
-    told = run_job(*flags, str(tmp_path / "cluster"), "--set", "spark.master=local-cluster[2,1,1024]")
+def test_a_cluster_of_processes_writes_the_same_rows(four_files: Path, first_run: FirstRun, tmp_path: Path) -> None:
+    flags = ("--warcs", str(four_files), "--output", str(tmp_path / "cluster"))
+    told = run_job(*flags, "--set", "spark.master=local-cluster[2,1,1024]")
     assert told.returncode == 0, told.stderr
-    local, cluster = ({row["page_id"]: row for row in rows(tmp_path / name)} for name in ("local", "cluster"))
-    assert local == cluster
+    assert by_page(tmp_path / "cluster") == by_page(first_run.output)
 
 
 def test_spark_submit_as_on_emr(four_files: Path, tmp_path: Path) -> None:
@@ -166,21 +222,3 @@ def test_the_zip_holds_everything_that_is_read_at_run_time(tmp_path: Path) -> No
     names = zipfile.ZipFile(tmp_path / "d.zip").namelist()
     assert any(name.endswith(".npz") for name in names)
     assert "dripper/spark/log4j2.properties" in names
-
-
-def test_no_process_is_left_behind(four_files: Path, tmp_path: Path) -> None:
-    told = run_job("--warcs", str(four_files), "--output", str(tmp_path / "out"), DRIPPER_TEST_MARK=str(tmp_path))
-    assert told.returncode == 0
-    for _ in range(50):
-        left = [p.name for p in Path("/proc").iterdir() if p.name.isdigit() and _has_mark(p.name, str(tmp_path))]
-        if not left:
-            return
-        time.sleep(0.2)
-    pytest.fail(f"processes {left} outlived the job")
-
-
-def _has_mark(process: str, mark: str) -> bool:
-    try:
-        return f"DRIPPER_TEST_MARK={mark}".encode() in Path(f"/proc/{process}/environ").read_bytes()
-    except OSError:
-        return False
