@@ -32,12 +32,16 @@ WARC = [
     # Ships with boto3, and is used by name, like urllib3.
     "botocore>=1.35",
     "brotli>=1.2",
+    # Storages other than S3 and HTTP; each needs a package of its own beside it: docs/storages.md.
+    "fsspec>=2024.6",
     "lz4>=4.3",
     "urllib3>=2",
     "warcio>=1.7.5",
     "zstandard>=0.23",
 ]
 PARQUET = ["pyarrow>=17"]
+# Tables without Spark, and their archives: `dripper inspect --table`.
+INSPECT = [*WARC, *PARQUET, "deltalake>=1.0", "duckdb>=1.2"]
 # The profile mineru-1.1.
 MINERU = ["lxml>=5.3"]
 # The labeler and the fallback of that name.
@@ -191,12 +195,14 @@ setup(
         "dripper": ["py.typed", "**/*.pyi"],
         "dripper.spark": ["log4j2.properties"],
         "dripper.eval": ["**/*.j2"],
+        "dripper.inspect": ["assets/*"],
         "dripper.labels": ["**/*.npz", "**/*.json"],
     },
     install_requires=RUN,
     extras_require={
         "warc": WARC,
         "parquet": PARQUET,
+        "inspect": INSPECT,
         "mineru": MINERU,
         "trafilatura": TRAFILATURA,
         "lm": LM,

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 LIB = ROOT / "lib"
 MODULES = sorted((LIB / "dripper").rglob("*.py"))
 LAYERS = {
-    **dict.fromkeys(("errors", "settings", "columns"), 0),
+    **dict.fromkeys(("errors", "settings", "columns", "tei"), 0),
     **dict.fromkeys(("addresses", "guard", "language", "hosts", "cost", "optional", "validation"), 1),
     **dict.fromkeys(("markup",), 2),
     **dict.fromkeys(("markdown", "blocks"), 3),
@@ -21,7 +21,8 @@ LAYERS = {
     **dict.fromkeys(("stages", "config"), 7),
     **dict.fromkeys(("extraction", "flags", "rows"), 8),
     **dict.fromkeys(("eval", "train", "spark", "single", "local"), 9),
-    **dict.fromkeys(("commands",), 10),
+    **dict.fromkeys(("inspect",), 10),
+    **dict.fromkeys(("commands",), 11),
 }
 
 
