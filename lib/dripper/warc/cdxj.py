@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dripper.errors import FileError, FileErrorKind
-from dripper.warc.members import READ_BYTES, Readable
 from dripper.warc.selection import Capture
+from dripper.warc.stored import READ_BYTES, Readable
 
 _MAX_LINE_BYTES = 1 << 22
 """A line that is longer is no capture: 4 MiB, beyond what any address has."""
@@ -19,8 +19,8 @@ _MAX_LINE_BYTES = 1 << 22
 def parse_line(line: str) -> Capture:
     """Return the capture of one line. Raises ValueError, with what is wrong, where it holds none.
 
-    >>> parse_line('org,example)/ 20240203040506 {"url": "http://example.org/", "filename": "a.warc.gz", "offset": "0", "length": "9"}').file
-    'a.warc.gz'
+    >>> parse_line('org,e)/ 2024 {"url": "http://e.org/", "filename": "a.warc", "offset": "0", "length": "9"}').file
+    'a.warc'
     """
     parts = line.split(" ", 2)
     if len(parts) < 3 or not parts[1].isdigit():
@@ -30,7 +30,7 @@ def parse_line(line: str) -> Capture:
     except ValueError as error:
         raise ValueError(f"its JSON is broken: {error}") from None
     if not isinstance(fields, dict):
-        raise ValueError("it has no JSON object")  # noqa: TRY004, a line like any other that is wrong
+        raise ValueError("it has no JSON object")
     languages = fields.get("languages")
     return Capture(
         url=_text(fields, "url"),

@@ -38,7 +38,9 @@ class ColumnarIndex:
         lacking = [name for name in _NEEDED if name not in self._columns]
         lacking += [name for name, values in wanted.items() if values and name not in self._columns]
         if lacking:
-            raise InputError(f"the index {path} has no column {lacking[0]}; leave out what it is needed for, or take another")
+            raise InputError(
+                f"the index {path} has no column {lacking[0]}; leave out what it is needed for, or take another"
+            )
 
     def files(self) -> list[str]:
         """Return the Parquet files."""
@@ -114,4 +116,6 @@ def _capture(row: dict[str, Any]) -> Capture | ValueError:
         return ValueError(f"a row of {url or 'no address'} has no place in a file")
     mime = next((row[name] for name in _MIMES if row.get(name)), "")
     languages = row.get(_LANGUAGES)
-    return Capture(url, file, offset, length, row.get(_STATUS), mime, tuple(languages.split(",")) if languages else None)
+    return Capture(
+        url, file, offset, length, row.get(_STATUS), mime, tuple(languages.split(",")) if languages else None
+    )
