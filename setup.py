@@ -18,7 +18,6 @@ RUN = [
     "botocore>=1.35",
     "courlan>=1.3",
     "html-to-markdown>=3.21,<4",
-    "html2text>=2024.2.26",
     "lxml>=5.3",
     "lz4>=4.3",
     # Trafilatura extracts nothing without it, and says nothing.
@@ -82,6 +81,8 @@ EVAL = [
     "gne>=0.3",
     "goose3>=3.1",
     "html-text>=0.6",
+    # GPL-3.0: a peer, and the setting markdown.converter=html2text; nothing that everybody installs needs it.
+    "html2text>=2024.2.26",
     "inscriptis>=2.5",
     "jieba>=0.42",
     "jinja2>=3.1",

@@ -5,11 +5,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from dripper.config import LabelerSettings, LabelsSettings, Settings
+from dripper.config import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
 from dripper.labels import Labeler, Labels, load
-from dripper.stages import DEFAULT_LABELS, Decoded, Extraction, Finisher, Splits, split
+from dripper.stages import (
+    DEFAULT_HTML,
+    DEFAULT_LABELS,
+    DEFAULT_MARKDOWN,
+    Decoded,
+    Extraction,
+    Finisher,
+    Splits,
+    split,
+)
 from dripper.warc.bare import bare_page
 
 __all__ = ["Examination", "Extraction", "Extractor", "shared_extractor"]
@@ -45,23 +54,33 @@ class Extractor:
         labeler: Labeler | None = None,
         limits: ParserLimits = DEFAULT_LIMITS,
         labels: LabelsSettings = DEFAULT_LABELS,
+        output: HtmlSettings = DEFAULT_HTML,
+        markdown: MarkdownSettings = DEFAULT_MARKDOWN,
     ) -> None:
         settings = settings or LabelerSettings()
         self._profile = profile
         self._limits = limits
-        self._finisher = Finisher(settings, labels)
+        self._finisher = Finisher(settings, labels, output, markdown)
         self.labeler = labeler or load(settings.name, **labels.options(settings.name))
 
     @classmethod
     def of(cls, settings: Settings) -> "Extractor":
         """Return an extractor that does what the settings say of single pages."""
         limits = ParserLimits.of(settings.limits)
-        return cls(settings.labeler, settings.profile, limits=limits, labels=settings.labels)
+        return cls(
+            settings.labeler,
+            settings.profile,
+            limits=limits,
+            labels=settings.labels,
+            output=settings.html,
+            markdown=settings.markdown,
+        )
 
     def extract(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Extraction:
         """Return the extraction of `html`. Bytes are decoded as browsers do, with the HTTP `content_type` if given.
 
-        Without one, gzip and zstd are inflated, and what is no HTML gives `not_html`.
+        url: what its relative links and images start from. Without a content type, gzip and zstd are inflated, and what is
+        no HTML gives `not_html`.
 
         A page that cannot be extracted gives an Extraction with `error_code`. Raises only what is no page's fault.
         """
@@ -74,16 +93,16 @@ class Extractor:
         except PageError as error:
             return Examination(_failed(error))
         try:
-            made = self._examine(decoded)
+            made = self._examine(decoded, url)
         except PageError as error:
             made = Examination(_failed(error))
         extraction = replace(made.extraction, charset=decoded.charset, charset_source=decoded.source)
         return replace(made, extraction=extraction)
 
-    def _examine(self, decoded: Decoded) -> Examination:
+    def _examine(self, decoded: Decoded, url: str | None) -> Examination:
         page = split(decoded, self._profile, self._limits)
         labels, detail = self._label(page)
-        choice = self._finisher.choose(Splits.of_page(page, decoded), labels, self.labeler.name, detail)
+        choice = self._finisher.choose(Splits.of_page(page, decoded, url), labels, self.labeler.name, detail)
         return Examination(self._finisher.extract_chosen(choice), page, labels, choice.main)
 
     def _label(self, page: Page) -> tuple[Labels | None, str]:

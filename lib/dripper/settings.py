@@ -104,6 +104,31 @@ class CpuSettings(_Section):
     """The heading that repeats the page's title. auto: as the labelled pages mostly have it, without on articles."""
 
 
+class HtmlSettings(_Section):
+    """What leaves as main HTML in the profiles `dripper` and `paper`; that of `mineru-1.1` is never touched."""
+
+    inert: bool = True
+    """Nothing in it can run: no event handlers, no addresses that are scripts, no elements that run or load code."""
+    absolute_links: bool = True
+    """Relative addresses of links, images and other media are completed by the page's own, `<base href>` included. Holds for
+    the Markdown of every profile."""
+
+
+class MarkdownSettings(_Section):
+    """What the Markdown of main HTML looks like."""
+
+    converter: Literal["html-to-markdown", "html2text"] = "html-to-markdown"
+    """html2text writes Markdown as the Dripper paper scored it, and is GPL-3.0: it is installed apart, and the settings below
+    but `title` and `links` and `images` do not reach it."""
+    title: Literal["include", "exclude"] = "include"
+    """Whether the Markdown opens with the page's title as a heading, where the main content does not have it already."""
+    links: Literal["keep", "text"] = "keep"
+    """text: without addresses."""
+    images: Literal["keep", "drop"] = "keep"
+    tables: Literal["keep", "text"] = "keep"
+    """text: the cells of every table, one after the other."""
+
+
 class LmSettings(_Section):
     """The labeler `lm`: a causal language model in vLLM."""
 
@@ -244,6 +269,8 @@ class Settings(_Section):
     labels: LabelsSettings = LabelsSettings()
     reading: ReadSettings = ReadSettings()
     limits: LimitSettings = LimitSettings()
+    html: HtmlSettings = HtmlSettings()
+    markdown: MarkdownSettings = MarkdownSettings()
     batch: BatchSettings = BatchSettings()
     stages: StageSettings = StageSettings()
     cost: CostSettings = CostSettings()

@@ -7,7 +7,7 @@ from dripper.blocks.mapping import mapping
 from dripper.blocks.numbering import Block
 from dripper.blocks.pruning import prune_blocks
 from dripper.blocks.simplify import CUTOFF, TABLE_CUTOFF, simplify
-from dripper.markup.metadata import Metadata
+from dripper.markup.hints import Hints
 from dripper.markup.tree import Tree
 
 __all__ = ["Block", "Page"]
@@ -19,7 +19,7 @@ class Page:
 
     elements: the page's tree: tags, parents, attributes (see `Tree`). blocks: N blocks, which point into it.
     title: of `<title>`, else `og:title`, else "". profile: the set of rules that made the blocks.
-    metadata: what the page says about itself out of sight; empty with the profile `mineru-1.1`.
+    hints: what the page says about itself out of sight; empty with the profile `mineru-1.1`.
     cutoffs: characters of text a block that the model sees, outside and inside of tables.
     Simplified and mapping HTML are written when first asked for, once.
     """
@@ -30,7 +30,7 @@ class Page:
     profile: str = "dripper"
     _simplified: str | None = field(default=None, repr=False, compare=False)
     _mapping: str | None = field(default=None, repr=False, compare=False)
-    metadata: Metadata = field(default_factory=Metadata, repr=False)
+    hints: Hints = field(default_factory=Hints, repr=False)
     cutoffs: tuple[int, int] = (CUTOFF, TABLE_CUTOFF)
 
     @property

@@ -14,8 +14,8 @@ from dripper.errors import ErrorCode, PageError
 from dripper.html.paper import CUTOFF as PAPER_CUTOFF
 from dripper.html.paper import read_tags as read_paper_tags
 from dripper.html.parse import parse_page, read_tags
+from dripper.markup.hints import Hints
 from dripper.markup.limits import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
-from dripper.markup.metadata import Metadata
 from dripper.markup.scan import HIDDEN_SHARE, UnbalancedMarkupError, scan
 from dripper.markup.tags import HTML_VOID
 from dripper.markup.tree import Tree
@@ -63,12 +63,12 @@ def preprocess_utf8(html: bytes, profile: str = "dripper", limits: ParserLimits 
 def _lossless(html: bytes, profile: str, limits: ParserLimits) -> Page:
     rules = (read_paper_tags, 1.0) if profile == "paper" else (read_tags, HIDDEN_SHARE)
     parsed = parse_page(html, *rules, limits)
-    return _split(parsed.tree, parsed.title, profile, parsed.metadata)
+    return _split(parsed.tree, parsed.title, profile, parsed.hints)
 
 
 def restore(mapping_html: str, title: str = "", profile: str = "dripper") -> Page:
     """Return the page that a mapping HTML was written from: for `dripper` and `paper` with the same tree and blocks, but no
-    metadata.
+    hints.
 
     mapping_html, title: of that page. For `mineru-1.1`, whose mapping HTML does not tell all of its blocks, what that profile
     makes of the mapping HTML: on all of 177 archived pages the same blocks. O(len(mapping_html)).
@@ -82,17 +82,17 @@ def restore(mapping_html: str, title: str = "", profile: str = "dripper") -> Pag
     markup = _ITEM_ID.sub("", _WRAPPER_TAG.sub("", mapping_html))
     if profile == "mineru-1.1":
         return replace(preprocess(markup, profile, NO_LIMITS), title=title)
-    return _split(scan(markup, HTML_VOID), title, profile, Metadata())
+    return _split(scan(markup, HTML_VOID), title, profile, Hints())
 
 
-def _split(tree: Tree, title: str, profile: str, metadata: Metadata) -> Page:
+def _split(tree: Tree, title: str, profile: str, hints: Hints) -> Page:
     removed = bytearray(len(tree))
     for element in tree.children(0):
         if tree.tags[element] == "head":
             removed[element : tree.lasts[element] + 1] = b"\1" * (tree.lasts[element] + 1 - element)
     paragraphs, _ = segment(tree, tree.parts, removed, columns_decide=False)
     cutoffs = (PAPER_CUTOFF, PAPER_CUTOFF) if profile == "paper" else (CUTOFF, TABLE_CUTOFF)
-    return Page(tree, number(tree, tree.parts, paragraphs), title, profile, metadata=metadata, cutoffs=cutoffs)
+    return Page(tree, number(tree, tree.parts, paragraphs), title, profile, hints=hints, cutoffs=cutoffs)
 
 
 def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper") -> str:

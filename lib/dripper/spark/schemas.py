@@ -62,6 +62,7 @@ METADATA = StructType(
         StructField("types", ArrayType(StringType())),
         StructField("description", StringType()),
         StructField("body", StringType()),
+        StructField("base", StringType()),
     ]
 )
 
