@@ -35,6 +35,8 @@ RUN = [
     "rapidfuzz>=3.10",
     "selectolax>=1.0,<2",
     "threadpoolctl>=3.5",
+    # The progress bar of `dripper extract --out`.
+    "tqdm>=4.66",
     "trafilatura>=2.0,<3",
     "warcio>=1.7.5",
     "urllib3>=2",

@@ -31,7 +31,7 @@ from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm import PageEncoder
 from dripper.labels.lm.engine import engine_version
 from lm_pages import ONE_BLOCK, Choice, choose
-from tiny_lm import copy_tokenizer, make_checkpoint, make_config
+from support.tiny_lm import copy_tokenizer, make_checkpoint, make_config
 
 ALL = 1 << 30
 ROWS = 6

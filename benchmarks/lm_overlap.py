@@ -17,7 +17,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from dripper.config import Settings, load
-from dripper.cost import estimated_tokens
+from dripper.cost import estimate_tokens
 from dripper.labels import Labels, SimplifiedPage
 from dripper.labels.baselines import AllLabeler
 from dripper.spark.run import run, run_stages
@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--engine-seconds", type=float, default=5, help="of a batch")
     options = parser.parse_args(arguments)
     settings = load(assignments=["spark.master=local[2]", "labeler.staged=true", "labeler.name=all", "batch.files=1"])
-    choice = choose(options.data, options.pages, 0, ALL, estimated_tokens)
+    choice = choose(options.data, options.pages, 0, ALL, estimate_tokens)
     spark = open_session(settings.spark, "lm_overlap")
     loader = SleepingLoader(options.engine_seconds * options.batches / options.pages)
     with tempfile.TemporaryDirectory() as folder:

@@ -9,7 +9,7 @@ from dripper.datasets import LabelledPage, Role, names_with, read_pages
 from dripper.html import preprocess
 from dripper.labels.base import SimplifiedPage
 from dripper.warc import decode
-from warcs import write_warc
+from support.warcs import write_warc
 
 # Pages looked at for one that is taken: enough where half of them are too long.
 SPARE = 2.5

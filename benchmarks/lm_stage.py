@@ -31,7 +31,7 @@ from dripper.spark.run import run_stages
 from dripper.spark.session import open_session
 from dripper.spark.tables import Tables
 from lm_pages import ONE_BLOCK, Choice, choose, write_archive
-from tiny_lm import copy_tokenizer, make_checkpoint, make_config
+from support.tiny_lm import copy_tokenizer, make_checkpoint, make_config
 
 WARM_UP = 4
 """Pages that are labelled before anything is measured."""

@@ -20,7 +20,7 @@ LAYERS = {
     **dict.fromkeys(("labels",), 6),
     **dict.fromkeys(("stages",), 7),
     **dict.fromkeys(("extraction", "rows"), 8),
-    **dict.fromkeys(("eval", "train", "spark", "single"), 9),
+    **dict.fromkeys(("eval", "train", "spark", "single", "local"), 9),
     **dict.fromkeys(("commands",), 10),
 }
 

@@ -12,7 +12,7 @@ import zstandard
 
 from dripper.__main__ import main
 from dripper.errors import MachineError
-from warcs import page
+from support.warcs import page
 
 
 @pytest.fixture
@@ -57,8 +57,13 @@ def test_a_page_without_content_is_told(tmp_path: Path, capsys: pytest.CaptureFi
     ("arguments", "words"),
     [
         (["/nowhere/page.html"], "/nowhere/page.html: No such file"),
-        (["/"], "/: Is a directory"),
+        (["/"], "/ is a folder: say where the rows of its pages go"),
         (["{file}", "--labeler", "cpuu"], "did you mean 'cpu'"),
+        (["{file}", "{file}"], "these are many pages: say where their rows go, --out pages.jsonl"),
+        (["*.html"], "these are many pages"),
+        (["{file}", "--out", "pages.csv"], "must end in .jsonl or .parquet"),
+        (["{file}", "--out", "pages.jsonl", "--url", "http://a.b"], "--url is for one page"),
+        (["-", "--out", "pages.jsonl"], "standard input"),
         (["{file}", "--set", "lables.x=1"], "unknown setting lables.x"),
         (["{file}", "--conf", "/nowhere.yml"], "settings file /nowhere.yml: No such file"),
         (["{file}", "--labeler", "lm"], "set labels.lm.model to the folder of a checkpoint"),
@@ -107,6 +112,28 @@ def test_settings_come_from_files_and_flags(
     assert b"Imprint" in capsysbinary.readouterr().out
     assert main(["extract", str(file), "--conf", str(tmp_path / "my.yml"), "--set", "labeler.name=cpu"]) == 0
     assert b"Imprint" not in capsysbinary.readouterr().out
+
+
+def test_many_pages_become_rows(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "noise.html").write_bytes(b"%PDF-1.7")
+    command = ["extract", str(file), str(tmp_path), "--out", str(tmp_path / "pages.jsonl"), "--jobs", "1"]
+    assert main(command) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert told[0].startswith(f"pages written to {tmp_path}/pages.jsonl: 2 (")
+    assert told[1:] == ["without extraction: 1 not_html"]
+    rows = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
+    assert sorted((row["title"] or "", row["error_code"]) for row in rows) == [("", "not_html"), ("Article 7", None)]
+    assert main(command) == 0
+    assert capsys.readouterr().err.splitlines()[:2] == [
+        f"pages written to {tmp_path}/pages.jsonl: 0",
+        "pages that were there already: 2",
+    ]
+
+
+def test_work_that_is_left_ends_with_3(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = ["http://127.0.0.1:9/x.warc.gz", "--set", "reading.s3.max_attempts=1"]
+    assert main(["extract", str(file), *missing, "--out", str(tmp_path / "pages.jsonl")]) == 3
+    assert "files that could not be read to their end: 1; the same command tries them again" in capsys.readouterr().err
 
 
 def test_unknown_flags_show_the_usage(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from dripper.datasets import (
     Role,
     available,
     count_pages,
-    detected_language,
+    detect_language,
     names_with,
     read_pages,
 )
@@ -178,9 +178,9 @@ def test_host_of_a_page() -> None:
 
 
 def test_language_stated_or_detected() -> None:
-    assert detected_language(page(language="el")) == "el"
-    assert detected_language(page(truth_text="Das ist ein ganz gewöhnlicher deutscher Satz über das Wetter.")) == "de"
-    assert detected_language(page(truth_text="12")) == "?"
+    assert detect_language(page(language="el")) == "el"
+    assert detect_language(page(truth_text="Das ist ein ganz gewöhnlicher deutscher Satz über das Wetter.")) == "de"
+    assert detect_language(page(truth_text="12")) == "?"
 
 
 def test_roles_keep_training_and_evaluation_apart() -> None:

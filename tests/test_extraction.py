@@ -15,7 +15,7 @@ from dripper.config import LabelerSettings
 from dripper.errors import ErrorCode, SettingsError
 from dripper.extraction import Extractor
 from dripper.labels import Labels
-from warcs import page
+from support.warcs import page
 
 HTML = page(3)[1]
 

@@ -170,17 +170,6 @@ def test_insisting_on_c_without_a_compiler_fails(tmp_path: Path) -> None:
         wheel_built(tmp_path, DRIPPER_COMPILE="1", CC="false")
 
 
-def test_emr_takes_the_code_of_this_folder_or_what_is_installed() -> None:
-    command = ["sh", str(ROOT / "conf/emr/submit.sh"), "--warcs", "w"]
-    environment = os.environ | {"SPARK_SUBMIT": "echo", "PYTHON": sys.executable}
-    shipped = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
-    assert re.search(r" --py-files \S+/dripper\.zip .*jobs/run\.py --warcs w$", shipped.strip())
-    environment["INSTALLED"] = "1"
-    installed = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
-    assert "--py-files" not in installed
-    assert installed.strip().endswith("jobs/run.py --warcs w")
-
-
 def fake(folder: Path, name: str, says: str, stream: int = 1) -> None:
     folder.mkdir(exist_ok=True)
     program = folder / name

@@ -8,7 +8,7 @@ import dripper
 from dripper.config import load
 from dripper.errors import ErrorCode, InputError, SettingsError
 from dripper.single import settings_of
-from warcs import page
+from support.warcs import page
 
 HTML = page(3)[1]
 

@@ -15,7 +15,7 @@ from dripper.html import PROFILES, Page, preprocess
 from dripper.labels import Labels
 from dripper.settings import CpuSettings
 from dripper.stages import BLOCK_SAMPLE, Decoded, Extraction, Finisher, Splits, prepare
-from labelled import labelled_pages
+from support.labelled import labelled_pages
 
 HTML = "<title>T</title><ul><li>menu</ul><article><p>The river rose over night.<p>Forty houses are lost.</article>"
 
@@ -104,7 +104,7 @@ def test_what_a_page_says_of_itself_reaches_the_fallback() -> None:
 
 @given(st.text(alphabet="<>/pdivbr &;abc\n\x00", max_size=80))
 def test_any_text_has_the_same_end(html: str) -> None:
-    whole = Extractor(LabelerSettings(fallback="empty"), "dripper", Some()).extract(html)
+    whole = Extractor(LabelerSettings(fallback="empty"), "dripper", Some()).extract(html, content_type="text/html")
     halves = staged(html, "dripper", "empty")
     assert shown(whole) == shown(halves)
     assert whole.error_code == halves.error_code

@@ -7,8 +7,8 @@ import pytest
 
 from dripper.extraction import Extraction, Extractor
 from dripper.html import PROFILES
-from in_c import needs_c
-from labelled import labelled_pages
+from support.in_c import needs_c
+from support.labelled import labelled_pages
 
 GARBAGE = (
     b"",

@@ -1,17 +1,116 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # The main job on EMR, from a node of the cluster: conf/emr/submit.sh --warcs s3://… --output s3://bucket/tables [flags of jobs/run.py]
+# Exits with the job's own code, in both modes (docs/operations.md says what each wants from a person).
+#
+# MODE=client (the default) runs the driver on this node; MODE=cluster on one that YARN chooses, so that this node may go away.
+#   Settings files and @lists of this node then travel along; the job's last lines are fetched when it ends.
 # JOB names another job than run: preprocess, label and extract are the stages of a staged run, for clusters of their own.
 # INSTALLED=1 runs the package that the bootstrap action installed, not this folder's: a compiled wheel, which no zip can hold.
 # SPARK_SUBMIT_FLAGS adds flags for spark-submit itself; later ones win, so that --master local[2] tries it on one machine.
-set -eu
-root=$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)
-code=
-if [ -z "${INSTALLED:-}" ]; then
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+mode=${MODE:-client}
+folder=$(mktemp -d)
+trap 'rm -r "$folder"' EXIT
+
+stop() {
+    echo "$1" >&2
+    exit 2
+}
+
+# Notes the file $1 of this node for --files; $there is then its name beside the driver. It is numbered, as spark-submit takes no
+# two files of one name, and plain, as it takes names for URIs.
+files=()
+ship() {
+    [[ -f $1 ]] || stop "$2: there is no file $1 on this machine"
+    there=${1##*/}
+    there=${#files[@]}-${there//[^A-Za-z0-9._-]/_}
+    cp "$1" "$folder/$there"
+    files+=("$folder/$there")
+}
+
+# Sets $there to what the driver has to be given where this node was given the flag $1 with the value $2.
+travel() {
+    local part parts=()
+    there=$2
+    case $1 in
+        --conf) ship "$2" --conf ;;
+        --warcs)
+            while IFS= read -r -d , part; do
+                there=$part
+                if [[ $part == @* && $part != @*://* ]]; then
+                    ship "${part#@}" --warcs
+                    there=@$there
+                fi
+                parts+=("$there")
+            done <<< "$2,"
+            there=$(IFS=,; echo "${parts[*]}")
+            ;;
+    esac
+}
+
+arguments=()
+case $mode in
+    client) arguments=("$@") ;;
+    cluster)
+        before=
+        for argument; do
+            case $argument in
+                --conf=* | --warcs=*)
+                    travel "${argument%%=*}" "${argument#*=}"
+                    arguments+=("${argument%%=*}=$there")
+                    ;;
+                *)
+                    travel "$before" "$argument"
+                    arguments+=("$there")
+                    ;;
+            esac
+            before=$argument
+        done
+        ;;
+    *) stop "MODE=$mode: it is client (the driver runs on this node) or cluster (on one that YARN chooses)" ;;
+esac
+
+flags=(--master yarn --deploy-mode "$mode")
+# Not --properties-file: with it Spark reads no spark-defaults.conf, where EMR has dynamic allocation, the event log and S3's classes.
+while read -r key value; do
+    [[ -z $key || $key == \#* ]] || flags+=(--conf "$key=$value")
+done < "$root/conf/emr/spark.conf"
+if [[ -z ${INSTALLED:-} ]]; then
     # A zip: a wheel given to --py-files can be imported by the driver, but not by the workers.
-    zip=$(mktemp -d)/dripper.zip
-    (cd "$root/lib" && "${PYTHON:-python3}" -m zipfile -c "$zip" dripper)
-    code="--py-files $zip"
+    (cd "$root/lib" && "${PYTHON:-python3}" -m zipfile -c "$folder/dripper.zip" dripper)
+    flags+=(--py-files "$folder/dripper.zip")
 fi
-# shellcheck disable=SC2086
-exec "${SPARK_SUBMIT:-spark-submit}" --master yarn --deploy-mode client --properties-file "$root/conf/emr/spark.conf" \
-    $code ${SPARK_SUBMIT_FLAGS:-} "$root/jobs/${JOB:-run}.py" "$@"
+[[ ${#files[@]} -eq 0 ]] || flags+=(--files "$(IFS=,; echo "${files[*]}")")
+if [[ $mode == cluster ]]; then
+    # YARN would run a job again that ended with wrong usage or with work left, and a new driver beside one that it has lost.
+    flags+=(--conf spark.yarn.maxAppAttempts=1)
+fi
+# shellcheck disable=SC2206  # words, as its name says
+flags+=(${SPARK_SUBMIT_FLAGS:-})
+command=("${SPARK_SUBMIT:-spark-submit}" "${flags[@]}" "$root/jobs/${JOB:-run}.py" "${arguments[@]}")
+[[ $mode == cluster ]] || exec "${command[@]}"
+
+# What the job prints goes into the log of the driver's container, which YARN collects in the seconds after its end.
+last_lines() {
+    local container
+    container=$("$yarn" applicationattempt -list "$1" | grep -o 'container_[e0-9_]*' | tail -n 1) &&
+        "$yarn" logs -applicationId "$1" -containerId "$container" -log_files stdout |
+        sed '1,/^LogContents:/d; /^End of LogType:/,$d' | tail -n 60 | grep .
+}
+
+# There spark-submit exits with 1 whatever the job's code is, and names that in its last lines.
+log=$folder/log
+code=0
+{ "${command[@]}" 2>&1 >&3 | tee "$log" >&2; } 3>&1 || code=$?
+of_job=$(sed -n 's/.*User application exited with status \([0-9]*\).*/\1/p' "$log" | tail -n 1)
+application=$(grep -o 'application_[0-9]*_[0-9]*' "$log" | tail -n 1 || true)
+if [[ -n $application ]]; then
+    yarn=${YARN:-yarn}
+    for _ in 1 2 3 4 5 6; do
+        if last_lines "$application" 2> "$folder/why"; then break; fi
+        sleep "${PAUSE_SECONDS:-5}"
+    done
+    echo "the driver's whole log: yarn logs -applicationId $application" >&2
+fi
+exit "${of_job:-$code}"

@@ -42,10 +42,10 @@ class Estimate:
     passes: int
 
 
-def estimated_tokens(simplified_html: str) -> int:
+def estimate_tokens(simplified_html: str) -> int:
     """Return about how many tokens the text has, without a tokenizer.
 
-    >>> estimated_tokens("<p>" * 28)
+    >>> estimate_tokens("<p>" * 28)
     30
     """
     return round(len(simplified_html.encode("utf-8", "surrogatepass")) / BYTES_PER_TOKEN)

@@ -95,7 +95,7 @@ class LabelledPage:
     id: unique within `data_set`. html: the bytes as served. encoding: as the row states it, not verified; None where
     unknown. truth_text: the main content as plain text. truth_html: the truth as HTML, where the set has it (its
     meaning differs by set: see META.json). page_type: article, forum, product…, where the set says so. language: ISO
-    639-1, as stated by the row or the set, else None (:func:`detected_language` guesses). more: the row's other fields.
+    639-1, as stated by the row or the set, else None (:func:`detect_language` guesses). more: the row's other fields.
     """
 
     id: str
@@ -168,7 +168,7 @@ def read_pages(
         raise InputError(f"{source}: {len(wanted)} pages of truth.jsonl have no HTML, first {min(wanted)}")
 
 
-def detected_language(page: LabelledPage) -> str:
+def detect_language(page: LabelledPage) -> str:
     """Return the stated language, else the one that the truth is in (ISO 639-1), else "?" where it is too short to tell."""
     return page.language or detect(page.truth_text)[0] or "?"
 

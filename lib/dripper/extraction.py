@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+import dripper
 from dripper.config import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
@@ -19,7 +20,7 @@ from dripper.stages import (
     Splits,
     split,
 )
-from dripper.warc.bare import bare_page
+from dripper.warc.bare import PAGE_BYTES, bare_page
 
 __all__ = ["Examination", "Extraction", "Extractor", "shared_extractor"]
 
@@ -56,10 +57,12 @@ class Extractor:
         labels: LabelsSettings = DEFAULT_LABELS,
         output: HtmlSettings = DEFAULT_HTML,
         markdown: MarkdownSettings = DEFAULT_MARKDOWN,
+        page_bytes: int = PAGE_BYTES,
     ) -> None:
         settings = settings or LabelerSettings()
         self._profile = profile
         self._limits = limits
+        self._page_bytes = page_bytes
         self._finisher = Finisher(settings, labels, output, markdown)
         self.labeler = labeler or load(settings.name, **labels.options(settings.name))
 
@@ -74,7 +77,18 @@ class Extractor:
             labels=settings.labels,
             output=settings.html,
             markdown=settings.markdown,
+            page_bytes=settings.reading.page_bytes,
         )
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """What makes an extraction what it is: the column `versions`."""
+        return {
+            "dripper": dripper.__version__,
+            "profile": self._profile,
+            "labeler": self.labeler.name,
+            "labeler_version": self.labeler.version,
+        }
 
     def extract(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Extraction:
         """Return the extraction of `html`. Bytes are decoded as browsers do, with the HTTP `content_type` if given.
@@ -89,7 +103,7 @@ class Extractor:
     def examine(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Examination:
         """Return the extraction of `html`, as `extract` does, with the page and the labels that it was made of."""
         try:
-            decoded = Decoded.of(bare_page(html) if content_type is None else html, content_type)
+            decoded = Decoded.of(bare_page(html, self._page_bytes) if content_type is None else html, content_type)
         except PageError as error:
             return Examination(_failed(error))
         try:

@@ -18,12 +18,13 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from dripper.errors import ErrorCode, PageError
+from dripper.errors import ErrorCode, PageError, UsageError
 from dripper.settings import LimitSettings
 
 logger = logging.getLogger(__name__)
@@ -49,6 +50,12 @@ class GuardLimits:
         return cls(limits.page_cpu_seconds, limits.page_wall_seconds, limits.page_memory_bytes)
 
 
+class Again(Enum):
+    """What `Guard.result` gives where an item is being tried a second time."""
+
+    AGAIN = "again"
+
+
 class Guard(Generic[Item, Result]):
     """Calls `work` on one item at a time in a forked child; the child is made on the first call and kept.
 
@@ -61,6 +68,9 @@ class Guard(Generic[Item, Result]):
         self._limits = limits
         self._child: BaseProcess | None = None
         self._pipe: Connection | None = None
+        self._in_hand: list[Item] = []
+        self._tries = 0
+        self._deadline = 0.0
 
     def __enter__(self) -> "Guard[Item, Result]":
         return self
@@ -72,18 +82,38 @@ class Guard(Generic[Item, Result]):
         """Return `work(item)`.
 
         Raises PageError with TIME_LIMIT, MEMORY_LIMIT, CRASHED (twice in a row, each in a fresh child), INTERNAL (an
-        exception of `work`), or the PageError that `work` raised.
+        exception of `work`), or the PageError or UsageError that `work` raised.
         """
+        self.start(item)
+        while (result := self.result()) is Again.AGAIN:
+            pass
+        return result
+
+    def start(self, item: Item) -> None:
+        """Give `item` to the child and return at once; `result` must follow before the next one."""
+        self._in_hand, self._tries = [item], 0
+        self._send()
+
+    def result(self) -> Result | Again:
+        """Return what became of the item: the result, raised as `call` does, or AGAIN where the child died and a fresh one has
+        it now. Waits for the child."""
         try:
-            return self._attempt(item)
-        except _DiedError as first:
-            if first.is_final:
-                raise first.as_page_error() from None
-            logger.info("the page process ended (%s); trying the page once more", first.detail)
-        try:
-            return self._attempt(item)
-        except _DiedError as second:
-            raise second.as_page_error() from None
+            outcome = self._receive()
+        except _DiedError as died:
+            if died.is_final or self._tries > 1:
+                raise died.as_page_error() from None
+            logger.info("the page process ended (%s); trying the page once more", died.detail)
+            self._send()
+            return Again.AGAIN
+        self._in_hand = []
+        if isinstance(outcome, PageError | UsageError):
+            raise outcome
+        return outcome
+
+    def ready_at(self) -> tuple[Connection, float]:
+        """Return what to wait for before `result`: the pipe, and when waiting ends (of `time.monotonic`)."""
+        assert self._pipe is not None
+        return self._pipe, self._deadline
 
     def close(self) -> None:
         """End the child, if there is one."""
@@ -95,11 +125,18 @@ class Guard(Generic[Item, Result]):
             child.join()
             child.close()
 
-    def _attempt(self, item: Item) -> Result:
-        pipe = self._started()
+    def _send(self) -> None:
+        self._tries += 1
+        self._deadline = time.monotonic() + self._limits.wall_seconds
+        # A child that is gone is noticed when its answer is read.
+        with contextlib.suppress(ConnectionError):
+            self._started().send(self._in_hand[0])
+
+    def _receive(self) -> Result | PageError | UsageError:
+        pipe = self._pipe
+        assert pipe is not None
         try:
-            pipe.send(item)
-            if not pipe.poll(self._limits.wall_seconds):
+            if not pipe.poll(max(0.0, self._deadline - time.monotonic())):
                 self.close()
                 raise _DiedError(
                     ErrorCode.TIME_LIMIT, f"no answer within {self._limits.wall_seconds:g} s of wall time", False
@@ -109,8 +146,6 @@ class Guard(Generic[Item, Result]):
             raise self._post_mortem() from None
         if recycle:
             self.close()
-        if isinstance(outcome, PageError):
-            raise outcome
         return outcome  # type: ignore[no-any-return]
 
     def _started(self) -> Connection:
@@ -181,10 +216,10 @@ def _allow_cpu(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (used + seconds, resource.RLIM_INFINITY))
 
 
-def _outcome(work: Callable[[Item], Result], item: Item) -> Result | PageError:
+def _outcome(work: Callable[[Item], Result], item: Item) -> Result | PageError | UsageError:
     try:
         return work(item)
-    except PageError as error:
+    except (PageError, UsageError) as error:
         return error
     except MemoryError:
         return PageError(ErrorCode.MEMORY_LIMIT, "out of memory")

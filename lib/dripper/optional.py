@@ -6,7 +6,7 @@ from typing import Any
 from dripper.errors import MachineError
 
 
-def load(module: str, needs: str, how: str) -> Any:
+def import_extra(module: str, needs: str, how: str) -> Any:
     """Import a module of an optional package. Raises MachineError where it is not there: who `needs` it, `how` to install it."""
     try:
         return import_module(module)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from dripper import html as html_core
 from dripper.blocks.page import Page
 from dripper.config import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings
-from dripper.cost import estimated_tokens
+from dripper.cost import estimate_tokens
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
 from dripper.labels import Labels, load
@@ -116,7 +116,7 @@ def prepare(
     html: str | bytes,
     content_type: str | None = None,
     profile: str = "dripper",
-    count_tokens: Callable[[str], int] = estimated_tokens,
+    count_tokens: Callable[[str], int] = estimate_tokens,
     keep_source: bool = False,
     limits: ParserLimits = DEFAULT_LIMITS,
 ) -> Prepared:
@@ -271,11 +271,10 @@ class Finisher:
 
     def _written(self, page: Splits, main_ids: list[int]) -> tuple[str, Tree]:
         """Return the main HTML as it leaves, and the tree from which its Markdown is written."""
-        pruned = page.prune(main_ids)
-        if page.profile == "mineru-1.1":
-            return pruned, html_core.rewrite(pruned, self._html, page.base, is_pruned=False)
-        tree = html_core.rewrite(pruned, self._html, page.base)
-        return "".join(tree.parts), tree
+        pruned, is_ours = page.prune(main_ids), html_core.find_profile(page.profile).main_html_scans
+        tree = html_core.rewrite(pruned, self._html, page.base, is_pruned=is_ours)
+        # The main HTML of MinerU's profile is MinerU's, byte for byte.
+        return "".join(tree.parts) if is_ours else pruned, tree
 
     def _markdown_of(self, page: Splits, main_ids: list[int], main_html: str, tree: Tree) -> str:
         markdown = markdown_of(tree, self._markdown) if main_html else ""

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from dripper.blocks.mapping import WRAPPER
+from dripper.blocks.mapping import WRAPPER, without_ids
 from dripper.html import preprocess
 from dripper.markup.scan import scan
 from dripper.markup.tags import HTML_VOID
 from dripper.markup.tree import unescape
-from labelled import pages
+from support.labelled import pages
 
 
 def test_elements_carry_ids_and_runs_get_a_wrapper() -> None:
@@ -36,3 +36,11 @@ def test_the_text_of_each_block_stands_under_its_id(number: int) -> None:
         (element,) = [place for tag, place in places.items() if tag.endswith(f' _item_id="{block.item_id}">')]
         inside = unescape("".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]))
         assert re.sub(r"\s+", "", inside) == re.sub(r"\s+", "", block.text)
+
+
+def test_what_mapping_adds_can_be_taken_out_again() -> None:
+    markup = "<div>run <b>of</b> texts<p>block</p></div>"
+    written = preprocess(markup).mapping_html
+    assert "_item_id" in written
+    assert WRAPPER in written
+    assert markup in without_ids(written)

@@ -4,7 +4,7 @@ import pytest
 
 from dripper.html import Block, preprocess
 from dripper.markup.tree import plain_parts
-from labelled import pages
+from support.labelled import pages
 
 
 def only(html: str) -> Block:

@@ -7,7 +7,7 @@ import pytest
 from dripper.blocks.simplify import CUTOFF
 from dripper.html import Page, preprocess, prune
 from dripper.warc import decode
-from labelled import labelled_pages
+from support.labelled import labelled_pages
 
 TEXTS = {page.id: decode(page.html).text for page in labelled_pages()}
 LONG = f"<p>{'word ' * 300}</p><table><tr><td>{'cell ' * 300}</table>"

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from dripper.eval.__main__ import main
-from eval.pages import write_set
+from support.small_set import write_set
 
 
 @pytest.fixture

@@ -6,18 +6,18 @@ import pytest
 
 from dripper.errors import MachineError
 from dripper.eval.extracting import Limits, as_extractor, extract_set, vote_set
-from dripper.eval.extractors.base import Extractor, Form, Kind, Task
+from dripper.eval.extractors.base import Contender, Form, Standing, Task
 from dripper.eval.extractors.ensembles import Ensemble
-from dripper.eval.progress import Progress
+from dripper.eval.progress import ProgressLog
 from dripper.eval.store import Output, Outputs
-from eval.pages import as_html, broken, fake, half, labelled, perfect
+from support.small_set import as_html, broken, fake, half, labelled, perfect
 
 LIMITS = Limits(cpu_seconds=1, wall_seconds=20)
 TASKS = [Task(page, page.html.decode()) for page in map(labelled, range(3))]
 
 
-def run(folder: Path, extractor: Extractor, tasks: list[Task] = TASKS) -> dict[str, Output]:
-    extract_set(extractor, tasks, "cleaneval-en", folder, LIMITS, Progress(len(tasks)))
+def run(folder: Path, extractor: Contender, tasks: list[Task] = TASKS) -> dict[str, Output]:
+    extract_set(extractor, tasks, "cleaneval-en", folder, LIMITS, ProgressLog(len(tasks)))
     return Outputs(folder, "cleaneval-en", extractor).read()
 
 
@@ -78,7 +78,7 @@ def test_a_page_that_hangs_or_kills_its_process(tmp_path: Path) -> None:
 
 
 def test_missing_package_ends_the_run() -> None:
-    extractor = Extractor("absent", Kind.PEER, "no-such-distribution", lambda: perfect)
+    extractor = Contender("absent", Standing.PEER, "no-such-distribution", lambda: perfect)
     with pytest.raises(MachineError, match="extractor absent needs no-such-distribution: pip install"):
         _ = extractor.version
 

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from dripper.eval import progress as module
-from dripper.eval.progress import Progress
+from dripper.eval.progress import ProgressLog
 
 
 class Clock:
@@ -24,7 +24,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_time_left_goes_by_fresh_pages_alone(clock: Clock) -> None:
-    progress = Progress(200)
+    progress = ProgressLog(200)
     progress.at("trafilatura on dragnet")
     progress.done(100, fresh=False)
     assert str(progress) == "50 % trafilatura on dragnet"
@@ -34,7 +34,7 @@ def test_time_left_goes_by_fresh_pages_alone(clock: Clock) -> None:
 
 
 def test_a_line_every_ten_seconds_and_at_the_end(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
-    progress = Progress(4)
+    progress = ProgressLog(4)
     caplog.handler.setFormatter(logging.Formatter("%(message)s"))
     with caplog.at_level(logging.INFO):
         progress.done()
@@ -48,4 +48,4 @@ def test_a_line_every_ten_seconds_and_at_the_end(clock: Clock, caplog: pytest.Lo
 
 
 def test_nothing_to_do_is_all_done() -> None:
-    assert str(Progress(0)).startswith("100 %")
+    assert str(ProgressLog(0)).startswith("100 %")

@@ -4,13 +4,13 @@ import pytest
 
 from dripper.errors import InputError, MachineError, UsageError
 from dripper.eval.benchmarks.wceb import Reference
-from dripper.eval.extractors.base import Form, Kind
+from dripper.eval.extractors.base import Form, Standing
 from dripper.eval.report.results import means_by, overall, read_scores
 from dripper.eval.report.writer import write_report
-from dripper.eval.run import RunSettings, run
-from dripper.eval.sources import Source
+from dripper.eval.run import RunSettings, run_evaluation
+from dripper.eval.sources import PageSource
 from dripper.eval.store import read_lines
-from eval.pages import as_html, broken, fake, half, labelled, perfect, write_set
+from support.small_set import as_html, broken, fake, half, labelled, perfect, write_set
 
 EXTRACTORS = [
     fake("trafilatura", half),
@@ -18,7 +18,7 @@ EXTRACTORS = [
     fake("justext", half),
     fake("readability-lxml", as_html, form=Form.HTML),
     fake("broken", broken),
-    fake("page", lambda task: task.html, Kind.TEXT, Form.HTML),
+    fake("page", lambda task: task.html, Standing.TEXT, Form.HTML),
 ]
 
 
@@ -32,14 +32,14 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> RunSettings:
     folder = tmp_path_factory.mktemp("run")
     write_set(folder / "data", "cleaneval-en", range(12))
     write_set(folder / "data", "wcxb-dev", range(20, 25))
-    source = Source(folder / "data")
+    source = PageSource(folder / "data")
     return RunSettings(source, folder / "run", ["cleaneval-en", "wcxb-dev"], EXTRACTORS, reference=reference())
 
 
 def test_a_whole_run_twice_and_its_report(settings: RunSettings) -> None:
-    jobs = run(settings)
+    jobs = run_evaluation(settings)
     before = [job.path.read_bytes() for job in jobs]
-    assert [job.path.read_bytes() for job in run(settings)] == before
+    assert [job.path.read_bytes() for job in run_evaluation(settings)] == before
 
     frame = read_scores(jobs)
     names = [one.name for one in settings.everyone()]
@@ -60,7 +60,7 @@ def test_a_whole_run_twice_and_its_report(settings: RunSettings) -> None:
 
 
 def test_overall_lines(settings: RunSettings) -> None:
-    frame = read_scores(run(settings))
+    frame = read_scores(run_evaluation(settings))
     lines = overall(frame, settings.everyone(), "trafilatura", draws=50)
     best = lines[0]
     assert (best.extractor.name, best.macro.value, best.pages, best.empty) == ("goose3", 1, 17, 0)
@@ -77,18 +77,18 @@ def test_one_more_extractor_is_scored_beside_the_others(settings: RunSettings) -
     more = RunSettings(
         settings.source, settings.folder, ["wcxb-dev"], [*EXTRACTORS, fake("second", perfect)], reference=reference()
     )
-    frame = read_scores(run(more))
+    frame = read_scores(run_evaluation(more))
     assert frame.loc[frame["extractor"] == "second", "rouge5_words_f1"].mean() == 1
 
 
 def test_wceb_truth_is_scored_where_wceb_has_the_page(settings: RunSettings) -> None:
-    rows = list(read_lines(run(settings)[0].path))
+    rows = list(read_lines(run_evaluation(settings)[0].path))
     assert {row["id"] for row in rows if row["is_wceb"]} == {str(number) for number in range(6)}
     assert all(("wceb_f1" in row["scores"]["goose3"]) == row["is_wceb"] for row in rows)
 
 
 def test_a_run_that_is_not_finished_has_no_results(settings: RunSettings, tmp_path: Path) -> None:
-    jobs = run(settings)
+    jobs = run_evaluation(settings)
     jobs[0].path.rename(tmp_path / "aside")
     with pytest.raises(InputError, match="lacks 12 pages: run the evaluation to its end first"):
         read_scores(jobs)
@@ -97,16 +97,16 @@ def test_a_run_that_is_not_finished_has_no_results(settings: RunSettings, tmp_pa
 
 def test_wrong_settings_end_before_anything_runs(settings: RunSettings, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="unknown metric 'bleu'; there are: rouge5_words"):
-        run(RunSettings(settings.source, tmp_path, ["wcxb-dev"], EXTRACTORS, metrics=["bleu"]))
+        run_evaluation(RunSettings(settings.source, tmp_path, ["wcxb-dev"], EXTRACTORS, metrics=["bleu"]))
     with pytest.raises(InputError, match="no data set 'absent'"):
-        run(RunSettings(settings.source, tmp_path, ["absent"], EXTRACTORS))
+        run_evaluation(RunSettings(settings.source, tmp_path, ["absent"], EXTRACTORS))
     assert not list(tmp_path.iterdir())
 
 
 def test_scoring_that_dies_is_said(settings: RunSettings, tmp_path: Path) -> None:
     (tmp_path / "scores").write_text("a file where a folder should be")
     with pytest.raises(MachineError, match="the process that computes scores ended with code 1"):
-        run(RunSettings(settings.source, tmp_path, ["wcxb-dev"], EXTRACTORS[:1]))
+        run_evaluation(RunSettings(settings.source, tmp_path, ["wcxb-dev"], EXTRACTORS[:1]))
 
 
 def test_fixture_pages_hold_their_truth() -> None:

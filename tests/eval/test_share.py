@@ -7,10 +7,10 @@ import pytest
 
 from dripper.errors import InputError
 from dripper.eval.report.results import read_scores
-from dripper.eval.run import RunSettings, run, scoring_of
+from dripper.eval.run import RunSettings, run_evaluation, scoring_of
 from dripper.eval.share import Share, keep_lines, metric_rows, share_lines, shares
-from dripper.eval.sources import Source
-from eval.pages import broken, fake, half, perfect, write_set
+from dripper.eval.sources import PageSource
+from support.small_set import broken, fake, half, perfect, write_set
 
 EXTRACTORS = [fake("trafilatura", half), fake("goose3", perfect), fake("broken", broken)]
 
@@ -23,7 +23,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def settings(data: Path, folder: Path) -> RunSettings:
-    return RunSettings(Source(data), folder, ["cleaneval-en"], EXTRACTORS)
+    return RunSettings(PageSource(data), folder, ["cleaneval-en"], EXTRACTORS)
 
 
 def test_every_page_is_in_one_share(data: Path, tmp_path: Path) -> None:
@@ -35,12 +35,12 @@ def test_every_page_is_in_one_share(data: Path, tmp_path: Path) -> None:
 
 def test_shares_of_a_missing_set_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no data set 'dragnet'"):
-        shares(RunSettings(Source(tmp_path), tmp_path, ["dragnet"], EXTRACTORS))
+        shares(RunSettings(PageSource(tmp_path), tmp_path, ["dragnet"], EXTRACTORS))
 
 
 def test_joined_they_are_a_run_on_one_machine(data: Path, tmp_path: Path) -> None:
     here, there = settings(data, tmp_path / "here"), settings(data, tmp_path / "there")
-    run(here)
+    run_evaluation(here)
     lines = [line for share in shares(there) for line in share_lines(there, share)]
     keep_lines(there, lines)
     ours, theirs = (read_scores([scoring_of(one, "cleaneval-en")]) for one in (here, there))

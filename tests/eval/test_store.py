@@ -5,7 +5,7 @@ import pytest
 
 from dripper.datasets import LabelledPage
 from dripper.eval.store import Output, Outputs, decode_page, page_digest, read_lines, read_outputs, write_lines
-from eval.pages import fake, labelled, perfect
+from support.small_set import fake, labelled, perfect
 
 OUTPUT = Output("1", "abc", "text \ud800 with\u2028odd\x85characters\n", 1.5, "internal", "why")
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dripper.html import PROFILES, UnknownItemError, preprocess, preprocess_utf8, prune
 from dripper.warc import decode, to_utf8
-from labelled import labelled_pages
+from support.labelled import labelled_pages
 
 PAGE = """<title>T</title><body>lead <b>x</b><nav>n1 <a href=/>n2</a></nav><p>one<br>two<ul><li>a<li>b<li>c</ul>
 <div><a href=x>l<div>z</div></a>t<img data-src=/a.png></div><table><tr><td><p>a</p><td><td><p>c</table>tail"""

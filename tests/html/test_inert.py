@@ -13,7 +13,7 @@ from dripper.markup.addresses import Base
 from dripper.markup.document import parse_document
 from dripper.markup.inert import inert_address
 from dripper.markup.tree import Tree
-from labelled import pages
+from support.labelled import pages
 
 VECTORS = [
     re.sub(r"\\(x0[0-9a-c]|t|r)", lambda code: code.group().encode().decode("unicode_escape"), vector)

@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 from dripper.html import preprocess, prune
 from dripper.markup.tree import plain_parts
 from dripper.warc import decode
-from labelled import labelled_pages
+from support.labelled import labelled_pages
 
 TEXTS = [decode(page.html, page.content_type).text for page in labelled_pages()]
 PIECES = """<p> </p> <div> </div> <b> </b> <a href=x> </a> <br> <ul> <ol> <li> </li> </ul> <dl> <dt> <dd> </dl> <table>

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dripper.html import Page, preprocess, restore
 from dripper.warc import decode
-from labelled import labelled_pages
+from support.labelled import labelled_pages
 
 
 def assert_same(again: Page, page: Page) -> None:

@@ -9,9 +9,9 @@ import pytest
 
 from dripper.eval.run import RunSettings, scoring_of
 from dripper.eval.share import Share, keep_lines, metric_rows, share_lines, shares
-from dripper.eval.sources import Source
+from dripper.eval.sources import PageSource
 from dripper.eval.store import read_lines
-from eval.pages import fake, half, perfect, write_set
+from support.small_set import fake, half, perfect, write_set
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 def settings(folder: Path) -> RunSettings:
     write_set(folder / "data", "dragnet", range(30))
     extractors = [fake("trafilatura", half), fake("goose3", perfect), fake("justext", half)]
-    return RunSettings(Source(folder / "data"), folder / "run", ["dragnet"], extractors, metrics=["rouge5_words"])
+    return RunSettings(PageSource(folder / "data"), folder / "run", ["dragnet"], extractors, metrics=["rouge5_words"])
 
 
 def test_shares_hold_every_page_once(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from pyspark.sql import SparkSession
 from dripper.config import Settings
 from dripper.spark.run import run
 from dripper.spark.tables import Tables
-from job_mains import job
-from warcs import pages, write_warc
+from support.job_mains import job
+from support.warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from warcs import pages, write_warc
+from support.warcs import pages, write_warc
 
 ROOT = Path(__file__).parents[2]
 JOB = [sys.executable, str(ROOT / "jobs" / "run.py"), "--conf", str(ROOT / "conf" / "local.yml")]
@@ -148,7 +148,7 @@ def test_spark_submit_as_on_emr(four_files: Path, tmp_path: Path) -> None:
     environment["SPARK_SUBMIT_FLAGS"] = " ".join(flags)
     environment["SPARK_SUBMIT"] = str(Path(sys.executable).parent / "spark-submit")
     told = subprocess.run(
-        ["sh", str(ROOT / "conf/emr/submit.sh"), "--warcs", str(four_files), "--output", str(tmp_path / "out")],
+        [str(ROOT / "conf/emr/submit.sh"), "--warcs", str(four_files), "--output", str(tmp_path / "out")],
         capture_output=True,
         text=True,
         timeout=600,

@@ -4,8 +4,8 @@ import numpy as np
 
 from dripper.html import preprocess
 from dripper.labels.baselines import AllLabeler, TrafilaturaLabeler
-from flood import ARTICLE, main_text
-from labelled import pages
+from support.flood import ARTICLE, main_text
+from support.labelled import pages
 
 
 def test_all_is_all() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dripper.html import preprocess
 from dripper.labels import Fallback, fall_back, load
-from flood import ARTICLE, main_text
+from support.flood import ARTICLE, main_text
 
 CPU = load("cpu")
 

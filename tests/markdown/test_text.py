@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dripper.html import to_text
-from labelled import pages
+from support.labelled import pages
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dripper.html import preprocess
 from dripper.markup.document import parse_document
 from dripper.markup.hints import MAX_JSON_CHARS, Hints, hints_of
-from labelled import pages
+from support.labelled import pages
 
 
 def hints(html: str) -> Hints:

@@ -6,7 +6,7 @@ from dripper.errors import ErrorCode, PageError
 from dripper.markup import limits
 from dripper.markup.limits import DEFAULT_LIMITS, ParserLimits, refuse_costly
 from dripper.warc import to_utf8
-from labelled import labelled_pages
+from support.labelled import labelled_pages
 
 MAX_ATTRIBUTES, MAX_OPTIONS = DEFAULT_LIMITS.attributes, DEFAULT_LIMITS.options
 

@@ -11,7 +11,7 @@ from dripper.markup import scan as module
 from dripper.markup.scan import TOKEN, StartTag, find_elements, scan, split
 from dripper.markup.tags import HTML_VOID
 from dripper.markup.tree import attributes, escape, escape_attribute, unescape
-from in_c import in_each_language, needs_c
+from support.in_c import in_each_language, needs_c
 
 MARKUP = '<html><body><div class="a">x<br>y<!-- c > d --><p>z</p></div>w</body></html>'
 

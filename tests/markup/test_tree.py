@@ -10,7 +10,7 @@ from lxml import etree
 from dripper.markup.scan import scan
 from dripper.markup.tags import HTML_VOID
 from dripper.markup.tree import Tree, attribute, attributes, cut_parts, escape, escape_attribute, unescape
-from labelled import pages
+from support.labelled import pages
 
 MARKUP = '<html><body class="b">a<p id="1">x<br>y<i>z</i></p>t<ul><li>m</li><li>n</li></ul>e</body></html>'
 

@@ -9,7 +9,7 @@ from dripper.datasets import read_pages
 from dripper.errors import ErrorCode, PageError
 from dripper.html import preprocess
 from dripper.warc import decode
-from html_vectors import DIFFERENT, load
+from support.html_vectors import DIFFERENT, load
 
 
 @pytest.mark.parametrize("vector", load("simplify_vectors"), ids=lambda vector: vector["id"])

@@ -7,7 +7,7 @@ import pytest
 
 from dripper.html import preprocess, prune
 from dripper.mineru.prune import prune_exactly
-from html_vectors import PRUNE_DIFFERENT, load
+from support.html_vectors import PRUNE_DIFFERENT, load
 
 
 @pytest.mark.parametrize("vector", load("prune_vectors"), ids=lambda vector: vector["id"])

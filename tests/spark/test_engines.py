@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from dripper.config import StageSettings
 from dripper.errors import SettingsError
 from dripper.spark.engines import engine_profile, gives_profiles, n_engines, own_workers
-from warcs import pages, write_warc
+from support.warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark
 
@@ -64,7 +64,7 @@ def test_only_the_stage_label_runs_on_executors_with_gpus(tmp_path: Path, python
     archive = write_warc(tmp_path / "a.warc", pages(1, 4))
     path = os.pathsep.join([str(TESTS.parent / "lib"), str(TESTS), os.environ.get("PYTHONPATH", "")])
     told = subprocess.run(
-        [python, str(TESTS / "gpu_job.py"), str(archive), str(tmp_path / "out"), str(script)],
+        [python, str(TESTS / "support" / "gpu_job.py"), str(archive), str(tmp_path / "out"), str(script)],
         capture_output=True,
         text=True,
         check=False,

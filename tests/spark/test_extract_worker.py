@@ -13,7 +13,7 @@ from dripper.spark.extract_worker import extractions_mapper, labels_of
 from dripper.spark.schemas import EXTRACTIONS
 from dripper.stages import Prepared, prepare
 from dripper.warc import Record
-from warcs import page
+from support.warcs import page
 
 SCHEMA = to_arrow_schema(StructType([StructField(field.name, field.dataType) for field in EXTRACTIONS]))
 NO_LABELS = dict.fromkeys(("main", "label_confidence", "windows", "labeler", "labeler_version", "label_error"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from killing import Job, assert_nothing_stays, assert_the_next_run_ends_it
+from support.killing import Job, assert_nothing_stays, assert_the_next_run_ends_it
 
 pytestmark = pytest.mark.spark
 

@@ -25,7 +25,7 @@ from dripper.spark.label_worker import (
     load_labeler,
 )
 from dripper.spark.schemas import LABELS
-from stage_labelers import DeadLabeler, DyingLabeler, HashLabeler, PoisonedLabeler, load_dead, load_hash
+from support.stage_labelers import DeadLabeler, DyingLabeler, HashLabeler, PoisonedLabeler, load_dead, load_hash
 
 SCHEMA = to_arrow_schema(StructType([StructField(field.name, field.dataType) for field in LABELS]))
 

@@ -10,10 +10,10 @@ from dripper.labels.base import SimplifiedPage
 from dripper.spark.report import summary
 from dripper.spark.run import run
 from dripper.spark.tables import Tables
-from killing import Job, assert_nothing_stays, assert_the_next_run_ends_it
-from labelled import pages as split_pages
-from tiny_lm import make_checkpoint
-from warcs import pages, write_warc
+from support.killing import Job, assert_nothing_stays, assert_the_next_run_ends_it
+from support.labelled import pages as split_pages
+from support.tiny_lm import make_checkpoint
+from support.warcs import pages, write_warc
 
 pytestmark = [pytest.mark.spark, pytest.mark.vllm]
 

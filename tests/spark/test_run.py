@@ -11,7 +11,7 @@ from dripper.spark.outcome import Outcome
 from dripper.spark.report import show, summary
 from dripper.spark.run import run
 from dripper.spark.tables import Tables
-from warcs import page, pages, write_warc
+from support.warcs import page, pages, write_warc
 
 pytestmark = pytest.mark.spark
 

@@ -13,7 +13,7 @@ from dripper.config import Settings, load
 from dripper.errors import InputError
 from dripper.spark.run import run
 from dripper.spark.tables import Tables
-from warcs import pages, write_warc
+from support.warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from dripper.config import load
 from dripper.spark.plan import Batch, Plan, PlannedFile
 from dripper.spark.sample import planned_files, take_sample
-from warcs import pages, write_warc
+from support.warcs import pages, write_warc
 
 
 def planned(*files: Path) -> list[PlannedFile]:

@@ -16,8 +16,8 @@ from dripper.spark.schemas import TABLES
 from dripper.spark.staged import STAGES
 from dripper.spark.tables import Tables
 from dripper.warc import read_records
-from stage_labelers import HashLabeler, load_dead, load_hash, load_poisoned, load_writing
-from warcs import pages, write_warc
+from support.stage_labelers import HashLabeler, load_dead, load_hash, load_poisoned, load_writing
+from support.warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark
 

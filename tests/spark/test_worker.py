@@ -16,7 +16,7 @@ from dripper.errors import ErrorCode
 from dripper.spark import worker
 from dripper.spark.schemas import EXTRACTIONS
 from dripper.warc import FileReport, Record
-from warcs import pages, write_warc
+from support.warcs import pages, write_warc
 
 SCHEMA = to_arrow_schema(
     StructType([*(StructField(f.name, f.dataType) for f in EXTRACTIONS), StructField(worker.REPORT, StringType())])

@@ -12,7 +12,7 @@ from dripper.labels.words import words_of
 from dripper.train.antique import Antiquary, antique
 from dripper.train.comments import MARK
 from dripper.train.examples import example_of
-from labelled import labelled_pages, pages
+from support.labelled import labelled_pages, pages
 
 NEW = frozenset(
     {"article", "aside", "footer", "header", "main", "nav", "section", "figure", "time", "strong", "button"}

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dripper.train.batches import PAGES_PER_BATCH, WINDOW_SHARE, grouped, pack, training_batches
+from dripper.train.batches import PAGES_PER_BATCH, WINDOW_SHARE, group_examples, pack, training_batches
 from dripper.train.examples import Example
 from dripper.train.recipe import Shares
-from train.made import made_example
+from support.made_examples import made_example
 
 SIZE = 1000
 
@@ -42,12 +42,12 @@ def test_too_much_for_one_batch_is_refused() -> None:
 
 def test_groups_hold_every_page_once_in_order_and_fit() -> None:
     examples = [made_example(number, 1 + number * 37 % 900) for number in range(150)]
-    groups = list(grouped(examples, SIZE))
+    groups = list(group_examples(examples, SIZE))
     assert [example for group in groups for example in group] == examples
     for group in groups:
         pack(group, SIZE)
-    assert max(len(group) for group in grouped([made_example(1, 1)] * 100, SIZE)) == PAGES_PER_BATCH
-    assert list(grouped([], SIZE)) == []
+    assert max(len(group) for group in group_examples([made_example(1, 1)] * 100, SIZE)) == PAGES_PER_BATCH
+    assert list(group_examples([], SIZE)) == []
 
 
 def test_an_epoch_has_every_page_once_in_an_order_of_its_own() -> None:

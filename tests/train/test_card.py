@@ -10,7 +10,7 @@ from dripper.train.examples import Example
 from dripper.train.recipe import Recipe, Shares
 from dripper.train.switch_scores import SwitchScore
 from dripper.train.validate import Calibration
-from train.made import made_example
+from support.made_examples import made_example
 
 
 def named(number: int, data_set: str, page_type: str) -> Example:

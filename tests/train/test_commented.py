@@ -6,7 +6,7 @@ import pytest
 from dripper.html import preprocess
 from dripper.train.commented import Commenter
 from dripper.train.examples import Example, example_of, read_examples
-from labelled import labelled_pages, pages
+from support.labelled import labelled_pages, pages
 
 
 def commenter(seed: int = 0) -> Commenter:
@@ -20,7 +20,7 @@ def pairs() -> list[tuple[Example, Example]]:
     both = []
     for page, labelled in zip(pages(), labelled_pages(), strict=True):
         example = example_of(page, labelled)
-        made = commenter(len(both)).commented(page, example)
+        made = commenter(len(both)).add_comments(page, example)
         if made is not None:
             both.append((example, made))
     return both
@@ -50,7 +50,7 @@ def test_the_rest_of_the_page_keeps_its_blocks(pairs: list[tuple[Example, Exampl
 def test_without_lines_there_are_no_comments() -> None:
     page, labelled = pages()[0], labelled_pages()[0]
     silent = Commenter(np.random.default_rng(0))
-    assert silent.commented(page, example_of(page, labelled)) is None
+    assert silent.add_comments(page, example_of(page, labelled)) is None
     assert silent(page, example_of(page, labelled), "A line that is long enough to be remembered.") is None
     assert silent.lines[False] == ["A line that is long enough to be remembered."]
 
@@ -69,7 +69,7 @@ def test_a_page_that_is_text_alone_gets_them_at_the_end() -> None:
     page = preprocess("<body>Nothing but this one text, which is main.</body>")
     example = example_of(page, labelled)
     example.matched[:] = example.words
-    made = commenter().commented(page, Example(**{**_fields(example), "page_type": ""}))
+    made = commenter().add_comments(page, Example(**{**_fields(example), "page_type": ""}))
     assert made is not None
     assert not made.comments[0]
     assert made.comments[1:].all()

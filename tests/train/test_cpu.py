@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labelled import FOLDER, labelled_pages, pages
+from support.labelled import FOLDER, labelled_pages, pages
 
 pytest.importorskip("jax", reason="needs the extra [train]")
 

@@ -8,7 +8,7 @@ import pytest
 from dripper.html import preprocess
 from dripper.train.crowded import KINDS, Crowder
 from dripper.train.examples import Example, example_of
-from labelled import labelled_pages, pages
+from support.labelled import labelled_pages, pages
 
 
 def all_examples() -> list[Example]:
@@ -28,7 +28,7 @@ def pairs(crowder: Crowder) -> list[tuple[Example, Example]]:
     both = []
     for _ in range(4):
         for page, example in zip(pages(), all_examples(), strict=True):
-            made = crowder.crowded(page, example)
+            made = crowder.crowd(page, example)
             if made is not None:
                 both.append((example, made))
     return both
@@ -73,7 +73,7 @@ def test_the_same_draw_gives_the_same_pages() -> None:
 
 def test_without_sections_nothing_is_made() -> None:
     page, example = pages()[0], all_examples()[0]
-    assert Crowder(np.random.default_rng(0)).crowded(page, example) is None
+    assert Crowder(np.random.default_rng(0)).crowd(page, example) is None
 
 
 def test_sections_of_an_article_hold_nothing_of_its_truth() -> None:

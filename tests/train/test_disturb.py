@@ -8,10 +8,10 @@ import pytest
 from dripper.labels.cpu.features.page_features import KIND_NAMES, NAMES
 from dripper.labels.cpu.labeler import FEATURE_LIMIT
 from dripper.labels.cpu.weights import load_weights
-from dripper.train.batches import Batch, pack
-from dripper.train.disturb import Blanks, blanks_of, disturbed
+from dripper.train.batches import TrainingBatch, pack
+from dripper.train.disturb import Blanks, blanks_of, disturb
 from dripper.train.recipe import Recipe
-from train.made import made_example
+from support.made_examples import made_example
 
 STILL = Recipe(noise=0.0, feature_drop=0.0, name_drop=0.0, metadata_drop=0.0)
 OF_NAMES = np.array([name.startswith(("named_", "near_")) for name in NAMES])
@@ -19,13 +19,13 @@ OF_METADATA = np.array([name in ("in_description", "in_json_ld", *KIND_NAMES) fo
 BLANKS = Blanks(np.where(OF_NAMES, -0.5, np.nan), np.where(OF_METADATA, -0.25, np.nan))
 
 
-def batch() -> Batch:
+def batch() -> TrainingBatch:
     return pack([made_example(number, 40) for number in range(30)], 1300)
 
 
 def changed(recipe: Recipe) -> tuple[np.ndarray, np.ndarray]:
     before = batch()
-    after = disturbed(before, BLANKS, recipe, np.random.default_rng(0))
+    after = disturb(before, BLANKS, recipe, np.random.default_rng(0))
     assert after.words is before.words
     assert after.blocks.features.dtype == np.float32
     own = before.page < 30

@@ -1,7 +1,7 @@
 """Where something can be put into a page's tree, and how it is found again."""
 
 from dripper.html import Page, preprocess, restore
-from dripper.train.edits import blocks_marked, elements_around, is_unspaced, place_after, place_before
+from dripper.train.edits import elements_around, find_marked_blocks, is_unspaced, place_after, place_before
 
 LIST = "<body><main><section><ul><li><p>one</p><li><p>two</p></ul><p>three</p></section></main></body>"
 
@@ -39,7 +39,7 @@ def test_blocks_below_every_marked_element_are_found() -> None:
     page = preprocess(
         "<body><p>a</p><div data-made=x><p>b</p><p>c</p></div><p>d</p><div data-made=x><p>e</p></div></body>"
     )
-    marked = blocks_marked(restore(page.mapping_html), ' data-made="x"')
+    marked = find_marked_blocks(restore(page.mapping_html), ' data-made="x"')
     assert marked.tolist() == [False, True, True, False, True]
 
 

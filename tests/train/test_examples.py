@@ -9,7 +9,7 @@ from dripper.html import preprocess
 from dripper.labels.cpu.features.page_features import NAMES
 from dripper.labels.words import words_of
 from dripper.train.examples import Example, example_from, read_examples
-from labelled import labelled_pages
+from support.labelled import labelled_pages
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from train.made import made_example
+from support.made_examples import made_example
 
 pytest.importorskip("jax", reason="needs the extra [train]")
 

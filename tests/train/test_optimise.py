@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from train.made import made_example
+from support.made_examples import made_example
 
 pytest.importorskip("jax", reason="needs the extra [train]")
 
@@ -39,8 +39,8 @@ NOTHING = Blanks(np.full(len(NAMES), np.nan), np.full(len(NAMES), np.nan))
 def accuracy(weights: dict[str, np.ndarray]) -> float:
     right = []
     for example in (made_example(number) for number in range(100, 110)):
-        do = operations(example.blocks.starts, example.blocks.ends)
-        logits = forward(exact_weights(weights, RECIPE.shape), RECIPE.shape, snap(example.blocks.features.copy()), do)
+        ops = operations(example.blocks.starts, example.blocks.ends)
+        logits = forward(exact_weights(weights, RECIPE.shape), RECIPE.shape, snap(example.blocks.features.copy()), ops)
         right.append((logits > 0) == example.main)
     return float(np.concatenate(right).mean())
 

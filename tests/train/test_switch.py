@@ -7,12 +7,12 @@ import pytest
 
 from dripper.labels.cpu.conventions import AS_LEARNED, Conventions
 from dripper.labels.cpu.features.page_features import NAMES
-from dripper.labels.cpu.labeler import given, probability_of_main, score_blocks
+from dripper.labels.cpu.labeler import normalize_page, probability_of_main, score_blocks
 from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, weight_shapes
 from dripper.labels.cpu.weights import Weights
 from dripper.train.examples import Example
 from dripper.train.switch import NOWHERE, with_switch
-from train.made import made_example
+from support.made_examples import made_example
 
 SHAPE = Shape((1,), (0,))
 
@@ -40,7 +40,7 @@ def test_comments_and_titles_are_found_on_other_pages(network: Weights) -> None:
     trained = with_switch(network, [page(number) for number in range(30)], 1.0)
     for number in range(100, 110):
         other = page(number)
-        _, parts = score_blocks(trained, given(trained, other.blocks), switch=True)
+        _, parts = score_blocks(trained, normalize_page(trained, other.blocks), switch=True)
         assert ((parts[:, 0] > 0) == other.commented.comments).mean() > 0.95
         assert int(np.argmax(parts[:, 1])) == 3
 
@@ -51,9 +51,10 @@ def test_the_network_stays_and_the_switch_is_on_the_grid(network: Weights) -> No
     assert np.array_equal(trained.matrices["switch"] * WEIGHT_STEPS, np.rint(trained.matrices["switch"] * WEIGHT_STEPS))
     blocks = page(7).blocks
     assert np.array_equal(
-        score_blocks(trained, given(trained, blocks))[0], score_blocks(network, given(network, blocks))[0]
+        score_blocks(trained, normalize_page(trained, blocks))[0],
+        score_blocks(network, normalize_page(network, blocks))[0],
     )
-    assert not score_blocks(trained, given(trained, blocks))[1].any(), "not asked for"
+    assert not score_blocks(trained, normalize_page(trained, blocks))[1].any(), "not asked for"
 
 
 def test_posts_of_a_forum_are_no_comments(network: Weights) -> None:
@@ -66,7 +67,7 @@ def test_posts_of_a_forum_are_no_comments(network: Weights) -> None:
         return replace(post, blocks=post.blocks._replace(features=features), page_type="forum", variants={})
 
     trained = with_switch(network, [*map(page, range(30)), *map(forum, range(30, 60))], 1.0)
-    _, parts = score_blocks(trained, given(trained, forum(100).blocks), switch=True)
+    _, parts = score_blocks(trained, normalize_page(trained, forum(100).blocks), switch=True)
     assert (parts[20:26, 0] < 0).all()
 
 

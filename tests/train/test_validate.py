@@ -8,7 +8,7 @@ import pytest
 from dripper.labels.cpu.decode import decide, probabilities
 from dripper.train.examples import Example
 from dripper.train.validate import Calibration, calibrate, calibration_error, mean_by, page_scores, reliability
-from train.made import made_example
+from support.made_examples import made_example
 
 EXAMPLES = [made_example(number) for number in range(12)]
 PERFECT = [np.where(example.main, 8.0, -8.0)[None] for example in EXAMPLES]

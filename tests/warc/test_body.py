@@ -10,10 +10,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archives import page
 from dripper.errors import ErrorCode, PageError
 from dripper.warc.body import decode_body
-from dripper.warc.codecs import GZIP_MAGIC
+from dripper.warc.compression import GZIP_MAGIC
+from support.archives import page
 
 LIMIT = 1 << 20
 PAGE = page(1, 3000)

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from archives import STORAGES, Built, Bytes, arc, http, page, store, warc
 from dripper.warc.frames import Frame, FrameReader, Gap
 from dripper.warc.members import Members
+from support.archives import STORAGES, Built, Bytes, arc, http, page, store, warc
 
 HOLD = 1 << 25
 

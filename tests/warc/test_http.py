@@ -6,9 +6,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from archives import http, page, store, warc
 from dripper.errors import FileErrorKind
 from dripper.warc import ReadSettings, S3Settings, expand, read_records
+from support.archives import http, page, store, warc
 
 N_PAGES = 30
 ARCHIVE = store([warc(f"http://e.org/{i}", http(page(i, 20_000))) for i in range(N_PAGES)], "gzip").data

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dripper.warc import read_records
 from dripper.warc.expand import expand
 from dripper.warc.identity import canonical_address, reading_path
-from warcs import pages, write_warc
+from support.warcs import pages, write_warc
 
 CRAWL = "s3://commoncrawl/crawl-data/CC-MAIN-2026-10/x.warc.gz"
 SIGNED = "https://bucket.s3.eu-west-1.amazonaws.com/a/x.warc.gz?X-Amz-Signature=ab&X-Amz-Date=1&versionId=3"

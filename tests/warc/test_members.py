@@ -7,9 +7,9 @@ import lz4.frame
 import pytest
 import zstandard
 
-from archives import Bytes, http, page, warc
 from dripper.warc.frames import Frame, FrameReader
 from dripper.warc.members import READ_BYTES, Members, Piece
+from support.archives import Bytes, http, page, warc
 
 RECORDS = [warc(f"http://e.org/{i}", http(page(i, 2000))) for i in range(4)]
 WHOLE = b"".join(RECORDS)

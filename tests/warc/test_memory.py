@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from archives import http, page, warc
+from support.archives import http, page, warc
 
 MEGABYTE = 1 << 20
 

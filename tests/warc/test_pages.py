@@ -2,13 +2,13 @@
 
 import pytest
 
-from archives import Bytes, http, page, warc
 from dripper.errors import ErrorCode
 from dripper.warc import ReadSettings, Record
 from dripper.warc.frames import Frame, FrameReader
 from dripper.warc.members import Members
 from dripper.warc.pages import page_id, to_record
 from dripper.warc.record import SKIP_REASONS
+from support.archives import Bytes, http, page, warc
 
 PAGE = page(1)
 

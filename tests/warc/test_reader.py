@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from archives import arc, http, page, store, warc
 from dripper.errors import ErrorCode
 from dripper.warc import FileReport, ReadSettings, Record, read_records
 from dripper.warc.pages import page_id
 from dripper.warc.record import FLAGS, MAX_PROBLEMS, SKIP_REASONS
+from support.archives import arc, http, page, store, warc
 
 FAULTS = Path(__file__).parents[1] / "data" / "warc"
 

@@ -13,10 +13,10 @@ import pytest
 from botocore.exceptions import ClientError
 from moto.server import ThreadedMotoServer
 
-from archives import http, page, store, warc
 from dripper.errors import FileErrorKind, InputError
 from dripper.warc import ReadSettings, S3Settings, expand, read_records
 from dripper.warc.s3 import S3Object, explain
+from support.archives import http, page, store, warc
 
 N_PAGES = 40
 ARCHIVE = store([warc(f"http://e.org/{i}", http(page(i, 20_000))) for i in range(N_PAGES)], "gzip").data

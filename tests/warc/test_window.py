@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from archives import Bytes, http, page, warc
 from dripper.warc.members import Members
 from dripper.warc.starts import START_BYTES, find_start
 from dripper.warc.window import Window
+from support.archives import Bytes, http, page, warc
 
 RECORDS = [warc(f"http://e.org/{i}", http(page(i, 900_000))) for i in range(8)]
 STORED = {"plain": b"".join(RECORDS), "gzip": b"".join(gzip.compress(record, 1) for record in RECORDS)}

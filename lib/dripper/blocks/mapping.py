@@ -1,5 +1,6 @@
 """Mapping HTML: the page with `_item_id` on every block, from which the main HTML is cut (Dripper paper 3.2, A.10)."""
 
+import re
 from collections.abc import Sequence
 
 from dripper.blocks.numbering import Block
@@ -8,6 +9,9 @@ from dripper.markup.tree import Tree
 
 WRAPPER = "cc-alg-uc-text"
 """The element put around a run (a block that is no element by itself); the name is MinerU-HTML's."""
+
+_WRAPPER_TAG = re.compile(rf'<{WRAPPER} _item_id="\d+"[^>]*>|</{WRAPPER}>')
+_ITEM_ID = re.compile(r'(?: cc-block-type="true")? _item_id="\d+"(?=[^<>]*>)| cc-block-type="true"(?=[^<>]*>)')
 
 
 def mapping(tree: Tree, blocks: Sequence[Block]) -> str:
@@ -20,3 +24,12 @@ def mapping(tree: Tree, blocks: Sequence[Block]) -> str:
         else:
             parts[first] = with_id(parts[first], item_id)
     return "".join(parts)
+
+
+def without_ids(mapping_html: str) -> str:
+    """Return the page's markup again, without what :func:`mapping` put into it.
+
+    >>> without_ids('<p _item_id="1">one</p>')
+    '<p>one</p>'
+    """
+    return _ITEM_ID.sub("", _WRAPPER_TAG.sub("", mapping_html))

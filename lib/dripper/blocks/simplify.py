@@ -45,10 +45,10 @@ def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int
             parts[first] = parts[first].lstrip()
         if len(text) > cutoff:
             truncate(tree, parts, first, last, cutoff, table_cutoff)
-    return HEAD + written(tree, parts, ShortTags(tree.names), blocks) + TAIL
+    return HEAD + write_simplified(tree, parts, ShortTags(tree.names), blocks) + TAIL
 
 
-def written(tree: Tree, parts: list[str], short: "ShortTags", blocks: Iterable[Block]) -> str:
+def write_simplified(tree: Tree, parts: list[str], short: "ShortTags", blocks: Iterable[Block]) -> str:
     """Return the simplified markup of the blocks, tags short and white space collapsed; `parts` are the tree's with all
     cuts made, so that no tag is shortened in vain: nine of ten, where a block is a list of 10,000 items.
     """

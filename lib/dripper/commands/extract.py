@@ -1,42 +1,85 @@
-"""`dripper extract`: the main content of one page."""
+"""`dripper extract`: the main content of one page, or of many into a file."""
 
 import argparse
-import dataclasses
-import json
+import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from dripper import flags
+from dripper.commands import formats
 from dripper.commands.terminal import Parsers, write
-from dripper.errors import InputError
+from dripper.config import Settings
+from dripper.errors import InputError, UsageError
 from dripper.extraction import shared_extractor
+from dripper.local import Outcome, extract_files
+
+_USAGE = """One page is printed. Many pages become the rows of a file:
+  dripper extract page.html
+  dripper extract crawl/ 'saved/*.html' @list.txt x.warc.gz --out pages.jsonl
+
+Run again, the same command goes on where it stopped, and does only what is missing.
+Exit code 0: done; 1: the one page has no extraction; 2: wrong usage; 3: work is left, the last lines say what."""
 
 
 def add(commands: Parsers) -> None:
     """Declare the command."""
-    extract = commands.add_parser("extract", help="print the main content of one page")
-    extract.add_argument("page", help="an HTML file, gzipped or not; - reads standard input")
+    extract = commands.add_parser(
+        "extract",
+        help="print the main content of one page, or write that of many into a file",
+        description=_USAGE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    extract.add_argument(
+        "pages",
+        nargs="+",
+        metavar="PAGE",
+        help="an HTML file, gzipped or not; - for standard input; with --out also folders, patterns, @lists and archives",
+    )
     extract.add_argument("--url", help="address of the page")
     extract.add_argument("--labeler", help="who decides what is main content (setting labeler.name; default cpu)")
-    extract.add_argument("--format", choices=("markdown", "html", "json"), default="markdown")
+    extract.add_argument(
+        "--format", choices=tuple(formats.FORMATS), help="of a page that is printed (default: markdown)"
+    )
+    extract.add_argument("--out", type=Path, metavar="FILE", help="pages.jsonl or pages.parquet: one row per page")
+    extract.add_argument(
+        "--jobs", type=flags.positive, metavar="N", help="with --out: pages at once (default: one per processor)"
+    )
     flags.add_settings(extract)
     extract.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the extraction; return 0, or 1 where there is none."""
+    """Print or write the extractions; return the exit code."""
     settings = flags.settings(arguments, {"labeler.name": arguments.labeler})
-    page = _read(arguments.page)
-    extraction = shared_extractor(settings).extract(page, arguments.url)
-    if arguments.format == "json":
-        write(json.dumps(dataclasses.asdict(extraction), ensure_ascii=False, indent=2))
-    elif extraction.error_code is None:
-        write(extraction.main_html if arguments.format == "html" else extraction.markdown)
+    if arguments.out is None:
+        return _print(arguments, settings)
+    for flag in ("url", "format"):
+        if getattr(arguments, flag) is not None:
+            raise UsageError(f"--{flag} is for one page that is printed, not for --out")
+    return _write_rows(arguments, settings)
+
+
+def _print(arguments: argparse.Namespace, settings: Settings) -> int:
+    page = _only_page(arguments.pages)
+    data = _read(page)
+    extraction = shared_extractor(settings).extract(data, arguments.url)
+    form = arguments.format or "markdown"
+    if extraction.error_code is None or form in formats.TELL_ERRORS:
+        write(formats.FORMATS[form](extraction, arguments.url))
     if extraction.error_code is not None:
         detail = f": {extraction.error_detail}" if extraction.error_detail else ""
-        sys.stderr.write(f"dripper: {arguments.page} has no extraction ({extraction.error_code}{detail})\n")
+        sys.stderr.write(f"dripper: {page} has no extraction ({extraction.error_code}{detail})\n")
         return 1
     return 0
+
+
+def _only_page(pages: list[str]) -> str:
+    if len(pages) > 1 or (not Path(pages[0]).exists() and pages[0] != "-" and set("*?[@") & set(pages[0])):
+        raise UsageError("these are many pages: say where their rows go, --out pages.jsonl or --out pages.parquet")
+    if Path(pages[0]).is_dir():
+        raise UsageError(f"{pages[0]} is a folder: say where the rows of its pages go, --out pages.jsonl")
+    return pages[0]
 
 
 def _read(page: str) -> bytes:
@@ -46,3 +89,46 @@ def _read(page: str) -> bytes:
         return Path(page).read_bytes()
     except OSError as error:
         raise InputError(f"{page}: {error.strerror or error}") from None
+
+
+def _write_rows(arguments: argparse.Namespace, settings: Settings) -> int:
+    if "-" in arguments.pages:
+        raise UsageError("- (standard input) is one page: leave --out away")
+    try:
+        outcome = extract_files(
+            arguments.pages, arguments.out, settings, arguments.jobs or _processors(), sys.stderr.isatty()
+        )
+    except KeyboardInterrupt:
+        sys.stderr.write("dripper: interrupted; the same command goes on where it stopped\n")
+        return 3
+    sys.stderr.write(_summary(outcome, arguments.out))
+    return 0 if outcome.is_complete else 3
+
+
+def _processors() -> int:
+    """Return how many this process may use, where the system tells, else how many there are."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def _summary(outcome: Outcome, out: Path) -> str:
+    seen = outcome.seen
+    rate = f" ({outcome.seconds:.1f} s, {outcome.pages / max(outcome.seconds, 0.001):.0f} a second)"
+    lines = [f"pages written to {out}: {outcome.pages:,}{rate if outcome.pages else ''}"]
+    if seen.known:
+        lines.append(f"pages that were there already: {seen.known:,}")
+    if outcome.errors:
+        lines.append(f"without extraction: {_counts(outcome.errors)}")
+    if seen.skipped:
+        lines.append(f"records of archives that are no pages: {_counts(seen.skipped)}")
+    if seen.faults:
+        lines.append(f"faults found in archives: {seen.faults:,}")
+    lines += [f"not read: {sentence}" for sentence in seen.unread[:10]]
+    if seen.unread:
+        lines.append(
+            f"files that could not be read to their end: {len(seen.unread):,}; the same command tries them again"
+        )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items(), key=lambda item: -item[1]))

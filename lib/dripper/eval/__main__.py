@@ -8,7 +8,7 @@ from pathlib import Path
 from dripper.errors import UsageError
 from dripper.eval.command import add_arguments, run_settings
 from dripper.eval.report.writer import write_report
-from dripper.eval.run import run
+from dripper.eval.run import run_evaluation
 
 
 def main(argv: list[str]) -> int:
@@ -24,7 +24,7 @@ def main(argv: list[str]) -> int:
     logging.getLogger("dripper").setLevel(logging.INFO)
     try:
         settings = run_settings(arguments, arguments.output)
-        path = write_report(settings, run(settings), arguments.output)
+        path = write_report(settings, run_evaluation(settings), arguments.output)
     except UsageError as error:
         sys.stderr.write(f"dripper.eval: {error}\n")
         return 2

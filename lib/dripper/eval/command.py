@@ -8,13 +8,13 @@ from dripper.datasets import DATA_SETS, Role, available, names_with
 from dripper.errors import InputError, UsageError
 from dripper.eval.benchmarks.wceb import Reference, read_reference
 from dripper.eval.benchmarks.webmainbench import DATA_SET as WEBMAINBENCH
-from dripper.eval.extractors.base import Extractor, choose, installed
+from dripper.eval.extractors.base import Contender, choose, split_installed
 from dripper.eval.extractors.ours import LABELERS, ours
 from dripper.eval.extractors.peers import peers
 from dripper.eval.metrics.scoring import DEFAULT_METRICS, METRICS
 from dripper.eval.report.writer import BASELINE
 from dripper.eval.run import RunSettings
-from dripper.eval.sources import Source
+from dripper.eval.sources import PageSource
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ def run_settings(arguments: argparse.Namespace, folder: Path) -> RunSettings:
     if not arguments.data.is_dir():
         raise InputError(f"--data {arguments.data} is no folder")
     sample = None if arguments.all_pages else arguments.sample
-    source = Source(arguments.data, sample, arguments.cache or folder / "cache", arguments.webmainbench)
+    source = PageSource(arguments.data, sample, arguments.cache or folder / "cache", arguments.webmainbench)
     return RunSettings(
         source=source,
         folder=folder / "run",
@@ -69,12 +69,12 @@ def _sets(arguments: argparse.Namespace) -> list[str]:
     return chosen
 
 
-def _extractors(arguments: argparse.Namespace) -> list[Extractor]:
+def _extractors(arguments: argparse.Namespace) -> list[Contender]:
     everyone = {one.name: one for one in [*ours(tuple(arguments.labelers)), *peers()]}
     if arguments.extractors:
         chosen = choose(arguments.extractors, everyone)
     else:
-        chosen, missing = installed(everyone.values())
+        chosen, missing = split_installed(everyone.values())
         if missing:
             logger.info("not installed, so left out: %s", ", ".join(missing))
     if BASELINE not in [one.name for one in chosen]:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from dripper.datasets import LabelledPage
 from dripper.errors import ErrorCode, PageError
-from dripper.eval.extractors.base import Extract, Extractor, Kind, Task
+from dripper.eval.extractors.base import Contender, Extract, Standing, Task
 from dripper.eval.extractors.convert import converter
 from dripper.eval.extractors.ensembles import Ensemble, majority_vote, page_tokens
-from dripper.eval.progress import Progress
+from dripper.eval.progress import ProgressLog
 from dripper.eval.store import Output, Outputs, page_digest
 from dripper.guard import Guard, GuardLimits
 
@@ -32,7 +32,7 @@ class Limits:
 
 
 def extract_set(
-    extractor: Extractor, tasks: Sequence[Task], data_set: str, folder: Path, limits: Limits, progress: Progress
+    extractor: Contender, tasks: Sequence[Task], data_set: str, folder: Path, limits: Limits, progress: ProgressLog
 ) -> None:
     """Add the outputs that are missing in `folder`. Raises MachineError where the extractor's package is missing."""
     with Outputs(folder, data_set, extractor) as outputs:
@@ -44,7 +44,7 @@ def extract_set(
             progress.done()
 
 
-def extract_tasks(extractor: Extractor, tasks: Sequence[Task], limits: Limits) -> Iterator[Output]:
+def extract_tasks(extractor: Contender, tasks: Sequence[Task], limits: Limits) -> Iterator[Output]:
     """Yield the output of each page; one that fails, crashes or hangs is an output too."""
     if not tasks:
         return
@@ -56,7 +56,7 @@ def extract_tasks(extractor: Extractor, tasks: Sequence[Task], limits: Limits) -
 
 
 def vote_set(
-    ensemble: Ensemble, tasks: Sequence[Task], data_set: str, folder: Path, members: Sequence[Extractor]
+    ensemble: Ensemble, tasks: Sequence[Task], data_set: str, folder: Path, members: Sequence[Contender]
 ) -> None:
     """Add the missing outputs of an ensemble, from the outputs of its members."""
     said = {member.name: Outputs(folder, data_set, member).read() for member in members}
@@ -76,9 +76,9 @@ def vote(ensemble: Ensemble, task: Task, answers: Mapping[str, Output]) -> Outpu
     return Output(task.page.id, page_digest(task.page), text, round(cost, 3))
 
 
-def as_extractor(ensemble: Ensemble) -> Extractor:
+def as_extractor(ensemble: Ensemble) -> Contender:
     """Return the entry of an ensemble in the list of extractors."""
-    return Extractor(ensemble.name, Kind.ENSEMBLE, "dripper", _no_load, setting=ensemble.setting)
+    return Contender(ensemble.name, Standing.ENSEMBLE, "dripper", _no_load, setting=ensemble.setting)
 
 
 def _no_load() -> Extract:

@@ -8,7 +8,7 @@ logger = logging.getLogger(__name__)
 SECONDS_BETWEEN_LINES = 10
 
 
-class Progress:
+class ProgressLog:
     """Counts finished pages of all extractors. What an earlier run had done does not count for the speed."""
 
     def __init__(self, total: int) -> None:

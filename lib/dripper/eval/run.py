@@ -14,12 +14,12 @@ from pathlib import Path
 from dripper.errors import MachineError
 from dripper.eval.benchmarks.wceb import OUR_SETS, Reference
 from dripper.eval.extracting import Limits, as_extractor, extract_set, vote_set
-from dripper.eval.extractors.base import Extractor, Kind, Task
+from dripper.eval.extractors.base import Contender, Standing, Task
 from dripper.eval.extractors.ensembles import Ensemble, ensembles
 from dripper.eval.metrics.scoring import DEFAULT_METRICS, check_metrics
-from dripper.eval.progress import Progress
+from dripper.eval.progress import ProgressLog
 from dripper.eval.score_set import SetScoring, score_set
-from dripper.eval.sources import Source
+from dripper.eval.sources import PageSource
 from dripper.eval.store import Outputs, decode_page
 
 logger = logging.getLogger(__name__)
@@ -32,28 +32,28 @@ class RunSettings:
     folder: where the run keeps what it has done. sets: names. reference: WCEB's published scores, if they are there.
     """
 
-    source: Source
+    source: PageSource
     folder: Path
     sets: Sequence[str]
-    extractors: Sequence[Extractor]
+    extractors: Sequence[Contender]
     metrics: Sequence[str] = DEFAULT_METRICS
     limits: Limits = field(default_factory=Limits)
     reference: Reference | None = None
 
-    def for_set(self, data_set: str) -> list[Extractor]:
+    def for_set(self, data_set: str) -> list[Contender]:
         """Return the extractors that look at a set: those called as WCEB calls them see its parts only."""
-        return [one for one in self.extractors if one.kind is not Kind.WCEB or data_set in OUR_SETS]
+        return [one for one in self.extractors if one.kind is not Standing.WCEB or data_set in OUR_SETS]
 
     def voting(self) -> list[Ensemble]:
         """Return the ensembles over the peers of this run."""
-        return ensembles([one.name for one in self.extractors if one.kind is Kind.PEER])
+        return ensembles([one.name for one in self.extractors if one.kind is Standing.PEER])
 
-    def everyone(self) -> list[Extractor]:
+    def everyone(self) -> list[Contender]:
         """Return the extractors and the ensembles."""
         return [*self.extractors, *map(as_extractor, self.voting())]
 
 
-def run(settings: RunSettings) -> list[SetScoring]:
+def run_evaluation(settings: RunSettings) -> list[SetScoring]:
     """Extract and score whatever is missing in `settings.folder`; return where the scores of each set are.
 
     Raises UsageError for what a person has to change, before anything runs, and MachineError where scoring died.
@@ -61,7 +61,7 @@ def run(settings: RunSettings) -> list[SetScoring]:
     check_metrics(settings.metrics)
     _ = [extractor.version for extractor in settings.extractors]
     sizes = {name: settings.source.size(name) for name in settings.sets}
-    progress = Progress(sum(size * len(settings.for_set(name)) for name, size in sizes.items()))
+    progress = ProgressLog(sum(size * len(settings.for_set(name)) for name, size in sizes.items()))
     jobs = []
     scoring: BaseProcess | None = None
     for name in settings.sets:
@@ -76,7 +76,7 @@ def run(settings: RunSettings) -> list[SetScoring]:
     return jobs
 
 
-def _extract(settings: RunSettings, data_set: str, progress: Progress) -> None:
+def _extract(settings: RunSettings, data_set: str, progress: ProgressLog) -> None:
     tasks = [Task(page, decode_page(page)) for page in settings.source.pages(data_set)]
     for extractor in settings.for_set(data_set):
         progress.at(f"{data_set}: {extractor.name}")

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dripper.datasets import LabelledPage, detected_language
+from dripper.datasets import LabelledPage, detect_language
 from dripper.eval.benchmarks.complexity import complexity
 from dripper.eval.benchmarks.wceb import truth_of
 from dripper.eval.extractors.convert import MARKDOWN_TRUTHS
 from dripper.eval.metrics.scoring import score_page, similarities
-from dripper.eval.sources import Source
+from dripper.eval.sources import PageSource
 from dripper.eval.store import Output, decode_page, page_digest, read_lines, read_outputs, write_lines
 
 # Raised when a metric changes: stored scores of another version are not used.
@@ -22,7 +22,7 @@ SCORES_VERSION = 1
 class SetScoring:
     """What to score. outputs: extractor → its file. wceb_ids: pages of the set that WCEB has. folder: the run's."""
 
-    source: Source
+    source: PageSource
     folder: Path
     data_set: str
     outputs: Mapping[str, Path]
@@ -71,7 +71,7 @@ def page_row(page: LabelledPage, texts: Mapping[str, str], metrics: Sequence[str
         "id": page.id,
         "data_set": page.data_set,
         "host": page.host,
-        "language": detected_language(page),
+        "language": detect_language(page),
         "page_type": page.page_type,
         "complexity": complexity(decode_page(page), truth_of(page)),
         "scores": score_page(page.truth_text, texts, metrics),

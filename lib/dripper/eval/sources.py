@@ -8,13 +8,13 @@ from pathlib import Path
 
 from dripper.datasets import LabelledPage, PageCounts, count_pages, read_pages
 from dripper.errors import InputError
-from dripper.eval.benchmarks.webmainbench import DATA_SET, read_webmainbench, unmarked
+from dripper.eval.benchmarks.webmainbench import DATA_SET, read_webmainbench, strip_marks
 
 SAMPLES = "webmainbench-samples"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PageSource:
     """data: a data folder. sample: at most so many pages a set, the same ones every time; None for all. cache: where
     archives are unpacked. webmainbench: the file of the set "webmainbench"."""
 
@@ -30,7 +30,7 @@ class Source:
         elif data_set == SAMPLES:
             for page in read_pages(self.data, data_set, sample=self.sample, cache=self.cache):
                 yield replace(
-                    page, html=unmarked(page.html.decode("utf-8", "replace")).encode("utf-8", "surrogatepass")
+                    page, html=strip_marks(page.html.decode("utf-8", "replace")).encode("utf-8", "surrogatepass")
                 )
         else:
             yield from read_pages(self.data, data_set, sample=self.sample, cache=self.cache)

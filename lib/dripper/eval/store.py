@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from dripper.datasets import LabelledPage
-from dripper.eval.extractors.base import Extractor
+from dripper.eval.extractors.base import Contender
 from dripper.warc import decode
 
 
@@ -45,7 +45,7 @@ def decode_page(page: LabelledPage) -> str:
 class Outputs:
     """The outputs of one extractor on one set. Opened to append; close it, or use it as a context manager."""
 
-    def __init__(self, folder: Path, data_set: str, extractor: Extractor) -> None:
+    def __init__(self, folder: Path, data_set: str, extractor: Contender) -> None:
         self.path = folder / "outputs" / data_set / f"{extractor.name}@{extractor.version}.jsonl"
         self._stream: TextIO | None = None
 

@@ -3,7 +3,8 @@
 from dripper.blocks.numbering import Block
 from dripper.blocks.page import Page
 from dripper.blocks.pruning import UnknownItemError
-from dripper.html.core import PROFILES, preprocess, preprocess_utf8, prune, restore
+from dripper.html.core import preprocess, preprocess_utf8, prune, restore
+from dripper.html.profiles import PROFILES, Profile, find_profile
 from dripper.html.rewrite import rewrite
 from dripper.markdown import to_markdown, to_text
 from dripper.markup.limits import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
@@ -16,8 +17,10 @@ __all__ = [
     "Block",
     "Page",
     "ParserLimits",
+    "Profile",
     "Tree",
     "UnknownItemError",
+    "find_profile",
     "preprocess",
     "preprocess_utf8",
     "prune",

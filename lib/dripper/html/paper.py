@@ -6,6 +6,7 @@ hides; their text is in no block. A block shows the model 200 characters (A.10 s
 """
 
 from dripper.html.images import with_real_address
+from dripper.html.lossless import LosslessProfile
 from dripper.html.parse import DISPLAY_NONE
 from dripper.markup.scan import StartTag
 from dripper.markup.tags import words
@@ -32,3 +33,6 @@ def is_removed(tag: str) -> bool:
     values = attributes(tag)
     named = {*values.get("class", "").lower().split(), *values.get("id", "").lower().split()}
     return not _NAMES.isdisjoint(named) or bool(DISPLAY_NONE.search(values.get("style", "")))
+
+
+PAPER = LosslessProfile("paper", read_tags, 1.0, (CUTOFF, CUTOFF))

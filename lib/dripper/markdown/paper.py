@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from dripper.optional import load
+from dripper.optional import import_extra
 from dripper.settings import MarkdownSettings
 
 
 def html2text() -> Any:
     """Return the package html2text. Raises MachineError where it is not installed."""
-    return load("html2text", "markdown.converter=html2text needs", "pip install html2text (GPL-3.0-or-later)")
+    return import_extra("html2text", "markdown.converter=html2text needs", "pip install html2text (GPL-3.0-or-later)")
 
 
 def by_html2text(html: str, settings: MarkdownSettings) -> str:

@@ -1,32 +1,55 @@
 """Profile `mineru-1.1`: simplified and mapping HTML byte for byte as MinerU-HTML 1.1.2 makes them, losses included.
 
 The public weights saw this and nothing else. Where this module drops text or misplaces an id, MinerU does so too; the
-default profile mends it. What differs from profile `dripper` beside the tree (`source`): which paragraphs are
+default profile mends it. What differs from profile `dripper` beside the tree (`clean`): which paragraphs are
 dropped, and where in the mapping their ids land.
 """
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
-from dripper.blocks.mapping import WRAPPER
+from dripper.blocks.mapping import WRAPPER, without_ids
 from dripper.blocks.numbering import Block, number
 from dripper.blocks.page import Page
 from dripper.blocks.segment import NOT_BLOCK, Paragraph, segment
-from dripper.blocks.simplify import CUTOFF, ELLIPSIS, HEAD, TAIL, ShortTags, shorten_lists, truncate, written
-from dripper.markup.limits import ParserLimits
+from dripper.blocks.simplify import CUTOFF, ELLIPSIS, HEAD, TAIL, ShortTags, shorten_lists, truncate, write_simplified
+from dripper.markup.limits import NO_LIMITS, ParserLimits
 from dripper.markup.tags import INLINE
 from dripper.markup.tree import Tree, attributes, escape
+from dripper.mineru.clean import CleanPage, read_clean
 from dripper.mineru.forbidden import FORBIDDEN
 from dripper.mineru.prune import prune_exactly
 from dripper.mineru.second_parse import show_angles
-from dripper.mineru.source import Source, read_source
 
 _RAW_TEXT = frozenset({"xmp", "noembed", "noframes", "plaintext"})
 _BAD_NAME = re.compile(r"""[\s"&'/<>]""")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _DATA_UID = re.compile(r"""[\t\n\f\r ]data-uid(?:="[^"]*"|='[^']*')?(?=[\t\n\f\r >])""")
+
+
+@dataclass(frozen=True, slots=True)
+class MineruProfile:
+    """The profile (see `html.profiles.Profile`)."""
+
+    name: str = "mineru-1.1"
+    main_html_scans: bool = False
+
+    def preprocess(self, html: bytes, limits: ParserLimits) -> Page:
+        """Return the page, given as UTF-8, split into blocks."""
+        return preprocess_exactly(html, limits)
+
+    def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
+        """Return the main HTML."""
+        return prune_exactly(mapping_html, main_ids)
+
+    def restore(self, mapping_html: str, title: str) -> Page:
+        """Return what this profile makes of its own mapping HTML, which does not tell all of its blocks."""
+        return replace(preprocess_exactly(without_ids(mapping_html).encode("utf-8", "ignore"), NO_LIMITS), title=title)
+
+
+MINERU = MineruProfile()
 
 
 @dataclass(slots=True)
@@ -40,45 +63,45 @@ class ExactPage(Page):
 
 def preprocess_exactly(html: bytes, limits: ParserLimits) -> ExactPage:
     """Return the page, given as UTF-8, as MinerU-HTML 1.1.2 simplifies it. Raises PageError(PARSE_FAILED) where it raises."""
-    source = read_source(html, limits)
-    tree, texts = source.tree, source.texts
-    paragraphs, entered = segment(tree, texts, source.removed, columns_decide=True)
-    survivors = _survivors(source, paragraphs, entered)
-    parts = _reparsed(source)
-    short = ShortTags(tree.names, partial(_CONTROL.sub, "\ufffd") if source.has_forbidden else str)
+    clean = read_clean(html, limits)
+    tree, texts = clean.tree, clean.texts
+    paragraphs, entered = segment(tree, texts, clean.removed, columns_decide=True)
+    survivors = _survivors(clean, paragraphs, entered)
+    parts = _reparsed(clean)
+    short = ShortTags(tree.names, partial(_CONTROL.sub, "\ufffd") if clean.has_forbidden else str)
     shorten_lists(tree, parts, [paragraph[:3] for paragraph in survivors])
     kept = [paragraph for paragraph in survivors if _is_shown(parts, paragraph, short)]
     blocks = number(tree, texts, kept, check=False)
     for block in blocks:
         if sum(map(len, parts[block.first + block.first % 2 : block.last + 1 : 2])) > CUTOFF:
             truncate(tree, parts, block.first, block.last, CUTOFF, float("inf"))
-    for index, text in source.void_text.items():
+    for index, text in clean.void_text.items():
         short[parts[index] + text] = short[parts[index]] + text
         parts[index] += text
     _open_empty_items(tree, parts)
-    simplified_html = show_angles(HEAD + written(tree, parts, short, blocks) + TAIL)
-    mapping_html = show_angles(_Mapper(source, entered).write(blocks))
-    return ExactPage(tree, blocks, source.title, "mineru-1.1", simplified_html, mapping_html)
+    simplified_html = show_angles(HEAD + write_simplified(tree, parts, short, blocks) + TAIL)
+    mapping_html = show_angles(_Mapper(clean, entered).write(blocks))
+    return ExactPage(tree, blocks, clean.title, MINERU.name, simplified_html, mapping_html)
 
 
-def _survivors(source: Source, paragraphs: list[Paragraph], entered: list[int]) -> list[Paragraph]:
+def _survivors(clean: CleanPage, paragraphs: list[Paragraph], entered: list[int]) -> list[Paragraph]:
     """Return the paragraphs that get through MinerU's writing and re-parsing of each; strip the first text of runs."""
     survivors, seen = [], set[tuple[int, str]]()
-    tree, texts = source.tree, source.texts
+    tree, texts = clean.tree, clean.texts
     body_is_split = any(tree.tags[element] == "body" for element in entered)
-    bad_tags = _bad_tags(source)
-    may_be_lost = bool(bad_tags or source.void_text or source.has_forbidden)
+    bad_tags = _bad_tags(clean)
+    may_be_lost = bool(bad_tags or clean.void_text or clean.has_forbidden)
     for paragraph in paragraphs:
         element, first, _, is_run = paragraph
         if is_run and tree.tags[element] == "body":
             continue
         if body_is_split and _dissolved(tree, paragraph) and _is_misplaced(tree, element):
             continue
-        if may_be_lost and _is_lost(source, paragraph, bad_tags):
+        if may_be_lost and _is_lost(clean, paragraph, bad_tags):
             continue
         if is_run and first % 2 == 0:
             texts[first] = texts[first].strip()
-            if not _elements(source, paragraph):
+            if not _elements(clean, paragraph):
                 if (element, texts[first]) in seen:
                     continue
                 seen.add((element, texts[first]))
@@ -86,9 +109,9 @@ def _survivors(source: Source, paragraphs: list[Paragraph], entered: list[int]) 
     return survivors
 
 
-def _elements(source: Source, paragraph: Paragraph | Block) -> list[int]:
+def _elements(clean: CleanPage, paragraph: Paragraph | Block) -> list[int]:
     """Return the outermost elements in a run that are not removed."""
-    return [i for i in source.tree.siblings(paragraph.first, paragraph.last) if not source.removed[i]]
+    return [i for i in clean.tree.siblings(paragraph.first, paragraph.last) if not clean.removed[i]]
 
 
 def _dissolved(tree: Tree, paragraph: Paragraph | Block) -> bool:
@@ -102,20 +125,20 @@ def _is_misplaced(tree: Tree, element: int) -> bool:
     return tree.tags[element] not in INLINE and tree.lasts[element] > element
 
 
-def _is_lost(source: Source, paragraph: Paragraph, bad_tags: Collection[str]) -> bool:
+def _is_lost(clean: CleanPage, paragraph: Paragraph, bad_tags: Collection[str]) -> bool:
     """Tell whether MinerU fails on a paragraph: a bad tag or forbidden characters at its root, text in a void root."""
-    tree, texts = source.tree, source.texts
+    tree, texts = clean.tree, clean.texts
     element, first, _, is_run = paragraph
     root = tree.parents[element] if _dissolved(tree, paragraph) else element
     if tree.start_tag(root) in bad_tags:
         return True
     if not is_run:
-        if source.void_text.get(first, "").strip():
+        if clean.void_text.get(first, "").strip():
             return True
-        return source.has_forbidden and tree.opens[element] != tree.closes[element] and _forbidden(texts[first + 1])
-    if not source.has_forbidden:
+        return clean.has_forbidden and tree.opens[element] != tree.closes[element] and _forbidden(texts[first + 1])
+    if not clean.has_forbidden:
         return False
-    elements = _elements(source, paragraph)
+    elements = _elements(clean, paragraph)
     direct = [texts[tree.closes[child] + 1] for child in elements]
     # The wrapper in the mapping takes over the text before the run as it is, blanks and all.
     direct.append(tree.parts[tree.opens[elements[0]] - 1] if elements else texts[first])
@@ -126,12 +149,12 @@ def _forbidden(text: str) -> bool:
     return bool(FORBIDDEN.search(text))
 
 
-def _bad_tags(source: Source) -> set[str]:
+def _bad_tags(clean: CleanPage) -> set[str]:
     """Return the start tags that lxml refuses: by name, a character in an attribute, or an attribute's name."""
-    tags = source.tree.names
+    tags = clean.tree.names
     bad_names = {name for name in set(tags.values()) if _BAD_NAME.search(name)}
     bad = {tag for tag, name in tags.items() if name in bad_names} if bad_names else set()
-    if source.has_forbidden:
+    if clean.has_forbidden:
         bad.update(tag for tag in tags if _forbidden(tag))
     if " {" in "".join(tags):
         bad.update(tag for tag in tags if " {" in tag and any(map(_is_bad_name, attributes(tag))))
@@ -143,9 +166,9 @@ def _is_bad_name(attribute: str) -> bool:
     return attribute.startswith("{") and not attribute.partition("}")[2]
 
 
-def _reparsed(source: Source) -> list[str]:
+def _reparsed(clean: CleanPage) -> list[str]:
     """Return the texts as a second parsing leaves them: control characters replaced, raw text escaped once more."""
-    tree, parts = source.tree, source.texts.copy()
+    tree, parts = clean.tree, clean.texts.copy()
     for element, tag in enumerate(tree.tags if not _RAW_TEXT.isdisjoint(tree.tags) else ()):
         if tag in _RAW_TEXT:
             index = tree.opens[element] + 1
@@ -153,7 +176,7 @@ def _reparsed(source: Source) -> list[str]:
             if tag == "plaintext":
                 # Nothing ends a plaintext, so it swallows what MinerU puts around the paragraph.
                 parts[index] += escape("</plaintext></body></html>")
-    if source.has_forbidden:
+    if clean.has_forbidden:
         parts[::2] = [_CONTROL.sub("\ufffd", text) for text in parts[::2]]
     return parts
 
@@ -188,12 +211,12 @@ class _Mapper:
     was.
     """
 
-    def __init__(self, source: Source, entered: list[int]) -> None:
-        self.source = source
-        self.tree = source.tree
-        self.parts = source.tree.parts.copy()
+    def __init__(self, clean: CleanPage, entered: list[int]) -> None:
+        self.clean = clean
+        self.tree = clean.tree
+        self.parts = clean.tree.parts.copy()
         self.taken: set[int] = set()
-        tags = "".join(source.tree.names)
+        tags = "".join(clean.tree.names)
         self.has_selected, self.has_uid = "cc-select" in tags, "data-uid" in tags
         self.texts_of: dict[int, dict[str, list[int]]] = {}
         self.body_is_block = not any(self.tree.tags[element] == "body" for element in entered)
@@ -206,12 +229,12 @@ class _Mapper:
         for block in blocks:
             if not block.is_run:
                 self.mark(block)
-            elif elements := _elements(self.source, block):
+            elif elements := _elements(self.clean, block):
                 self.wrap_elements(block, elements)
             else:
                 self.wrap_text(block)
         _open_empty_items(self.tree, self.parts)
-        for element, text in self.source.raw.items():
+        for element, text in self.clean.raw.items():
             self.parts[self.tree.opens[element] + 1] = text
         if self.has_uid:
             self.parts[1::2] = [_DATA_UID.sub("", tag) if "data-uid" in tag else tag for tag in self.parts[1::2]]
@@ -267,7 +290,7 @@ class _Mapper:
         texts = self.texts_of.get(block.element)
         if texts is None:
             texts = self.texts_of[block.element] = self.direct_texts(block.element)
-        places = texts.get(self.source.texts[block.first], [])
+        places = texts.get(self.clean.texts[block.first], [])
         while places and places[-1] in self.taken:
             places.pop()
         if places:

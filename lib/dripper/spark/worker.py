@@ -14,9 +14,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
-import dripper
 from dripper.config import LmSettings, Settings
-from dripper.cost import estimated_tokens
+from dripper.cost import estimate_tokens
 from dripper.errors import PageError
 from dripper.extraction import Extraction, shared_extractor
 from dripper.guard import Guard, GuardLimits
@@ -61,22 +60,16 @@ class Step(Generic[Result]):
 def extracting(settings: Settings, batch: int) -> Step[Extraction]:
     """Return the whole way of a page: the rows of `extractions`."""
     extractor = shared_extractor(settings)
-    versions = {
-        "dripper": dripper.__version__,
-        "profile": settings.profile,
-        "labeler": extractor.labeler.name,
-        "labeler_version": extractor.labeler.version,
-    }
     return Step(
         lambda page: extractor.extract(page[0], page[2], page[1]),
         Extraction,
-        lambda record, extraction: extraction_row(record, extraction, batch, versions),
+        lambda record, extraction: extraction_row(record, extraction, batch, extractor.versions),
     )
 
 
 def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     """Return the first half of a page's way: the rows of `pages` and `blocks` in one."""
-    count_tokens = estimated_tokens
+    count_tokens = estimate_tokens
     if settings.labeler.name == "lm" and settings.labels.lm.model:
         count_tokens = _encoder(settings.labels.lm).count_tokens
     keep_source = settings.labeler.used_fallback == Fallback.TRAFILATURA

@@ -18,7 +18,7 @@ WINDOW_SHARE = 4
 AS_THEY_ARE = Shares()
 
 
-class Batch(NamedTuple):
+class TrainingBatch(NamedTuple):
     """blocks: padded to the size of the batch, ranges in the packed order. words, matched: (size,).
 
     page: (size,), which page of the batch a block belongs to; PAGES_PER_BATCH for padding.
@@ -35,7 +35,7 @@ class Batch(NamedTuple):
 
 def training_batches(
     examples: Sequence[Example], size: int, draw: np.random.Generator, shares: Shares = AS_THEY_ARE
-) -> Iterator[Batch]:
+) -> Iterator[TrainingBatch]:
     """Yield one epoch: every example once, in random order, long ones as one random window.
 
     size: blocks of a batch. shares: how often one of an example's variants comes in its stead; where it has none of a kind it
@@ -43,11 +43,11 @@ def training_batches(
     """
     order = draw.permutation(len(examples))
     windows = [_random_window(_variant(examples[index], shares, draw), size // WINDOW_SHARE, draw) for index in order]
-    for group in grouped(windows, size):
+    for group in group_examples(windows, size):
         yield pack(group, size)
 
 
-def grouped(examples: Sequence[Example], size: int) -> Iterator[list[Example]]:
+def group_examples(examples: Sequence[Example], size: int) -> Iterator[list[Example]]:
     """Yield runs of examples that fit into one batch; one that is too long alone is refused by :func:`pack`."""
     group: list[Example] = []
     blocks = 0
@@ -61,7 +61,7 @@ def grouped(examples: Sequence[Example], size: int) -> Iterator[list[Example]]:
         yield group
 
 
-def pack(group: Sequence[Example], size: int) -> Batch:
+def pack(group: Sequence[Example], size: int) -> TrainingBatch:
     """Return the batch of a group of examples, whose features are standardised. Raises ValueError if it is too long."""
     lengths = [len(example.words) for example in group]
     offsets = np.cumsum([0, *lengths])
@@ -85,7 +85,7 @@ def pack(group: Sequence[Example], size: int) -> Batch:
     page = joined([np.full(length, number) for number, length in enumerate(lengths)], PAGES_PER_BATCH, np.int32)
     words = joined([example.words for example in group], 0, np.float32)
     matched = joined([example.matched for example in group], 0, np.float32)
-    return Batch(blocks, page, words, matched, per_page[0], per_page[1])
+    return TrainingBatch(blocks, page, words, matched, per_page[0], per_page[1])
 
 
 def _variant(example: Example, shares: Shares, draw: np.random.Generator) -> Example:

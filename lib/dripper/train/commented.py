@@ -12,7 +12,7 @@ from dripper.blocks.page import Page
 from dripper.html import restore
 from dripper.labels.words import words_of
 from dripper.train.comments import MARK, comment_section
-from dripper.train.edits import blocks_marked, is_unspaced, place_after, unchanged
+from dripper.train.edits import find_marked_blocks, is_unspaced, leave_unchanged, place_after
 from dripper.train.examples import Example, example_from
 
 KINDS = frozenset({"", "article", "documentation", "service"})
@@ -30,12 +30,12 @@ class Commenter:
     """
 
     draw: np.random.Generator
-    finish: Callable[[Page], Page] = unchanged
+    finish: Callable[[Page], Page] = leave_unchanged
     lines: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
 
     def __call__(self, page: Page, example: Example, truth: str) -> Example | None:
         """Return the page with comments, then remember the lines of its truth for the pages to come."""
-        made = self.commented(page, example)
+        made = self.add_comments(page, example)
         self.read(truth)
         return made
 
@@ -45,7 +45,7 @@ class Commenter:
             if len(line) in _LINE_CHARS:
                 self.lines[is_unspaced(line)].append(line)
 
-    def commented(self, page: Page, example: Example) -> Example | None:
+    def add_comments(self, page: Page, example: Example) -> Example | None:
         """Return the example of the page with comments; None for a page of other KINDS, and while nothing was read."""
         lines = self.lines[is_unspaced("".join(block.text for block in page.blocks))]
         if example.page_type not in KINDS or not example.main.any() or not lines:
@@ -66,5 +66,5 @@ class Commenter:
 def _example(edited: Page, page: Page, example: Example) -> Example:
     truth = [word for block in np.flatnonzero(example.main).tolist() for word in words_of(page.blocks[block].text)]
     made = example_from(edited, truth, example.key, example.host, example.page_type)
-    comments = blocks_marked(edited, MARK)
+    comments = find_marked_blocks(edited, MARK)
     return replace(made, comments=comments | made.comments, matched=np.where(comments, 0.0, made.matched))

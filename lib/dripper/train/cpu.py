@@ -35,7 +35,7 @@ from dripper.train.validate import calibrate, page_scores, reliability
 log = logging.getLogger(__name__)
 
 
-def run(
+def train_and_save(
     data: Path, output: Path, recipe: Recipe, folds: int, data_sets: Sequence[str], sample: int | None = None
 ) -> Path:
     """Read, cross-validate, calibrate, train, save; return the weights' path. sample: pages a set, None for all.
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str]) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     recipe = replace(defaults, epochs=options.epochs, seed=options.seed)
     try:
-        path = run(options.data, options.output, recipe, options.folds, options.sets, options.sample)
+        path = train_and_save(options.data, options.output, recipe, options.folds, options.sets, options.sample)
     except UsageError as error:
         log.error("%s", error)
         return 2

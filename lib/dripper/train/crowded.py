@@ -15,7 +15,7 @@ from dripper.html import restore
 from dripper.labels.arrays import IntArray
 from dripper.labels.cpu.features.links import link_chars
 from dripper.labels.words import words_of
-from dripper.train.edits import blocks_marked, is_unspaced, place_after, place_before, stands_free, unchanged
+from dripper.train.edits import find_marked_blocks, is_unspaced, leave_unchanged, place_after, place_before, stands_free
 from dripper.train.examples import Example, example_from
 
 MARK = ' data-made="section"'
@@ -47,12 +47,12 @@ class Crowder:
     """
 
     draw: np.random.Generator
-    finish: Callable[[Page], Page] = unchanged
+    finish: Callable[[Page], Page] = leave_unchanged
     sections: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
 
     def __call__(self, page: Page, example: Example, _truth: str = "") -> Example | None:
         """Return the crowded page, then remember sections of the page for those to come."""
-        made = self.crowded(page, example)
+        made = self.crowd(page, example)
         self.read(page, example)
         return made
 
@@ -62,7 +62,7 @@ class Crowder:
         chosen = self.draw.permutation(len(found))[:SECTIONS_KEPT]
         self.sections[_script(page)] += [found[index] for index in chosen]
 
-    def crowded(self, page: Page, example: Example) -> Example | None:
+    def crowd(self, page: Page, example: Example) -> Example | None:
         """Return the example of the crowded page; None for a page of other KINDS, and while nothing was read."""
         sections = self.sections[_script(page)]
         main = np.flatnonzero(example.main)
@@ -116,7 +116,7 @@ def _sections(page: Page, example: Example) -> Iterator[str]:
 def _example(edited: Page, page: Page, example: Example, kept: IntArray) -> Example:
     truth = [word for block in kept.tolist() for word in words_of(page.blocks[block].text)]
     made = example_from(edited, truth, example.key, example.host, example.page_type)
-    return replace(made, matched=np.where(blocks_marked(edited, MARK), 0.0, made.matched))
+    return replace(made, matched=np.where(find_marked_blocks(edited, MARK), 0.0, made.matched))
 
 
 def _script(page: Page) -> bool:

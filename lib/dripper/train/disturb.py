@@ -6,9 +6,9 @@ import numpy as np
 
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.features.page_features import KIND_NAMES, NAMES
-from dripper.labels.cpu.labeler import standardised
+from dripper.labels.cpu.labeler import standardise
 from dripper.labels.cpu.weights import Weights
-from dripper.train.batches import PAGES_PER_BATCH, Batch
+from dripper.train.batches import PAGES_PER_BATCH, TrainingBatch
 from dripper.train.recipe import Recipe
 
 
@@ -23,11 +23,11 @@ def blanks_of(weights: Weights) -> Blanks:
     """Return the values of features of pages without class names, and without metadata."""
     of_names = np.array([name.startswith(("named_", "near_")) for name in NAMES])
     of_metadata = np.array([name in ("in_description", "in_json_ld", *KIND_NAMES) for name in NAMES])
-    nothing = standardised(weights, np.zeros(len(NAMES)))
+    nothing = standardise(weights, np.zeros(len(NAMES)))
     return Blanks(*(np.where(chosen, nothing, np.nan) for chosen in (of_names, of_metadata)))
 
 
-def disturbed(batch: Batch, blanks: Blanks, recipe: Recipe, draw: np.random.Generator) -> Batch:
+def disturb(batch: TrainingBatch, blanks: Blanks, recipe: Recipe, draw: np.random.Generator) -> TrainingBatch:
     """Return the batch with other features: noise everywhere, and for whole pages some features blanked, names or metadata hidden.
 
     Features are standardised, so a blank is 0, their mean. blanks: what :func:`blanks_of` returns.

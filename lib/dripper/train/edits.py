@@ -37,7 +37,7 @@ def place_before(page: Page, block: int, levels: int) -> int:
     return tree.opens[around[max(0, len(around) - 1 - levels)]] - 1
 
 
-def blocks_marked(page: Page, mark: str) -> npt.NDArray[np.bool_]:
+def find_marked_blocks(page: Page, mark: str) -> npt.NDArray[np.bool_]:
     """Return which blocks stand in elements whose start tag has a mark; shape (n_blocks,)."""
     tree = page.elements
     inside = np.zeros(len(page.blocks), bool)
@@ -58,6 +58,6 @@ def is_marked(start_tag: str) -> bool:
     return " data-made=" in start_tag
 
 
-def unchanged(page: Page) -> Page:
+def leave_unchanged(page: Page) -> Page:
     """Return the page: where a maker of variants has nothing more to do."""
     return page

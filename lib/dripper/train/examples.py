@@ -31,7 +31,7 @@ class Example:
     key: data set and id. blocks: features, not yet standardised, of one page. words: (n_blocks,) words of each block.
     matched: (n_blocks,) how many of them belong to the truth. truth_words: words of the truth, matched or not.
     title: (n_blocks,) the block that repeats the page's title. comments: (n_blocks,) blocks of comments, made up or (see
-    :func:`left_out_comments`) plain.
+    :func:`find_left_out_comments`) plain.
     variants: the same page made otherwise, by the kind of change (named as in `dripper.train.recipe.Shares`), features in half
     precision.
     """
@@ -117,7 +117,7 @@ def example_from(page: Page, truth: Sequence[str], key: tuple[str, str], host: s
     """Return the example of a page whose truth is given as words."""
     features = page_features(page)
     matched = matched_shares([words_of(block.text) for block in page.blocks], truth).astype(np.float64) * features.words
-    comments = np.zeros(len(page.blocks), bool) if page_type == "forum" else left_out_comments(features, matched)
+    comments = np.zeros(len(page.blocks), bool) if page_type == "forum" else find_left_out_comments(features, matched)
     title = title_block(features)
     return Example(key, host, page_type, features.blocks, features.words, matched, len(truth), title, comments)
 
@@ -132,7 +132,7 @@ def title_block(page: PageFeatures) -> npt.NDArray[np.bool_]:
     return found
 
 
-def left_out_comments(page: PageFeatures, matched: FloatArray) -> npt.NDArray[np.bool_]:
+def find_left_out_comments(page: PageFeatures, matched: FloatArray) -> npt.NDArray[np.bool_]:
     """Return the blocks that markup or a heading calls comments and the truth leaves out; none where that is hardly any text
     or most of the page (`<body class="has-comments">`).
     """

@@ -9,7 +9,7 @@ import numpy as np
 
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.features.page_features import NAMES
-from dripper.labels.cpu.labeler import given, score_blocks, second_opinions, standardised
+from dripper.labels.cpu.labeler import normalize_page, score_blocks, second_opinions, standardise
 from dripper.labels.cpu.network import WEIGHT_STEPS
 from dripper.labels.cpu.weights import Network, Weights
 from dripper.train.disturb import blanks_of
@@ -55,7 +55,7 @@ def _with_variants(weights: Weights, example: Example) -> Example:
 
 
 def _ready(weights: Weights, example: Example) -> Example:
-    features = standardised(weights, example.blocks.features).astype(example.blocks.features.dtype)
+    features = standardise(weights, example.blocks.features).astype(example.blocks.features.dtype)
     return replace(example, blocks=example.blocks._replace(features=features))
 
 
@@ -87,7 +87,7 @@ def held_out_logits(examples: Sequence[Example], networks: Sequence[Weights | No
 
     def logits(example: Example) -> FloatArray:
         weights = network_of(example, networks)
-        page = given(weights, example.blocks)
+        page = normalize_page(weights, example.blocks)
         return np.stack([score_blocks(weights, page)[0], *second_opinions(weights, page)])
 
     return [logits(example) for example in examples]

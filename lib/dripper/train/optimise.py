@@ -12,15 +12,15 @@ import numpy as np
 
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.network import forward, weight_shapes
-from dripper.train.batches import PAGES_PER_BATCH, Batch, training_batches
-from dripper.train.disturb import Blanks, disturbed
+from dripper.train.batches import PAGES_PER_BATCH, TrainingBatch, training_batches
+from dripper.train.disturb import Blanks, disturb
 from dripper.train.examples import Example
 from dripper.train.packed import PackedOperations
 from dripper.train.recipe import Recipe
 
 log = logging.getLogger(__name__)
 
-Tree = dict[str, Any]
+Parameters = dict[str, Any]
 
 
 def train(examples: Sequence[Example], blanks: Blanks, recipe: Recipe) -> dict[str, FloatArray]:
@@ -36,7 +36,7 @@ def train(examples: Sequence[Example], blanks: Blanks, recipe: Recipe) -> dict[s
     batches = partial(training_batches, examples, recipe.batch_blocks, shares=recipe.shares)
     # An epoch has a batch more or less than the next one.
     steps = recipe.epochs * sum(1 for _ in batches(np.random.default_rng(recipe.seed)))
-    average: Tree | None = None
+    average: Parameters | None = None
     done = 0
     for epoch in range(recipe.epochs):
         losses = []
@@ -44,7 +44,7 @@ def train(examples: Sequence[Example], blanks: Blanks, recipe: Recipe) -> dict[s
             done += 1
             rate = _learning_rate(recipe, done / steps, done)
             key = jax.random.PRNGKey(recipe.seed * 1_000_003 + done)
-            batch = disturbed(batch, blanks, recipe, draw)
+            batch = disturb(batch, blanks, recipe, draw)
             weights, moments, loss = step(weights, moments, batch, key, done, rate)
             losses.append(loss)
             if done > recipe.average_from * steps:
@@ -53,12 +53,12 @@ def train(examples: Sequence[Example], blanks: Blanks, recipe: Recipe) -> dict[s
     return {name: np.asarray(value, np.float64) for name, value in (average or weights).items()}
 
 
-def initial_weights(recipe: Recipe, example: Example) -> Tree:
+def initial_weights(recipe: Recipe, example: Example) -> Parameters:
     """Return random weights (He et al. 2015, halved on residual branches), zero biases, blurring taps."""
     n_features, n_levels = example.blocks.features.shape[1], example.blocks.starts.shape[1]
     shapes = weight_shapes(recipe.shape, n_features, n_levels, recipe.width, recipe.pool_width)
     keys = jax.random.split(jax.random.PRNGKey(recipe.seed), len(shapes))
-    weights: Tree = {}
+    weights: Parameters = {}
     for key, (name, size) in zip(keys, shapes.items(), strict=True):
         if name.endswith("_taps"):
             weights[name] = jnp.array([[0.3], [0.5], [0.3]]) + 0.2 * jax.random.normal(key, size)
@@ -70,11 +70,11 @@ def initial_weights(recipe: Recipe, example: Example) -> Tree:
     return weights
 
 
-def loss_of(weights: Tree, batch: Batch, key: Any, recipe: Recipe) -> Any:
+def loss_of(weights: Parameters, batch: TrainingBatch, key: Any, recipe: Recipe) -> Any:
     """Return the mean over pages of cross-entropy (blocks weighed by words^0.6) plus 1 - soft F1 over words."""
     page = batch.page
-    do = PackedOperations(page, batch.blocks.starts, batch.blocks.ends, _dropout(key, recipe))
-    logits = forward(weights, recipe.shape, batch.blocks.features, do)
+    ops = PackedOperations(page, batch.blocks.starts, batch.blocks.ends, _dropout(key, recipe))
+    logits = forward(weights, recipe.shape, batch.blocks.features, ops)
     per_page = partial(jax.ops.segment_sum, segment_ids=page, num_segments=PAGES_PER_BATCH + 1)
     share = batch.matched / jnp.maximum(batch.words, 1)
     # A block that is half truth should lean to main only a little; labels are never quite certain (0.015).
@@ -92,9 +92,16 @@ def loss_of(weights: Tree, batch: Batch, key: Any, recipe: Recipe) -> Any:
 
 # A fold of the cross-validation differs from the next in nothing that is compiled (10 s each): the network, and two others.
 @lru_cache(maxsize=4)
-def _compiled_step(recipe: Recipe) -> Callable[..., tuple[Tree, tuple[Tree, Tree], Any]]:
+def _compiled_step(recipe: Recipe) -> Callable[..., tuple[Parameters, tuple[Parameters, Parameters], Any]]:
     @partial(jax.jit, donate_argnums=(0, 1))
-    def step(weights: Tree, moments: tuple[Tree, Tree], batch: Batch, key: Any, number: Any, rate: Any) -> Any:
+    def step(
+        weights: Parameters,
+        moments: tuple[Parameters, Parameters],
+        batch: TrainingBatch,
+        key: Any,
+        number: Any,
+        rate: Any,
+    ) -> Any:
         loss, gradient = jax.value_and_grad(loss_of)(weights, batch, key, recipe)
         norm = jnp.sqrt(sum(jnp.sum(part * part) for part in jax.tree.leaves(gradient)))
         gradient = jax.tree.map(lambda part: part * jnp.minimum(1, 1 / norm), gradient)
@@ -127,7 +134,7 @@ def _learning_rate(recipe: Recipe, progress: float, step: int) -> float:
     return float(recipe.learning_rate * min(1.0, step / 60) * (0.5 * (1 + np.cos(np.pi * progress)) + 0.01))
 
 
-def _averaged(average: Tree | None, weights: Tree, decay: float) -> Tree:
+def _averaged(average: Parameters | None, weights: Parameters, decay: float) -> Parameters:
     if average is None:
         return {name: jnp.copy(value) for name, value in weights.items()}
     return {name: old * decay + weights[name] * (1 - decay) for name, old in average.items()}

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.decode import LOGIT_LIMIT
-from dripper.labels.cpu.labeler import given, known_of
-from dripper.labels.cpu.network import WEIGHT_STEPS
+from dripper.labels.cpu.labeler import normalize_page
+from dripper.labels.cpu.network import WEIGHT_STEPS, hidden_states
 from dripper.labels.cpu.weights import Weights
 from dripper.train.examples import Example
 
@@ -50,8 +50,8 @@ def _rows(
 ) -> Iterator[tuple[FloatArray, Flags]]:
     """Yield what the switch sees of each page, a last column of ones, and which blocks belong to the part."""
     for example in examples:
-        page = given(weights, example.blocks)
-        known = known_of(weights, page)
+        page = normalize_page(weights, example.blocks)
+        known = hidden_states(weights.exact, weights.shape, page.features, page.ops)
         yield np.concatenate([page.features, known, np.ones((len(known), 1))], axis=1), part(example)
 
 

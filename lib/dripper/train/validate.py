@@ -8,7 +8,7 @@ import numpy as np
 
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.decode import decide, probabilities
-from dripper.labels.cpu.second_opinion import considered
+from dripper.labels.cpu.second_opinion import probability_with_second_opinion
 from dripper.train.examples import Example
 
 TEMPERATURES = (0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
@@ -61,7 +61,7 @@ def calibrate(examples: Sequence[Example], logits: Sequence[FloatArray]) -> Cali
 
 def _probability(example: Example, logits: FloatArray, calibration: Calibration) -> FloatArray:
     fitted = calibration.temperature, calibration.shift
-    return considered(logits[0], lambda: list(logits[1:]), fitted, example.blocks, example.words)
+    return probability_with_second_opinion(logits[0], lambda: list(logits[1:]), fitted, example.blocks, example.words)
 
 
 def mean_by(

@@ -1,13 +1,13 @@
 """Where records come from: archives found, opened, cut into records, and their pages decoded to text."""
 
 from dripper.config import ReadSettings, S3Settings
-from dripper.warc.encoding import Decoded, Utf8, decode, to_utf8
+from dripper.warc.charset import DecodedText, Utf8, decode, to_utf8
 from dripper.warc.expand import SourceFile, expand
 from dripper.warc.reader import RecordReader, read_records
 from dripper.warc.record import FileReport, Record
 
 __all__ = [
-    "Decoded",
+    "DecodedText",
     "FileReport",
     "ReadSettings",
     "Record",

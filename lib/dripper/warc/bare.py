@@ -3,13 +3,14 @@
 from dripper.config import ReadSettings
 from dripper.errors import ErrorCode, PageError
 from dripper.warc.body import decode_body
-from dripper.warc.codecs import ZSTD_MAGIC
+from dripper.warc.compression import ZSTD_MAGIC
 from dripper.warc.sniff import SNIFF_BYTES, other_than_html
 
-_MAX_BYTES = ReadSettings().page_bytes
+PAGE_BYTES = ReadSettings().page_bytes
+"""What a page may have, inflated, where nothing else is said."""
 
 
-def bare_page(html: str | bytes, max_bytes: int = _MAX_BYTES) -> str | bytes:
+def bare_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> str | bytes:
     """Return a page inflated where it is gzip or zstd, else as it is. (Brotli cannot be told from noise.)
 
     Raises PageError: NOT_HTML for what is surely something else, and as `decode_body` does for bytes.

@@ -6,19 +6,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dripper.errors import ErrorCode, PageError
-from dripper.warc.codecs import GZIP_MAGIC, ZSTD_MAGIC, BrotliDecoder, Decoder, GzipDecoder, ZstdDecoder, inflate_member
+from dripper.warc.compression import (
+    GZIP_MAGIC,
+    ZSTD_MAGIC,
+    BrotliDecompressor,
+    Decompressor,
+    GzipDecompressor,
+    ZstdDecompressor,
+    inflate_member,
+)
 from dripper.warc.sniff import BINARY_BYTE
 
 _CHUNK_LINE = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
 
-_CODINGS: dict[str, tuple[bytes, tuple[Callable[[], Decoder], ...]]] = {
-    "gzip": (GZIP_MAGIC, (GzipDecoder,)),
-    "x-gzip": (GZIP_MAGIC, (GzipDecoder,)),
-    "zstd": (ZSTD_MAGIC, (ZstdDecoder,)),
-    "deflate": (b"", (lambda: GzipDecoder(15), lambda: GzipDecoder(-15))),
-    "br": (b"", (BrotliDecoder,)),
+_CODINGS: dict[str, tuple[bytes, tuple[Callable[[], Decompressor], ...]]] = {
+    "gzip": (GZIP_MAGIC, (GzipDecompressor,)),
+    "x-gzip": (GZIP_MAGIC, (GzipDecompressor,)),
+    "zstd": (ZSTD_MAGIC, (ZstdDecompressor,)),
+    "deflate": (b"", (lambda: GzipDecompressor(15), lambda: GzipDecompressor(-15))),
+    "br": (b"", (BrotliDecompressor,)),
 }
-"""Content coding → how its bytes start, and its decoders. deflate: RFC 9110 8.4.1.2 says zlib, many servers send it
+"""Content coding → how its bytes start, and its decompressors. deflate: RFC 9110 8.4.1.2 says zlib, many servers send it
 bare."""
 
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
@@ -96,9 +104,9 @@ def _undo(coding: str, body: Body, max_bytes: int) -> Body:
     stored = body.payload
     if not stored:
         return body
-    magic, decoders = _CODINGS.get(coding, (b"", ()))
-    best, problem = b"", "that is not its first bytes" if decoders else "no such coding is known"
-    for new in decoders if stored.startswith(magic) else ():
+    magic, decompressors = _CODINGS.get(coding, (b"", ()))
+    best, problem = b"", "that is not its first bytes" if decompressors else "no such coding is known"
+    for new in decompressors if stored.startswith(magic) else ():
         payload, problem = _inflate(new, stored, max_bytes)
         if not problem:
             return Body(payload, body.cut, body.flags)
@@ -110,7 +118,7 @@ def _undo(coding: str, body: Body, max_bytes: int) -> Body:
     raise PageError(ErrorCode.BODY_UNREADABLE, f"{len(stored)} bytes said to be {coding}: {problem}")
 
 
-def _inflate(new: Callable[[], Decoder], stored: bytes, max_bytes: int) -> tuple[bytes, str]:
+def _inflate(new: Callable[[], Decompressor], stored: bytes, max_bytes: int) -> tuple[bytes, str]:
     """Return what all members of `stored` inflate to, and what is wrong or ""."""
     parts: list[bytes] = []
     first, n_bytes, problem = stored[:3], 0, ""

@@ -16,7 +16,7 @@ from dripper.warc.identity import canonical_address
 from dripper.warc.s3 import S3Object, bucket_and_key, is_s3, list_objects
 from dripper.warc.source import is_http, local_path, local_version, open_source
 
-_ARCHIVE = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
+ARCHIVE_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
 _GLOB = re.compile(r"[*?\[]")
 
 
@@ -90,7 +90,7 @@ def _expand_part(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
 def _expand_local(part: str) -> Iterator[SourceFile]:
     path = local_path(part)
     if path.is_dir():
-        return _files(sorted(p for p in path.rglob("*") if _ARCHIVE.search(p.name) and p.is_file()))
+        return _files(sorted(p for p in path.rglob("*") if ARCHIVE_NAME.search(p.name) and p.is_file()))
     if path.exists():
         return iter([_local_file(part)])
     if not _GLOB.search(part):
@@ -133,7 +133,7 @@ def _expand_prefix(
     object."""
     n_found = 0
     for name, size, version in list_objects(bucket, prefix, settings.s3):
-        if _ARCHIVE.search(name) and not (error and name == prefix):  # it is there, but may not be read
+        if ARCHIVE_NAME.search(name) and not (error and name == prefix):  # it is there, but may not be read
             n_found += 1
             yield SourceFile(f"s3://{bucket}/{name}", size, version)
     if error and not n_found:

@@ -10,7 +10,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from dripper.warc.codecs import DECODERS, ZSTD_MAGIC, DecodeError, Decoder, ZstdDecoder, skippable_size, zstd_dictionary
+from dripper.warc.compression import (
+    DECOMPRESSORS,
+    ZSTD_MAGIC,
+    DecompressionError,
+    Decompressor,
+    ZstdDecompressor,
+    skippable_size,
+    zstd_dictionary,
+)
 from dripper.warc.starts import RECORD_START, find_start
 
 READ_BYTES = 1 << 16
@@ -20,7 +28,7 @@ end of a member copies what is left of a read."""
 _MAX_DICTIONARY_BYTES = 1 << 26
 """64 MiB: a `.warc.zst` dictionary is at most a few MB; a larger claim is damage."""
 
-_MAGIC = re.compile(b"|".join(re.escape(magic) for magic in DECODERS))
+_MAGIC = re.compile(b"|".join(re.escape(magic) for magic in DECOMPRESSORS))
 
 
 class Readable(Protocol):
@@ -170,8 +178,8 @@ class Members:
                 if size := skippable_size(cursor.stored):
                     if damage := self._skip_frame(cursor, size):
                         return damage
-                elif decoder := self._decoder(cursor.stored):
-                    if damage := (yield from self._member(decoder, cursor)):
+                elif decompressor := self._decompressor_of(cursor.stored):
+                    if damage := (yield from self._member(decompressor, cursor)):
                         return damage
                 elif cursor.stored.strip(b"\0"):
                     cut = _is_cut_magic(cursor.stored)
@@ -182,11 +190,11 @@ class Members:
                 self.bytes_read = max(self.bytes_read, cursor.at)
         return None
 
-    def _decoder(self, stored: bytes) -> Decoder | None:
+    def _decompressor_of(self, stored: bytes) -> Decompressor | None:
         found = _MAGIC.match(stored)
         if found and found[0] == ZSTD_MAGIC:
-            return ZstdDecoder(self._dictionary)
-        return DECODERS[found[0]]() if found else None
+            return ZstdDecompressor(self._dictionary)
+        return DECOMPRESSORS[found[0]]() if found else None
 
     def _skip_frame(self, cursor: _Cursor, size: int) -> _Damage | None:
         """Skip a skippable frame; the first of a `.warc.zst` file is its dictionary."""
@@ -195,21 +203,21 @@ class Members:
         if cursor.at == 0:
             try:
                 self._dictionary = zstd_dictionary(cursor.stored[:size])
-            except DecodeError as error:
+            except DecompressionError as error:
                 return _Damage(cursor.at, f"the dictionary cannot be read: {error}")
         cursor.keep(cursor.stored[size:])
         return None
 
-    def _member(self, decoder: Decoder, cursor: _Cursor) -> Generator[Piece, None, _Damage | None]:
+    def _member(self, decompressor: Decompressor, cursor: _Cursor) -> Generator[Piece, None, _Damage | None]:
         """Yield one member: its start, then its bytes."""
         start, inflated, n_inflated = cursor.at, b"", 0
         yield Piece("member", at=start)
-        while not decoder.eof:
+        while not decompressor.eof:
             if not cursor.stored and not inflated and not cursor.more():
                 return _Damage(start, "the file ends inside a member", at_end=True)
             try:
-                inflated, rest = decoder.inflate(cursor.stored)
-            except DecodeError as error:
+                inflated, rest = decompressor.inflate(cursor.stored)
+            except DecompressionError as error:
                 yield from self._salvage(start, cursor.at, n_inflated)
                 return _Damage(start, str(error))
             cursor.keep(rest)
@@ -226,15 +234,15 @@ class Members:
         checksum at the end, where the dropped output is the whole of a small record.
         """
         with self._open(start) as cursor:
-            decoder = self._decoder(cursor.stored) if cursor.fill(8) else None
+            decompressor = self._decompressor_of(cursor.stored) if cursor.fill(8) else None
             kept = bytearray()  # one piece in the end: a search over the window for every byte would take seconds
             try:
-                for bite in _bites(cursor, good) if decoder else ():
-                    while bite and decoder and not decoder.eof:
-                        inflated, bite = decoder.inflate(bite)
+                for bite in _bites(cursor, good) if decompressor else ():
+                    while bite and decompressor and not decompressor.eof:
+                        inflated, bite = decompressor.inflate(bite)
                         kept += inflated[n_inflated:]
                         n_inflated = max(0, n_inflated - len(inflated))
-            except DecodeError:
+            except DecompressionError:
                 pass
             yield Piece("data", bytes(kept))
 
@@ -257,19 +265,19 @@ class Members:
         """Tell whether a member starts at `at` and a record with it: three bytes alone may be chance."""
         with self._open(at) as cursor:
             cursor.fill(READ_BYTES)
-            decoder, inflated = self._decoder(cursor.stored), b""
+            decompressor, inflated = self._decompressor_of(cursor.stored), b""
             try:
-                while decoder and not inflated.strip() and cursor.stored and not decoder.eof:
-                    inflated, rest = decoder.inflate(cursor.stored)
+                while decompressor and not inflated.strip() and cursor.stored and not decompressor.eof:
+                    inflated, rest = decompressor.inflate(cursor.stored)
                     cursor.keep(rest)
-            except DecodeError:
+            except DecompressionError:
                 return False
         return RECORD_START.match(inflated.lstrip()) is not None
 
 
 def _is_cut_magic(stored: bytes) -> bool:
     """Tell whether the last bytes of a file are the first of a member."""
-    return len(stored) < 4 and any(magic.startswith(stored) for magic in DECODERS) and bool(stored)
+    return len(stored) < 4 and any(magic.startswith(stored) for magic in DECOMPRESSORS) and bool(stored)
 
 
 def _bites(cursor: _Cursor, good: int) -> Iterator[bytes]:

@@ -21,6 +21,7 @@ FLAGS = (
     "inflated offset",
 )
 """Every value of `Record.flags`, in its order.
+
 sniffed: the header does not say HTML, the first bytes do. no http header, no http status, no url, bad date: the
 record lacks it. not chunked: the header says chunked, the body is not. bad chunking: chunks are damaged or the last
 one is missing. not encoded: the header names a content coding that the body is not in; usual in Common Crawl.
@@ -66,6 +67,7 @@ class Record:
 
 SKIP_REASONS = ("not a response", "revisit", "not http", "status", "not html", "empty", "broken record")
 """Every key of `FileReport.skipped`: why a record is no page.
+
 not a response: warcinfo, request, metadata, conversion, continuation. not http: dns, whois, ftp. broken record:
 bytes in which no record can be read.
 """

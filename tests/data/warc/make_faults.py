@@ -3,7 +3,7 @@
 import gzip
 from pathlib import Path
 
-from archives import arc, http, page, store, warc
+from support.archives import arc, http, page, store, warc
 
 HERE = Path(__file__).parent
 

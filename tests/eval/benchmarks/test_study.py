@@ -4,9 +4,9 @@ import pytest
 from dripper.eval.benchmarks.agreement import agreements
 from dripper.eval.benchmarks.study import findings, table_3
 from dripper.eval.benchmarks.wceb import Reference
-from dripper.eval.extractors.base import Extractor, Kind
-from dripper.eval.report.worst import Piece, differences, shortened
-from eval.pages import fake, half, perfect
+from dripper.eval.extractors.base import Contender, Standing
+from dripper.eval.report.worst import Excerpt, differences, shorten_excerpts
+from support.small_set import fake, half, perfect
 
 REFERENCE = Reference(
     {"dragnet": {"1": "a", "2": "b", "3": "c"}, "readability": {"1": "x"}},
@@ -59,8 +59,8 @@ def test_table_3_beside_ours() -> None:
 
 def test_findings_hold_or_do_not() -> None:
     extractors = [
-        fake("one", half), fake("two", half), fake("page", half, Kind.TEXT),
-        Extractor("vote", Kind.ENSEMBLE, "numpy", lambda: perfect),
+        fake("one", half), fake("two", half), fake("page", half, Standing.TEXT),
+        Contender("vote", Standing.ENSEMBLE, "numpy", lambda: perfect),
     ]  # fmt: skip
     high, low = ("dragnet", "1"), ("readability", "1")
     scores = frame(
@@ -83,15 +83,15 @@ def test_findings_hold_or_do_not() -> None:
 
 def test_differences_side_by_side() -> None:
     truth, output = differences("one two three four", "menu one two four five")
-    assert truth == [Piece("one two", True), Piece("three", False), Piece("four", True)]
-    assert output == [Piece("menu", False), Piece("one two", True), Piece("four", True), Piece("five", False)]
+    assert truth == [Excerpt("one two", True), Excerpt("three", False), Excerpt("four", True)]
+    assert output == [Excerpt("menu", False), Excerpt("one two", True), Excerpt("four", True), Excerpt("five", False)]
     assert differences("", "") == ([], [])
 
 
 def test_long_texts_are_folded_and_cut() -> None:
     words = " ".join(str(number) for number in range(100))
-    first, fold, last = shortened([Piece(words, True)])
+    first, fold, last = shorten_excerpts([Excerpt(words, True)])
     assert (first.text, fold.text, last.text) == ("0 1 2 3 4 5 6 7", "84 words in both", "92 93 94 95 96 97 98 99")
-    cut = list(shortened([Piece(words, False)] * 5))
+    cut = list(shorten_excerpts([Excerpt(words, False)] * 5))
     assert sum(len(piece.text.split()) for piece in cut if not piece.is_folded) == 350
-    assert cut[-1] == Piece("150 more words", True, True)
+    assert cut[-1] == Excerpt("150 more words", True, True)

@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 
 from dripper.errors import InputError
-from dripper.eval.benchmarks.webmainbench import marked_html, read_webmainbench, unmarked
+from dripper.eval.benchmarks.webmainbench import extract_marked, read_webmainbench, strip_marks
 from dripper.eval.metrics.overlap import rouge_n
-from dripper.eval.sources import Source
-from eval.pages import write_set
+from dripper.eval.sources import PageSource
+from support.small_set import write_set
 
 RECORD = Path(__file__).parents[2] / "data" / "webmainbench" / "record.jsonl"
 TRACES = ("cc-select", "data-anno-uid", "mark-selected", "cc-extraStyle", "marked-")
@@ -51,7 +51,7 @@ def test_marked_elements_as_markdown_are_the_corrected_truth_but_for_its_correct
 
 def test_five_sample_pages(shared: Path) -> None:
     """Hand-checked: language and title of each of the five pages of the data folder, free of the annotator's traces."""
-    pages = {page.id[:8]: page for page in Source(shared / "data").pages("webmainbench-samples")}
+    pages = {page.id[:8]: page for page in PageSource(shared / "data").pages("webmainbench-samples")}
     starts = {
         "33e291cd": "## THE PALM INSTITUTE LOGO",
         "93898d00": "# 逆剑狂神",
@@ -107,12 +107,12 @@ def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="No such file"):
         list(read_webmainbench(tmp_path / "absent.jsonl"))
     with pytest.raises(InputError, match="needs its file: --webmainbench"):
-        list(Source(tmp_path).pages("webmainbench"))
+        list(PageSource(tmp_path).pages("webmainbench"))
 
 
 def test_source_of_a_webmainbench_file(tmp_path: Path) -> None:
     path = write(tmp_path / "w.jsonl", *(record(track_id=str(number)) for number in range(9)))
-    whole, some = Source(tmp_path, webmainbench=path), Source(tmp_path, 4, webmainbench=path)
+    whole, some = PageSource(tmp_path, webmainbench=path), PageSource(tmp_path, 4, webmainbench=path)
     assert (whole.size("webmainbench"), some.size("webmainbench")) == (9, 4)
     chosen = [page.id for page in some.pages("webmainbench")]
     assert len(chosen) == 4
@@ -122,7 +122,7 @@ def test_source_of_a_webmainbench_file(tmp_path: Path) -> None:
 
 def test_source_of_a_data_folder(tmp_path: Path) -> None:
     write_set(tmp_path, "dragnet", range(3))
-    assert Source(tmp_path, 2).size("dragnet") == len(list(Source(tmp_path, 2).pages("dragnet"))) == 2
+    assert PageSource(tmp_path, 2).size("dragnet") == len(list(PageSource(tmp_path, 2).pages("dragnet"))) == 2
 
 
 def test_hidden_and_unmarked_parts_go() -> None:
@@ -130,12 +130,12 @@ def test_hidden_and_unmarked_parts_go() -> None:
         '<html><body><div style="display:none"><p cc-select="true">hidden</p></div><div><p>menu</p>'
         '<ul cc-select="true"><li>one</li><li>two</li></ul>tail</div><!-- note --></body></html>'
     )
-    kept = marked_html(html)
+    kept = extract_marked(html)
     assert "one" in kept
     assert "two" in kept
     assert "hidden" not in kept
     assert "menu" not in kept
-    assert marked_html("<p>nothing marked") == ""
+    assert extract_marked("<p>nothing marked") == ""
 
 
 @pytest.mark.parametrize(
@@ -150,4 +150,4 @@ def test_hidden_and_unmarked_parts_go() -> None:
     ],
 )
 def test_unmarked(html: str, clean: str) -> None:
-    assert unmarked(html) == clean
+    assert strip_marks(html) == clean

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dripper.eval.extractors.ensembles import Ensemble, ensembles, majority_vote, page_tokens
-from eval.pages import labelled
+from support.small_set import labelled
 
 TOKENS = st.lists(st.sampled_from("abcdefgh"), max_size=30)
 

@@ -3,9 +3,9 @@
 import pytest
 
 from dripper.errors import MachineError, UsageError
-from dripper.eval.extractors.base import Form, Kind, Task, choose, installed, own_version
+from dripper.eval.extractors.base import Form, Standing, Task, choose, own_version, split_installed
 from dripper.eval.extractors.ours import ours
-from eval.pages import fake, half, labelled, page_html, truth
+from support.small_set import fake, half, labelled, page_html, truth
 
 TASK = Task(labelled(3), page_html(3))
 
@@ -37,7 +37,7 @@ def test_kinds_names_versions() -> None:
     made = ours(("cpu", "all"))
     assert [one.name for one in made] == ["dripper-cpu", "dripper-all", "oracle", "all-blocks"]
     assert {one.form for one in made} == {Form.HTML}
-    assert [one.kind for one in made] == [Kind.OURS, Kind.OURS, Kind.BOUND, Kind.BOUND]
+    assert [one.kind for one in made] == [Standing.OURS, Standing.OURS, Standing.BOUND, Standing.BOUND]
     assert {one.version for one in made} == {own_version()}
 
 
@@ -50,5 +50,5 @@ def test_unknown_names_and_missing_packages() -> None:
         choose(["their"], {"there": there, "gone": gone})
     with pytest.raises(MachineError, match="pip install no-such-package-anywhere"):
         _ = gone.version
-    assert installed([there, gone]) == ([there], ["gone"])
+    assert split_installed([there, gone]) == ([there], ["gone"])
     assert choose(["gone", "there"], {"there": there, "gone": gone}) == [gone, there]

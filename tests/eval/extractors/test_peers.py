@@ -3,11 +3,11 @@ import contextlib
 import pytest
 
 from dripper.errors import MachineError, UsageError
-from dripper.eval.extra import load
-from dripper.eval.extractors.base import Extractor, Kind, Task, choose, installed, own_version
-from dripper.eval.extractors.ours import all_blocks, labeled, oracle, ours
+from dripper.eval.extra import import_extra
+from dripper.eval.extractors.base import Contender, Standing, Task, choose, own_version, split_installed
+from dripper.eval.extractors.ours import all_blocks, oracle, ours, run_labeler
 from dripper.eval.extractors.peers import language_of, peers
-from eval.pages import labelled, page_html, story
+from support.small_set import labelled, page_html, story
 
 PAGE = labelled(1)
 TASK = Task(PAGE, page_html(1))
@@ -22,24 +22,24 @@ HOSTILE = [
 KEEPS_A_FOOTER = {"all-blocks", "boilerpy3"}
 
 
-def everyone() -> list[Extractor]:
-    return installed([*ours(()), *peers()])[0]
+def everyone() -> list[Contender]:
+    return split_installed([*ours(()), *peers()])[0]
 
 
-def main_text(extractor: Extractor, task: Task) -> str:
+def main_text(extractor: Contender, task: Task) -> str:
     return " ".join(extractor.load()(task).split())
 
 
 @pytest.mark.parametrize("extractor", everyone(), ids=lambda one: one.name)
-def test_finds_the_story(extractor: Extractor) -> None:
+def test_finds_the_story(extractor: Contender) -> None:
     text = main_text(extractor, TASK)
     assert story(1)[:60] in text
-    assert ("All rights reserved" in text) == (extractor.kind is Kind.TEXT or extractor.name in KEEPS_A_FOOTER)
+    assert ("All rights reserved" in text) == (extractor.kind is Standing.TEXT or extractor.name in KEEPS_A_FOOTER)
     assert extractor.version
 
 
 @pytest.mark.parametrize("extractor", everyone(), ids=lambda one: one.name)
-def test_hostile_pages_give_text_or_an_ordinary_exception(extractor: Extractor) -> None:
+def test_hostile_pages_give_text_or_an_ordinary_exception(extractor: Contender) -> None:
     extract = extractor.load()
     for html in HOSTILE:
         result: object = ""
@@ -57,10 +57,10 @@ def test_names_are_unique_and_chosen_by_name() -> None:
 
 
 def test_missing_packages_are_named() -> None:
-    absent = Extractor("absent", Kind.PEER, "no-such-package", lambda: lambda task: "")
-    assert installed([absent, peers()[0]]) == ([peers()[0]], ["absent"])
+    absent = Contender("absent", Standing.PEER, "no-such-package", lambda: lambda task: "")
+    assert split_installed([absent, peers()[0]]) == ([peers()[0]], ["absent"])
     with pytest.raises(MachineError, match=r"evaluation needs no_such_module .*pip install '\.\[eval\]'"):
-        load("no_such_module.part")
+        import_extra("no_such_module.part")
 
 
 @pytest.mark.parametrize(
@@ -98,6 +98,6 @@ def test_ours_are_named_by_labeler() -> None:
         "oracle",
         "all-blocks",
     ]
-    assert story(1)[:40] in labeled("trafilatura")(TASK)
+    assert story(1)[:40] in run_labeler("trafilatura")(TASK)
     assert own_version().startswith("0.")
     assert "+" in own_version()

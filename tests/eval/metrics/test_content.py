@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.eval.metrics.content import edit_similarity, fine_grained, split_markdown
+from dripper.eval.metrics.content import edit_similarity, score_parts, split_markdown
 
 DATA = Path(__file__).parents[2] / "data" / "webmainbench"
 # The example of WebMainBench's own tests/test_metrics.py (Apache-2.0, commit 9d991bd), with the scores it expects.
@@ -55,7 +55,7 @@ NAMES = {"table_TEDS": "table_teds_webmainbench"}
 
 
 def test_webmainbenchs_own_example() -> None:
-    scores = fine_grained(PREDICTED, TRUE)
+    scores = score_parts(PREDICTED, TRUE)
     assert scores["code_edit"] == pytest.approx(0.9487179487179487)
     assert scores["formula_edit"] == 1
     assert scores["table_edit"] == pytest.approx(0.9333333333333333)
@@ -70,7 +70,7 @@ def test_webmainbenchs_own_example() -> None:
 )
 def test_published_scores_of_real_pages(row: dict[str, object]) -> None:
     for output in row["outputs"].values():  # type: ignore[attr-defined]
-        scores = fine_grained(output["text"], row["truth"])  # type: ignore[arg-type]
+        scores = score_parts(output["text"], row["truth"])  # type: ignore[arg-type]
         for name, published in output["scores"].items():
             found = scores[NAMES.get(name, name)]
             assert found == (None if published is None else pytest.approx(published)), name
@@ -107,12 +107,12 @@ def test_formulas_not_in_code_and_tables_by_html_or_pipes() -> None:
 
 
 def test_what_neither_text_has_is_no_score() -> None:
-    scores = fine_grained("one text", "one test")
+    scores = score_parts("one text", "one test")
     assert scores == {
         "text_edit": 0.875, "code_edit": None, "formula_edit": None, "table_edit": None,
         "table_teds_webmainbench": None, "table_teds": None, "overall": 0.875,
     }  # fmt: skip
-    assert set(fine_grained("", "").values()) == {None}
+    assert set(score_parts("", "").values()) == {None}
 
 
 def edit_distance(one: str, other: str) -> int:
@@ -133,4 +133,4 @@ def test_edit_similarity_is_textbook_levenshtein(one: str, other: str) -> None:
 
 @given(st.text(alphabet="ab|-`$\\()[]\n\t 1<table>", max_size=80))
 def test_a_text_against_itself_has_no_score_but_1(text: str) -> None:
-    assert set(fine_grained(text, text).values()) <= {1.0, None}
+    assert set(score_parts(text, text).values()) <= {1.0, None}

@@ -6,7 +6,7 @@ from dripper.eval.extractors.convert import converter, markdown, plain_text
 from dripper.eval.metrics.overlap import levenshtein, rouge_n, word_f1
 from dripper.eval.metrics.rouge_lsum import rouge_lsum
 from dripper.eval.metrics.scoring import DEFAULT_METRICS, METRICS, score_page, similarities
-from dripper.eval.progress import Progress
+from dripper.eval.progress import ProgressLog
 
 TRUTH = "It rained all day in Bergen. Nobody minded, for nobody had hoped for sun."
 OUTPUT = "Home. It rained all day in Bergen. Nobody minded."
@@ -48,11 +48,11 @@ def test_html_to_what_the_truth_is() -> None:
 
 
 def test_progress_says_where_and_how_long(caplog: pytest.LogCaptureFixture) -> None:
-    progress = Progress(10)
+    progress = ProgressLog(10)
     progress.at("dragnet: gne")
     progress.done(4, fresh=False)
     assert str(progress) == "40 % dragnet: gne"
     with caplog.at_level("INFO"):
         progress.done(6)
     assert caplog.messages == ["100 % dragnet: gne, about 0 min left"]
-    assert str(Progress(0)) == "100 % "
+    assert str(ProgressLog(0)) == "100 % "

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dripper.eval.extractors.base import Kind
+from dripper.eval.extractors.base import Standing
 from dripper.eval.report import charts
 from dripper.eval.report.results import Line
 from dripper.eval.report.statistics import Interval
-from eval.pages import fake, half
+from support.small_set import fake, half
 
 NAMES = ("dripper-cpu", "trafilatura", "html2text", "oracle")
-KINDS = (Kind.OURS, Kind.PEER, Kind.TEXT, Kind.BOUND)
+KINDS = (Standing.OURS, Standing.PEER, Standing.TEXT, Standing.BOUND)
 
 
 def line(place: int) -> Line:
@@ -35,7 +35,7 @@ def pixels(png: bytes) -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
     return np.asarray(matplotlib.image.imread(io.BytesIO(png)))
 
 
-def shows(png: bytes, kind: Kind) -> bool:
+def shows(png: bytes, kind: Standing) -> bool:
     wanted = [int(charts.COLOURS[kind][place : place + 2], 16) / 255 for place in (1, 3, 5)]
     return bool((np.abs(pixels(png)[..., :3] - wanted).max(axis=-1) < 0.02).any())
 
@@ -45,8 +45,8 @@ def test_every_kind_has_its_colour(chart: "object") -> None:
     png = chart(LINES)  # type: ignore[operator]
     assert all(shows(png, kind) for kind in KINDS)
     alone = chart(LINES[:1])  # type: ignore[operator]
-    assert shows(alone, Kind.OURS)
-    assert not shows(alone, Kind.BOUND)
+    assert shows(alone, Standing.OURS)
+    assert not shows(alone, Standing.BOUND)
 
 
 def test_distributions_of_pages() -> None:

@@ -6,18 +6,18 @@ import pandas as pd
 import pytest
 
 from dripper.datasets import PageCounts
-from dripper.eval.extractors.base import Extractor, Form, Kind
+from dripper.eval.extractors.base import Contender, Form, Standing
 from dripper.eval.report import charts
 from dripper.eval.report.results import MAIN, mean_similarities, means_by, overall, pages_by
 from dripper.eval.report.writer import Heat, _heat, _is_counted, _metrics
-from dripper.eval.run import RunSettings, run
+from dripper.eval.run import RunSettings, run_evaluation
 from dripper.eval.score_set import score_digest, score_line
-from dripper.eval.sources import Source
+from dripper.eval.sources import PageSource
 from dripper.eval.store import Output, page_digest, read_lines
-from eval.pages import as_html, fake, half, labelled, perfect, write_set
+from support.small_set import as_html, fake, half, labelled, perfect, write_set
 
 NAMES = ("trafilatura", "goose3", "page")
-EXTRACTORS = [fake("trafilatura", half), fake("goose3", perfect), fake("page", as_html, Kind.TEXT, Form.HTML)]
+EXTRACTORS = [fake("trafilatura", half), fake("goose3", perfect), fake("page", as_html, Standing.TEXT, Form.HTML)]
 
 
 def frame(n_pages: int = 40) -> pd.DataFrame:
@@ -76,7 +76,7 @@ def test_other_metrics_are_macro_means() -> None:
 
 
 def test_shades_leave_bounds_out() -> None:
-    bound = Extractor("oracle", Kind.BOUND, "numpy", lambda: perfect)
+    bound = Contender("oracle", Standing.BOUND, "numpy", lambda: perfect)
     heat = Heat(["x"], {}, [(bound, [0.99]), (EXTRACTORS[0], [0.5]), (EXTRACTORS[1], [0.9]), (EXTRACTORS[2], [None])])
     assert [heat.shade(0, value) for value in (0.99, 0.5, 0.9, None)] == [1, 0, 1, 0]
     assert Heat(["x"], {}, [(EXTRACTORS[0], [0.5])]).shade(0, 0.5) == 0
@@ -100,7 +100,7 @@ def test_pictures_are_pictures() -> None:
     for picture in pictures:
         assert picture.startswith(b"\x89PNG\r\n")
         assert len(picture) > 5000
-    assert set(charts.COLOURS) == set(Kind)
+    assert set(charts.COLOURS) == set(Standing)
 
 
 def test_score_lines_are_json_and_change_with_what_they_depend_on() -> None:
@@ -128,9 +128,9 @@ def test_markdown_truths_get_content_scores(tmp_path: Path) -> None:
     record = {"track_id": "a", "url": None, "html": '<p cc-select="true">one</p><p>menu</p>', "meta": {"level": "mid"}}
     path = tmp_path / "w.jsonl"
     path.write_text(json.dumps(record) + "\n", encoding="utf-8")
-    html = Extractor("html", Kind.PEER, "numpy", lambda: lambda task: task.html, Form.HTML)
-    source = Source(tmp_path, webmainbench=path)
-    (job,) = run(RunSettings(source, tmp_path / "run", ["webmainbench"], [html], metrics=["rouge5_words"]))
+    html = Contender("html", Standing.PEER, "numpy", lambda: lambda task: task.html, Form.HTML)
+    source = PageSource(tmp_path, webmainbench=path)
+    (job,) = run_evaluation(RunSettings(source, tmp_path / "run", ["webmainbench"], [html], metrics=["rouge5_words"]))
     (row,) = read_lines(job.path)
     assert 0 < row["scores"]["html"]["text_edit"] < 1
     assert row["scores"]["html"]["code_edit"] is None
@@ -139,7 +139,9 @@ def test_markdown_truths_get_content_scores(tmp_path: Path) -> None:
 
 def test_similarities_average_over_pages(tmp_path: Path) -> None:
     write_set(tmp_path / "data", "dragnet", range(4))
-    jobs = run(RunSettings(Source(tmp_path / "data"), tmp_path / "run", ["dragnet"], EXTRACTORS, metrics=["word"]))
+    jobs = run_evaluation(
+        RunSettings(PageSource(tmp_path / "data"), tmp_path / "run", ["dragnet"], EXTRACTORS, metrics=["word"])
+    )
     table = mean_similarities(jobs, NAMES)
     assert table.at["goose3", "goose3"] == 1
     assert table.at["goose3", "trafilatura"] == table.at["trafilatura", "goose3"]

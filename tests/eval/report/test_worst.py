@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.eval.report.worst import FOLD, SHOWN_WORDS, Piece, differences, shortened
+from dripper.eval.report.worst import FOLD, SHOWN_WORDS, Excerpt, differences, shorten_excerpts
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), max_size=30)
 
@@ -33,8 +33,8 @@ def longest(one: list[str], other: list[str]) -> int:
 
 @given(st.lists(st.tuples(st.integers(1, 200), st.booleans()), max_size=12))
 def test_what_is_shown_is_bounded_and_the_rest_is_counted(lengths: list[tuple[int, bool]]) -> None:
-    pieces = [Piece(" ".join(["w"] * length), is_common) for length, is_common in lengths]
-    shown = list(shortened(pieces))
+    pieces = [Excerpt(" ".join(["w"] * length), is_common) for length, is_common in lengths]
+    shown = list(shorten_excerpts(pieces))
     words = sum(len(piece.text.split()) for piece in shown if not piece.is_folded)
     folded = sum(int(piece.text.split()[0]) for piece in shown if piece.is_folded)
     assert words <= SHOWN_WORDS + 16
@@ -42,5 +42,5 @@ def test_what_is_shown_is_bounded_and_the_rest_is_counted(lengths: list[tuple[in
 
 
 def test_one_text_empty() -> None:
-    assert differences("one two", "") == ([Piece("one two", False)], [])
-    assert differences("", "one two") == ([], [Piece("one two", False)])
+    assert differences("one two", "") == ([Excerpt("one two", False)], [])
+    assert differences("", "one two") == ([], [Excerpt("one two", False)])

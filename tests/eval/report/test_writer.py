@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from dripper.eval.extractors.base import Kind, Task
+from dripper.eval.extractors.base import Standing, Task
 from dripper.eval.report.worst import worst_pages
 from dripper.eval.report.writer import write_report
-from dripper.eval.run import RunSettings, run
-from dripper.eval.sources import Source
-from eval.pages import fake, half, perfect, write_set
+from dripper.eval.run import RunSettings, run_evaluation
+from dripper.eval.sources import PageSource
+from support.small_set import fake, half, perfect, write_set
 
 ATTACK = "</mark></details><script>alert('x')</script> & <b>bold</b>"
 
@@ -21,9 +21,9 @@ def nasty(task: Task) -> str:
 def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("report")
     write_set(folder / "data", "dragnet", range(12))
-    extractors = [fake("trafilatura", half), fake("nasty", nasty), fake("ours", perfect, Kind.OURS)]
-    settings = RunSettings(Source(folder / "data", 11), folder / "run", ["dragnet"], extractors)
-    return write_report(settings, run(settings), folder).read_text(encoding="utf-8")
+    extractors = [fake("trafilatura", half), fake("nasty", nasty), fake("ours", perfect, Standing.OURS)]
+    settings = RunSettings(PageSource(folder / "data", 11), folder / "run", ["dragnet"], extractors)
+    return write_report(settings, run_evaluation(settings), folder).read_text(encoding="utf-8")
 
 
 def test_text_of_pages_is_text(report: str) -> None:
@@ -81,9 +81,9 @@ def test_worst_pages_come_worst_first(tmp_path: Path) -> None:
         return task.page.truth_text[: 40 * (1 + int(task.page.id))]
 
     settings = RunSettings(
-        Source(tmp_path / "data"), tmp_path / "run", ["dragnet"], [fake("one", uneven), fake("two", perfect)]
+        PageSource(tmp_path / "data"), tmp_path / "run", ["dragnet"], [fake("one", uneven), fake("two", perfect)]
     )
-    jobs = run(settings)
+    jobs = run_evaluation(settings)
     found = worst_pages(read_scores(jobs), jobs, ["one", "two"], count=3)
     assert [page.page.id for page in found["one"]] == ["0", "1", "2"]
     assert [page.score for page in found["one"]] == sorted(page.score for page in found["one"])

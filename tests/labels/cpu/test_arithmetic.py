@@ -14,9 +14,9 @@ from dripper.labels.cpu import labeler as module
 from dripper.labels.cpu.arithmetic import NumpyOperations, OperationsInC, operations, snap
 from dripper.labels.cpu.labeler import CpuLabeler
 from dripper.labels.cpu.network import ACTIVATION_STEPS, POOLED_LIMIT, POOLED_STEPS, Operations, exact_weights, forward
-from in_c import needs_c
-from labelled import pages
-from labels.small_network import SHAPE, WIDTH, random_features, random_weights, ranges
+from support.in_c import needs_c
+from support.labelled import pages
+from support.small_network import SHAPE, WIDTH, random_features, random_weights, ranges
 
 Kind = Callable[[np.ndarray, np.ndarray], Operations]
 NEEDS_C = needs_c(arithmetic)
@@ -28,16 +28,16 @@ class ReversedSums:
     """The same operations with every sum taken backwards, as another processor might."""
 
     def __init__(self, kind: Kind, starts: np.ndarray, ends: np.ndarray) -> None:
-        self._kind, self._do = kind, kind(starts, ends)
+        self._kind, self._ops = kind, kind(starts, ends)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._do, name)
+        return getattr(self._ops, name)
 
     def linear(self, x: np.ndarray, matrix: np.ndarray, bias: np.ndarray) -> np.ndarray:
-        return self._do.linear(np.ascontiguousarray(x[:, ::-1]), np.ascontiguousarray(matrix[::-1]), bias)
+        return self._ops.linear(np.ascontiguousarray(x[:, ::-1]), np.ascontiguousarray(matrix[::-1]), bias)
 
     def normalise(self, x: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(self._do.normalise(np.ascontiguousarray(x[:, ::-1]))[:, ::-1])
+        return np.ascontiguousarray(self._ops.normalise(np.ascontiguousarray(x[:, ::-1]))[:, ::-1])
 
     def container_means(self, x: np.ndarray, bias: np.ndarray) -> np.ndarray:
         starts, ends = ranges(len(x))
@@ -56,12 +56,12 @@ def test_the_order_of_summing_changes_no_bit(kind: Kind, blocks: int) -> None:
 
 @of_each_kind
 def test_products_are_exact_in_float32(kind: Kind) -> None:
-    features, do = random_features(4), kind(*ranges(4))
+    features, ops = random_features(4), kind(*ranges(4))
     weights = exact_weights(random_weights(2), SHAPE)
-    rows = do.normalise(do.rectify(do.linear(features, weights["input"], weights["input_bias"])))
+    rows = ops.normalise(ops.rectify(ops.linear(features, weights["input"], weights["input_bias"])))
     taps, matrix = weights["conv1_taps"], weights["conv1"]
     assert rows.dtype == taps.dtype == matrix.dtype == np.float32
-    filtered = do.convolve(rows, taps, 1)
+    filtered = ops.convolve(rows, taps, 1)
     product = filtered @ matrix
     for row in range(4):
         for column in range(WIDTH):
@@ -79,40 +79,40 @@ def test_snap_rounds_to_the_grid_ties_to_even() -> None:
 
 @of_each_kind
 def test_linear_adds_the_bias_and_rounds(kind: Kind) -> None:
-    do = kind(*ranges(2))
+    ops = kind(*ranges(2))
     for kind_of_number in (np.float32, np.float64):
         x, matrix = (
             np.array([[1, 2], [-3, 0.25]], kind_of_number),
             np.array([[1, 0.5, 0], [0, 1, 1 / 1024]], kind_of_number),
         )
         bias = np.array([0.5, 0, -1], kind_of_number)
-        y = do.linear(x, matrix, bias)
+        y = ops.linear(x, matrix, bias)
         assert y.dtype == np.float32
         assert y.tolist() == [[1.5, 2.5, -1], [-2.5, -1.25, -1]]
-    without = do.linear(x.astype(np.float32), matrix.astype(np.float32), 0)
+    without = ops.linear(x.astype(np.float32), matrix.astype(np.float32), 0)
     assert without.tolist() == [[1, 2.5, 0], [-3, -1.25, 0]]
-    assert do.rectify(without).tolist() == [[1, 2.5, 0], [0, 0, 0]]
+    assert ops.rectify(without).tolist() == [[1, 2.5, 0], [0, 0, 0]]
 
 
 @of_each_kind
 def test_convolve_against_its_definition(kind: Kind) -> None:
     draw = np.random.default_rng(3)
     x, taps = (draw.normal(size=shape).astype(np.float32) for shape in ((6, 2), (3, 2)))
-    do = kind(np.zeros((6, 1), np.int64), np.full((6, 1), 6))
+    ops = kind(np.zeros((6, 1), np.int64), np.full((6, 1), 6))
     for dilation in (1, 2, 5, 6, 100):
         padded = np.concatenate([np.zeros((dilation, 2)), x, np.zeros((dilation, 2))])
         expected = padded[:6] * taps[0] + x * taps[1] + padded[2 * dilation : 2 * dilation + 6] * taps[2]
-        assert np.allclose(do.convolve(x, taps, dilation), expected, atol=0.51 / ACTIVATION_STEPS)
+        assert np.allclose(ops.convolve(x, taps, dilation), expected, atol=0.51 / ACTIVATION_STEPS)
 
 
 @of_each_kind
 def test_container_means_against_their_definition(kind: Kind) -> None:
     x = np.arange(12, dtype=np.float32).reshape(3, 4) - 1
-    do = kind(np.array([[0, 0], [1, 0], [1, 0]]), np.array([[1, 3], [3, 3], [3, 3]]))
-    means = do.container_means(x, np.array([0.5, 0, 0, -4], np.float32))
+    ops = kind(np.array([[0, 0], [1, 0], [1, 0]]), np.array([[1, 3], [3, 3], [3, 3]]))
+    means = ops.container_means(x, np.array([0.5, 0, 0, -4], np.float32))
     assert means[:, :2].tolist() == [[0, 0], [5.5, 6], [5.5, 6]], "rectified"
     assert means[:, 2:].tolist() == [[5, 2]] * 3
-    assert do.container_means(x * 10, np.zeros(4, np.float32)).max() == POOLED_LIMIT
+    assert ops.container_means(x * 10, np.zeros(4, np.float32)).max() == POOLED_LIMIT
 
 
 def random_ranges(draw: np.random.Generator, n_blocks: int, n_levels: int) -> tuple[np.ndarray, np.ndarray]:
@@ -140,10 +140,10 @@ def test_means_are_those_of_each_block_alone(kind: Kind, n_blocks: int, n_levels
 
 @of_each_kind
 def test_rows_are_normalised_to_a_mean_square_of_one(kind: Kind) -> None:
-    do = kind(*ranges(20))
-    rows = do.normalise(random_features(20).astype(np.float32))
+    ops = kind(*ranges(20))
+    rows = ops.normalise(random_features(20).astype(np.float32))
     assert np.allclose((rows**2).mean(axis=1), 1, atol=0.05)
-    assert (do.normalise(np.zeros((2, 3), np.float32)) == 0).all()
+    assert (ops.normalise(np.zeros((2, 3), np.float32)) == 0).all()
 
 
 @NEEDS_C
@@ -163,7 +163,7 @@ def test_c_gives_the_bits_of_numpy(n_blocks: int, n_levels: int, dilation: int, 
     for name, arguments in {
         "linear": (x, matrix, bias), "normalise": (x,), "convolve": (x / 8, taps, dilation), "container_means": (x, bias),
     }.items():  # fmt: skip
-        in_numpy, in_c = (getattr(do, name)(*arguments) for do in kinds)
+        in_numpy, in_c = (getattr(ops, name)(*arguments) for ops in kinds)
         assert in_c.dtype == in_numpy.dtype == np.float32, name
         assert in_c.tobytes() == in_numpy.tobytes(), name
     wide = (x.astype(np.float64), matrix.astype(np.float64), bias.astype(np.float64))
@@ -189,10 +189,10 @@ def test_c_refuses_what_does_not_fit() -> None:
     x, starts, ends = np.zeros((2, 4), np.float32), *ranges(2)
     wide = x.astype(np.float64)
     for call in (
-        lambda: arithmetic_c.settle(x, x[0, :3]),
-        lambda: arithmetic_c.settle(wide, x[0]),
-        lambda: arithmetic_c.settle_64(x, wide[0], x),
-        lambda: arithmetic_c.settle_64(wide, wide[0], x[:1]),
+        lambda: arithmetic_c.snap(x, x[0, :3]),
+        lambda: arithmetic_c.snap(wide, x[0]),
+        lambda: arithmetic_c.snap_64(x, wide[0], x),
+        lambda: arithmetic_c.snap_64(wide, wide[0], x[:1]),
         lambda: arithmetic_c.rectify(wide),
         lambda: arithmetic_c.normalise(x, 3, x),
         lambda: arithmetic_c.normalise(x, 0, x),

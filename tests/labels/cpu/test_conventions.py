@@ -17,13 +17,13 @@ MAIN, PARTS = arrays(float, 6, elements=SHARES), arrays(float, (6, 2), elements=
 def test_the_default_changes_nothing(main: np.ndarray, parts: np.ndarray) -> None:
     assert Conventions() == AS_LEARNED
     assert AS_LEARNED.suffixes() == []
-    assert np.array_equal(AS_LEARNED.applied(main, parts), main)
+    assert np.array_equal(AS_LEARNED.apply(main, parts), main)
 
 
 @given(MAIN, PARTS)
 def test_include_only_adds_and_exclude_only_takes(main: np.ndarray, parts: np.ndarray) -> None:
     before = main.copy()
-    included, excluded = (Conventions(comments=wish).applied(main, parts) for wish in ("include", "exclude"))
+    included, excluded = (Conventions(comments=wish).apply(main, parts) for wish in ("include", "exclude"))
     assert (included >= main).all()
     assert (excluded <= main).all()
     assert ((included >= 0) & (included <= 1) & (excluded >= 0)).all()
@@ -37,8 +37,8 @@ def test_include_only_adds_and_exclude_only_takes(main: np.ndarray, parts: np.nd
 def test_each_convention_has_its_own_part(number: int) -> None:
     parts = np.eye(2)
     name = Conventions._fields[number]
-    assert Conventions(**{name: "include"}).applied(np.zeros(2), parts).tolist() == parts[number].tolist()
-    assert Conventions(**{name: "exclude"}).applied(np.ones(2), parts).tolist() == (1 - parts[number]).tolist()
+    assert Conventions(**{name: "include"}).apply(np.zeros(2), parts).tolist() == parts[number].tolist()
+    assert Conventions(**{name: "exclude"}).apply(np.ones(2), parts).tolist() == (1 - parts[number]).tolist()
 
 
 def test_the_settings_are_the_conventions() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dripper.html import preprocess
 from dripper.labels.cpu.features.page_features import page_features
-from dripper.labels.cpu.focus import DOUBT, focused
+from dripper.labels.cpu.focus import DOUBT, apply_focus
 
 PAGE = preprocess(
     "<body><div class=story><h1>A title of some words</h1><p>" + "The story goes on. " * 20 + "</p></div>"
@@ -18,7 +18,7 @@ FEATURES = page_features(PAGE)
 
 def of_page(probability: list[float], words: list[int] | None = None) -> list[float]:
     counts = FEATURES.words if words is None else np.array(words)
-    return focused(np.array(probability), counts, FEATURES.blocks.starts, FEATURES.blocks.ends).tolist()
+    return apply_focus(np.array(probability), counts, FEATURES.blocks.starts, FEATURES.blocks.ends).tolist()
 
 
 def doubted(probability: float) -> float:
@@ -46,7 +46,7 @@ def test_certain_blocks_say_where() -> None:
 
 def test_a_page_without_words_stays() -> None:
     nothing = np.zeros((2, 1), np.int64)
-    assert focused(np.array([0.25, 0.5]), np.zeros(2, np.int64), nothing, nothing + 2).tolist() == [0.25, 0.5]
+    assert apply_focus(np.array([0.25, 0.5]), np.zeros(2, np.int64), nothing, nothing + 2).tolist() == [0.25, 0.5]
 
 
 def test_a_page_where_nothing_or_everything_is_certain() -> None:
@@ -71,7 +71,7 @@ def test_probabilities_stay_or_fall_and_keep_their_order_inside(
     starts = np.stack([np.where(inside, start, index), np.zeros(n_blocks, np.int64)], axis=1)
     ends = np.stack([np.where(inside, end, index + 1), np.full(n_blocks, n_blocks)], axis=1)
     before = probability.copy()
-    after = focused(probability, words, starts, ends)
+    after = apply_focus(probability, words, starts, ends)
     assert np.array_equal(probability, before), "what is given stays"
     assert (after <= probability).all()
     assert (after >= probability / DOUBT).all()

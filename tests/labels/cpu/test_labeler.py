@@ -12,7 +12,7 @@ from dripper.labels.cpu.conventions import Conventions
 from dripper.labels.cpu.labeler import CpuLabeler
 from dripper.labels.cpu.second_opinion import DOUBTFUL
 from dripper.labels.cpu.weights import load_weights
-from labelled import labelled_pages, pages
+from support.labelled import labelled_pages, pages
 
 ARTICLE = """<body><nav><ul><li><a href="/">Home</a></li><li><a href="/n">News</a></li></ul></nav>
 <article><h1>Flood in the lower town</h1>

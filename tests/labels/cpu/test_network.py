@@ -5,7 +5,7 @@ import pytest
 
 from dripper.labels.cpu.arithmetic import operations
 from dripper.labels.cpu.network import exact_weights, forward, weight_shapes
-from labels.small_network import FEATURES, LEVELS, POOL, SHAPE, WIDTH, random_features, random_weights, ranges
+from support.small_network import FEATURES, LEVELS, POOL, SHAPE, WIDTH, random_features, random_weights, ranges
 
 
 def test_weights_too_large_for_exact_sums_are_refused() -> None:
@@ -22,15 +22,15 @@ def test_weights_too_large_for_exact_sums_are_refused() -> None:
 
 def test_logits_stay_finite_with_large_weights_and_features() -> None:
     weights = {name: np.full(value.shape, 0.6) for name, value in random_weights().items()}
-    features, do = random_features(30), operations(*ranges(30))
-    assert np.isfinite(forward(exact_weights(weights, SHAPE), SHAPE, np.full_like(features, 6.0), do)).all()
+    features, ops = random_features(30), operations(*ranges(30))
+    assert np.isfinite(forward(exact_weights(weights, SHAPE), SHAPE, np.full_like(features, 6.0), ops)).all()
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_neighbours_and_containers_matter(seed: int) -> None:
     weights = exact_weights(random_weights(seed), SHAPE)
-    features, do = random_features(12, seed), operations(*ranges(12))
-    whole = forward(weights, SHAPE, features.copy(), do)
+    features, ops = random_features(12, seed), operations(*ranges(12))
+    whole = forward(weights, SHAPE, features.copy(), ops)
     half = operations(np.zeros((6, LEVELS), np.int64), np.full((6, LEVELS), 6))
     assert not np.array_equal(forward(weights, SHAPE, features[:6], half), whole[:6])
 
@@ -41,5 +41,5 @@ def test_weight_shapes_fit_together() -> None:
     assert shapes["conv2_taps"] == (3, WIDTH)
     assert shapes["pool1_down"] == (WIDTH, LEVELS * POOL)
     assert "pool0_down" not in shapes
-    features, do = random_features(4), operations(*ranges(4))
-    assert forward(exact_weights(random_weights(), SHAPE), SHAPE, features, do).shape == (4,)
+    features, ops = random_features(4), operations(*ranges(4))
+    assert forward(exact_weights(random_weights(), SHAPE), SHAPE, features, ops).shape == (4,)

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 DIGEST = """
 import hashlib
-from labelled import pages
+from support.labelled import pages
 from dripper.labels import load
 digest = hashlib.sha256()
 for labels in load("cpu").label(pages()):

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dripper.labels.cpu.decode import decide, probabilities
-from dripper.labels.cpu.focus import focused
+from dripper.labels.cpu.focus import apply_focus
 from dripper.labels.cpu.network import BlockSequence
-from dripper.labels.cpu.second_opinion import DOUBTFUL, considered
+from dripper.labels.cpu.second_opinion import DOUBTFUL, probability_with_second_opinion
 
 FloatArray = npt.NDArray[np.float64]
 PLAIN = (1.0, 0.0)
@@ -24,7 +24,9 @@ def one_container(n_blocks: int) -> BlockSequence:
 
 def ask(logits: Sequence[float], *others: Sequence[float], words: Sequence[int] = (30, 30, 30)) -> FloatArray:
     opinions = [np.array(other, float) for other in others]
-    return considered(np.array(logits, float), lambda: opinions, PLAIN, one_container(len(logits)), np.array(words))
+    return probability_with_second_opinion(
+        np.array(logits, float), lambda: opinions, PLAIN, one_container(len(logits)), np.array(words)
+    )
 
 
 def nobody() -> list[FloatArray]:
@@ -33,7 +35,7 @@ def nobody() -> list[FloatArray]:
 
 def test_a_network_that_is_sure_is_not_contradicted() -> None:
     sure = np.array([8.0, 8.0, -8.0])
-    probability = considered(sure, nobody, PLAIN, one_container(3), np.array([30, 30, 30]))
+    probability = probability_with_second_opinion(sure, nobody, PLAIN, one_container(3), np.array([30, 30, 30]))
     assert probability == pytest.approx([1, 1, 0], abs=0.001)
 
 
@@ -51,25 +53,28 @@ def test_what_all_agree_on_is_focused() -> None:
     starts, ends = np.array([[0, 0], [0, 0], [2, 0]]), np.array([[2, 3], [2, 3], [3, 3]])
     blocks, words = BlockSequence(np.zeros((3, 1), np.float32), starts, ends), np.array([50, 60, 5])
     unsure, other = np.zeros(3), np.array([2.0, 2.0, 0.0])
-    expected = focused(probabilities(np.array([1.0, 1.0, 0.0])), words, starts, ends)
-    assert np.array_equal(considered(unsure, lambda: [other], PLAIN, blocks, words), expected)
+    expected = apply_focus(probabilities(np.array([1.0, 1.0, 0.0])), words, starts, ends)
+    assert np.array_equal(probability_with_second_opinion(unsure, lambda: [other], PLAIN, blocks, words), expected)
     assert expected[2] < 0.5
 
 
 def test_temperature_and_shift_are_those_of_the_first() -> None:
     words, blocks = np.array([30, 30]), one_container(2)
-    got = considered(np.array([1.0, 0.0]), lambda: [np.array([2.0, -1.0])], (1.5, 0.5), blocks, words)
+    got = probability_with_second_opinion(
+        np.array([1.0, 0.0]), lambda: [np.array([2.0, -1.0])], (1.5, 0.5), blocks, words
+    )
     assert np.array_equal(got, probabilities(np.array([1.5, -0.5]), 1.5, 0.5))
 
 
 def test_a_page_without_words_asks_nobody() -> None:
     logits = np.array([0.25, -0.25])
     assert np.array_equal(
-        considered(logits, nobody, PLAIN, one_container(2), np.zeros(2, np.int64)), probabilities(logits)
+        probability_with_second_opinion(logits, nobody, PLAIN, one_container(2), np.zeros(2, np.int64)),
+        probabilities(logits),
     )
     none = np.zeros((0, 1), np.int64)
     empty = BlockSequence(np.zeros((0, 1), np.float32), none, none)
-    assert considered(np.zeros(0), nobody, PLAIN, empty, none[:, 0]).shape == (0,)
+    assert probability_with_second_opinion(np.zeros(0), nobody, PLAIN, empty, none[:, 0]).shape == (0,)
 
 
 @given(
@@ -85,9 +90,11 @@ def test_others_are_asked_exactly_where_little_is_expected(blocks: list[tuple[in
         return opinions
 
     page = one_container(len(logits))
-    got = considered(logits, others, PLAIN, page, words)
-    first = focused(probabilities(logits), words, page.starts, page.ends)
+    got = probability_with_second_opinion(logits, others, PLAIN, page, words)
+    first = apply_focus(probabilities(logits), words, page.starts, page.ends)
     doubtful = bool(words.any()) and decide(first, words).expected_f1 < DOUBTFUL
     assert asked == [True] * doubtful
-    assert np.array_equal(got, considered(logits, lambda: opinions[::-1], PLAIN, page, words)), "opinions have no order"
+    assert np.array_equal(got, probability_with_second_opinion(logits, lambda: opinions[::-1], PLAIN, page, words)), (
+        "opinions have no order"
+    )
     assert doubtful or np.array_equal(got, first)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from dripper.labels.base import SimplifiedPage
-from labelled import pages
-from tiny_lm import make_checkpoint
+from support.labelled import pages
+from support.tiny_lm import make_checkpoint
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import pytest
 from dripper.errors import MachineError, SettingsError
 from dripper.labels.lm.checkpoint import DRIPPER_1_0, DRIPPER_1_1, OWN, find_checkpoint, fingerprint, foreign_profile
 from dripper.labels.lm.prompt import PUBLIC
-from tiny_lm import make_config
+from support.tiny_lm import make_config
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_a_name_on_the_hub_has_its_commit_as_version(tmp_path: Path, monkeypatch
             assert (name, "*.safetensors" in allow_patterns) == ("owner/MinerU-HTML", False)
             return str(snapshot)
 
-    monkeypatch.setattr("dripper.labels.lm.checkpoint.load", lambda _: Hub)
+    monkeypatch.setattr("dripper.labels.lm.checkpoint.import_extra", lambda _: Hub)
     found = find_checkpoint("owner/MinerU-HTML")
     assert found.version == "owner/MinerU-HTML@0123456789ab"
     assert found.training == DRIPPER_1_0
@@ -128,6 +128,6 @@ def test_a_hub_out_of_reach_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> 
         def snapshot_download(*_: object, **__: object) -> str:
             raise ConnectionError("no route")
 
-    monkeypatch.setattr("dripper.labels.lm.checkpoint.load", lambda _: Hub)
+    monkeypatch.setattr("dripper.labels.lm.checkpoint.import_extra", lambda _: Hub)
     with pytest.raises(MachineError, match=r"cannot be fetched from the hub \(ConnectionError\)\. Fetch it where"):
         find_checkpoint("owner/MinerU-HTML")

@@ -10,7 +10,7 @@ from dripper.errors import MachineError, SettingsError
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm import PageEncoder
 from dripper.labels.lm.prompt import PUBLIC
-from tiny_lm import copy_tokenizer, make_config, tokenizer_folder
+from support.tiny_lm import copy_tokenizer, make_config, tokenizer_folder
 
 
 @pytest.fixture(scope="module")

@@ -13,15 +13,15 @@ from dripper.labels.lm import engine
 from dripper.labels.lm.engine import (
     DEFAULTS,
     REQUIRED,
-    first_line,
+    call_engine,
     prepare_environment,
     require,
-    run,
     start_engine,
     stop_engine,
+    summarize,
     weights,
 )
-from dripper.labels.lm.optional import load
+from dripper.labels.lm.optional import import_extra
 
 
 class Platform(SimpleNamespace):
@@ -47,7 +47,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         return made
 
     made.LLM = start
-    monkeypatch.setattr(engine, "load", lambda _: made)
+    monkeypatch.setattr(engine, "import_extra", lambda _: made)
     for name in (*REQUIRED, *DEFAULTS, "VLLM_CPU_KVCACHE_SPACE"):
         monkeypatch.setenv(name, "before")
         monkeypatch.delenv(name)
@@ -119,7 +119,7 @@ def test_weights_are_the_folders_or_the_hubs(encoder: Any, tmp_path: Path) -> No
 )
 def test_a_package_that_is_missing_says_how_to_install_it(package: str, words: str) -> None:
     with pytest.raises(MachineError, match=words):
-        load(package)
+        import_extra(package)
 
 
 def test_engines_are_stopped_where_they_can_be() -> None:
@@ -131,8 +131,8 @@ def test_engines_are_stopped_where_they_can_be() -> None:
 
 
 @pytest.mark.parametrize(("error", "line"), [(ValueError("a\nb"), "ValueError: a"), (KeyError(), "KeyError")])
-def test_first_lines(error: Exception, line: str) -> None:
-    assert first_line(error) == line
+def test_an_error_in_one_line(error: Exception, line: str) -> None:
+    assert summarize(error) == line
 
 
 class Broken:
@@ -165,13 +165,13 @@ def fail() -> list[object]:
 def test_a_failed_step_leaves_nothing_in_the_engine() -> None:
     broken = Broken(mends=True)
     with pytest.raises(ValueError, match="too long"):
-        run(broken, fail)
+        call_engine(broken, fail)
     assert not broken.requests
     assert not broken.cached
-    assert run(broken, lambda: [1]) == [1]
+    assert call_engine(broken, lambda: [1]) == [1]
 
 
 @pytest.mark.parametrize("broken", [Broken(mends=False), SimpleNamespace()], ids=["does not forget", "has gone"])
 def test_an_engine_beyond_repair_ends_the_work(broken: object) -> None:
     with pytest.raises(MachineError, match="engine stopped working: ValueError: too long"):
-        run(broken, fail)
+        call_engine(broken, fail)

@@ -15,7 +15,7 @@ from dripper.labels import Labels, load
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm import LmLabeler
 from dripper.labels.lm.parallel import cache_tokens
-from labelled import pages
+from support.labelled import pages
 
 pytestmark = pytest.mark.vllm
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dripper.labels.arrays import FloatArray
-from dripper.labels.lm.decision import Decision
-from dripper.labels.lm.fixed_point import Draft, settle
+from dripper.labels.lm.decision import DecisionRule
+from dripper.labels.lm.fixed_point import Draft, decode_to_fixed_point
 
 
 def margin(seed: int, page: int, before: Sequence[bool]) -> float:
@@ -18,7 +18,7 @@ def margin(seed: int, page: int, before: Sequence[bool]) -> float:
     return int.from_bytes(digest, "big") / 2**63 - 1.0
 
 
-def greedy(seed: int, page: int, size: int, decision: Decision) -> tuple[list[bool], list[float]]:
+def greedy(seed: int, page: int, size: int, decision: DecisionRule) -> tuple[list[bool], list[float]]:
     """The state machine: one label after the other."""
     labels: list[bool] = []
     margins: list[float] = []
@@ -55,8 +55,8 @@ class Model:
 def test_labels_and_margins_are_those_of_the_state_machine(
     seed: int, sizes: list[int], threshold: float, temperature: float
 ) -> None:
-    decision = Decision(threshold, temperature)
-    drafts = settle(sizes, Model(seed), decision)
+    decision = DecisionRule(threshold, temperature)
+    drafts = decode_to_fixed_point(sizes, Model(seed), decision)
     assert len(drafts) == len(sizes)
     for page, (draft, size) in enumerate(zip(drafts, sizes, strict=True)):
         labels, margins = greedy(seed, page, size, decision)
@@ -69,7 +69,7 @@ def test_labels_and_margins_are_those_of_the_state_machine(
 @given(st.integers(0, 2**32), st.lists(st.integers(1, 30), min_size=1, max_size=6))
 def test_a_page_takes_the_same_passes_in_company_and_none_when_done(seed: int, sizes: list[int]) -> None:
     model = Model(seed)
-    drafts = settle(sizes, model, Decision())
+    drafts = decode_to_fixed_point(sizes, model, DecisionRule())
     assert len(model.batches) == max(draft.passes for draft in drafts)
     for draft in drafts:
         assert sum(draft.page in batch for batch in model.batches) == draft.passes
@@ -78,13 +78,13 @@ def test_a_page_takes_the_same_passes_in_company_and_none_when_done(seed: int, s
 
 def test_labels_that_do_not_depend_on_each_other_take_two_passes() -> None:
     wanted = np.array([1.0, -1.0, 1.0, 1.0, -1.0])
-    (draft,) = settle([5], lambda drafts: [wanted[one.settled :] for one in drafts], Decision())
+    (draft,) = decode_to_fixed_point([5], lambda drafts: [wanted[one.settled :] for one in drafts], DecisionRule())
     assert draft.main.tolist() == [True, False, True, True, False]
     assert draft.passes == 2
 
 
 def test_the_first_draft_may_be_right() -> None:
-    (draft,) = settle([9], lambda drafts: [np.full(9, -1.0)], Decision())
+    (draft,) = decode_to_fixed_point([9], lambda drafts: [np.full(9, -1.0)], DecisionRule())
     assert not draft.main.any()
     assert draft.passes == 1
 
@@ -95,10 +95,10 @@ def test_the_worst_case_ends_after_as_many_passes_as_blocks() -> None:
     def score(drafts: Sequence[Draft]) -> list[FloatArray]:
         return [np.where(np.concatenate([[True], one.main[:-1]]), 1.0, -1.0)[one.settled :] for one in drafts]
 
-    (draft,) = settle([30], score, Decision())
+    (draft,) = decode_to_fixed_point([30], score, DecisionRule())
     assert draft.main.all()
     assert draft.passes == 30
 
 
 def test_no_pages() -> None:
-    assert settle([], Model(0), Decision()) == []
+    assert decode_to_fixed_point([], Model(0), DecisionRule()) == []

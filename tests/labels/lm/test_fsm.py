@@ -7,7 +7,7 @@ import pytest
 
 from dripper.errors import PageError, SettingsError
 from dripper.labels.lm.answer import FORMS
-from dripper.labels.lm.decision import Decision
+from dripper.labels.lm.decision import DecisionRule
 from dripper.labels.lm.fsm import PROCESSORS
 from dripper.labels.lm.fsm_rules import HOLE, Machine, machine_of, validate
 from dripper.labels.lm.generating import follow
@@ -142,9 +142,9 @@ def test_the_answers_own_tokens_are_allowed() -> None:
 
 
 def test_a_threshold_is_a_bias_within_what_vllm_takes() -> None:
-    assert label_bias(TEMPLATES, Decision()) is None
-    assert label_bias(TEMPLATES, Decision(0.2)) == {10: pytest.approx(np.log(4))}
+    assert label_bias(TEMPLATES, DecisionRule()) is None
+    assert label_bias(TEMPLATES, DecisionRule(0.2)) == {10: pytest.approx(np.log(4))}
     with pytest.raises(
         SettingsError, match=r"a bias of -4595120 on a logit, and vLLM takes 100 at most.*decoder=parallel"
     ):
-        label_bias(TEMPLATES, Decision(0.99, temperature=1e6))
+        label_bias(TEMPLATES, DecisionRule(0.99, temperature=1e6))

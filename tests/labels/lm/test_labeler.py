@@ -12,8 +12,8 @@ from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm import LmLabeler, PageEncoder
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.checkpoint import Checkpoint
-from dripper.labels.lm.decision import Decision
-from dripper.labels.lm.decoder import Decoded
+from dripper.labels.lm.decision import DecisionRule
+from dripper.labels.lm.decoder import DecodedLabels
 from dripper.labels.lm.encoder import Job
 from dripper.labels.lm.labeler import DECODERS
 from dripper.labels.lm.prompt import Prompt
@@ -44,13 +44,13 @@ class Rule:
         self.fails: Exception | None = None
         self.closed = False
 
-    def decode(self, jobs: Sequence[Job]) -> list[Decoded]:
+    def decode(self, jobs: Sequence[Job]) -> list[DecodedLabels]:
         self.calls.append(len(jobs))
         if self.fails:
             raise self.fails
         numbers = [np.arange(1, job.n_blocks + 1) for job in jobs]
         return [
-            Decoded(each % 2 == 1, each.astype(float), 3, len(job.prompt_ids))
+            DecodedLabels(each % 2 == 1, each.astype(float), 3, len(job.prompt_ids))
             for each, job in zip(numbers, jobs, strict=True)
         ]
 
@@ -69,7 +69,7 @@ def labeler(rule: Rule, tmp_path) -> LmLabeler:  # type: ignore[no-untyped-def]
     tokenizer = Characters()
     templates = Templates(FORMS["compact"], tokenizer.encode)
     encoder = PageEncoder(checkpoint, tokenizer, Prompt("own", "Label: "), templates, LmSettings(overlap_blocks=2))  # type: ignore[arg-type]
-    return LmLabeler(encoder, rule, Decision(temperature=2.0))
+    return LmLabeler(encoder, rule, DecisionRule(temperature=2.0))
 
 
 def page(n_blocks: int, size: int = 1) -> SimplifiedPage:

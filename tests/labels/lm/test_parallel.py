@@ -10,9 +10,9 @@ import pytest
 from dripper.errors import PageError
 from dripper.labels.lm import parallel
 from dripper.labels.lm.answer import FORMS
-from dripper.labels.lm.decision import Decision
+from dripper.labels.lm.decision import DecisionRule
 from dripper.labels.lm.encoder import Job
-from dripper.labels.lm.parallel import ParallelDecoder, Reading, cache_tokens, cached_tokens, margins_at, rounds
+from dripper.labels.lm.parallel import ParallelDecoder, Reading, cache_tokens, count_cached_tokens, margins_at, rounds
 from dripper.labels.lm.template import Templates
 
 
@@ -82,11 +82,11 @@ def greedy(job: Job, templates: Templates) -> list[bool]:
 
 @pytest.fixture
 def _vllm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "load", lambda _: SimpleNamespace(PoolingParams=SimpleNamespace))
+    monkeypatch.setattr(parallel, "import_extra", lambda _: SimpleNamespace(PoolingParams=SimpleNamespace))
 
 
 def decoder_of(engine: Engine, cache_tokens: int = 1 << 30) -> ParallelDecoder:
-    return ParallelDecoder(engine, Templates(FORMS["compact"], encode), Decision(), cache_tokens)
+    return ParallelDecoder(engine, Templates(FORMS["compact"], encode), DecisionRule(), cache_tokens)
 
 
 def length(job: Job) -> int:
@@ -162,7 +162,7 @@ def test_the_size_of_an_engines_cache() -> None:
 
 def test_logits_that_the_cache_hid_are_never_taken_for_others() -> None:
     output = SimpleNamespace(prompt_token_ids=range(10), outputs=SimpleNamespace(data=Rows(np.zeros((4, 2)))))
-    assert cached_tokens(output) == 6
+    assert count_cached_tokens(output) == 6
     assert margins_at(output, np.array([6, 9])).tolist() == [0, 0]
     with pytest.raises(PageError, match="no logits for 6 cached tokens, the first open label stands at 5"):
         margins_at(output, np.array([5, 9]))

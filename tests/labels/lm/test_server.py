@@ -14,9 +14,9 @@ from dripper.config import lm_settings
 from dripper.errors import ErrorCode, MachineError, PageError, SettingsError
 from dripper.labels.lm import server
 from dripper.labels.lm.answer import FORMS
-from dripper.labels.lm.decision import Decision
+from dripper.labels.lm.decision import DecisionRule
 from dripper.labels.lm.encoder import Job
-from dripper.labels.lm.server import Api, ServerDecoder, answered, choose_model
+from dripper.labels.lm.server import Api, ServerDecoder, choose_model, parse_served_answer
 from dripper.labels.lm.template import Templates
 
 Reply = Callable[["Stub", dict[str, Any]], tuple[int, dict[str, str], bytes]]
@@ -73,7 +73,7 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[Stub,
     monkeypatch.setattr(server, "BACKOFF_SECONDS", 0.01)
     running: list[tuple[Stub, ServerDecoder]] = []
 
-    def started(reply: Reply, decision: Decision = Decision(), **options: object) -> tuple[Stub, ServerDecoder]:  # noqa: B008
+    def started(reply: Reply, decision: DecisionRule = DecisionRule(), **options: object) -> tuple[Stub, ServerDecoder]:  # noqa: B008
         stub = Stub(reply)
         threading.Thread(target=stub.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{stub.server_address[1]}/v1"
@@ -113,7 +113,7 @@ def test_answers_come_in_order_with_what_they_cost(start) -> None:  # type: igno
 
 
 def test_a_threshold_becomes_a_bias(start) -> None:  # type: ignore[no-untyped-def]
-    stub, decoder = start(right, Decision(threshold=0.8, temperature=2.0))
+    stub, decoder = start(right, DecisionRule(threshold=0.8, temperature=2.0))
     decoder.decode(JOBS[:1])
     assert stub.bodies[0]["logit_bias"] == {"10": pytest.approx(-2 * np.log(4))}
 
@@ -186,7 +186,7 @@ def test_a_key_is_not_shown() -> None:
 
 
 def test_answers_with_gaps(caplog: pytest.LogCaptureFixture) -> None:
-    assert answered("1main9main3other", 3).tolist() == [True, False, False]
+    assert parse_served_answer("1main9main3other", 3).tolist() == [True, False, False]
     assert "labels 2 of 3 blocks" in caplog.text
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dripper.errors import MachineError
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.template import HOLE, Templates
-from tiny_lm import MAIN, OTHER, tokenizer_folder
+from support.tiny_lm import MAIN, OTHER, tokenizer_folder
 
 Encode = Callable[[str], list[int]]
 
@@ -33,7 +33,7 @@ def test_filled_templates_are_the_answers_tokens(form, pattern: str, labels: lis
     encode = tokenizer(pattern)
     templates = Templates(form, encode)
     template = templates.of(len(labels))
-    assert template.filled(templates.labels(np.array(labels))) == encode(form.text(labels))
+    assert template.fill(templates.labels(np.array(labels))) == encode(form.text(labels))
     assert (template.tokens[template.holes] == HOLE).all()
     assert (template.tokens == HOLE).sum() == len(labels)
 
@@ -68,4 +68,4 @@ def test_qwen3(name: str, per_block: int) -> None:
     # The quote that opens the first key is in one token with the brace; nothing else is at the ends.
     assert len(templates.of(800).tokens) == digits + per_block * 800
     mixed = np.arange(800) % 7 < 3
-    assert templates.of(800).filled(templates.labels(mixed)) == encode(FORMS[name].text(mixed.tolist()))
+    assert templates.of(800).fill(templates.labels(mixed)) == encode(FORMS[name].text(mixed.tolist()))

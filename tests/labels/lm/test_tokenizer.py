@@ -6,7 +6,7 @@ import pytest
 
 from dripper.errors import MachineError
 from dripper.labels.lm.tokenizer import SYSTEM_MESSAGE, ChatTokenizer
-from tiny_lm import tokenizer_folder
+from support.tiny_lm import tokenizer_folder
 
 THOUGHT = "<think>\n\n</think>\n\n"
 USER = "<|im_start|>user\n"

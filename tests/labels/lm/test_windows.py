@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from dripper.errors import ErrorCode, PageError
 from dripper.html import PROFILES, preprocess
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.lm.windows import Window, clip, cut_windows, merge_windows, split_blocks
+from dripper.labels.lm.windows import PageWindow, clip, cut_windows, merge_windows, split_blocks
 from dripper.warc import decode
-from labelled import labelled_pages
+from support.labelled import labelled_pages
 
 
 def count(html: str) -> int:
@@ -56,7 +56,7 @@ def test_merged_labels_have_every_block_once_and_in_order(lengths: list[int], ro
 
 
 def test_an_overlap_is_shared_half_and_half() -> None:
-    windows = [Window(0, 6, ""), Window(2, 8, "")]
+    windows = [PageWindow(0, 6, ""), PageWindow(2, 8, "")]
     merged = merge_windows(windows, [np.zeros(6), np.ones(6)])
     assert merged.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
 
@@ -71,7 +71,7 @@ def test_windows_are_numbered_from_one_as_a_page_of_their_own(lengths: list[int]
 
 def test_a_page_that_fits_is_left_as_it_is() -> None:
     page = page_of([3, 4])
-    assert cut_windows(page, lambda n: 1000, count, 2) == [Window(0, 2, page.simplified_html)]
+    assert cut_windows(page, lambda n: 1000, count, 2) == [PageWindow(0, 2, page.simplified_html)]
 
 
 def test_one_huge_block_is_clipped_and_its_neighbours_are_not() -> None:

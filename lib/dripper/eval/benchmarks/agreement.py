@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dripper.eval.benchmarks.wceb import OUR_SETS, Reference
-from dripper.eval.report.results import Frame
+from dripper.eval.report.results import ScoreTable
 
 THEIR_NAMES: Mapping[str, str] = {
     "trafilatura-wceb": "trafilatura",
@@ -61,7 +61,7 @@ class Agreement:
         return self.ours - self.theirs
 
 
-def agreements(frame: Frame, reference: Reference) -> list[Agreement]:
+def agreements(frame: ScoreTable, reference: Reference) -> list[Agreement]:
     """Compare the column `wceb_f1` with the published scores, for every extractor that the study has too."""
     if "wceb_f1" not in frame:
         return []
@@ -78,7 +78,7 @@ def agreements(frame: Frame, reference: Reference) -> list[Agreement]:
     return found
 
 
-def _agreement(data_set: str, name: str, both: Frame) -> Agreement:
+def _agreement(data_set: str, name: str, both: ScoreTable) -> Agreement:
     gaps = (both["wceb_f1"] - both["theirs"]).abs()
     return Agreement(
         data_set=data_set,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dripper.eval.extra import load
+from dripper.eval.extra import import_extra
 
 WORD = re.compile(r"\w+")
 
@@ -32,7 +32,7 @@ def complexity(html: str, truth: str) -> float:
 
 def body_text(html: str) -> str:
     """Return all text of the body but that of script and style, as the study's parser (Resiliparse) gives it."""
-    tree: Any = load("resiliparse.parse.html").HTMLTree.parse(html.encode("utf-8", "replace").decode())
+    tree: Any = import_extra("resiliparse.parse.html").HTMLTree.parse(html.encode("utf-8", "replace").decode())
     if tree.body is None:
         return ""
     for element in tree.body.query_selector_all("script, style"):

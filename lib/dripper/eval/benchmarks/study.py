@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dripper.eval.benchmarks.wceb import OUR_SETS, Reference
-from dripper.eval.extractors.base import Extractor, Kind
-from dripper.eval.report.results import Frame
+from dripper.eval.extractors.base import Contender, Standing
+from dripper.eval.report.results import ScoreTable
 
 METRIC = "wceb_f1"
 
@@ -48,7 +48,7 @@ class Finding:
     holds: bool
 
 
-def table_3(frame: Frame, reference: Reference) -> list[StudyLine]:
+def table_3(frame: ScoreTable, reference: Reference) -> list[StudyLine]:
     """Return the study's Table 3 beside macro means and medians of the same metric over the parts that are here."""
     lines = []
     for name, (their_name, their_file, mean, median) in TABLE_3.items():
@@ -70,17 +70,17 @@ def table_3(frame: Frame, reference: Reference) -> list[StudyLine]:
     return lines
 
 
-def findings(frame: Frame, extractors: Sequence[Extractor]) -> list[Finding]:
+def findings(frame: ScoreTable, extractors: Sequence[Contender]) -> list[Finding]:
     """Re-run four findings of the study's section 4 on the WCEB pages here."""
     scored = frame[frame[METRIC].notna()]
     means = scored.pivot_table(index="extractor", columns="data_set", values=METRIC, aggfunc="mean")
-    singles = [one.name for one in extractors if one.kind is Kind.PEER and one.name in means.index]
+    singles = [one.name for one in extractors if one.kind is Standing.PEER and one.name in means.index]
     found = [_no_best(means, singles), _skewed(scored, singles), _whole_pages(scored, extractors, singles)]
-    votes = [one.name for one in extractors if one.kind is Kind.ENSEMBLE and one.name in means.index]
+    votes = [one.name for one in extractors if one.kind is Standing.ENSEMBLE and one.name in means.index]
     return [*([_ensembles(means, singles, votes)] if votes else []), *found]
 
 
-def _ensembles(means: Frame, singles: Sequence[str], votes: Sequence[str]) -> Finding:
+def _ensembles(means: ScoreTable, singles: Sequence[str], votes: Sequence[str]) -> Finding:
     macro = means.mean(axis=1)
     best, vote = macro[list(singles)].idxmax(), macro[list(votes)].idxmax()
     beaten = sum(macro[name] > macro[best] for name in votes)
@@ -92,7 +92,7 @@ def _ensembles(means: Frame, singles: Sequence[str], votes: Sequence[str]) -> Fi
     )
 
 
-def _no_best(means: Frame, singles: Sequence[str]) -> Finding:
+def _no_best(means: ScoreTable, singles: Sequence[str]) -> Finding:
     winners = means.loc[list(singles)].idxmax()
     shown = ", ".join(f"{data_set}: {name}" for data_set, name in winners.items())
     return Finding(
@@ -100,7 +100,7 @@ def _no_best(means: Frame, singles: Sequence[str]) -> Finding:
     )
 
 
-def _skewed(scored: Frame, singles: Sequence[str]) -> Finding:
+def _skewed(scored: ScoreTable, singles: Sequence[str]) -> Finding:
     by_extractor = scored[scored["extractor"].isin(singles)].groupby("extractor")[METRIC]
     gap = float((by_extractor.median() - by_extractor.mean()).mean())
     return Finding(
@@ -110,9 +110,9 @@ def _skewed(scored: Frame, singles: Sequence[str]) -> Finding:
     )
 
 
-def _whole_pages(scored: Frame, extractors: Sequence[Extractor], singles: Sequence[str]) -> Finding:
+def _whole_pages(scored: ScoreTable, extractors: Sequence[Contender], singles: Sequence[str]) -> Finding:
     levels = scored.pivot_table(index="extractor", columns="level", values=METRIC, aggfunc="mean", observed=True)
-    texts = [one.name for one in extractors if one.kind is Kind.TEXT and one.name in levels.index]
+    texts = [one.name for one in extractors if one.kind is Standing.TEXT and one.name in levels.index]
     if not texts or not {"low", "high"} <= set(levels.columns):
         return Finding(
             "Whole-page converters win on simple pages and fall off on complex ones (4.4).", "Not enough pages.", False
@@ -126,7 +126,7 @@ def _whole_pages(scored: Frame, extractors: Sequence[Extractor], singles: Sequen
     )
 
 
-def _published_macro(rows: Frame, reference: Reference, their_file: str) -> float | None:
+def _published_macro(rows: ScoreTable, reference: Reference, their_file: str) -> float | None:
     means = []
     for data_set, pages in rows.groupby("data_set"):
         published = reference.f1.get((OUR_SETS[data_set], their_file), {})

@@ -43,17 +43,17 @@ def read_webmainbench(path: Path) -> Iterator[LabelledPage]:
                 raise InputError(f"{path} line {number} is no WebMainBench record: {error!r}") from error
 
 
-def unmarked(html: str) -> str:
+def strip_marks(html: str) -> str:
     """Remove what the annotation tool added.
 
-    >>> unmarked('<p class="lead mark-selected" cc-select="true" data-anno-uid="a1">x</p>')
+    >>> strip_marks('<p class="lead mark-selected" cc-select="true" data-anno-uid="a1">x</p>')
     '<p class="lead">x</p>'
     """
     html = _TOOL_TAGS.sub("", _TOOL_STYLE.sub("", html))
     return _TOOL_CLASS.sub(_without_mark, _TOOL_ATTRIBUTES.sub("", html))
 
 
-def marked_html(html: str) -> str:
+def extract_marked(html: str) -> str:
     """Return the page cut down to its marked elements, with what is in them and around them; "" if none is marked.
 
     As WebMainBench makes `main_html`: hidden elements are passed over, all inside a marked element stays, and of the rest
@@ -71,19 +71,19 @@ def marked_html(html: str) -> str:
     for element in [element for element in root.iter() if element not in kept]:
         if element.getparent() is not None:
             element.drop_tree()
-    return unmarked(str(lxml.html.tostring(root, encoding="unicode")))
+    return strip_marks(str(lxml.html.tostring(root, encoding="unicode")))
 
 
 def _page(record: dict[str, Any]) -> LabelledPage:
     html, meta = record["html"], record.get("meta") or {}
-    main_html = record.get("main_html") or (marked_html(html) if html.strip() else "")
+    main_html = record.get("main_html") or (extract_marked(html) if html.strip() else "")
     corrected = record.get("groundtruth_content")
     truth = record.get("convert_main_content") or markdown(main_html) or corrected
     if not isinstance(truth, str):
         raise ValueError("no truth: neither convert_main_content, nor main_html, nor marks, nor groundtruth_content")
     language = meta.get("language") or record.get("language")
     return LabelledPage(
-        record["track_id"], DATA_SET, record.get("url"), unmarked(html).encode("utf-8", "surrogatepass"),
+        record["track_id"], DATA_SET, record.get("url"), strip_marks(html).encode("utf-8", "surrogatepass"),
         "utf-8 (stored as JSON string)", truth, main_html or None, page_type=meta.get("style"),
         language=language if language != "non_en" else None, more={**meta, "groundtruth_content": corrected},
     )  # fmt: skip

@@ -16,7 +16,7 @@ from dripper.datasets import LabelledPage
 from dripper.errors import MachineError, UsageError
 
 
-class Kind(StrEnum):
+class Standing(StrEnum):
     """What an extractor stands for in a table."""
 
     OURS = "ours"
@@ -49,7 +49,7 @@ Extract = Callable[[Task], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Extractor:
+class Contender:
     """An extractor under test.
 
     load: imports and loads what it needs and returns the function that does the work; MachineError where its package is
@@ -57,7 +57,7 @@ class Extractor:
     """
 
     name: str
-    kind: Kind
+    kind: Standing
     package: str
     load: Callable[[], Extract]
     form: Form = Form.TEXT
@@ -86,7 +86,7 @@ def own_version() -> str:
     return f"{dripper.__version__}+{state.hexdigest()[:8]}"
 
 
-def choose(names: Iterable[str], known: Mapping[str, Extractor]) -> list[Extractor]:
+def choose(names: Iterable[str], known: Mapping[str, Contender]) -> list[Contender]:
     """Return the named extractors. Raises UsageError for a name that is not known."""
     names = list(names)
     unknown = [name for name in names if name not in known]
@@ -95,7 +95,7 @@ def choose(names: Iterable[str], known: Mapping[str, Extractor]) -> list[Extract
     return [known[name] for name in names]
 
 
-def installed(extractors: Iterable[Extractor]) -> tuple[list[Extractor], list[str]]:
+def split_installed(extractors: Iterable[Contender]) -> tuple[list[Contender], list[str]]:
     """Split into those that can run here and the names of those whose package is missing."""
     there, missing = [], []
     for extractor in extractors:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dripper.eval.extra import load
+from dripper.eval.extra import import_extra
 
 NGRAM = 5
 THRESHOLD = 0.66
@@ -41,7 +41,7 @@ def ensembles(voters: Sequence[str]) -> list[Ensemble]:
 
 def page_tokens(html: str) -> list[str]:
     """Return the tokens that are voted on: the whole page's text, white space apart."""
-    text = load("resiliparse.extract.html2text").extract_plain_text(
+    text = import_extra("resiliparse.extract.html2text").extract_plain_text(
         html.encode("utf-8", "replace").decode(),
         main_content=False,
         preserve_formatting=False,

@@ -4,27 +4,30 @@ from functools import partial
 
 import numpy as np
 
-from dripper.eval.extractors.base import Extract, Extractor, Form, Kind, Task
+from dripper.eval.extractors.base import Contender, Extract, Form, Standing, Task
 
 LABELERS = ("cpu",)
 """The labelers in a default run. Others (`lm`, `encoder`) need a GPU or a server to be named by whoever has one."""
 
 
-def ours(labelers: tuple[str, ...] = LABELERS) -> list[Extractor]:
+def ours(labelers: tuple[str, ...] = LABELERS) -> list[Contender]:
     """Return an extractor for each labeler, and the bounds."""
     return [
-        *(Extractor(f"dripper-{name}", Kind.OURS, "dripper", partial(labeled, name), Form.HTML) for name in labelers),
-        Extractor("oracle", Kind.BOUND, "dripper", oracle, Form.HTML, "true labels on our blocks"),
-        Extractor("all-blocks", Kind.BOUND, "dripper", all_blocks, Form.HTML, "every block main"),
+        *(
+            Contender(f"dripper-{name}", Standing.OURS, "dripper", partial(run_labeler, name), Form.HTML)
+            for name in labelers
+        ),
+        Contender("oracle", Standing.BOUND, "dripper", oracle, Form.HTML, "true labels on our blocks"),
+        Contender("all-blocks", Standing.BOUND, "dripper", all_blocks, Form.HTML, "every block main"),
     ]
 
 
-def labeled(labeler: str) -> Extract:
+def run_labeler(labeler: str) -> Extract:
     """The product, as `dripper.extract` runs it: blocks, labels, prune, and the fallback where no block is main."""
     from dripper.config import LabelerSettings
-    from dripper.extraction import Extractor as Product
+    from dripper.extraction import Extractor
 
-    product = Product(LabelerSettings(name=labeler))
+    product = Extractor(LabelerSettings(name=labeler))
 
     def extract(task: Task) -> str:
         extraction = product.extract(task.html, task.page.url)

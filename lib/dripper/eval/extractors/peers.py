@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from dripper.eval.extra import load
-from dripper.eval.extractors.base import Extract, Extractor, Form, Kind, Task
+from dripper.eval.extra import import_extra
+from dripper.eval.extractors.base import Contender, Extract, Form, Standing, Task
 
 HTML_LANGUAGE = re.compile(r"<html[^>]{0,300}?\slang\s*=\s*[\"']?([a-z]{2})", re.IGNORECASE)
 # The stop word lists of jusText by the language that a page states. Where there is none (Chinese, Japanese), its
@@ -21,7 +21,7 @@ HAN = re.compile("[\u4e00-\u9fff]")
 HAN_CHARACTERS = 200
 
 
-def peers() -> list[Extractor]:
+def peers() -> list[Contender]:
     """Return the peers in the order of the report's tables."""
     return [
         _peer("trafilatura", "trafilatura", trafilatura),
@@ -38,11 +38,11 @@ def peers() -> list[Extractor]:
         _peer("gne", "gne", gne),
         _peer("magic-html", "magic_html", magic_html, "GeneralExtractor", Form.HTML),
         _peer("mineru-fallback", "trafilatura", mineru_fallback, "trafilatura to HTML, no comments", Form.HTML),
-        Extractor("trafilatura-wceb", Kind.WCEB, "trafilatura", lambda: trafilatura(include_comments=False)),
-        Extractor("justext-wceb", Kind.WCEB, "jusText", justext_wceb),
-        Extractor("html2text", Kind.TEXT, "html2text", html2text, setting="no links, no images"),
-        Extractor("inscriptis", Kind.TEXT, "inscriptis", inscriptis),
-        Extractor("beautifulsoup", Kind.TEXT, "beautifulsoup4", beautifulsoup, setting="without script and style"),
+        Contender("trafilatura-wceb", Standing.WCEB, "trafilatura", lambda: trafilatura(include_comments=False)),
+        Contender("justext-wceb", Standing.WCEB, "jusText", justext_wceb),
+        Contender("html2text", Standing.TEXT, "html2text", html2text, setting="no links, no images"),
+        Contender("inscriptis", Standing.TEXT, "inscriptis", inscriptis),
+        Contender("beautifulsoup", Standing.TEXT, "beautifulsoup4", beautifulsoup, setting="without script and style"),
     ]
 
 
@@ -63,7 +63,7 @@ def readability() -> Extract:
 
 def resiliparse() -> Extract:
     """Resiliparse with the arguments of its author's comparison (WCEB)."""
-    html2text, parse = load("resiliparse.extract.html2text"), load("resiliparse.parse.html")
+    html2text, parse = import_extra("resiliparse.extract.html2text"), import_extra("resiliparse.parse.html")
     options = {"list_bullets": False, "comments": False, "links": False, "alt_texts": False}
     return lambda task: html2text.extract_plain_text(
         parse.HTMLTree.parse(_encodable(task.html)), preserve_formatting=True, main_content=True, **options
@@ -72,7 +72,7 @@ def resiliparse() -> Extract:
 
 def justext() -> Extract:
     """jusText, paragraphs joined by line ends."""
-    module = load("justext")
+    module = import_extra("justext")
 
     def extract(task: Task) -> str:
         language = language_of(task.html)
@@ -87,7 +87,7 @@ def justext() -> Extract:
 
 def justext_wceb() -> Extract:
     """jusText as the study calls it: always English, its own thresholds, paragraphs joined by blanks."""
-    module = load("justext")
+    module = import_extra("justext")
 
     def extract(task: Task) -> str:
         paragraphs = module.justext(task.html, module.get_stoplist("English"), 50, 200, 0.1, 0.2, 0.2, 200, True)
@@ -98,13 +98,13 @@ def justext_wceb() -> Extract:
 
 def boilerpy3() -> Extract:
     """Boilerpipe's article extractor, ported to Python."""
-    extractor = load("boilerpy3.extractors").ArticleExtractor(raise_on_failure=False)
+    extractor = import_extra("boilerpy3.extractors").ArticleExtractor(raise_on_failure=False)
     return lambda task: extractor.get_content(task.html)
 
 
 def goose3() -> Extract:
     """Goose, the article's cleaned text, with its Chinese stop words for Chinese pages; it fetches nothing."""
-    module, chinese_words = load("goose3"), load("goose3.text").StopWordsChinese
+    module, chinese_words = import_extra("goose3"), import_extra("goose3.text").StopWordsChinese
     goose = module.Goose({"enable_image_fetching": False})
     chinese = module.Goose({"enable_image_fetching": False, "stopwords_class": chinese_words})
 
@@ -117,7 +117,7 @@ def goose3() -> Extract:
 
 def newspaper4k() -> Extract:
     """Newspaper, the article's text; images are not fetched."""
-    newspaper = load("newspaper")
+    newspaper = import_extra("newspaper")
 
     def extract(task: Task) -> str:
         options = {"language": "zh"} if language_of(task.html) == "zh" else {}  # others it finds by itself
@@ -131,25 +131,25 @@ def newspaper4k() -> Extract:
 
 def gne() -> Extract:
     """GNE, made for Chinese news."""
-    extractor = load("gne").GeneralNewsExtractor()
+    extractor = import_extra("gne").GeneralNewsExtractor()
     return lambda task: extractor.extract(task.html)["content"] or ""
 
 
 def magic_html() -> Extract:
     """magic-html, the type of page left to it. Not on PyPI: used where somebody has installed it."""
-    extractor = load("magic_html").GeneralExtractor()
+    extractor = import_extra("magic_html").GeneralExtractor()
     return lambda task: extractor.extract(task.html, base_url=task.page.url or "").get("html") or ""
 
 
 def mineru_fallback() -> Extract:
     """What MinerU-HTML falls back to: Trafilatura's HTML without comments."""
-    options = load("trafilatura.settings").Extractor(output_format="html", comments=False)
+    options = import_extra("trafilatura.settings").Extractor(output_format="html", comments=False)
     return _of_html("trafilatura", lambda module, html, _: module.extract(html, options=options))
 
 
 def html2text() -> Extract:
     """The whole page as Markdown, as the Dripper paper converts HTML."""
-    module = load("html2text")
+    module = import_extra("html2text")
 
     def extract(task: Task) -> str:
         converter = module.HTML2Text(bodywidth=0)
@@ -166,7 +166,7 @@ def inscriptis() -> Extract:
 
 def beautifulsoup() -> Extract:
     """All text nodes but those of script, style and noscript."""
-    module = load("bs4")
+    module = import_extra("bs4")
 
     def extract(task: Task) -> str:
         soup = module.BeautifulSoup(task.html, "html.parser")
@@ -190,12 +190,12 @@ def language_of(html: str) -> str:
 
 def _peer(
     name: str, package: str, loader: Callable[[], Extract], setting: str = "default", form: Form = Form.TEXT
-) -> Extractor:
-    return Extractor(name, Kind.PEER, package, loader, form, setting)
+) -> Contender:
+    return Contender(name, Standing.PEER, package, loader, form, setting)
 
 
 def _of_html(module_name: str, call: Callable[[Any, str, str | None], str | None]) -> Extract:
-    module = load(module_name)
+    module = import_extra(module_name)
     return lambda task: call(module, task.html, task.page.url) or ""
 
 

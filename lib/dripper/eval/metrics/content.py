@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dripper.eval.extra import load
+from dripper.eval.extra import import_extra
 from dripper.eval.metrics.teds import as_html_table, teds, teds_webmainbench
 
 FENCED = re.compile(r"```[\s\S]*?```")
@@ -53,10 +53,10 @@ def edit_similarity(prediction: str, truth: str) -> float | None:
     """Return 1 − Levenshtein distance / length of the longer text, over characters; None where both are empty."""
     if not prediction and not truth:
         return None
-    return float(load("rapidfuzz.distance").Levenshtein.normalized_similarity(prediction, truth))
+    return float(import_extra("rapidfuzz.distance").Levenshtein.normalized_similarity(prediction, truth))
 
 
-def fine_grained(prediction: str, truth: str) -> dict[str, float | None]:
+def score_parts(prediction: str, truth: str) -> dict[str, float | None]:
     """Score Markdown against Markdown by kind of content.
 
     text_edit, code_edit, formula_edit, table_edit: :func:`edit_similarity` of the parts, tables as HTML. table_teds:
@@ -95,7 +95,7 @@ def _indented_code(markdown: str) -> Iterator[str]:
 def _html_tables(markdown: str) -> Iterator[str]:
     if "<table" not in markdown.lower():
         return
-    for table in load("bs4").BeautifulSoup(markdown, "html.parser").find_all("table"):
+    for table in import_extra("bs4").BeautifulSoup(markdown, "html.parser").find_all("table"):
         if not table.find_parent(["td", "tr", "tbody", "table"]):
             yield str(table)
 

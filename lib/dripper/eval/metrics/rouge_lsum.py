@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from dripper.eval.extra import load
+from dripper.eval.extra import import_extra
 from dripper.eval.metrics.overlap import PERFECT, ZERO, Score, ratios
 
 # The commonest abbreviations of NLTK's English model. WCEB uses that model whole; it is a download of its own, not on a
@@ -116,7 +116,7 @@ def lcs_indexes(true: Sequence[str], predicted: Sequence[str], masks: dict[str, 
 
 @cache
 def _splitter() -> Any:
-    punkt = load("nltk.tokenize.punkt")
+    punkt = import_extra("nltk.tokenize.punkt")
     parameters = punkt.PunktParameters()
     parameters.abbrev_types = set(ABBREVIATIONS)
     return punkt.PunktSentenceTokenizer(parameters)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 
 from dripper.errors import UsageError
-from dripper.eval.metrics.content import fine_grained
+from dripper.eval.metrics.content import score_parts
 from dripper.eval.metrics.overlap import Score, levenshtein, ngrams, rouge_of_ngrams, word_f1
 from dripper.eval.metrics.rouge_lsum import rouge_lsum_of, sentences
 
@@ -32,7 +32,7 @@ METRICS: Mapping[str, Callable[[str], Scorer]] = {
     "rouge_lsum": _rouge_lsum,
     "levenshtein": lambda truth: lambda text: {"levenshtein": levenshtein(text, truth)},
     "word": lambda truth: lambda text: _fields("word", word_f1(text, truth)),
-    "content": lambda truth: lambda text: dict(fine_grained(text, truth)),
+    "content": lambda truth: lambda text: dict(score_parts(text, truth)),
 }
 """Metric → truth → text → values. "content" is for Markdown truths."""
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from dripper.eval.extra import load
+from dripper.eval.extra import import_extra
 
 # The tree edit distance grows with the square of the nodes and more: 400 take 3 s.
 MAX_NODES = 400
@@ -38,7 +38,7 @@ def teds(prediction: str, truth: str) -> float | None:
         return None
     if min(sizes) == 0:
         return float(sizes[0] == sizes[1])
-    distance = load("apted").APTED(*trees, _Costs()).compute_edit_distance()
+    distance = import_extra("apted").APTED(*trees, _Costs()).compute_edit_distance()
     return float(max(0.0, 1 - distance / max(sizes)))
 
 
@@ -69,7 +69,7 @@ def teds_webmainbench(prediction: str, truth: str) -> float:
     distance is that of two labels, at most 1 (2 where one table is empty), but is divided by the number of nodes of the
     tables: any two tables of ten cells score 0.9 or more. Kept so that published figures can be redone.
     """
-    soup = load("bs4").BeautifulSoup
+    soup = import_extra("bs4").BeautifulSoup
     tables = [soup(html, "html.parser").find("table") for html in (prediction, truth)]
     if any(table is None for table in tables):
         return float(tables[0] is tables[1])
@@ -107,7 +107,7 @@ def as_html_table(table: str) -> str:
 
 
 def _forest(html: str) -> Node:
-    soup = load("bs4").BeautifulSoup(html, "html.parser")
+    soup = import_extra("bs4").BeautifulSoup(html, "html.parser")
     return Node("", children=[_tree(table) for table in soup.find_all("table") if not table.find_parent("table")])
 
 
@@ -144,4 +144,4 @@ def _flat_children(element: Any) -> list[Any]:
 
 
 def _distance(one: str, other: str) -> float:
-    return float(load("rapidfuzz.distance").Levenshtein.normalized_distance(one, other))
+    return float(import_extra("rapidfuzz.distance").Levenshtein.normalized_distance(one, other))

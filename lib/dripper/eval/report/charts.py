@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from dripper.eval.extra import load
-from dripper.eval.extractors.base import Kind
-from dripper.eval.report.results import MAIN, Frame, Line
+from dripper.eval.extra import import_extra
+from dripper.eval.extractors.base import Standing
+from dripper.eval.report.results import MAIN, Line, ScoreTable
 
-COLOURS: Mapping[Kind, str] = {
-    Kind.OURS: "#c2410c",
-    Kind.PEER: "#1d4e89",
-    Kind.TEXT: "#8a8f98",
-    Kind.BOUND: "#15803d",
-    Kind.ENSEMBLE: "#7c3aed",
-    Kind.WCEB: "#1d4e89",
+COLOURS: Mapping[Standing, str] = {
+    Standing.OURS: "#c2410c",
+    Standing.PEER: "#1d4e89",
+    Standing.TEXT: "#8a8f98",
+    Standing.BOUND: "#15803d",
+    Standing.ENSEMBLE: "#7c3aed",
+    Standing.WCEB: "#1d4e89",
 }
 INK, FAINT = "#1f2328", "#d0d4da"
 DOTS_PER_INCH = 150
@@ -54,11 +54,11 @@ def ranking(lines: Sequence[Line]) -> bytes:
     return _png(figure)
 
 
-def distributions(frame: Frame, lines: Sequence[Line]) -> bytes:
+def distributions(frame: ScoreTable, lines: Sequence[Line]) -> bytes:
     """How the pages of each extractor score: a small histogram each, in the order of the ranking."""
     columns = 6
     rows = -(-len(lines) // columns)
-    figure, grid = load("matplotlib.pyplot").subplots(
+    figure, grid = import_extra("matplotlib.pyplot").subplots(
         rows, columns, figsize=(11, 1.5 * rows + 0.4), sharex=True, sharey=True, squeeze=False, layout="constrained"
     )
     for axes, line in zip(grid.flat, lines, strict=False):
@@ -79,7 +79,7 @@ def distributions(frame: Frame, lines: Sequence[Line]) -> bytes:
     return _png(figure)
 
 
-def by_complexity(table: Frame, lines: Sequence[Line]) -> bytes:
+def by_complexity(table: ScoreTable, lines: Sequence[Line]) -> bytes:
     """Mean quality on pages of low, medium and high complexity, a line an extractor."""
     levels = [level for level in ("low", "medium", "high") if level in table]
     figure, axes = _figure(8.0, 5.2)
@@ -87,7 +87,7 @@ def by_complexity(table: Frame, lines: Sequence[Line]) -> bytes:
     for line in lines:
         values = table.loc[line.extractor.name, levels].to_numpy(float)
         kind = line.extractor.kind
-        emphasis = kind in (Kind.OURS, Kind.BOUND)
+        emphasis = kind in (Standing.OURS, Standing.BOUND)
         axes.plot(
             values,
             "o-",
@@ -105,7 +105,7 @@ def by_complexity(table: Frame, lines: Sequence[Line]) -> bytes:
     return _png(figure)
 
 
-def likeness(table: Frame) -> bytes:
+def likeness(table: ScoreTable) -> bytes:
     """How alike the outputs of two extractors are: a square a pair."""
     size = 2.2 + 0.33 * len(table)
     figure, axes = _figure(size + 0.8, size)
@@ -123,8 +123,8 @@ def likeness(table: Frame) -> bytes:
 
 
 def _figure(width: float, height: float) -> tuple[Any, Any]:
-    load("matplotlib").use("Agg")
-    figure, axes = load("matplotlib.pyplot").subplots(figsize=(width, height), layout="constrained")
+    import_extra("matplotlib").use("Agg")
+    figure, axes = import_extra("matplotlib.pyplot").subplots(figsize=(width, height), layout="constrained")
     _plain(axes)
     return figure, axes
 
@@ -147,15 +147,15 @@ def _label_points(axes: Any, points: Sequence[tuple[float, float, Line]]) -> Non
         while any(abs(place[0] - px) < 95 and abs(place[1] + shift - py) < 11 for px, py in taken):
             shift -= 3
         taken.append((place[0], place[1] + shift))
-        bold = "bold" if line.extractor.kind is Kind.OURS else "normal"
+        bold = "bold" if line.extractor.kind is Standing.OURS else "normal"
         axes.annotate(
             line.extractor.name, (x, y), (7, shift * 72 / axes.figure.dpi - 3), textcoords="offset points", fontsize=7,
             color=COLOURS[line.extractor.kind], fontweight=bold,
         )  # fmt: skip
 
 
-def _legend(axes: Any, kinds: set[Kind]) -> None:
-    handle = load("matplotlib.lines").Line2D
+def _legend(axes: Any, kinds: set[Standing]) -> None:
+    handle = import_extra("matplotlib.lines").Line2D
     shown = [kind for kind in COLOURS if kind in kinds]
     handles = [handle([], [], marker="o", linestyle="", color=COLOURS[kind], label=kind.value) for kind in shown]
     axes.legend(handles=handles, fontsize=8, frameon=False, loc="lower left")
@@ -164,5 +164,5 @@ def _legend(axes: Any, kinds: set[Kind]) -> None:
 def _png(figure: Any) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=DOTS_PER_INCH, facecolor="white")
-    load("matplotlib.pyplot").close(figure)
+    import_extra("matplotlib.pyplot").close(figure)
     return buffer.getvalue()

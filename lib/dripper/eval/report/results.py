@@ -8,13 +8,13 @@ import numpy as np
 
 from dripper.errors import InputError
 from dripper.eval.benchmarks.wceb import THRESHOLDS
-from dripper.eval.extra import load
-from dripper.eval.extractors.base import Extractor
+from dripper.eval.extra import import_extra
+from dripper.eval.extractors.base import Contender
 from dripper.eval.report.statistics import Bootstrap, Interval, difference, interval
 from dripper.eval.score_set import SetScoring
 from dripper.eval.store import read_lines
 
-Frame = Any
+ScoreTable = Any
 """A pandas DataFrame; pandas brings no types of its own."""
 
 MAIN = "rouge5_words_f1"
@@ -31,7 +31,7 @@ class Line:
     empty: share of pages without any text, failures included. failed: pages with an error, by code.
     """
 
-    extractor: Extractor
+    extractor: Contender
     pages: int
     macro: Interval
     gain: Interval
@@ -45,12 +45,12 @@ class Line:
     cpu_median: float
 
 
-def read_scores(jobs: Iterable[SetScoring]) -> Frame:
+def read_scores(jobs: Iterable[SetScoring]) -> ScoreTable:
     """Return one row for each page and extractor: what the page is, its level of complexity, metrics, cost, error.
 
     Raises InputError where a set has no scores yet.
     """
-    pandas: Any = load("pandas")
+    pandas: Any = import_extra("pandas")
     frames = []
     for job in jobs:
         pages = {row["id"]: row for row in read_lines(job.path)}  # the last line of a page counts
@@ -65,7 +65,7 @@ def read_scores(jobs: Iterable[SetScoring]) -> Frame:
     return frame
 
 
-def overall(frame: Frame, extractors: Sequence[Extractor], baseline: str, draws: int = 2000) -> list[Line]:
+def overall(frame: ScoreTable, extractors: Sequence[Contender], baseline: str, draws: int = 2000) -> list[Line]:
     """Return a line for each extractor that was scored on all pages of `frame`, best first.
 
     baseline: the extractor that gains are counted from. Raises InputError where it was not run.
@@ -84,20 +84,20 @@ def overall(frame: Frame, extractors: Sequence[Extractor], baseline: str, draws:
     return sorted(lines, key=lambda line: -line.macro.value)
 
 
-def means_by(frame: Frame, column: str, metric: str = MAIN) -> Frame:
+def means_by(frame: ScoreTable, column: str, metric: str = MAIN) -> ScoreTable:
     """Return the mean of a metric: a row an extractor, a column a value of `column`."""
     return frame.pivot_table(index="extractor", columns=column, values=metric, aggfunc="mean", observed=True)
 
 
-def pages_by(frame: Frame, column: str) -> Mapping[str, int]:
+def pages_by(frame: ScoreTable, column: str) -> Mapping[str, int]:
     """Return how many pages each value of `column` has."""
     counts: Mapping[str, int] = frame.drop_duplicates(["data_set", "id"])[column].value_counts().to_dict()
     return counts
 
 
-def mean_similarities(jobs: Iterable[SetScoring], names: Sequence[str]) -> Frame:
+def mean_similarities(jobs: Iterable[SetScoring], names: Sequence[str]) -> ScoreTable:
     """Return how alike the outputs of two extractors are on average over all pages, 1 on the diagonal."""
-    pandas: Any = load("pandas")
+    pandas: Any = import_extra("pandas")
     total, count = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
     place = {name: index for index, name in enumerate(names)}
     for job in jobs:
@@ -121,7 +121,7 @@ def _flat(row: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
         yield {**page, "extractor": name, **scores, **row["costs"][name], "is_empty": name in empty}
 
 
-def _line(extractor: Extractor, rows: Frame, macro: Interval, gain: Interval) -> Line:
+def _line(extractor: Contender, rows: ScoreTable, macro: Interval, gain: Interval) -> Line:
     return Line(
         extractor=extractor,
         pages=len(rows),

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dripper.datasets import LabelledPage
-from dripper.eval.extra import load
-from dripper.eval.report.results import MAIN, Frame
+from dripper.eval.extra import import_extra
+from dripper.eval.report.results import MAIN, ScoreTable
 from dripper.eval.score_set import SetScoring
 from dripper.eval.store import Output, read_outputs
 
@@ -17,7 +17,7 @@ FOLD = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Excerpt:
     """Words in a row that are in both texts or only in this one. folded: a note on words left out instead of words."""
 
     text: str
@@ -33,13 +33,13 @@ class WorstPage:
     score: float
     best: float
     best_name: str
-    truth: Sequence[Piece]
-    output: Sequence[Piece]
+    truth: Sequence[Excerpt]
+    output: Sequence[Excerpt]
     error: str | None
 
 
 def worst_pages(
-    frame: Frame, jobs: Iterable[SetScoring], names: Sequence[str], count: int = 20
+    frame: ScoreTable, jobs: Iterable[SetScoring], names: Sequence[str], count: int = 20
 ) -> dict[str, list[WorstPage]]:
     """Return, for each extractor, its `count` pages of lowest words ROUGE-5 F1, worst first."""
     picked = {name: frame[frame["extractor"] == name].nsmallest(count, MAIN) for name in names}
@@ -52,24 +52,24 @@ def worst_pages(
     }
 
 
-def differences(truth: str, output: str) -> tuple[list[Piece], list[Piece]]:
+def differences(truth: str, output: str) -> tuple[list[Excerpt], list[Excerpt]]:
     """Return both texts in pieces, by the longest common subsequence of their words."""
     ours, theirs = truth.split(), output.split()
-    left: list[Piece] = []
-    right: list[Piece] = []
-    for code in load("rapidfuzz.distance").LCSseq.opcodes(ours, theirs):
+    left: list[Excerpt] = []
+    right: list[Excerpt] = []
+    for code in import_extra("rapidfuzz.distance").LCSseq.opcodes(ours, theirs):
         if code.tag == "equal":
-            left.append(Piece(" ".join(ours[code.src_start : code.src_end]), True))
-            right.append(Piece(" ".join(theirs[code.dest_start : code.dest_end]), True))
+            left.append(Excerpt(" ".join(ours[code.src_start : code.src_end]), True))
+            right.append(Excerpt(" ".join(theirs[code.dest_start : code.dest_end]), True))
             continue
         if code.src_end > code.src_start:
-            left.append(Piece(" ".join(ours[code.src_start : code.src_end]), False))
+            left.append(Excerpt(" ".join(ours[code.src_start : code.src_end]), False))
         if code.dest_end > code.dest_start:
-            right.append(Piece(" ".join(theirs[code.dest_start : code.dest_end]), False))
-    return list(shortened(left)), list(shortened(right))
+            right.append(Excerpt(" ".join(theirs[code.dest_start : code.dest_end]), False))
+    return list(shorten_excerpts(left)), list(shorten_excerpts(right))
 
 
-def shortened(pieces: Iterable[Piece]) -> Iterator[Piece]:
+def shorten_excerpts(pieces: Iterable[Excerpt]) -> Iterator[Excerpt]:
     """Yield the pieces with long common runs folded, and nothing after `SHOWN_WORDS` words but how many there were."""
     shown = left_out = 0
     for piece in pieces:
@@ -77,17 +77,17 @@ def shortened(pieces: Iterable[Piece]) -> Iterator[Piece]:
         if shown >= SHOWN_WORDS:
             left_out += len(words)
         elif piece.is_common and len(words) > FOLD:
-            yield Piece(" ".join(words[:8]), True)
-            yield Piece(f"{len(words) - 16} words in both", True, True)
-            yield Piece(" ".join(words[-8:]), True)
+            yield Excerpt(" ".join(words[:8]), True)
+            yield Excerpt(f"{len(words) - 16} words in both", True, True)
+            yield Excerpt(" ".join(words[-8:]), True)
             shown += 16
         else:
             room = SHOWN_WORDS - shown
-            yield Piece(" ".join(words[:room]), piece.is_common)
+            yield Excerpt(" ".join(words[:room]), piece.is_common)
             shown += min(len(words), room)
             left_out += max(0, len(words) - room)
     if left_out:
-        yield Piece(f"{left_out} more words", True, True)
+        yield Excerpt(f"{left_out} more words", True, True)
 
 
 def _texts(

@@ -14,10 +14,10 @@ from dripper.datasets import DATA_SETS, PageCounts, Role
 from dripper.eval.benchmarks.agreement import STUDY_VERSIONS, agreements
 from dripper.eval.benchmarks.study import findings, table_3
 from dripper.eval.benchmarks.wceb import OUR_SETS, PARTS, coverage
-from dripper.eval.extra import load
-from dripper.eval.extractors.base import Extractor, Kind
+from dripper.eval.extra import import_extra
+from dripper.eval.extractors.base import Contender, Standing
 from dripper.eval.report import charts
-from dripper.eval.report.results import Frame, mean_similarities, means_by, overall, pages_by, read_scores
+from dripper.eval.report.results import ScoreTable, mean_similarities, means_by, overall, pages_by, read_scores
 from dripper.eval.report.worst import worst_pages
 from dripper.eval.run import RunSettings
 from dripper.eval.score_set import SetScoring
@@ -42,11 +42,11 @@ class Heat:
 
     columns: Sequence[str]
     pages: Mapping[str, int]
-    rows: Sequence[tuple[Extractor, Sequence[float | None]]]
+    rows: Sequence[tuple[Contender, Sequence[float | None]]]
 
     def shade(self, column: int, value: float | None) -> float:
         """Return where a value lies between the lowest and the highest of its column, bounds apart; at most 1."""
-        values = [row[column] for one, row in self.rows if one.kind is not Kind.BOUND]
+        values = [row[column] for one, row in self.rows if one.kind is not Standing.BOUND]
         there = [other for other in values if other is not None]
         if value is None or not there or max(there) == min(there):
             return 0.0
@@ -59,7 +59,7 @@ def write_report(settings: RunSettings, jobs: Sequence[SetScoring], folder: Path
     context, pictures = _context(settings, jobs)
     for name, picture in pictures.items():
         (folder / f"{name}.png").write_bytes(picture)
-    environment = load("jinja2").Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment = import_extra("jinja2").Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(
         files("dripper.eval.report").joinpath("report.html.j2").read_text(encoding="utf-8")
     )
@@ -73,7 +73,7 @@ def write_report(settings: RunSettings, jobs: Sequence[SetScoring], folder: Path
 def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return what the template shows, and the pictures by name."""
     frame = read_scores(jobs)
-    extractors = [one for one in settings.everyone() if one.kind is not Kind.WCEB]
+    extractors = [one for one in settings.everyone() if one.kind is not Standing.WCEB]
     counted = frame[frame["data_set"].map(_is_counted)]
     if counted.empty:
         counted = frame  # only training sets were asked for: better than nothing, and said in the report
@@ -92,7 +92,7 @@ def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[st
     context = {
         "lines": lines,
         "baseline": BASELINE,
-        "kinds": {kind: charts.COLOURS[kind] for kind in Kind},
+        "kinds": {kind: charts.COLOURS[kind] for kind in Standing},
         "sets": [_set_row(settings, job, frame) for job in jobs],
         "by_set": _heat(frame, "data_set", order),
         "by_language": _heat(frame, "language", order),
@@ -111,7 +111,7 @@ def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[st
     return context, pictures
 
 
-def _study(settings: RunSettings, frame: Frame, extractors: Sequence[Extractor]) -> dict[str, Any]:
+def _study(settings: RunSettings, frame: ScoreTable, extractors: Sequence[Contender]) -> dict[str, Any]:
     """Return what compares with the SIGIR'23 study; empty where its scores or its pages are not here."""
     reference = settings.reference
     if reference is None or "wceb_f1" not in frame or not frame["is_wceb"].any():
@@ -135,7 +135,7 @@ def _is_counted(data_set: str) -> bool:
     return known is None or known.role in (Role.EVALUATION, Role.FORMAT_SAMPLE)
 
 
-def _heat(frame: Frame, column: str, order: Sequence[Extractor], columns: Sequence[str] | None = None) -> Heat:
+def _heat(frame: ScoreTable, column: str, order: Sequence[Contender], columns: Sequence[str] | None = None) -> Heat:
     pages = {str(key): count for key, count in pages_by(frame, column).items() if count >= MIN_PAGES}
     columns = [name for name in (columns or list(pages)) if name in pages]
     table = means_by(frame, column)
@@ -143,19 +143,19 @@ def _heat(frame: Frame, column: str, order: Sequence[Extractor], columns: Sequen
     return Heat(columns, pages, rows)
 
 
-def _cell(table: Frame, row: str, column: str) -> float | None:
+def _cell(table: ScoreTable, row: str, column: str) -> float | None:
     value = float(table.at[row, column]) if column in table else float("nan")
     return None if value != value else value
 
 
-def _metrics(frame: Frame, order: Sequence[Extractor]) -> Heat:
+def _metrics(frame: ScoreTable, order: Sequence[Contender]) -> Heat:
     there = [column for column in OTHER_METRICS if column in frame]
     macro = frame.groupby(["extractor", "data_set"])[there].mean().groupby("extractor").mean()
     rows = [(one, [_cell(macro, one.name, column) for column in there]) for one in order]
     return Heat([OTHER_METRICS[column] for column in there], {}, rows)
 
 
-def _set_row(settings: RunSettings, job: SetScoring, frame: Frame) -> dict[str, Any]:
+def _set_row(settings: RunSettings, job: SetScoring, frame: ScoreTable) -> dict[str, Any]:
     counts: PageCounts = settings.source.counts(job.data_set)
     rows = frame[frame["data_set"] == job.data_set].drop_duplicates("id")
     known = DATA_SETS.get(job.data_set)

@@ -101,10 +101,10 @@ class OperationsInC:
         y = x.astype(matrix.dtype, copy=False) @ matrix
         if y.dtype == np.float32:
             # Without a bias it is the number 0.
-            arithmetic_c.settle(y, bias if isinstance(bias, np.ndarray) else b"")
+            arithmetic_c.snap(y, bias if isinstance(bias, np.ndarray) else b"")
             return y
         settled = np.empty(y.shape, np.float32)
-        arithmetic_c.settle_64(y, bias, settled)
+        arithmetic_c.snap_64(y, bias, settled)
         return settled
 
     def rectify(self, x: Array) -> Array:

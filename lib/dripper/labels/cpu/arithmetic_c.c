@@ -38,8 +38,8 @@ static PyObject *done(int fit, Py_buffer *arrays[], int n_arrays) {
     return NULL;
 }
 
-/* settle(y, bias): add the bias of each column and round to the grid, in place. An empty bias is none. */
-static PyObject *settle(PyObject *self, PyObject *args) {
+/* snap(y, bias): add the bias of each column and round to the grid, in place. An empty bias is none. */
+static PyObject *snap(PyObject *self, PyObject *args) {
     Py_buffer y, bias;
     if (!PyArg_ParseTuple(args, "w*y*", &y, &bias)) return NULL;
     Py_ssize_t n_values = count(&y, sizeof(float)), n_columns = bias.len ? count(&bias, sizeof(float)) : 0;
@@ -53,8 +53,8 @@ static PyObject *settle(PyObject *self, PyObject *args) {
     return done(fit, (Py_buffer *[]){&y, &bias}, 2);
 }
 
-/* settle_64(y, bias, result): the same of float64 y and bias, into the result. */
-static PyObject *settle_64(PyObject *self, PyObject *args) {
+/* snap_64(y, bias, result): the same of float64 y and bias, into the result. */
+static PyObject *snap_64(PyObject *self, PyObject *args) {
     Py_buffer y, bias, result;
     if (!PyArg_ParseTuple(args, "y*y*w*", &y, &bias, &result)) return NULL;
     Py_ssize_t n_values = count(&y, sizeof(double)), n_columns = count(&bias, sizeof(double));
@@ -178,8 +178,8 @@ static PyObject *container_means(PyObject *self, PyObject *args) {
 }
 
 static PyMethodDef FUNCTIONS[] = {
-    {"settle", settle, METH_VARARGS, NULL},
-    {"settle_64", settle_64, METH_VARARGS, NULL},
+    {"snap", snap, METH_VARARGS, NULL},
+    {"snap_64", snap_64, METH_VARARGS, NULL},
     {"rectify", rectify, METH_VARARGS, NULL},
     {"normalise", normalise, METH_VARARGS, NULL},
     {"convolve", convolve, METH_VARARGS, NULL},

@@ -22,13 +22,13 @@ class Conventions(NamedTuple):
     comments: Wish = "auto"
     title: Wish = "auto"
 
-    def applied(self, probability: FloatArray, parts: FloatArray) -> FloatArray:
+    def apply(self, probability: FloatArray, parts: FloatArray) -> FloatArray:
         """Return the probabilities of `main` under the conventions, shape (n_blocks,).
 
         probability: (n_blocks,) of main, if nothing is asked for. parts: (n_blocks, 2), the probability that a block belongs to
         the comments, to the title.
 
-        >>> Conventions(comments="exclude").applied(np.array([0.5, 0.75]), np.array([[1.0, 0.0], [0.0, 0.0]]))
+        >>> Conventions(comments="exclude").apply(np.array([0.5, 0.75]), np.array([[1.0, 0.0], [0.0, 0.0]]))
         array([0.  , 0.75])
         """
         for wish, part in zip(self, parts.T, strict=True):

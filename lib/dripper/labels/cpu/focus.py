@@ -15,7 +15,7 @@ MAIN_SHARE = 0.6
 DOUBT = 4.0
 
 
-def focused(
+def apply_focus(
     probability: FloatArray,
     words: IntArray,
     starts: IntArray,
@@ -28,7 +28,7 @@ def focused(
     as in `network.BlockSequence`; the last level is the page.
 
     >>> probability, words = np.array([0.75, 0.75, 0.5]), np.array([50, 60, 5])
-    >>> focused(probability, words, np.array([[0, 0], [0, 0], [2, 0]]), np.array([[2, 3], [2, 3], [3, 3]]))
+    >>> apply_focus(probability, words, np.array([[0, 0], [0, 0], [2, 0]]), np.array([[2, 3], [2, 3], [3, 3]]))
     array([0.75, 0.75, 0.2 ])
     """
     if not words.any():

@@ -19,8 +19,8 @@ from dripper.labels.cpu.arithmetic import operations, snap
 from dripper.labels.cpu.conventions import AS_LEARNED, Conventions
 from dripper.labels.cpu.decode import decide, probabilities
 from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, page_features
-from dripper.labels.cpu.network import Array, BlockSequence, Operations, forward, main_logits, states
-from dripper.labels.cpu.second_opinion import considered
+from dripper.labels.cpu.network import Array, BlockSequence, Operations, forward, hidden_states, main_logits
+from dripper.labels.cpu.second_opinion import probability_with_second_opinion
 from dripper.labels.cpu.weights import Weights, load_weights
 
 # A page of more blocks is labelled in windows of so many, each as if it were a page: activations take about 5 KB a
@@ -73,51 +73,46 @@ def probability_of_main(
 
     words: (n_blocks,), number of words of each block.
     """
-    page = given(weights, blocks)
+    page = normalize_page(weights, blocks)
     logits, parts = score_blocks(weights, page, switch=conventions != AS_LEARNED)
     calibration = weights.temperature, weights.shift
-    main = considered(logits, lambda: second_opinions(weights, page), calibration, blocks, words)
-    return conventions.applied(main, probabilities(parts))
+    main = probability_with_second_opinion(logits, lambda: second_opinions(weights, page), calibration, blocks, words)
+    return conventions.apply(main, probabilities(parts))
 
 
-class Given(NamedTuple):
+class NormalizedPage(NamedTuple):
     """One page as the networks see it. features: (n_blocks, n_features), standardised, on the grid. do: what is done with them."""
 
     features: Array
-    do: Operations
+    ops: Operations
 
 
-def given(weights: Weights, blocks: BlockSequence) -> Given:
+def normalize_page(weights: Weights, blocks: BlockSequence) -> NormalizedPage:
     """Return a page, whose features are raw, as the networks see it."""
-    return Given(snap(standardised(weights, blocks.features)), operations(blocks.starts, blocks.ends))
+    return NormalizedPage(snap(standardise(weights, blocks.features)), operations(blocks.starts, blocks.ends))
 
 
-def score_blocks(weights: Weights, page: Given, *, switch: bool = False) -> tuple[FloatArray, FloatArray]:
+def score_blocks(weights: Weights, page: NormalizedPage, *, switch: bool = False) -> tuple[FloatArray, FloatArray]:
     """Return two logits, not calibrated: of main, (n_blocks,), and of the conventions' parts, (n_blocks, 2).
 
     switch: whether the latter are wanted; else they are 0.
     """
-    known = known_of(weights, page)
-    logits = main_logits(weights.exact, known, page.do).astype(np.float64)
+    known = hidden_states(weights.exact, weights.shape, page.features, page.ops)
+    logits = main_logits(weights.exact, known, page.ops).astype(np.float64)
     if not switch:
         return logits, np.zeros((len(logits), len(AS_LEARNED)))
     seen = np.concatenate([page.features, known], axis=1)
-    return logits, page.do.linear(seen, weights.exact["switch"], weights.exact["switch_bias"]).astype(np.float64)
+    return logits, page.ops.linear(seen, weights.exact["switch"], weights.exact["switch_bias"]).astype(np.float64)
 
 
-def second_opinions(weights: Weights, page: Given) -> list[FloatArray]:
+def second_opinions(weights: Weights, page: NormalizedPage) -> list[FloatArray]:
     """Return the logits of main of each of the other networks, not calibrated, (n_blocks,)."""
     return [
-        forward(network.exact, network.shape, page.features, page.do).astype(np.float64) for network in weights.others
+        forward(network.exact, network.shape, page.features, page.ops).astype(np.float64) for network in weights.others
     ]
 
 
-def known_of(weights: Weights, page: Given) -> Array:
-    """Return what the network knows of every block, (n_blocks, width)."""
-    return states(weights.exact, weights.shape, page.features, page.do)
-
-
-def standardised(weights: Weights, features: FloatArray) -> FloatArray:
+def standardise(weights: Weights, features: FloatArray) -> FloatArray:
     """Return raw features with mean 0 and standard deviation 1 over the training pages, outliers clipped."""
     values = features - weights.mean
     values /= weights.scale

@@ -82,31 +82,31 @@ class Operations(Protocol):
         """Disturb a residual branch (training only)."""
 
 
-def forward(weights: Mapping[str, Array], shape: Shape, features: Array, do: Operations) -> Array:
-    """Return the logit of `main` for every block, shape (n_blocks,). Arguments: see :func:`states`."""
-    return main_logits(weights, states(weights, shape, features, do), do)
+def forward(weights: Mapping[str, Array], shape: Shape, features: Array, ops: Operations) -> Array:
+    """Return the logit of `main` for every block, shape (n_blocks,). Arguments: see :func:`hidden_states`."""
+    return main_logits(weights, hidden_states(weights, shape, features, ops), ops)
 
 
-def main_logits(weights: Mapping[str, Array], x: Array, do: Operations) -> Array:
+def main_logits(weights: Mapping[str, Array], x: Array, ops: Operations) -> Array:
     """Return the logit of `main` for every block from its state."""
-    y = do.rectify(do.linear(do.normalise(x), weights["hidden"], weights["hidden_bias"]))
-    return do.linear(y, weights["output"], weights["output_bias"])[:, 0]
+    y = ops.rectify(ops.linear(ops.normalise(x), weights["hidden"], weights["hidden_bias"]))
+    return ops.linear(y, weights["output"], weights["output_bias"])[:, 0]
 
 
-def states(weights: Mapping[str, Array], shape: Shape, features: Array, do: Operations) -> Array:
+def hidden_states(weights: Mapping[str, Array], shape: Shape, features: Array, ops: Operations) -> Array:
     """Return what the network knows of every block, shape (n_blocks, width).
 
     weights: by name, as :func:`weight_shapes` lists them. features: (n_blocks, n_features), standardised, on the grid.
     """
-    x = do.rectify(do.linear(features, weights["input"], weights["input_bias"]))
+    x = ops.rectify(ops.linear(features, weights["input"], weights["input_bias"]))
     for layer, dilation in enumerate(shape.dilations):
-        y = do.convolve(do.normalise(x), weights[f"conv{layer}_taps"], dilation)
-        y = do.rectify(do.linear(y, weights[f"conv{layer}"], weights[f"conv{layer}_bias"]))
-        x = x + do.drop(y)
+        y = ops.convolve(ops.normalise(x), weights[f"conv{layer}_taps"], dilation)
+        y = ops.rectify(ops.linear(y, weights[f"conv{layer}"], weights[f"conv{layer}_bias"]))
+        x = x + ops.drop(y)
         if layer in shape.pooled:
-            y = do.linear(do.normalise(x), weights[f"pool{layer}_down"], 0)
-            y = do.container_means(y, weights[f"pool{layer}_bias"])
-            x = x + do.drop(do.linear(y, weights[f"pool{layer}_up"], 0))
+            y = ops.linear(ops.normalise(x), weights[f"pool{layer}_down"], 0)
+            y = ops.container_means(y, weights[f"pool{layer}_bias"])
+            x = x + ops.drop(ops.linear(y, weights[f"pool{layer}_up"], 0))
     return x
 
 

@@ -12,14 +12,14 @@ import numpy as np
 
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.decode import decide, probabilities
-from dripper.labels.cpu.focus import focused
+from dripper.labels.cpu.focus import apply_focus
 from dripper.labels.cpu.network import BlockSequence
 
 # Of the expected F1. Asked on every page the others bring nothing more (docs/labeler_cpu.md); under 0.85 it is a quarter of them.
 DOUBTFUL = 0.85
 
 
-def considered(
+def probability_with_second_opinion(
     logits: FloatArray,
     others: Callable[[], Sequence[FloatArray]],
     calibration: tuple[float, float],
@@ -33,7 +33,7 @@ def considered(
     """
 
     def probability_from(agreed: FloatArray) -> FloatArray:
-        return focused(probabilities(agreed, *calibration), words, blocks.starts, blocks.ends)
+        return apply_focus(probabilities(agreed, *calibration), words, blocks.starts, blocks.ends)
 
     probability = probability_from(logits)
     if not words.any() or decide(probability, words).expected_f1 >= DOUBTFUL:

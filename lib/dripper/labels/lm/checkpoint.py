@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dripper.errors import MachineError, SettingsError
-from dripper.labels.lm.optional import load
+from dripper.labels.lm.optional import import_extra
 
 CONFIG_FILES = ["*.json", "*.txt", "*.jinja", "*.model", "*.tiktoken"]
 # Of every weight file: enough to tell two trainings of the same shape apart without reading gigabytes.
@@ -124,7 +124,7 @@ def _config(folder: Path) -> dict[str, Any]:
 def _from_hub(model: str) -> Path:
     if model.startswith((".", "/", "~")) or model.count("/") != 1:
         raise MachineError(f"labels.lm.model={model}: there is no such folder")
-    hub = load("huggingface_hub")
+    hub = import_extra("huggingface_hub")
     try:
         return Path(hub.snapshot_download(model, allow_patterns=CONFIG_FILES))
     except Exception as error:  # The hub's errors are many; all mean the same to a user.

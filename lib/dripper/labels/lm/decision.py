@@ -11,7 +11,7 @@ from dripper.labels.arrays import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class DecisionRule:
     """When a block is main: where its calibrated probability is above `threshold` (0 < threshold < 1).
 
     temperature: the logit is divided by it (Guo et al. 2017, "On Calibration of Modern Neural Networks"); fitted on
@@ -25,7 +25,7 @@ class Decision:
     temperature: float = 1.0
 
     @classmethod
-    def of(cls, settings: LmSettings) -> "Decision":
+    def of(cls, settings: LmSettings) -> "DecisionRule":
         """Return the decision as the settings have it."""
         return cls(settings.threshold, settings.temperature)
 
@@ -41,7 +41,7 @@ class Decision:
     def probability(self, margins: FloatArray) -> npt.NDArray[np.float32]:
         """Return the calibrated probability of main; NaN where the margin is.
 
-        >>> Decision(temperature=2.0).probability(np.array([0.0, 2.0])).round(3).tolist()
+        >>> DecisionRule(temperature=2.0).probability(np.array([0.0, 2.0])).round(3).tolist()
         [0.5, 0.7310000061988831]
         """
         # exp() of 30 is far beyond float32's resolution at 1, and far from overflow.

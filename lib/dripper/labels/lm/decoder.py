@@ -12,7 +12,7 @@ from dripper.labels.lm.encoder import Job
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodedLabels:
     """The answer for one job.
 
     main: (n_blocks,) bool. margins: (n_blocks,) logit of main minus logit of other; NaN where the decoder has none.
@@ -28,7 +28,7 @@ class Decoded:
 class Decoder(Protocol):
     """Turns jobs into labels."""
 
-    def decode(self, jobs: Sequence[Job]) -> list[Decoded]:
+    def decode(self, jobs: Sequence[Job]) -> list[DecodedLabels]:
         """Return one answer a job, in order. Raises PageError (labeler_failed) where an answer cannot be had."""
         ...
 

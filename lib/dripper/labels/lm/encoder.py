@@ -13,7 +13,7 @@ from dripper.labels.lm.checkpoint import Checkpoint, find_checkpoint
 from dripper.labels.lm.prompt import PUBLIC, Prompt, find_prompt, prompt_folder
 from dripper.labels.lm.template import Templates
 from dripper.labels.lm.tokenizer import ChatTokenizer
-from dripper.labels.lm.windows import Window, cut_windows
+from dripper.labels.lm.windows import PageWindow, cut_windows
 
 # Tokens kept free: the end of the answer, and tokens that part where prompt and page meet.
 SPARE_TOKENS = 8
@@ -92,14 +92,14 @@ class PageEncoder:
         """Return how many tokens the model reads of a page: its simplified HTML, without prompt and answer."""
         return self.tokenizer.count(self.tokenizer.without_specials(simplified_html))
 
-    def windows(self, page: SimplifiedPage) -> list[Window]:
+    def windows(self, page: SimplifiedPage) -> list[PageWindow]:
         """Return the page cut to fit the context; one window for most pages, none for a page without blocks."""
         if not page.n_blocks:
             return []
         safe = SimplifiedPage(self.tokenizer.without_specials(page.simplified_html), page.n_blocks)
         return cut_windows(safe, self._budget, self.tokenizer.count, self._overlap)
 
-    def job(self, window: Window) -> Job:
+    def job(self, window: PageWindow) -> Job:
         """Return what a decoder gets for a window; prompt and answer together have at most `context` tokens."""
         return Job(self.tokenizer.prompt_ids(self.prompt.text(window.html)), window.end - window.start)
 

@@ -14,7 +14,7 @@ from typing import Any
 from dripper.config import LmSettings
 from dripper.errors import MachineError
 from dripper.labels.lm.encoder import PageEncoder
-from dripper.labels.lm.optional import load
+from dripper.labels.lm.optional import import_extra
 
 log = logging.getLogger(__name__)
 
@@ -45,13 +45,13 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
     Raises MachineError where vLLM is not installed, is too old for an option, or cannot start, saying what to do.
     """
     prepare_environment(settings)
-    vllm = load("vllm")
+    vllm = import_extra("vllm")
     try:
         engine = vllm.LLM(**{**common_options(encoder, settings), **options})
     except Exception as error:  # Whatever stops an engine, a person has to act; the causes are vLLM's and many.
         raise MachineError(
             f"vLLM {engine_version()} cannot start {encoder.checkpoint.name} with decoder {settings.decoder}: "
-            f"{first_line(error)}. {advice(settings.decoder)}"
+            f"{summarize(error)}. {advice(settings.decoder)}"
         ) from error
     log.info("vLLM %s serves %s", engine_version(), encoder.checkpoint.version)
     return engine
@@ -60,9 +60,9 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
 def require(settings: LmSettings, module: str, name: str) -> Any:
     """Return something of vLLM that a decoder needs. Raises MachineError, with another decoder to use, where it is not there."""
     prepare_environment(settings)
-    load("vllm")
+    import_extra("vllm")
     try:
-        return attrgetter(name)(load(module))
+        return attrgetter(name)(import_extra(module))
     except (AttributeError, MachineError):
         raise MachineError(
             f"vLLM {engine_version()} has no {module}.{name}, which labels.lm.decoder={settings.decoder} needs: use vLLM 0.32 or "
@@ -81,15 +81,15 @@ def common_options(encoder: PageEncoder, settings: LmSettings) -> Mapping[str, o
         "disable_log_stats": True,
         "seed": 0,
         # Compiling for a CPU takes 40 s a start and gains nothing measurable; CUDA graphs are worth it token by token.
-        "enforce_eager": load("vllm.platforms").current_platform.is_cpu(),
+        "enforce_eager": import_extra("vllm.platforms").current_platform.is_cpu(),
     }
 
 
 def uses_model_runner_v2(encoder: PageEncoder, settings: LmSettings) -> bool:
     """Tell which of its two model runners vLLM would take: they want different logits processors."""
     prepare_environment(settings)
-    load("vllm")
-    arguments = load("vllm.engine.arg_utils").EngineArgs(**common_options(encoder, settings))
+    import_extra("vllm")
+    arguments = import_extra("vllm.engine.arg_utils").EngineArgs(**common_options(encoder, settings))
     return bool(getattr(arguments.create_engine_config(), "use_v2_model_runner", False))
 
 
@@ -100,7 +100,7 @@ def weights(encoder: PageEncoder, settings: LmSettings) -> str:
     return str(folder) if here else settings.model
 
 
-def run(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]:
+def call_engine(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]:
     """Return what an engine gives for some work; where that raises, leave the engine as if it had not been asked.
 
     After a failed step vLLM keeps the requests, and would return them with those of the next call; and it takes blocks of
@@ -116,7 +116,7 @@ def run(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]:
         except Exception:  # Whatever this raises, `error` is the cause that a person has to see.
             restored = False
         if not restored:
-            raise EngineStoppedError(f"vLLM's engine stopped working: {first_line(error)}") from error
+            raise EngineStoppedError(f"vLLM's engine stopped working: {summarize(error)}") from error
         raise
 
 
@@ -146,7 +146,7 @@ def advice(decoder: str) -> str:
     )
 
 
-def first_line(error: BaseException) -> str:
+def summarize(error: BaseException) -> str:
     """Return the type of an exception and the first line of its message."""
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__

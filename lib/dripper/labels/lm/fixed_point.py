@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.labels.arrays import FloatArray
-from dripper.labels.lm.decision import Decision
+from dripper.labels.lm.decision import DecisionRule
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class Draft:
         """Tell whether all labels are final."""
         return self.settled == len(self.main)
 
-    def update(self, margins: FloatArray, decision: Decision) -> None:
+    def update(self, margins: FloatArray, decision: DecisionRule) -> None:
         """Take in a pass. margins: (N - settled,), of the holes that were not yet settled, under this draft."""
         self.passes += 1
         self.margins[self.settled :] = margins
@@ -47,11 +47,11 @@ class Draft:
         self.settled = self.settled + int(changed[0]) + 1 if len(changed) else len(self.main)
 
 
-Score = Callable[[Sequence[Draft]], Sequence[FloatArray]]
+MarginScorer = Callable[[Sequence[Draft]], Sequence[FloatArray]]
 """Scores drafts in one batch: for each, the margins of its unsettled holes, in order, shape (N - settled,)."""
 
 
-def settle(sizes: Sequence[int], score: Score, decision: Decision) -> list[Draft]:
+def decode_to_fixed_point(sizes: Sequence[int], score: MarginScorer, decision: DecisionRule) -> list[Draft]:
     """Return the settled drafts of a batch of pages, in order. Pages share each pass until they are done.
 
     sizes: number of blocks a page. The first draft is all other: most blocks of most pages are.

@@ -6,11 +6,11 @@ Slow, and exact by construction: what the other decoders are tested against.
 from typing import Any
 
 from dripper.config import LmSettings
-from dripper.labels.lm.decision import Decision
+from dripper.labels.lm.decision import DecisionRule
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.engine import require, start_engine, uses_model_runner_v2
 from dripper.labels.lm.generating import GeneratingDecoder
-from dripper.labels.lm.optional import load
+from dripper.labels.lm.optional import import_extra
 from dripper.labels.lm.template import Template, Templates
 
 # Where the processor classes lie, by model runner; as text, so that vLLM's process can import them too.
@@ -20,7 +20,7 @@ PROCESSORS = {False: "dripper.labels.lm.fsm_v1:StateMachine", True: "dripper.lab
 class FsmDecoder(GeneratingDecoder):
     """See the module."""
 
-    def __init__(self, engine: Any, templates: Templates, decision: Decision) -> None:
+    def __init__(self, engine: Any, templates: Templates, decision: DecisionRule) -> None:
         """engine: vLLM's LLM with the state machine among its logits processors."""
         super().__init__(engine, templates)
         self._decision = decision
@@ -31,7 +31,7 @@ class FsmDecoder(GeneratingDecoder):
         require(settings, "vllm.v1.sample.logits_processor", "LogitsProcessor")
         processor = PROCESSORS[uses_model_runner_v2(encoder, settings)]
         engine = start_engine(encoder, settings, logits_processors=[processor])
-        return cls(engine, encoder.templates, Decision.of(settings))
+        return cls(engine, encoder.templates, DecisionRule.of(settings))
 
     def parameters(self, template: Template) -> Any:
         """After the last label the answer holds nothing that is not known."""
@@ -41,6 +41,6 @@ class FsmDecoder(GeneratingDecoder):
             "dripper_labels": [self._templates.main, self._templates.other],
             "dripper_margin": self._decision.margin,
         }
-        return load("vllm").SamplingParams(
+        return import_extra("vllm").SamplingParams(
             temperature=0, max_tokens=len(answer), ignore_eos=True, detokenize=False, extra_args=machine
         )

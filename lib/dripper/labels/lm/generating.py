@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from dripper.errors import ErrorCode, PageError
-from dripper.labels.lm.decoder import Decoded
+from dripper.labels.lm.decoder import DecodedLabels
 from dripper.labels.lm.encoder import Job
-from dripper.labels.lm.engine import run, stop_engine
+from dripper.labels.lm.engine import call_engine, stop_engine
 from dripper.labels.lm.template import Template, Templates
 
 
@@ -25,23 +25,23 @@ class GeneratingDecoder(ABC):
     def parameters(self, template: Template) -> Any:
         """Return vLLM's SamplingParams that hold an answer to `template`, up to its last label."""
 
-    def decode(self, jobs: Sequence[Job]) -> list[Decoded]:
+    def decode(self, jobs: Sequence[Job]) -> list[DecodedLabels]:
         """Return one answer a job, in order."""
         templates = [self._templates.of(job.n_blocks) for job in jobs]
         prompts = [{"prompt_token_ids": list(job.prompt_ids)} for job in jobs]
         parameters = [self.parameters(one) for one in templates]
-        outputs = run(self._engine, lambda: self._engine.generate(prompts, parameters, use_tqdm=False))
-        return [self._decoded(output, template) for output, template in zip(outputs, templates, strict=True)]
+        outputs = call_engine(self._engine, lambda: self._engine.generate(prompts, parameters, use_tqdm=False))
+        return [self._decode_output(output, template) for output, template in zip(outputs, templates, strict=True)]
 
     def close(self) -> None:
         """Stop the engine."""
         stop_engine(self._engine)
 
-    def _decoded(self, output: Any, template: Template) -> Decoded:
+    def _decode_output(self, output: Any, template: Template) -> DecodedLabels:
         written = np.array(output.outputs[0].token_ids, np.int64)
         main = follow(written, template, self._templates)
         prompt = len(output.prompt_token_ids) - (output.num_cached_tokens or 0)
-        return Decoded(main, np.full(len(main), np.nan), len(written), prompt + len(written) - 1)
+        return DecodedLabels(main, np.full(len(main), np.nan), len(written), prompt + len(written) - 1)
 
 
 def follow(
@@ -51,7 +51,7 @@ def follow(
     length = int(template.holes[-1]) + 1
     if len(written) >= length:
         main = written[template.holes] == templates.main
-        if template.filled(templates.labels(main))[:length] == written[:length].tolist():
+        if template.fill(templates.labels(main))[:length] == written[:length].tolist():
             return np.asarray(main)
     raise PageError(
         ErrorCode.LABELER_FAILED,

@@ -10,14 +10,14 @@ from dripper.blocks.page import Page
 from dripper.config import LmSettings
 from dripper.errors import ErrorCode, PageError, UsageError
 from dripper.labels.base import Labels, SimplifiedPage
-from dripper.labels.lm.decision import Decision
-from dripper.labels.lm.decoder import Decoded, Decoder
+from dripper.labels.lm.decision import DecisionRule
+from dripper.labels.lm.decoder import DecodedLabels, Decoder
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.fsm import FsmDecoder
 from dripper.labels.lm.parallel import ParallelDecoder
 from dripper.labels.lm.regex import RegexDecoder
 from dripper.labels.lm.server import ServerDecoder
-from dripper.labels.lm.windows import Window, merge_windows
+from dripper.labels.lm.windows import PageWindow, merge_windows
 
 DECODERS: Mapping[str, Callable[[PageEncoder, LmSettings], Decoder]] = {
     "parallel": ParallelDecoder.start,
@@ -31,7 +31,7 @@ class LmLabeler:
 
     name = "lm"
 
-    def __init__(self, encoder: PageEncoder, decoder: Decoder, decision: Decision) -> None:
+    def __init__(self, encoder: PageEncoder, decoder: Decoder, decision: DecisionRule) -> None:
         self.version = encoder.version
         self.encoder = encoder
         self._decoder = decoder
@@ -43,7 +43,7 @@ class LmLabeler:
         """Return the labeler with its engine started, or its server asked. Raises SettingsError or MachineError."""
         encoder = PageEncoder.load(settings)
         start = ServerDecoder.start if settings.endpoint else DECODERS[settings.decoder]
-        return cls(encoder, start(encoder, settings), Decision.of(settings))
+        return cls(encoder, start(encoder, settings), DecisionRule.of(settings))
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page, in order. Raises as `label_simplified`."""
@@ -78,7 +78,7 @@ class LmLabeler:
         """Stop the engine; the labeler cannot be used after."""
         self._decoder.close()
 
-    def _decode(self, jobs: Sequence[Job]) -> list[Decoded]:
+    def _decode(self, jobs: Sequence[Job]) -> list[DecodedLabels]:
         if not jobs:
             return []
         try:
@@ -88,7 +88,7 @@ class LmLabeler:
         except Exception as error:  # An engine's exceptions are many; a page's row must say what happened.
             raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
 
-    def _labels(self, windows: Sequence[Window], decoded: Sequence[Decoded]) -> Labels:
+    def _labels(self, windows: Sequence[PageWindow], decoded: Sequence[DecodedLabels]) -> Labels:
         if not windows:
             return Labels(np.zeros(0, bool), np.zeros(0, np.float32))
         main = merge_windows(windows, [one.main for one in decoded])
@@ -96,7 +96,7 @@ class LmLabeler:
         passes = sum(one.passes for one in decoded)
         return Labels(main, self._decision.probability(margins), passes=passes, windows=len(windows))
 
-    def _count(self, labels: Sequence[Labels], decoded: Sequence[Decoded], seconds: float) -> None:
+    def _count(self, labels: Sequence[Labels], decoded: Sequence[DecodedLabels], seconds: float) -> None:
         done = {
             "pages": len(labels),
             "windows": len(decoded),

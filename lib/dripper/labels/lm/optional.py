@@ -12,7 +12,7 @@ HOW = {
 }
 
 
-def load(module: str) -> Any:
+def import_extra(module: str) -> Any:
     """Import a module of an optional package. Raises MachineError saying how to install it where it is not there."""
     how = HOW.get(optional.package_of(module), optional.install("lm"))
-    return optional.load(module, "the labeler lm needs the package", how)
+    return optional.import_extra(module, "the labeler lm needs the package", how)

@@ -16,12 +16,12 @@ import numpy as np
 from dripper.config import LmSettings
 from dripper.errors import ErrorCode, PageError
 from dripper.labels.arrays import FloatArray
-from dripper.labels.lm.decision import Decision
-from dripper.labels.lm.decoder import Decoded
+from dripper.labels.lm.decision import DecisionRule
+from dripper.labels.lm.decoder import DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
-from dripper.labels.lm.engine import require, run, start_engine, stop_engine
-from dripper.labels.lm.fixed_point import Draft, settle
-from dripper.labels.lm.optional import load
+from dripper.labels.lm.engine import call_engine, require, start_engine, stop_engine
+from dripper.labels.lm.fixed_point import Draft, decode_to_fixed_point
+from dripper.labels.lm.optional import import_extra
 from dripper.labels.lm.template import Template, Templates
 
 TASK = "token_classify"
@@ -48,7 +48,7 @@ class Reading:
 
     def input(self, labels: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> dict[str, object]:
         """Return what the engine reads. labels: (N,) label tokens."""
-        tokens = [*self.job.prompt_ids, *self.template.filled(labels)][: self.length]
+        tokens = [*self.job.prompt_ids, *self.template.fill(labels)][: self.length]
         return {"prompt_token_ids": tokens} | ({"cache_salt": self.salt} if self.salt else {})
 
     def open(self, draft: Draft) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
@@ -59,7 +59,7 @@ class Reading:
 class ParallelDecoder:
     """See the module. `decode` is deterministic up to the engine's own rounding, which depends on the batch."""
 
-    def __init__(self, engine: Any, templates: Templates, decision: Decision, cache_tokens: int) -> None:
+    def __init__(self, engine: Any, templates: Templates, decision: DecisionRule, cache_tokens: int) -> None:
         """engine: vLLM's LLM with the pooling runner and the two-row head. cache_tokens: whose keys and values it can hold."""
         self._engine = engine
         self._templates = templates
@@ -83,24 +83,24 @@ class ParallelDecoder:
             # There is no token-by-token decoding whose launches a CUDA graph would save.
             enforce_eager=True,
         )
-        return cls(engine, encoder.templates, Decision.of(settings), cache_tokens(engine))
+        return cls(engine, encoder.templates, DecisionRule.of(settings), cache_tokens(engine))
 
-    def decode(self, jobs: Sequence[Job]) -> list[Decoded]:
+    def decode(self, jobs: Sequence[Job]) -> list[DecodedLabels]:
         """Return one answer a job, in order."""
         readings = [Reading(job, self._templates.of(job.n_blocks)) for job in jobs]
-        return [decoded for some in rounds(readings, self._cache_tokens) for decoded in self._settled(some)]
+        return [decoded for some in rounds(readings, self._cache_tokens) for decoded in self._decode_together(some)]
 
     def close(self) -> None:
         """Stop the engine."""
         stop_engine(self._engine)
 
-    def _settled(self, readings: Sequence[Reading]) -> list[Decoded]:
+    def _decode_together(self, readings: Sequence[Reading]) -> list[DecodedLabels]:
         def score(drafts: Sequence[Draft]) -> list[FloatArray]:
             return self._margins([readings[draft.page] for draft in drafts], drafts)
 
-        drafts = settle([reading.job.n_blocks for reading in readings], score, self._decision)
+        drafts = decode_to_fixed_point([reading.job.n_blocks for reading in readings], score, self._decision)
         return [
-            Decoded(draft.main, draft.margins, reading.passes, reading.tokens)
+            DecodedLabels(draft.main, draft.margins, reading.passes, reading.tokens)
             for reading, draft in zip(readings, drafts, strict=True)
         ]
 
@@ -112,7 +112,9 @@ class ParallelDecoder:
         it sees only what its own passes have put there.
         """
         outputs = self._encode(readings, drafts)
-        hidden = [at for at, draft in enumerate(drafts) if readings[at].open(draft)[0] < cached_tokens(outputs[at])]
+        hidden = [
+            at for at, draft in enumerate(drafts) if readings[at].open(draft)[0] < count_cached_tokens(outputs[at])
+        ]
         for at in hidden:
             readings[at].salt = f"{next(self._salts)}"
         again = self._encode([readings[at] for at in hidden], [drafts[at] for at in hidden]) if hidden else []
@@ -128,8 +130,10 @@ class ParallelDecoder:
         inputs = [
             reading.input(self._templates.labels(draft.main)) for reading, draft in zip(readings, drafts, strict=True)
         ]
-        parameters = load("vllm").PoolingParams(task=TASK, use_activation=False, skip_reading_prefix_cache=False)
-        outputs = run(
+        parameters = import_extra("vllm").PoolingParams(
+            task=TASK, use_activation=False, skip_reading_prefix_cache=False
+        )
+        outputs = call_engine(
             self._engine,
             lambda: self._engine.encode(inputs, parameters, pooling_task=TASK, use_tqdm=False),
         )
@@ -165,7 +169,7 @@ def rounds(readings: Sequence[Reading], tokens: int) -> Iterator[Sequence[Readin
         yield group
 
 
-def cached_tokens(output: Any) -> int:
+def count_cached_tokens(output: Any) -> int:
     """Return how many tokens of a vLLM pooling output came from the cache: its rows cover only the others."""
     return len(output.prompt_token_ids) - len(output.outputs.data)
 
@@ -175,7 +179,7 @@ def margins_at(output: Any, positions: "np.ndarray[tuple[int], np.dtype[np.int64
 
     Raises PageError (labeler_failed) where one of them came from the cache: then the labels cannot be trusted.
     """
-    cached = cached_tokens(output)
+    cached = count_cached_tokens(output)
     if positions[0] < cached:
         raise PageError(
             ErrorCode.LABELER_FAILED,

@@ -8,11 +8,11 @@ from typing import Any
 
 from dripper.config import LmSettings
 from dripper.errors import SettingsError
-from dripper.labels.lm.decision import Decision
+from dripper.labels.lm.decision import DecisionRule
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.engine import require, start_engine
 from dripper.labels.lm.generating import GeneratingDecoder
-from dripper.labels.lm.optional import load
+from dripper.labels.lm.optional import import_extra
 from dripper.labels.lm.template import Template, Templates
 
 # xgrammar needs 3.6 s for the expression of an 800-block page, guidance 0.1 s; outlines timed out at 12 blocks.
@@ -24,7 +24,7 @@ BIAS_LIMIT = 100.0
 class RegexDecoder(GeneratingDecoder):
     """See the module."""
 
-    def __init__(self, engine: Any, templates: Templates, decision: Decision) -> None:
+    def __init__(self, engine: Any, templates: Templates, decision: DecisionRule) -> None:
         """engine: vLLM's LLM with structured outputs."""
         super().__init__(engine, templates)
         self._bias = label_bias(templates, decision)
@@ -34,12 +34,12 @@ class RegexDecoder(GeneratingDecoder):
         """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
         require(settings, "vllm.sampling_params", "StructuredOutputsParams")
         engine = start_engine(encoder, settings, structured_outputs_config={"backend": BACKEND})
-        return cls(engine, encoder.templates, Decision.of(settings))
+        return cls(engine, encoder.templates, DecisionRule.of(settings))
 
     def parameters(self, template: Template) -> Any:
         """The expression says where digits and labels stand; the allowed tokens, how they are spelt."""
-        vllm = load("vllm")
-        structure = load("vllm.sampling_params").StructuredOutputsParams
+        vllm = import_extra("vllm")
+        structure = import_extra("vllm.sampling_params").StructuredOutputsParams
         return vllm.SamplingParams(
             temperature=0,
             max_tokens=int(template.holes[-1]) + 1,
@@ -55,7 +55,7 @@ def allowed_tokens(template: Template, templates: Templates) -> list[int]:
     return sorted({*template.tokens.tolist(), templates.main, templates.other} - {-1})
 
 
-def label_bias(templates: Templates, decision: Decision) -> dict[int, float] | None:
+def label_bias(templates: Templates, decision: DecisionRule) -> dict[int, float] | None:
     """Return what to add to the logit of main so that the arg-max applies the threshold; None for none.
 
     Raises SettingsError where vLLM takes no such bias: a smaller one would give other labels than the other decoders.

@@ -12,8 +12,8 @@ import urllib3
 from dripper.config import LmSettings
 from dripper.errors import ErrorCode, MachineError, PageError, SettingsError
 from dripper.labels.lm.answer import parse_answer
-from dripper.labels.lm.decision import Decision
-from dripper.labels.lm.decoder import Decoded
+from dripper.labels.lm.decision import DecisionRule
+from dripper.labels.lm.decoder import DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.regex import allowed_tokens, label_bias
 from dripper.labels.lm.template import Templates
@@ -31,7 +31,7 @@ class ServerDecoder:
     not pile up work in the server. Each window is one request, held to the answer form as the decoder `regex` does it.
     """
 
-    def __init__(self, api: "Api", served: str, templates: Templates, decision: Decision, concurrency: int) -> None:
+    def __init__(self, api: "Api", served: str, templates: Templates, decision: DecisionRule, concurrency: int) -> None:
         """served: the model's name at the server."""
         self._api = api
         self._served = served
@@ -47,9 +47,9 @@ class ServerDecoder:
         """
         api = Api(settings)
         served = choose_model(api.get("models").get("data", []), encoder, settings)
-        return cls(api, served, encoder.templates, Decision.of(settings), settings.concurrency)
+        return cls(api, served, encoder.templates, DecisionRule.of(settings), settings.concurrency)
 
-    def decode(self, jobs: Sequence[Job]) -> list[Decoded]:
+    def decode(self, jobs: Sequence[Job]) -> list[DecodedLabels]:
         """Return one answer a job, in order. Raises MachineError where the server does not answer any more."""
         return list(self._requests.map(self._decode, jobs))
 
@@ -58,15 +58,15 @@ class ServerDecoder:
         self._requests.shutdown(wait=True, cancel_futures=True)
         self._api.close()
 
-    def _decode(self, job: Job) -> Decoded:
+    def _decode(self, job: Job) -> DecodedLabels:
         answer = self._api.post("completions", self._request(job))
         try:
             text, usage = answer["choices"][0]["text"], answer.get("usage") or {}
         except (KeyError, IndexError, TypeError):
             raise PageError(ErrorCode.LABELER_FAILED, f"no answer in the server's reply: {str(answer)[:200]}") from None
         written = int(usage.get("completion_tokens") or 0)
-        main = answered(text, job.n_blocks)
-        return Decoded(main, np.full(job.n_blocks, np.nan), written, len(job.prompt_ids) + max(written - 1, 0))
+        main = parse_served_answer(text, job.n_blocks)
+        return DecodedLabels(main, np.full(job.n_blocks, np.nan), written, len(job.prompt_ids) + max(written - 1, 0))
 
     def _request(self, job: Job) -> dict[str, object]:
         """The prompt goes as tokens: the server's own template and special tokens stay out of it."""
@@ -84,7 +84,7 @@ class ServerDecoder:
         return request
 
 
-def answered(text: str, n_blocks: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+def parse_served_answer(text: str, n_blocks: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     """Return which of the blocks 1..n_blocks an answer says are main; those it says nothing of are not (as the public code).
 
     Raises PageError (labeler_failed) where it says nothing of any.

@@ -29,7 +29,7 @@ class Template:
     tokens: IntArray
     holes: IntArray
 
-    def filled(self, labels: IntArray) -> list[int]:
+    def fill(self, labels: IntArray) -> list[int]:
         """Return the tokens with the N label tokens in the holes."""
         tokens = self.tokens.copy()
         tokens[self.holes] = labels
@@ -75,7 +75,7 @@ class Templates:
     def _check(self, length: int) -> None:
         """A mix of labels must be written with the same tokens as all-main and all-other."""
         mixed = np.arange(length) % 3 == 1
-        if self.of(length).filled(self.labels(mixed)) != self._encoded(mixed.tolist()):
+        if self.of(length).fill(self.labels(mixed)) != self._encoded(mixed.tolist()):
             raise self._unfit("its tokenizer writes a label in other tokens when the label before it changes")
 
     def _encoded(self, main: Sequence[bool]) -> list[int]:

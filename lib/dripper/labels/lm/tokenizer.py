@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dripper.errors import MachineError
-from dripper.labels.lm.optional import load
+from dripper.labels.lm.optional import import_extra
 
 VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.*", "*.tiktoken")
 # MinerU-HTML 1.1 puts this message in front when it applies the template for the second time.
@@ -28,7 +28,7 @@ class ChatTokenizer:
     @classmethod
     def load(cls, folder: Path, chat: str) -> "ChatTokenizer":
         """Return the tokenizer in a checkpoint's folder. Raises MachineError where there is none."""
-        transformers = load("transformers")
+        transformers = import_extra("transformers")
         # transformers makes an empty tokenizer, without a word, of a folder that has none.
         if not any(file for pattern in VOCABULARIES for file in folder.glob(pattern)):
             raise MachineError(f"{folder} has no tokenizer: none of {', '.join(VOCABULARIES)}")

@@ -40,7 +40,7 @@ class BlockTexts:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class PageWindow:
     """Blocks start to end (0-based, end not included) of a page; `html` is what the model reads, ids from 1 on."""
 
     start: int
@@ -70,7 +70,7 @@ def cut_windows(
     budget: Callable[[int], int],
     count_tokens: Callable[[str], int],
     overlap: int,
-) -> list[Window]:
+) -> list[PageWindow]:
     """Return windows that cover the page, each of which fits, every next one starting at most `overlap` blocks back.
 
     budget: tokens that the HTML of a window may have, by its number of blocks (what is left of the context beside the
@@ -78,7 +78,7 @@ def cut_windows(
     Raises PageError as `split_blocks`, and where not even an empty block fits beside the prompt.
     """
     if count_tokens(page.simplified_html) <= budget(page.n_blocks):
-        return [Window(0, page.n_blocks, page.simplified_html)]
+        return [PageWindow(0, page.n_blocks, page.simplified_html)]
     texts = split_blocks(page)
     sizes = _Sizes(texts, count_tokens)
     windows = [_window(texts, sizes, 0, budget, count_tokens)]
@@ -92,7 +92,7 @@ def cut_windows(
     return windows
 
 
-def merge_windows(windows: Sequence[Window], labels: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
+def merge_windows(windows: Sequence[PageWindow], labels: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
     """Return one value a block of the page from values of shape (end - start,) a window.
 
     In an overlap the earlier window speaks for the first half, the later one for the second: each block is labelled where
@@ -124,7 +124,7 @@ def _window(
     start: int,
     budget: Callable[[int], int],
     count_tokens: Callable[[str], int],
-) -> Window:
+) -> PageWindow:
     """Return the longest window from `start` on, at least one block."""
     end = start + 1
     while end < len(texts.blocks) and sizes.of(start, end + 1) <= budget(end + 1 - start):
@@ -134,7 +134,7 @@ def _window(
     while end > start + 1 and count_tokens(html) > budget(end - start):
         end -= 1
         html = texts.html(start, end)
-    return Window(start, end, clip(html, budget(end - start), count_tokens) if end == start + 1 else html)
+    return PageWindow(start, end, clip(html, budget(end - start), count_tokens) if end == start + 1 else html)
 
 
 def clip(html: str, tokens: int, count_tokens: Callable[[str], int]) -> str:

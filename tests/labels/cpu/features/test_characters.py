@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from dripper.labels.cpu.features import characters
 from dripper.labels.cpu.features.characters import PageCharacters, hash_of
 from dripper.labels.words import words_of
-from in_c import in_each_language, needs_c
-from labelled import pages
+from support.in_c import in_each_language, needs_c
+from support.labelled import pages
 
 # The one character whose lower case is two, the second of them no letter: `words_of` cuts the word there.
 CAPITAL_I_WITH_DOT = "\u0130"

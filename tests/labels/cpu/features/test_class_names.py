@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dripper.labels.cpu.features.class_names import NAME_GROUPS, bits_of
-from labelled import pages
+from support.labelled import pages
 
 
 def groups(*start_tags: str) -> list[set[str]]:

@@ -8,7 +8,7 @@ from dripper.labels.cpu.features.groups import NAMES
 from dripper.labels.cpu.features.page_features import NAMES as ALL_NAMES
 from dripper.labels.cpu.features.page_features import page_features
 from dripper.labels.cpu.features.places import places_of
-from labelled import pages
+from support.labelled import pages
 
 SENTENCE = "It rained all day in Rome, and the river rose, and in the evening nobody knew how to get home."
 

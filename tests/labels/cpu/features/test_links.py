@@ -4,7 +4,7 @@ import pytest
 
 from dripper.html import preprocess
 from dripper.labels.cpu.features.links import link_chars
-from labelled import pages
+from support.labelled import pages
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from dripper.html import preprocess
 from dripper.labels.cpu.features.page_features import NAMES, page_features
 from dripper.labels.cpu.features.places import LEVELS
-from labelled import pages
+from support.labelled import pages
 
 
 def column(features: np.ndarray, name: str) -> list[float]:

@@ -5,7 +5,7 @@ import pytest
 
 from dripper.html import Page, preprocess
 from dripper.labels.cpu.features.places import LEVELS, places_of
-from labelled import pages
+from support.labelled import pages
 
 HTML = """<body><nav><a href="/">Home</a></nav>
 <div class="post">Intro <b>text</b><p>First</p>between<ul><li><p>one</p></li><li><p>two</p></li></ul></div>

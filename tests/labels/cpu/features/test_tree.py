@@ -7,7 +7,7 @@ from dripper.html import Page, preprocess
 from dripper.labels.cpu.features.links import link_chars
 from dripper.labels.cpu.features.places import places_of
 from dripper.labels.cpu.features.tree import INLINE_GROUPS, NAME_GROUPS, NAMES, TAG_GROUPS, tree_features
-from labelled import pages
+from support.labelled import pages
 
 
 def matrix_of(page: Page) -> np.ndarray:

@@ -10,7 +10,7 @@ from dripper.labels.cpu.features.text import text_features
 from dripper.labels.cpu.features.vocabulary import CUES, FREQUENT_WORDS, HEAD_WORDS, NAMES
 from dripper.labels.words import words_of
 from dripper.markup.hints import Hints
-from labelled import pages
+from support.labelled import pages
 
 
 def features(*texts: str, title: str = "", hints: Hints = Hints()) -> dict[str, list[float]]:  # noqa: B008

@@ -93,7 +93,7 @@ def places_of(page: Page) -> Places:
     return Places(
         tags=tags, start_tags=_picked(tree.parts, opens.tolist()), parents=parents, elements=elements, is_run=is_run,
         containers=np.stack(levels, axis=1), starts_in=first_block[used], ends_in=end_block[used],
-        tag_numbers=numbered(tags), by_end=by_end, ended=closes[by_end].searchsorted(opens),
+        tag_numbers=number_distinct(tags), by_end=by_end, ended=closes[by_end].searchsorted(opens),
         inside=np.stack([all_opens.searchsorted(begin), all_opens.searchsorted(end, side="right")], axis=1),
     )  # fmt: skip
 
@@ -102,7 +102,7 @@ def _picked(values: Sequence[Item], indexes: Sequence[int]) -> list[Item]:
     return list(map(values.__getitem__, indexes))
 
 
-def numbered(keys: Sequence[Hashable]) -> IntArray:
+def number_distinct(keys: Sequence[Hashable]) -> IntArray:
     """Return a small number for each key, equal for equal keys: 0, 1, … in order of appearance."""
     numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
     return np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))

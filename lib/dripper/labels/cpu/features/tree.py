@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dripper.labels.arrays import FloatArray, HashArray, IntArray
 from dripper.labels.cpu.features.class_names import NAME_GROUPS, bits_of
-from dripper.labels.cpu.features.places import LEVELS, Places, numbered
+from dripper.labels.cpu.features.places import LEVELS, Places, number_distinct
 
 TAG_GROUPS = (
     "nav", "header", "footer", "aside", "article", "main", "form", "li ul ol dt dl menu", "table", "blockquote", "h1", "h2",
@@ -55,7 +55,7 @@ def tree_features(
     tags: of all elements of the page. chars, link_chars: (n_blocks,), length of each block's text, and of the part of it in links.
     """
     own, n_tags = places.elements, len(TAG_GROUPS)
-    start_tags = numbered(places.start_tags)
+    start_tags = number_distinct(places.start_tags)
     flags = _flags_of(places)[start_tags]
     near = flags[own] | flags[places.containers[:, 0]] | flags[places.containers[:, 1]]
     of_own, of_path, of_near = _bits(np.stack([flags[own], _inherited(flags, places.parents)[own], near]))

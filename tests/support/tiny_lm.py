@@ -74,7 +74,7 @@ def sample(encoder: PageEncoder, page: SimplifiedPage, seed: int = 0) -> Sample:
     job = encoder.job(encoder.windows(page)[0])
     template = encoder.templates.of(job.n_blocks)
     labels = encoder.templates.labels(np.random.default_rng(seed).random(job.n_blocks) < 0.5)
-    ids = [*job.prompt_ids, *template.filled(labels)[: template.holes[-1]]]
+    ids = [*job.prompt_ids, *template.fill(labels)[: template.holes[-1]]]
     return Sample(ids, [len(job.prompt_ids) + int(hole) - 1 for hole in template.holes])
 
 

@@ -16,9 +16,9 @@ from dripper.config import Settings, load
 from dripper.spark.run import run
 from dripper.spark.session import open_session
 from dripper.spark.tables import Tables
-from stage_labelers import HashLabeler
+from support.stage_labelers import HashLabeler
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROPERTIES = {
     "spark.dynamicAllocation.enabled": "true",
     "spark.dynamicAllocation.shuffleTracking.enabled": "true",

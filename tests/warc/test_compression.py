@@ -12,34 +12,34 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.warc.codecs import (
-    DECODERS,
+from dripper.warc.compression import (
+    DECOMPRESSORS,
     MAX_OUTPUT,
     ZSTD_MAGIC,
-    BrotliDecoder,
-    Decoder,
-    GzipDecoder,
-    Lz4Decoder,
-    ZstdDecoder,
+    BrotliDecompressor,
+    Decompressor,
+    GzipDecompressor,
+    Lz4Decompressor,
+    ZstdDecompressor,
     inflate_member,
     skippable_size,
     zstd_dictionary,
 )
 
 Pack = Callable[[bytes], bytes]
-FORMATS: dict[str, tuple[Callable[[], Decoder], Pack]] = {
-    "gzip": (GzipDecoder, gzip.compress),
-    "zlib": (lambda: GzipDecoder(15), zlib.compress),
-    "zstd": (ZstdDecoder, zstandard.ZstdCompressor(write_checksum=True).compress),
-    "lz4": (Lz4Decoder, lambda data: lz4.frame.compress(data, content_checksum=True)),
-    "brotli": (BrotliDecoder, brotli.compress),
+FORMATS: dict[str, tuple[Callable[[], Decompressor], Pack]] = {
+    "gzip": (GzipDecompressor, gzip.compress),
+    "zlib": (lambda: GzipDecompressor(15), zlib.compress),
+    "zstd": (ZstdDecompressor, zstandard.ZstdCompressor(write_checksum=True).compress),
+    "lz4": (Lz4Decompressor, lambda data: lz4.frame.compress(data, content_checksum=True)),
+    "brotli": (BrotliDecompressor, brotli.compress),
 }
 CHAINED = ("gzip", "zstd", "lz4")
 # Some 300 kB that do not shrink much, so that a member takes several bites.
 NOISE = random.Random(1).randbytes(200_000) + b"a line of text\n" * 7_000
 
 
-def inflated(new: Callable[[], Decoder], stored: bytes) -> tuple[bytes, bytes, str]:
+def inflated(new: Callable[[], Decompressor], stored: bytes) -> tuple[bytes, bytes, str]:
     """What `inflate_member` yields, the bytes after it, and what is wrong."""
     parts: list[bytes] = []
     member = inflate_member(new, stored)
@@ -107,7 +107,7 @@ def test_damage_within_a_member_costs_only_what_comes_after() -> None:
     stored = bytearray(gzip.compress(text, 6))
     at = len(stored) // 2
     stored[at : at + 40] = bytes(40)
-    data, rest, problem = inflated(GzipDecoder, bytes(stored))
+    data, rest, problem = inflated(GzipDecompressor, bytes(stored))
     good = (
         next(i for i, (a, b) in enumerate(zip(data, text, strict=False)) if a != b) if not text.startswith(data) else 0
     )
@@ -129,7 +129,7 @@ def test_a_bomb_comes_in_pieces(name: str) -> None:
 def test_members_are_told_apart_by_their_first_bytes() -> None:
     for name in CHAINED:
         new, pack = FORMATS[name]
-        assert [decoder for magic, decoder in DECODERS.items() if pack(b"x").startswith(magic)] == [new]
+        assert [decompressor for magic, decompressor in DECOMPRESSORS.items() if pack(b"x").startswith(magic)] == [new]
 
 
 def test_skippable_frames() -> None:
@@ -149,6 +149,6 @@ def test_a_dictionary_is_found_and_used() -> None:
         frame = b"\x5d\x2a\x4d\x18" + len(content).to_bytes(4, "little") + content
         found = zstd_dictionary(frame)
         assert found == dictionary
-        assert inflated(lambda known=found: ZstdDecoder(known), packed) == (records[7], b"", "")
-    assert inflated(ZstdDecoder, packed)[2]
+        assert inflated(lambda known=found: ZstdDecompressor(known), packed) == (records[7], b"", "")
+    assert inflated(ZstdDecompressor, packed)[2]
     assert zstd_dictionary(b"\x50\x2a\x4d\x18" + bytes(8)) is None

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent / "data" / "mineru_html"
+FOLDER = Path(__file__).parents[1] / "data" / "mineru_html"
 
 _STANDARD = "lexbor follows today's HTML standard where Modest, of 2015, does not: "
 DIFFERENT = {

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from dripper.datasets import LabelledPage
-from dripper.eval.extractors.base import Extractor, Form, Kind, Task
+from dripper.eval.extractors.base import Contender, Form, Standing, Task
 
 SENTENCE = "rain fell on the old harbour while boats came home and gulls cried over nets full of silver fish"
 WORDS = SENTENCE.split()
@@ -54,8 +54,8 @@ def write_set(folder: Path, name: str, numbers: range) -> None:
     (folder / name / "truth.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def fake(name: str, extract: object, kind: Kind = Kind.PEER, form: Form = Form.TEXT) -> Extractor:
-    return Extractor(name, kind, "numpy", lambda: extract, form)  # type: ignore[arg-type,return-value]
+def fake(name: str, extract: object, kind: Standing = Standing.PEER, form: Form = Form.TEXT) -> Contender:
+    return Contender(name, kind, "numpy", lambda: extract, form)  # type: ignore[arg-type,return-value]
 
 
 def perfect(task: Task) -> str:

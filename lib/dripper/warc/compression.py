@@ -1,8 +1,8 @@
 """Decompression behind one small interface, for archive files (gzip, zstd, lz4) and HTTP bodies (gzip, deflate, br,
 zstd).
 
-Archives are chains of members (RFC 1952 section 2.2; zstd and lz4 say frames): usually one a record. A decoder inflates
-one member and says where it ended, so that the bytes after it can be given to the next decoder.
+Archives are chains of members (RFC 1952 section 2.2; zstd and lz4 say frames): usually one a record. A decompressor
+inflates one member and says where it ended, so that the bytes after it can be given to the next one.
 """
 
 import zlib
@@ -25,24 +25,24 @@ worst."""
 _ZSTD_WINDOW_BYTES = 1 << 27
 """128 MiB: what `zstd --long` writes, and the most memory that a damaged frame header can ask for."""
 
-DecodeError = (zlib.error, zstandard.ZstdError, brotli.error, RuntimeError, EOFError)
+DecompressionError = (zlib.error, zstandard.ZstdError, brotli.error, RuntimeError, EOFError)
 """What the libraries raise on damaged data (lz4 raises RuntimeError)."""
 
 
-class Decoder(Protocol):
+class Decompressor(Protocol):
     """Inflates one member. `eof`: the member, its checksum included, is complete."""
 
     eof: bool
 
     def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
-        """Return (inflated bytes, stored bytes not used yet); raises one of `DecodeError` on damage.
+        """Return (inflated bytes, stored bytes not used yet); raises one of `DecompressionError` on damage.
 
         Call again with the rest while it is not empty or inflated bytes came, until `eof`.
         """
         ...
 
 
-class GzipDecoder:
+class GzipDecompressor:
     """One gzip member; zlib checks its CRC and length. wbits: 15 for a zlib stream, -15 for bare deflate, as in
     zlib."""
 
@@ -51,14 +51,14 @@ class GzipDecoder:
         self._decompressor = zlib.decompressobj(wbits)
 
     def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
-        """See `Decoder`."""
+        """See `Decompressor`."""
         decompressor = self._decompressor
         inflated = decompressor.decompress(stored, MAX_OUTPUT)
         self.eof = decompressor.eof
         return inflated, decompressor.unused_data if self.eof else decompressor.unconsumed_tail
 
 
-class ZstdDecoder:
+class ZstdDecompressor:
     """One zstd frame (RFC 8878)."""
 
     def __init__(self, dictionary: bytes | None = None) -> None:
@@ -69,7 +69,7 @@ class ZstdDecoder:
         self._decompressor = decompressor.decompressobj()
 
     def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
-        """See `Decoder`."""
+        """See `Decompressor`."""
         rest = stored
         if not self._pending and not self._decompressor.eof:
             self._pending = self._decompressor.decompress(stored[:_ZSTD_INPUT])
@@ -79,7 +79,7 @@ class ZstdDecoder:
         return inflated, rest
 
 
-class Lz4Decoder:
+class Lz4Decompressor:
     """One lz4 frame."""
 
     def __init__(self) -> None:
@@ -87,13 +87,13 @@ class Lz4Decoder:
         self._decompressor = lz4.frame.LZ4FrameDecompressor()
 
     def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
-        """See `Decoder`."""
+        """See `Decompressor`."""
         inflated = self._decompressor.decompress(stored, MAX_OUTPUT)
         self.eof = self._decompressor.eof
         return inflated, (self._decompressor.unused_data or b"") if self.eof else b""
 
 
-class BrotliDecoder:
+class BrotliDecompressor:
     """One brotli stream (RFC 7932)."""
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class BrotliDecoder:
         self._decompressor = brotli.Decompressor()
 
     def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
-        """See `Decoder`."""
+        """See `Decompressor`."""
         inflated: bytes = self._decompressor.process(stored, output_buffer_limit=MAX_OUTPUT)
         self.eof = self._decompressor.is_finished()
         return inflated, b""
@@ -111,40 +111,44 @@ GZIP_MAGIC = b"\x1f\x8b\x08"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 LZ4_MAGIC = b"\x04\x22\x4d\x18"
 
-DECODERS: dict[bytes, Callable[[], Decoder]] = {GZIP_MAGIC: GzipDecoder, ZSTD_MAGIC: ZstdDecoder, LZ4_MAGIC: Lz4Decoder}
+DECOMPRESSORS: dict[bytes, Callable[[], Decompressor]] = {
+    GZIP_MAGIC: GzipDecompressor,
+    ZSTD_MAGIC: ZstdDecompressor,
+    LZ4_MAGIC: Lz4Decompressor,
+}
 """How a member starts → what inflates it."""
 
 
-def inflate_member(new: Callable[[], Decoder], stored: bytes) -> Generator[bytes, None, tuple[bytes, str]]:
+def inflate_member(new: Callable[[], Decompressor], stored: bytes) -> Generator[bytes, None, tuple[bytes, str]]:
     """Yield what the member at the start of `stored` inflates to; return (the bytes after it, what is wrong with it
     or "").
 
     Damage ends it: what came before is yielded to the last byte, for the byte by byte second try gives what zlib
     drops when a call fails.
     """
-    decoder, rest, inflated, n_inflated, good = new(), stored, b"", 0, 0
+    decompressor, rest, inflated, n_inflated, good = new(), stored, b"", 0, 0
     try:
-        while not decoder.eof and (rest or inflated):
+        while not decompressor.eof and (rest or inflated):
             good = len(stored) - len(rest)
-            inflated, left = decoder.inflate(rest[:_BITE])
+            inflated, left = decompressor.inflate(rest[:_BITE])
             rest = left + rest[_BITE:] if left or len(rest) > _BITE else b""
             n_inflated += len(inflated)
             yield inflated
-    except DecodeError as error:
+    except DecompressionError as error:
         yield from _inflate_slowly(new(), stored, good, n_inflated)
         return b"", str(error)
-    return rest, "" if decoder.eof else "it ends too early"
+    return rest, "" if decompressor.eof else "it ends too early"
 
 
-def _inflate_slowly(decoder: Decoder, stored: bytes, good: int, skip: int) -> Generator[bytes, None, None]:
+def _inflate_slowly(decompressor: Decompressor, stored: bytes, good: int, skip: int) -> Generator[bytes, None, None]:
     """Yield the inflated bytes after the first `skip`; stored bytes from `good` on go in one by one."""
     bites = [stored[at : min(at + _BITE, good)] for at in range(0, good, _BITE)]
     bites += [stored[at : at + 1] for at in range(good, min(good + _BITE, len(stored)))]
     for rest in bites:
-        while rest and not decoder.eof:
+        while rest and not decompressor.eof:
             try:
-                inflated, rest = decoder.inflate(rest)
-            except DecodeError:
+                inflated, rest = decompressor.inflate(rest)
+            except DecompressionError:
                 return
             yield inflated[skip:]
             skip = max(0, skip - len(inflated))

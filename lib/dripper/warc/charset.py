@@ -11,7 +11,7 @@ import pyarrow as pa
 import webencodings  # type: ignore[import-untyped]
 from chardetng_py import EncodingDetector  # type: ignore[import-untyped]
 
-from dripper.warc.decoders import decode_as
+from dripper.warc.charset_codecs import decode_as
 from dripper.warc.prescan import charset_of, declared_label
 
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
@@ -33,27 +33,27 @@ set, stored so by those who collected them; of 591 pages in archives none does."
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
 
-Source = Literal["bom", "http", "meta", "detector"]
+CharsetSource = Literal["bom", "http", "meta", "detector"]
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodedText:
     """A page's text. encoding: WHATWG name, small letters. source: what decided it."""
 
     text: str
     encoding: str
-    source: Source
+    source: CharsetSource
 
 
 class Utf8(NamedTuple):
-    """A page as UTF-8 without errors. encoding, source: see `Decoded`."""
+    """A page as UTF-8 without errors. encoding, source: see `DecodedText`."""
 
     utf8: bytes
     encoding: str
-    source: Source
+    source: CharsetSource
 
 
-def decode(payload: bytes, content_type: str | None = None) -> Decoded:
+def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
     """Decode a page; never raises, bytes that mean nothing in the encoding become U+FFFD.
 
     Order (HTML standard 13.2.3.2, encoding standard 4 and 6): byte order mark, `charset` of the HTTP header
@@ -62,10 +62,10 @@ def decode(payload: bytes, content_type: str | None = None) -> Decoded:
     (source `detector`), for a page saved as UTF-8 keeps the declaration of its server. One that names no encoding is passed over.
 
     >>> decode(b"caf\\xe9", "text/html; charset=ISO-8859-1")
-    Decoded(text='café', encoding='windows-1252', source='http')
+    DecodedText(text='café', encoding='windows-1252', source='http')
     """
     payload, name, source = _named(payload, content_type)
-    return Decoded(decode_as(payload, name), name, source)
+    return DecodedText(decode_as(payload, name), name, source)
 
 
 def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:
@@ -79,7 +79,7 @@ def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:
     return Utf8(decode_as(payload, name).encode("utf-8", "replace"), name, source)
 
 
-def _named(payload: bytes, content_type: str | None) -> tuple[bytes, str, Source]:
+def _named(payload: bytes, content_type: str | None) -> tuple[bytes, str, CharsetSource]:
     """Return a page without byte order mark, the name of its encoding, and what decided it."""
     for mark, encoding in _BOMS:
         if payload.startswith(mark):
@@ -92,7 +92,7 @@ def _named(payload: bytes, content_type: str | None) -> tuple[bytes, str, Source
     return payload, name, source
 
 
-def _declared(payload: bytes, content_type: str | None) -> tuple[str | None, Source]:
+def _declared(payload: bytes, content_type: str | None) -> tuple[str | None, CharsetSource]:
     if name := _name(charset_of((content_type or "").encode("utf-8", "replace"))):
         return name, "http"
     return _meta_name(payload), "meta"

@@ -15,9 +15,9 @@ from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage
 from dripper.spark import cli
 from dripper.spark.label_worker import load_labeler
 from dripper.spark.run import run
-from stage_labelers import HashLabeler
+from support.stage_labelers import HashLabeler
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 class SlowLabeler(HashLabeler):

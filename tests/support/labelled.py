@@ -7,7 +7,7 @@ from dripper.datasets import LabelledPage, read_pages
 from dripper.html import Page, preprocess
 from dripper.warc import decode
 
-FOLDER = Path(__file__).parent / "data" / "labelled"
+FOLDER = Path(__file__).parents[1] / "data" / "labelled"
 
 
 @cache

@@ -3,7 +3,7 @@ looks for blocks.
 
 An HTML5 parser builds the tree and writes it out; libxml2 reads that again, by rules of its own. Its writer's output
 is our `Tree`. MinerU's HTML5 parser was Modest (2015, unmaintained); lexbor, its successor, gives the same simplified
-HTML on 99.6 % of real pages. The second parser runs only where its result is not foreseen (`direct`).
+HTML on 99.6 % of real pages.
 """
 
 import re
@@ -16,7 +16,6 @@ from dripper.markup.document import parse_document, title_of
 from dripper.markup.limits import ParserLimits, refuse_costly
 from dripper.markup.tags import INLINE
 from dripper.markup.tree import Tree, attribute
-from dripper.mineru.direct import read_directly
 from dripper.mineru.forbidden import FORBIDDEN
 from dripper.mineru.second_parse import read_again
 
@@ -33,7 +32,7 @@ _URL_ESCAPED = re.compile(r"[^\x21-\x7e]")
 
 
 @dataclass(slots=True)
-class Source:
+class CleanPage:
     """A page before its blocks are found.
 
     tree: all of it, as libxml2 writes it, but with the texts of script and style in `raw` (by element) and not in its
@@ -53,32 +52,30 @@ class Source:
     void_text: dict[int, str] = field(default_factory=dict)
 
 
-def read_source(html: bytes, limits: ParserLimits) -> Source:
+def read_clean(html: bytes, limits: ParserLimits) -> CleanPage:
     """Parse a page and remove what MinerU removes. Raises PageError(PARSE_FAILED) where MinerU fails for the whole
     page.
     """
     refuse_costly(html, limits)
     document = parse_document(html)
     title = title_of(document)
-    tree, scripts, addresses, is_odd = read_directly(document) or read_again(
-        parse_document(html).html or "<html></html>"
-    )
+    tree, scripts, addresses, is_odd = read_again(document.html or "<html></html>")
     raw = dict(zip([i for i, tag in enumerate(tree.tags) if tag in ("script", "style")], scripts, strict=True))
-    source = Source(tree, raw, tree.parts.copy(), bytearray(len(tree)), title, is_odd)
-    _strip_addresses(source, addresses)
-    _remove(source)
-    return source
+    clean = CleanPage(tree, raw, tree.parts.copy(), bytearray(len(tree)), title, is_odd)
+    _strip_addresses(clean, addresses)
+    _remove(clean)
+    return clean
 
 
-def _strip_addresses(source: Source, addresses: Mapping[int, str]) -> None:
+def _strip_addresses(clean: CleanPage, addresses: Mapping[int, str]) -> None:
     """Write `src` of images without blanks around, given by the image's number."""
-    images = [i for i, tag in enumerate(source.tree.tags) if tag == "img"] if addresses else []
+    images = [i for i, tag in enumerate(clean.tree.tags) if tag == "img"] if addresses else []
     for number, address in addresses.items():
-        index = source.tree.opens[images[number]]
-        before, _, after = _SRC.split(source.texts[index], maxsplit=1)
-        tag = f"{before} src={quoted(url_escape(address))}{after}"
-        source.texts[index] = tag
-        source.tree.names[tag] = "img"
+        index = clean.tree.opens[images[number]]
+        before, _, after = _SRC.split(clean.texts[index], maxsplit=1)
+        tag = f"{before} src={quote_attribute(url_escape(address))}{after}"
+        clean.texts[index] = tag
+        clean.tree.names[tag] = "img"
 
 
 def url_escape(address: str) -> str:
@@ -86,7 +83,7 @@ def url_escape(address: str) -> str:
     return _URL_ESCAPED.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), address)
 
 
-def quoted(value: str) -> str:
+def quote_attribute(value: str) -> str:
     """Return an attribute value as libxml2 writes it: in double quotes, unless single ones save escaping."""
     value = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     if '"' not in value:
@@ -94,15 +91,15 @@ def quoted(value: str) -> str:
     return f"'{value}'" if "'" not in value else '"' + value.replace('"', "&quot;") + '"'
 
 
-def _remove(source: Source) -> None:
+def _remove(clean: CleanPage) -> None:
     """Remove elements by name, with the text after them, then hidden ones, whose following text moves to what is
     before.
     """
-    tree = source.tree
+    tree = clean.tree
     for element in [element for element, tag in enumerate(tree.tags) if tag in _REMOVED]:
-        if not source.removed[element]:
-            _blank(source, element)
-            source.texts[tree.closes[element] + 1] = ""
+        if not clean.removed[element]:
+            _blank(clean, element)
+            clean.texts[tree.closes[element] + 1] = ""
     styled = [tag for tag in tree.names if " style=" in tag and any(value in tag for _, value in _HIDING)]
     hidden = {tag for tag in styled if _hides(attribute(tag, "style") or "")}
     navigation = {
@@ -111,13 +108,13 @@ def _remove(source: Source) -> None:
     if not hidden and not navigation and "details" not in tree.tags:
         return
     marked = hidden | navigation
-    found = [i for i, index in enumerate(tree.opens) if tree.parts[index] in marked and i and not source.removed[i]]
+    found = [i for i, index in enumerate(tree.opens) if tree.parts[index] in marked and i and not clean.removed[i]]
     found = [i for i in found if tree.start_tag(i) in hidden or tree.tags[tree.parents[i]] == "body"]
-    for element in (i for i, tag in enumerate(tree.tags) if tag == "details" and not source.removed[i]):
+    for element in (i for i, tag in enumerate(tree.tags) if tag == "details" and not clean.removed[i]):
         if "open" not in tree.attributes(element):
-            found += [kid for kid in tree.children(element) if tree.tags[kid] != "summary" and not source.removed[kid]]
+            found += [kid for kid in tree.children(element) if tree.tags[kid] != "summary" and not clean.removed[kid]]
     found = list(set(found))
-    _remove_hidden(source, sorted(found, key=tree.closes.__getitem__))
+    _remove_hidden(clean, sorted(found, key=tree.closes.__getitem__))
 
 
 def _hides(style: str) -> bool:
@@ -129,12 +126,12 @@ def _hides(style: str) -> bool:
     return False
 
 
-def _remove_hidden(source: Source, found: list[int]) -> None:
+def _remove_hidden(clean: CleanPage, found: list[int]) -> None:
     """Remove elements, inner ones first; the text after each joins the tail of the sibling before it, or *its* text."""
-    tree, texts = source.tree, source.texts
+    tree, texts = clean.tree, clean.texts
     before, after = dict[int, int](), dict[int, int]()
     for parent in {tree.parents[element] for element in found}:
-        kids = [kid for kid in tree.children(parent) if not source.removed[kid]]
+        kids = [kid for kid in tree.children(parent) if not clean.removed[kid]]
         before.update(pairwise([-1, *kids][::-1]))
         after.update(pairwise(kids))
     for element in found:
@@ -150,7 +147,7 @@ def _remove_hidden(source: Source, found: list[int]) -> None:
         else:
             target = -tree.opens[previous]
         tail, texts[tail_at] = texts[tail_at], ""
-        joined = (texts[target] if target > 0 else source.void_text.get(-target, "")) + tail
+        joined = (texts[target] if target > 0 else clean.void_text.get(-target, "")) + tail
         if FORBIDDEN.search(joined):
             raise PageError(
                 ErrorCode.PARSE_FAILED, "a control character stands beside a hidden element (MinerU-HTML fails)"
@@ -158,8 +155,8 @@ def _remove_hidden(source: Source, found: list[int]) -> None:
         if target > 0:
             texts[target] = joined
         elif joined:
-            source.void_text[-target] = joined
-        _blank(source, element)
+            clean.void_text[-target] = joined
+        _blank(clean, element)
         following = after.pop(element, -1)
         if following >= 0:
             before[following] = previous
@@ -169,9 +166,9 @@ def _remove_hidden(source: Source, found: list[int]) -> None:
                 after[previous] = following
 
 
-def _blank(source: Source, element: int) -> None:
+def _blank(clean: CleanPage, element: int) -> None:
     """Remove an element with all that is in it, but not the text after it."""
-    first, last = source.tree.opens[element], source.tree.closes[element]
-    source.texts[first : last + 1] = [""] * (last - first + 1)
-    end = source.tree.lasts[element] + 1
-    source.removed[element:end] = b"\1" * (end - element)
+    first, last = clean.tree.opens[element], clean.tree.closes[element]
+    clean.texts[first : last + 1] = [""] * (last - first + 1)
+    end = clean.tree.lasts[element] + 1
+    clean.removed[element:end] = b"\1" * (end - element)

@@ -11,11 +11,11 @@ from pyspark.sql import SparkSession
 from dripper.config import load
 from dripper.spark.run import run
 from dripper.spark.tables import Tables
-from processes import of_session, require_proc, shared_memory, wait_for
-from stage_labelers import load_hash
-from warcs import pages, write_warc
+from support.processes import of_session, require_proc, shared_memory, wait_for
+from support.stage_labelers import load_hash
+from support.warcs import pages, write_warc
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 N_PAGES = 5
 # Of a machine with 16 waiting processes on 2 cores.
 PATIENCE_SECONDS = 400
@@ -33,7 +33,7 @@ class Job:
         self.process = subprocess.Popen(
             [
                 python,
-                str(TESTS / "killed_job.py"),
+                str(Path(__file__).with_name("killed_job.py")),
                 str(folder / "a.warc"),
                 str(folder / "out"),
                 str(told),

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.warc import Decoded, decode, to_utf8
-from dripper.warc.decoders import decode_as
+from dripper.warc import DecodedText, decode, to_utf8
+from dripper.warc.charset_codecs import decode_as
 from dripper.warc.prescan import SCAN_BYTES, charset_of, declared_label
 
 TEXTS = {
@@ -92,7 +92,7 @@ def test_a_declaration_is_obeyed_even_where_it_is_wrong() -> None:
 def test_what_is_utf_8_beyond_doubt_is_decoded_so_whatever_it_says(name: str) -> None:
     payload = f"<meta charset={name}><p>{TEXTS[name] * 20}".encode()
     for content_type in (f"text/html; charset={name}", "text/html", None):
-        assert decode(payload, content_type) == Decoded(payload.decode(), "utf-8", "detector")
+        assert decode(payload, content_type) == DecodedText(payload.decode(), "utf-8", "detector")
     assert decode(payload[:-2]).encoding == "utf-8"
 
 
@@ -104,12 +104,12 @@ def test_a_few_characters_of_utf_8_do_not_make_a_page_utf_8() -> None:
 @pytest.mark.parametrize("shift", [0, 1])
 def test_what_is_detected_from_may_end_within_a_character(shift: int) -> None:
     text = "あ" + "a" * shift + "日本語の文章はここに続きます。" * 3000
-    assert decode(text.encode("shift_jis")) == Decoded(text, "shift_jis", "detector")
+    assert decode(text.encode("shift_jis")) == DecodedText(text, "shift_jis", "detector")
 
 
 def test_a_long_head_without_other_than_ascii_is_passed_over() -> None:
     text = "<script>" + "x = 1; " * 10_000 + "</script>" + "Здравствуйте, это страница на русском языке. " * 20
-    assert decode(text.encode("cp1251")) == Decoded(text, "windows-1251", "detector")
+    assert decode(text.encode("cp1251")) == DecodedText(text, "windows-1251", "detector")
 
 
 def test_utf_8_with_a_broken_character_is_still_utf_8() -> None:

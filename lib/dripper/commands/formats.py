@@ -1,0 +1,21 @@
+"""The forms in which one page's extraction is printed."""
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping
+
+from dripper.extraction import Extraction
+
+
+def _json(extraction: Extraction, url: str | None, indent: int | None = 2) -> str:
+    return json.dumps(dataclasses.asdict(extraction) | {"url": url}, ensure_ascii=False, indent=indent)
+
+
+FORMATS: Mapping[str, Callable[[Extraction, str | None], str]] = {
+    "markdown": lambda extraction, _: extraction.markdown,
+    "html": lambda extraction, _: extraction.main_html,
+    "json": _json,
+    "jsonl": lambda extraction, url: _json(extraction, url, None),
+}
+TELL_ERRORS = frozenset({"json", "jsonl"})
+"""The forms that have a place for an error code."""

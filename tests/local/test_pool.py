@@ -1,0 +1,72 @@
+"""The pool: every item comes back once, whatever became of the process that had it."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from dripper.errors import ErrorCode, MachineError, PageError
+from dripper.guard import GuardLimits
+from dripper.local.pool import Pool
+
+LIMITS = GuardLimits(cpu_seconds=1, wall_seconds=60, memory_bytes=512 << 20)
+
+
+def work(item: int | str) -> tuple[int, int | str]:
+    """Misbehaves in the way that `item` names."""
+    if item == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if item == "sleep":
+        time.sleep(60)
+    if item == "hang":
+        while True:
+            pass
+    if item == "gone":
+        raise MachineError("the server is gone")
+    return os.getpid(), item
+
+
+def test_every_item_comes_back_once_from_as_many_processes_as_were_asked_for() -> None:
+    with Pool(work, LIMITS, 3) as pool:
+        done = list(pool.map(range(50)))
+        again = list(pool.map(range(50)))
+    assert sorted(item for item, _ in done) == list(range(50))
+    assert all(isinstance(result, tuple) and result[1] == item for item, result in done)
+    processes = {result[0] for _, result in done + again if isinstance(result, tuple)}
+    assert len(processes) == 3
+    assert os.getpid() not in processes
+
+
+def test_bad_items_cost_an_error_each_and_the_others_nothing() -> None:
+    with Pool(work, GuardLimits(1, 0.5, 512 << 20), 2) as pool:
+        done = dict(pool.map([1, "crash", 2, "sleep", 3, "hang", 4]))
+    codes = {item: result.code for item, result in done.items() if isinstance(result, PageError)}
+    assert codes.keys() == {"crash", "sleep", "hang"}
+    assert (codes["crash"], codes["sleep"]) == (ErrorCode.CRASHED, ErrorCode.TIME_LIMIT)
+    assert [done[number][1] for number in (1, 2, 3, 4)] == [1, 2, 3, 4]  # type: ignore[index]
+
+
+def test_no_items_start_no_process() -> None:
+    with Pool(work, LIMITS, 2) as pool:
+        assert list(pool.map([])) == []
+
+
+def test_items_are_taken_as_they_are_needed() -> None:
+    taken = []
+
+    def items() -> Iterator[int]:
+        for number in range(20):
+            taken.append(number)
+            yield number
+
+    with Pool(work, LIMITS, 2) as pool:
+        results = pool.map(items())
+        next(results)
+        assert len(taken) <= 4
+
+
+def test_what_a_person_has_to_change_ends_the_run() -> None:
+    with Pool(work, LIMITS, 2) as pool, pytest.raises(MachineError, match="the server is gone"):
+        list(pool.map([1, "gone", 2]))
