@@ -10,48 +10,61 @@ from setuptools import Extension, find_packages, setup
 HERE = Path(__file__).parent
 VERSION = re.search(r'__version__ = "(.+)"', (HERE / "lib/dripper/__init__.py").read_text(encoding="utf-8"))[1]
 
+# One page, or many in files.
 RUN = [
-    "boto3>=1.35",
-    "brotli>=1.2",
     "chardetng_py>=0.3",
-    # Ships with boto3 and trafilatura, and is used by name.
-    "botocore>=1.35",
-    "courlan>=1.3",
     "html-to-markdown>=3.21,<4",
-    "lxml>=5.3",
-    "lz4>=4.3",
-    # Trafilatura extracts nothing without it, and says nothing.
-    "lxml_html_clean>=0.4",
     "mathml-to-latex>=1.0",
     "numpy>=1.26",
-    # Where the public prompts of the labeler lm are kept.
-    "platformdirs>=4",
     "py3langid>=0.3",
-    # Tells whether a page is UTF-8 (`dripper.warc`); Spark's Arrow maps need it too.
-    "pyarrow>=17",
     "pydantic>=2.8",
     "pyyaml>=6",
-    # Aligns a fallback's text with blocks.
-    "rapidfuzz>=3.10",
     "selectolax>=1.0,<2",
     "threadpoolctl>=3.5",
     # The progress bar of `dripper extract --out`.
     "tqdm>=4.66",
-    "trafilatura>=2.0,<3",
-    "warcio>=1.7.5",
-    "urllib3>=2",
     "webencodings>=0.5.1",
+]
+# Archives, here and in S3; pages that are stored with zstd or brotli.
+WARC = [
+    "boto3>=1.35",
+    # Ships with boto3, and is used by name, like urllib3.
+    "botocore>=1.35",
+    "brotli>=1.2",
+    "lz4>=4.3",
+    "urllib3>=2",
+    "warcio>=1.7.5",
     "zstandard>=0.23",
 ]
-# Apart, because Databricks and EMR bring their own Spark, and a second one from PyPI would shadow it.
+PARQUET = ["pyarrow>=17"]
+# The profile mineru-1.1.
+MINERU = ["lxml>=5.3"]
+# The labeler and the fallback of that name.
+TRAFILATURA = [
+    # Trafilatura extracts nothing without it, and says nothing.
+    "lxml_html_clean>=0.4",
+    # Aligns Trafilatura's text with blocks.
+    "rapidfuzz>=3.10",
+    "trafilatura>=2.0,<3",
+]
+# What the jobs need where a cluster brings Spark, and a second one from PyPI would shadow it.
+CLUSTER = [
+    *WARC,
+    *PARQUET,
+    *MINERU,
+    *TRAFILATURA,
+    # PySpark's Arrow maps need it.
+    "pandas>=2.2,<3",
+    # Where the public prompts of the labeler lm are kept.
+    "platformdirs>=4",
+]
 SPARK = [
+    *CLUSTER,
     # 4.0.1 has no upper bound on pyspark, and no Delta fits Spark 4.3: both are bounded here.
     "delta-spark>=4.0,<4.5",
     "pyspark>=4.0,<4.2",
     # Comes with pyspark, and its exceptions are used by name.
     "py4j>=0.10.9.7",
-    # PySpark's Arrow maps need it.
-    "pandas>=2.2,<3",
 ]
 TEST = [
     "check-jsonschema>=0.31",
@@ -72,11 +85,18 @@ TEST = [
     "types-PyYAML",
 ]
 TRAIN = [
+    *WARC,
+    *TRAFILATURA,
+    "courlan>=1.3",
     "jax>=0.5",
     "matplotlib>=3.9",
 ]
 # The peers that are scored beside this project, the metrics, the report.
 EVAL = [
+    *WARC,
+    *MINERU,
+    *TRAFILATURA,
+    "courlan>=1.3",
     "apted>=1.0.3",
     "beautifulsoup4>=4.12",
     "boilerpy3>=1.0.7",
@@ -106,7 +126,10 @@ LM = [
     # The sandbox in which a model's chat template runs.
     "jinja2>=3.1",
     "huggingface_hub>=1.0",
+    # Where the public prompts are kept.
+    "platformdirs>=4",
     "transformers>=5.0",
+    "urllib3>=2",
 ]
 # 0.32 is the version whose pooling and logits processors the labeler was run with.
 GPU = ["torch>=2.8", "vllm>=0.32", *LM]
@@ -144,6 +167,23 @@ setup(
     long_description=(HERE / "README.md").read_text(encoding="utf-8") if (HERE / "README.md").exists() else "",
     long_description_content_type="text/markdown",
     license="Apache-2.0",
+    keywords=["web archive", "WARC", "boilerplate removal", "main content extraction", "Apache Spark", "Delta Lake"],
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Environment :: Console",
+        "Intended Audience :: Developers",
+        "Intended Audience :: Science/Research",
+        "Operating System :: MacOS",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: C",
+        "Programming Language :: Python :: 3 :: Only",
+        "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+        "Programming Language :: Python :: 3.13",
+        "Topic :: Internet :: WWW/HTTP :: Indexing/Search",
+        "Topic :: Text Processing :: Markup :: HTML",
+        "Typing :: Typed",
+    ],
     license_files=["LICENSE"],
     python_requires=">=3.11,<3.14",
     package_dir={"": "lib"},
@@ -155,7 +195,20 @@ setup(
         "dripper.labels": ["**/*.npz", "**/*.json"],
     },
     install_requires=RUN,
-    extras_require={"spark": SPARK, "test": TEST, "train": TRAIN, "eval": EVAL, "bench": BENCH, "lm": LM, "gpu": GPU},
+    extras_require={
+        "warc": WARC,
+        "parquet": PARQUET,
+        "mineru": MINERU,
+        "trafilatura": TRAFILATURA,
+        "lm": LM,
+        "gpu": GPU,
+        "cluster": CLUSTER,
+        "spark": SPARK,
+        "test": TEST,
+        "train": TRAIN,
+        "eval": EVAL,
+        "bench": BENCH,
+    },
     ext_modules=extensions(),
     entry_points={"console_scripts": ["dripper = dripper.__main__:main"]},
 )

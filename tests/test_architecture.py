@@ -12,7 +12,7 @@ LIB = ROOT / "lib"
 MODULES = sorted((LIB / "dripper").rglob("*.py"))
 LAYERS = {
     **dict.fromkeys(("errors", "settings", "columns"), 0),
-    **dict.fromkeys(("config", "guard", "language", "hosts", "cost", "optional"), 1),
+    **dict.fromkeys(("addresses", "config", "guard", "language", "hosts", "cost", "optional"), 1),
     **dict.fromkeys(("markup", "flags"), 2),
     **dict.fromkeys(("markdown", "blocks"), 3),
     **dict.fromkeys(("mineru",), 4),

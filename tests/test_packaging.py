@@ -97,7 +97,7 @@ def test_every_dependency_is_pinned(setup_py: dict[str, Any]) -> None:
         if "==" in line
     }
     # But for the extra gpu, as each GPU wants its own builds.
-    lists = ("RUN", "SPARK", "TEST", "TRAIN", "EVAL", "BENCH", "LM")
+    lists = ("RUN", "WARC", "CLUSTER", "SPARK", "TEST", "TRAIN", "EVAL", "BENCH", "LM")
     needed = {normal(each) for name in lists for each in setup_py[name]}
     assert len(needed) > 20
     assert needed - pinned == set()
@@ -215,7 +215,17 @@ def test_the_notebook_is_stored_without_outputs() -> None:
     assert not [cell for cell in notebook["cells"] if cell.get("outputs")]
 
 
-EXTRAS = {"spark": ["SPARK"], "eval": ["EVAL"], "train": ["TRAIN"], "labels/lm": ["LM", "GPU"]}
+EXTRAS = {
+    "warc": ["WARC"],
+    "mineru": ["MINERU"],
+    "labels/align": ["TRAFILATURA"],
+    "labels/baselines": ["TRAFILATURA"],
+    "labels/lm": ["LM", "GPU"],
+    "hosts": ["TRAIN", "EVAL"],
+    "spark": ["SPARK"],
+    "eval": ["EVAL"],
+    "train": ["TRAIN"],
+}
 """What parts of the library may import beside what every installation has."""
 
 
@@ -225,12 +235,20 @@ def test_every_import_is_declared(setup_py: dict[str, Any]) -> None:
     missing = set()
     for module in (ROOT / "lib/dripper").rglob("*.py"):
         path = module.relative_to(ROOT / "lib/dripper").as_posix()
-        extras = [extra for part, names in EXTRAS.items() if path.startswith(f"{part}/") for extra in names]
+        extras = [
+            extra for part, names in EXTRAS.items() if path.startswith((f"{part}/", f"{part}.")) for extra in names
+        ]
         allowed = {normal(each) for name in ["RUN", *extras] for each in setup_py[name]}
         for name in third_party(ast.parse(module.read_text(encoding="utf-8"))):
             if allowed.isdisjoint(map(normal, providers.get(name, [name]))):
                 missing.add(f"{path}: {name}")
     assert missing == set()
+
+
+def test_databricks_installs_what_a_cluster_needs(setup_py: dict[str, Any]) -> None:
+    lines = (ROOT / "conf/databricks/requirements.txt").read_text().splitlines()
+    assert sorted(line for line in lines if not line.startswith("#")) == sorted(setup_py["CLUSTER"])
+    assert "[cluster]" in (ROOT / "conf/emr/bootstrap.sh").read_text()
 
 
 def normal(requirement: str) -> str:

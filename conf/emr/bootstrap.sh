@@ -14,5 +14,5 @@ for python in python3.13 python3.12 python3.11; do
 done
 sudo "$python" -m venv /opt/dripper
 sudo /opt/dripper/bin/pip install --quiet --upgrade pip
-# pandas is what Spark's Arrow maps need in the workers beside the package's own requirements.
-sudo /opt/dripper/bin/pip install --quiet --constraint "$folder/constraints.txt" "$folder"/*.whl pandas
+# The extra [cluster]: all that the jobs need but Spark.
+sudo /opt/dripper/bin/pip install --quiet --constraint "$folder/constraints.txt" "$(echo "$folder"/*.whl)[cluster]"

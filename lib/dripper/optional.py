@@ -1,5 +1,7 @@
 """Packages of extras: loaded when first used, with a sentence for people when they are not there."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +14,21 @@ def import_extra(module: str, needs: str, how: str) -> Any:
         return import_module(module)
     except ModuleNotFoundError as error:
         raise MachineError(f"{needs} {package_of(module)} ({error}): {how}") from error
+
+
+@contextmanager
+def needed(what: str, extra: str) -> Iterator[None]:
+    """Around imports: raises MachineError, with what needs it and how to install the extra, where a package is not there.
+
+    >>> with needed("this example", "spark"):
+    ...     import math
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if package_of(error.name or "") == "dripper":
+            raise
+        raise MachineError(f"{what} needs {error.name}: {install(extra)}") from None
 
 
 def install(*extras: str) -> str:

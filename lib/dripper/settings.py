@@ -21,9 +21,11 @@ class S3Settings(_Section):
     """None: as boto3 finds it."""
     anonymous: bool = False
     """Send unsigned requests: for public buckets, without credentials."""
+    requester_pays: bool = False
+    """For buckets whose readers pay: agree to be charged for requests and bytes."""
     max_attempts: int = Field(default=10, ge=1)
-    """Tries per request in botocore's adaptive mode (its default of 5 was seen to give up under Common Crawl's SlowDown), and
-    how often in a row a dropped connection is resumed without a new byte."""
+    """Tries per request, and how often in a row a dropped connection is resumed without a new byte. botocore's default of 5
+    was seen to give up under Common Crawl's SlowDown."""
     timeout_seconds: float = Field(default=60.0, gt=0)
     """Of one connect or read."""
 
@@ -69,7 +71,8 @@ class LabelerSettings(_Section):
     name: str = "cpu"
     fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
     """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's choice, every block, or an
-    empty extraction. auto: `cpu` for the labeler `lm`, Trafilatura for all others."""
+    empty extraction. auto: `cpu` for the labeler `lm`; every block for `cpu`, which marks none only where no block has a word;
+    Trafilatura for all others."""
 
     staged: bool | None = None
     """Whether pages are labelled in a stage of their own, between tables (pages, blocks, labels), or on the way through one
@@ -85,9 +88,9 @@ class LabelerSettings(_Section):
         """The fallback with `auto` decided.
 
         >>> LabelerSettings(name="lm").used_fallback, LabelerSettings().used_fallback
-        ('cpu', 'trafilatura')
+        ('cpu', 'body')
         """
-        return self.fallback if self.fallback != "auto" else "cpu" if self.name == "lm" else "trafilatura"
+        return self.fallback if self.fallback != "auto" else {"lm": "cpu", "cpu": "body"}.get(self.name, "trafilatura")
 
 
 Wish = Literal["auto", "include", "exclude"]

@@ -10,7 +10,7 @@ HTML = labelled_pages()[0].html.decode("utf-8", "ignore").encode()
 
 
 def test_every_profile_has_the_name_it_is_known_by() -> None:
-    assert {name: profile.name for name, profile in PROFILES.items()} == {name: name for name in PROFILES}
+    assert {name: find_profile(name).name for name in PROFILES} == {name: name for name in PROFILES}
 
 
 def test_the_settings_know_the_same_profiles() -> None:

@@ -1,5 +1,6 @@
 """Archives behind HTTP: ranges, busy servers, servers that know no ranges."""
 
+import os
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,6 +9,7 @@ import pytest
 
 from dripper.errors import FileErrorKind
 from dripper.warc import ReadSettings, S3Settings, expand, read_records
+from dripper.warc.http import _pool
 from support.archives import http, page, store, warc
 
 N_PAGES = 30
@@ -24,6 +26,7 @@ class Server(ThreadingHTTPServer):
     changing = False
     busy = 0
     n_requests = 0
+    wrong_range = ""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -39,10 +42,25 @@ class Handler(BaseHTTPRequestHandler):
             server.busy -= 1
             self.send_error(503)
             return
+        if self.path.startswith("/moved"):
+            self.send_response(302)
+            self.send_header("Location", self.path.removeprefix("/moved"))
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        if self.path.startswith("/signed") and "sig=right" not in self.path:
+            self.send_error(403)
+            return
         data = b"list.warc.gz\nx/a.warc.gz\n" if self.path == "/crawl/warc.paths" else ARCHIVE
+        data = b"" if self.path == "/empty.warc" else data
         wanted = self.headers.get("Range")
         start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and server.ranges else 0
-        self.send_response(206 if start else 200)
+        if not data:
+            self.send_error(416)
+            return
+        self.send_response(206 if wanted and server.ranges else 200)
+        if wanted and server.ranges:
+            self.send_header("Content-Range", server.wrong_range or f"bytes {start}-{len(data) - 1}/{len(data)}")
         self.send_header("Content-Length", str(len(data) - start))
         self.send_header("ETag", f'"{server.n_requests if server.changing else 1}"')
         self.end_headers()
@@ -55,7 +73,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[Server]:
     running = Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=running.serve_forever, daemon=True).start()
+    threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
     yield running
     running.shutdown()
     running.server_close()
@@ -63,6 +81,45 @@ def server() -> Iterator[Server]:
 
 def address(server: Server, path: str = "/x.warc.gz") -> str:
     return f"http://127.0.0.1:{server.server_address[1]}{path}"
+
+
+def test_a_redirect_is_followed(server: Server) -> None:
+    assert sum(1 for _ in read_records(address(server, "/moved/x.warc.gz"), SETTINGS)) == N_PAGES
+
+
+def test_an_empty_file_is_empty(server: Server) -> None:
+    reader = read_records(address(server, "/empty.warc"), SETTINGS)
+    assert list(reader) == []
+    assert (reader.report.error, reader.report.problems) == (None, ["the file is empty"])
+
+
+def test_an_answer_of_other_bytes_is_not_taken(server: Server) -> None:
+    server.wrong_range = f"bytes 7-{len(ARCHIVE)}/{len(ARCHIVE)}"
+    reader = read_records(address(server), SETTINGS)
+    assert list(reader) == []
+    assert "not the bytes from 0 on" in (reader.report.error or "")
+
+
+def test_signatures_are_used_and_never_told(server: Server) -> None:
+    assert sum(1 for _ in read_records(address(server, "/signed.warc.gz?sig=right"), SETTINGS)) == N_PAGES
+    reader = read_records(address(server, "/signed.warc.gz?sig=wrong"), SETTINGS)
+    assert list(reader) == []
+    assert reader.report.error == (
+        f"{address(server, '/signed.warc.gz')}: the server answered 403 Forbidden; its signature may have expired"
+    )
+    assert reader.report.error_kind == FileErrorKind.DENIED
+
+
+def test_connections_are_used_again_and_not_across_a_fork(server: Server) -> None:
+    assert _pool(os.getpid(), None) is _pool(os.getpid(), None)
+    assert _pool(os.getpid(), None) is not _pool(os.getpid() + 1, None)
+
+
+def test_a_proxy_of_the_environment_is_used(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{server.server_address[1]}")
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    assert sum(1 for _ in read_records("http://archive.invalid/x.warc.gz", SETTINGS)) == N_PAGES
 
 
 def test_a_file_is_streamed(server: Server) -> None:

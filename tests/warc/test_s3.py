@@ -1,22 +1,24 @@
 """S3 for real: moto's server in a process of threads, boto3, and a proxy in front of it that misbehaves."""
 
 import gzip
+import random
 import re
-import socketserver
-import threading
-import urllib.request
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError
+from moto import settings as moto_settings
 from moto.server import ThreadedMotoServer
 
 from dripper.errors import FileErrorKind, InputError
 from dripper.warc import ReadSettings, S3Settings, expand, read_records
-from dripper.warc.s3 import S3Object, explain
+from dripper.warc.pace import pace_of
+from dripper.warc.s3 import S3Object, explain, list_objects, s3_client
 from support.archives import http, page, store, warc
+from support.fault_proxy import Fault, faulty
 
 N_PAGES = 40
 ARCHIVE = store([warc(f"http://e.org/{i}", http(page(i, 20_000))) for i in range(N_PAGES)], "gzip").data
@@ -51,64 +53,33 @@ def no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
 
 
+class Always(random.Random):
+    """Chance that gives one number."""
+
+    def __init__(self, number: float) -> None:
+        super().__init__()
+        self.number = number
+
+    def random(self) -> float:
+        return self.number
+
+
 def settings(endpoint: str, max_attempts: int = 4) -> ReadSettings:
     return ReadSettings(
         s3=S3Settings(endpoint_url=endpoint, region="us-east-1", anonymous=True, max_attempts=max_attempts)
     )
 
 
-class Faulty(ThreadingHTTPServer):
-    """Passes requests on to `target`; answers some with 503 (`busy`) and cuts bodies after `cut_after` bytes."""
+def in_turn(*faults: Fault | None, method: str = "GET") -> Callable[[str, str], Fault | None]:
+    """Return a choice: what happens to the first requests of a method; the last goes on for ever."""
+    left = list(faults)
 
-    daemon_threads = True
+    def choose(asked: str, _: str) -> Fault | None:
+        if asked != method:
+            return None
+        return left.pop(0) if len(left) > 1 else left[0]
 
-    def __init__(self, target: str) -> None:
-        super().__init__(("127.0.0.1", 0), Passer)
-        self.target = target
-        self.busy = 0
-        self.cut_after = 1 << 40
-        self.ranges: list[str] = []
-        self.endpoint = f"http://127.0.0.1:{self.server_address[1]}"
-
-
-class Passer(BaseHTTPRequestHandler):
-    server: Faulty
-
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
-    def do_GET(self) -> None:
-        if self.server.busy > 0:
-            self.server.busy -= 1
-            self.send_error(503, "Slow Down")
-            return
-        headers = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "connection")}
-        request = urllib.request.Request(self.server.target + self.path, headers=headers, method=self.command)
-        try:
-            answer = urllib.request.urlopen(request)
-        except urllib.error.HTTPError as error:
-            answer = error
-        self.send_response_only(answer.status)
-        for name, value in answer.headers.items():
-            if name.lower() != "connection":
-                self.send_header(name, value)
-        self.end_headers()
-        if self.command == "GET":
-            self.server.ranges.append(self.headers.get("Range", ""))
-            self.wfile.write(answer.read()[: self.server.cut_after])
-        self.close_connection = True
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def faulty(server: str) -> Iterator[Faulty]:
-    proxy = Faulty(server)
-    threading.Thread(target=socketserver.BaseServer.serve_forever, args=(proxy,), daemon=True).start()
-    yield proxy
-    proxy.shutdown()
-    proxy.server_close()
+    return choose
 
 
 def test_an_object_is_read_like_a_file(server: str) -> None:
@@ -118,36 +89,88 @@ def test_an_object_is_read_like_a_file(server: str) -> None:
     assert reader.report.error is None
 
 
-def test_a_dropped_connection_is_taken_up_where_it_broke(faulty: Faulty) -> None:
-    faulty.cut_after = len(ARCHIVE) // 3
-    reader = read_records("s3://crawl/data/1.warc.gz", settings(faulty.endpoint))
-    assert [record.payload for record in reader] == [page(i, 20_000) for i in range(N_PAGES)]
-    assert (reader.report.error, reader.report.clipped) == (None, False)
-    starts = [int(value.removeprefix("bytes=").split("-")[0]) for value in faulty.ranges]
-    assert starts[1:] == sorted(set(starts[1:]))
-    assert len(starts) >= 4
+def test_a_dropped_connection_is_taken_up_where_it_broke(server: str) -> None:
+    with faulty(server, in_turn(Fault.RESET, Fault.SHORT_BODY, Fault.RESET, None)) as proxy:
+        reader = read_records("s3://crawl/data/1.warc.gz", settings(proxy.endpoint))
+        assert [record.payload for record in reader] == [page(i, 20_000) for i in range(N_PAGES)]
+        assert (reader.report.error, reader.report.clipped) == (None, False)
+        starts = [int(headers["range"][6:-1]) for method, _, headers in proxy.requests if method == "GET"]
+    assert starts == sorted(starts)
+    assert starts[-1] > 0
 
 
-def test_throttling_is_waited_out(faulty: Faulty) -> None:
-    faulty.busy = 2
-    reader = read_records("s3://crawl/data/1.warc.gz", settings(faulty.endpoint))
-    assert sum(1 for _ in reader) == N_PAGES
+def test_throttling_is_waited_out_and_slows_down_the_machine(server: str) -> None:
+    with faulty(server, in_turn(Fault.SLOW_DOWN, Fault.TOO_MANY, Fault.SLOW_DOWN, None)) as proxy:
+        reader = read_records("s3://crawl/data/1.warc.gz", settings(proxy.endpoint))
+        assert sum(1 for _ in reader) == N_PAGES
+        assert pace_of(proxy.endpoint).gap > 0
 
 
-def test_a_server_that_never_answers_is_an_error_of_the_file(faulty: Faulty) -> None:
-    faulty.cut_after = 0
-    reader = read_records("s3://crawl/data/1.warc.gz", settings(faulty.endpoint, max_attempts=2))
-    assert list(reader) == []
-    assert "gave up at byte 0" in (reader.report.error or "")
+@pytest.mark.parametrize("fault", [Fault.SHORT_BODY, Fault.OTHER_RANGE, Fault.GARBLED_RANGE, Fault.INTERNAL])
+def test_a_server_that_never_comes_right_is_an_error_of_the_file(server: str, fault: Fault) -> None:
+    with faulty(server, in_turn(fault)) as proxy:
+        proxy.random = Always(0.0)
+        reader = read_records("s3://crawl/data/1.warc.gz", settings(proxy.endpoint, max_attempts=2))
+        assert list(reader) == []
+    assert "gave up at byte 0 after 2 attempts" in (reader.report.error or "")
+    assert reader.report.error_kind == FileErrorKind.UNREACHABLE
 
 
-def test_a_file_that_breaks_off_for_good_keeps_its_pages(faulty: Faulty) -> None:
-    faulty.cut_after = len(ARCHIVE) // 2
-    reader = read_records("s3://crawl/data/1.warc.gz", settings(faulty.endpoint, max_attempts=1))
-    pages = [record.payload for record in reader]
+def test_a_file_that_breaks_off_for_good_keeps_its_pages(server: str) -> None:
+    with faulty(server, in_turn(None, Fault.SHORT_BODY)) as proxy:  # the first answer tells whether it is compressed
+        proxy.random = Always(0.5)
+        reader = read_records("s3://crawl/data/1.warc.gz", settings(proxy.endpoint, max_attempts=1))
+        pages = [record.payload for record in reader]
     assert pages == [page(i, 20_000) for i in range(len(pages))]
     assert 0 < len(pages) < N_PAGES
     assert "gave up" in (reader.report.error or "")
+
+
+def test_credentials_that_run_out_are_looked_for_again(server: str) -> None:
+    with faulty(server, in_turn(None, Fault.EXPIRED, None)) as proxy:
+        reader = read_records("s3://crawl/data/1.warc.gz", settings(proxy.endpoint))
+        assert sum(1 for _ in reader) == N_PAGES
+
+
+@pytest.mark.parametrize("first", [None, Fault.EXPIRED])
+def test_credentials_that_stay_expired_fail_the_file_and_say_so(server: str, first: Fault | None) -> None:
+    def choose(method: str, _: str) -> Fault | None:
+        return first if method == "HEAD" else Fault.EXPIRED
+
+    with faulty(server, choose) as proxy:
+        reader = read_records("s3://crawl/data/1.warc.gz", settings(proxy.endpoint))
+        assert list(reader) == []
+    assert reader.report.error_kind == FileErrorKind.EXPIRED
+    assert "credentials have expired (ExpiredToken); renew them and run again" in (reader.report.error or "")
+
+
+def test_one_client_a_process(server: str) -> None:
+    mine = settings(server).s3
+    assert s3_client(mine) is s3_client(S3Settings(**mine.model_dump()))
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as child:
+        assert child.submit(client_id, mine).result() != id(s3_client(mine))
+
+
+def client_id(settings: S3Settings) -> int:
+    return id(s3_client(settings))
+
+
+@pytest.mark.parametrize(("pays", "told"), [(True, "requester"), (False, None)])
+def test_who_agrees_to_pay_says_so_with_every_request(server: str, pays: bool, told: str | None) -> None:
+    with faulty(server, lambda *_: None) as proxy:
+        reading = settings(proxy.endpoint)
+        reading = reading.model_copy(update={"s3": reading.s3.model_copy(update={"requester_pays": pays})})
+        assert len(expand("s3://crawl/data/", reading)) == 3
+        assert sum(1 for _ in read_records("s3://crawl/data/1.warc.gz", reading)) == N_PAGES
+        assert {headers.get("x-amz-request-payer") for _, _, headers in proxy.requests} == {told}
+        assert {method for method, _, _ in proxy.requests} == {"HEAD", "GET"}
+
+
+def test_a_long_listing_goes_on_after_a_fault(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(moto_settings, "get_s3_default_max_keys", lambda: 2)
+    with faulty(server, in_turn(None, Fault.SLOW_DOWN, Fault.RESET, None)) as proxy:
+        found = [key for key, _, _ in list_objects("crawl", "data/", settings(proxy.endpoint).s3)]
+    assert found == ["data/1.warc.gz", "data/2.warc.gz", "data/deep/3.warc.gz", "data/notes.txt"]
 
 
 def test_an_empty_object(server: str) -> None:
@@ -207,7 +230,7 @@ def test_no_credentials_is_an_error_that_says_so(server: str) -> None:
         ("ExpiredToken", FileErrorKind.EXPIRED, "credentials have expired"),
         ("PreconditionFailed", FileErrorKind.CHANGED, "was changed"),
         ("PermanentRedirect", FileErrorKind.UNREADABLE, r"set reading\.s3\.region"),
-        ("SlowDown", FileErrorKind.UNREACHABLE, "SlowDown"),
+        ("InvalidObjectState", FileErrorKind.UNREADABLE, "InvalidObjectState"),
     ],
 )
 def test_what_s3_answers_has_a_kind(code: str, kind: FileErrorKind, words: str) -> None:

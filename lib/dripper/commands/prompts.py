@@ -3,6 +3,7 @@
 import argparse
 
 from dripper.commands.terminal import Parsers, write
+from dripper.optional import needed
 
 
 def add(commands: Parsers) -> None:
@@ -16,8 +17,9 @@ def add(commands: Parsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Fetch them, and print their files."""
-    from dripper.labels.lm.prompt import prompt_folder
-    from dripper.labels.lm.prompt_fetch import fetch_prompts
+    with needed("dripper prompts", "lm"):
+        from dripper.labels.lm.prompt import prompt_folder
+        from dripper.labels.lm.prompt_fetch import fetch_prompts
 
     write("\n".join(map(str, fetch_prompts(prompt_folder(arguments.folder)))))
     return 0

@@ -1,13 +1,13 @@
 """Profiles: sets of rules by which a page is split into blocks, and cut to its main ones."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
 from dripper.blocks.page import Page
 from dripper.html.lossless import DRIPPER
 from dripper.html.paper import PAPER
 from dripper.markup.limits import ParserLimits
-from dripper.mineru.profile import MINERU
+from dripper.optional import needed
 
 
 class Profile(Protocol):
@@ -36,17 +36,28 @@ class Profile(Protocol):
         ...
 
 
-PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (DRIPPER, MINERU, PAPER)}
-"""By name."""
+def _mineru() -> Profile:
+    with needed("the profile mineru-1.1", "mineru"):
+        from dripper.mineru.profile import MINERU
+    return MINERU
+
+
+PROFILES: Mapping[str, Callable[[], Profile]] = {
+    "dripper": lambda: DRIPPER,
+    "mineru-1.1": _mineru,
+    "paper": lambda: PAPER,
+}
+"""By name, what gives it: one of them needs a package of its own."""
 
 
 def find_profile(name: str) -> Profile:
-    """Return the profile of a name. Raises ValueError on an unknown one.
+    """Return the profile of a name. Raises ValueError on an unknown one, MachineError where its package is not installed.
 
     >>> find_profile("dripper").name
     'dripper'
     """
     try:
-        return PROFILES[name]
+        get = PROFILES[name]
     except KeyError:
         raise ValueError(f"unknown profile {name!r}; there are {', '.join(PROFILES)}") from None
+    return get()

@@ -6,8 +6,8 @@ from importlib.metadata import version
 import numpy as np
 
 from dripper.blocks.page import Page
-from dripper.labels.align import labels_from_text
 from dripper.labels.base import Labels, SimplifiedPage
+from dripper.optional import needed
 
 
 class AllLabeler:
@@ -31,7 +31,8 @@ class TrafilaturaLabeler:
     name = "trafilatura"
 
     def __init__(self) -> None:
-        self.version = version("trafilatura")
+        with needed("the labeler trafilatura", "trafilatura"):
+            self.version = version("trafilatura")
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return labels of the blocks that hold Trafilatura's text; all other where it extracts nothing."""
@@ -44,7 +45,10 @@ def trafilatura_labels(page: Page, html: str) -> "np.ndarray[tuple[int], np.dtyp
     A block is main if at least half of its words are, in order, in Trafilatura's text.
     """
     # 0.3 s to import, and only needed where a page falls back: never on the way of a page that has main blocks.
-    from trafilatura import extract
+    with needed("the labeler, or the fallback, trafilatura", "trafilatura"):
+        from trafilatura import extract
+
+        from dripper.labels.align import labels_from_text
 
     text = extract(html) or ""
     return np.asarray(labels_from_text([block.text for block in page.blocks], text))

@@ -10,6 +10,7 @@ from dripper.labels.base import Labeler
 from dripper.labels.baselines import AllLabeler, TrafilaturaLabeler
 from dripper.labels.cpu.conventions import Conventions
 from dripper.labels.cpu.labeler import CpuLabeler
+from dripper.optional import needed
 
 
 def load(name: str, **options: Any) -> Labeler:
@@ -44,7 +45,8 @@ def _cpu(options: Mapping[str, Any]) -> Labeler:
 
 def _lm(options: Mapping[str, Any]) -> Labeler:
     # Beside it the other labelers need nothing of what this one imports.
-    from dripper.labels.lm import LmLabeler
+    with needed("the labeler lm", "lm"):
+        from dripper.labels.lm import LmLabeler
 
     return LmLabeler.load(lm_settings(options))
 

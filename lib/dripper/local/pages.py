@@ -9,8 +9,8 @@ from pathlib import Path
 from dripper.config import ReadSettings
 from dripper.errors import ErrorCode
 from dripper.local.inputs import Input
-from dripper.warc import Record, read_records
-from dripper.warc.pages import page_id
+from dripper.warc import Record
+from dripper.warc.identity import page_id
 
 
 @dataclass(slots=True)
@@ -43,6 +43,8 @@ def pages_of(files: Sequence[Input], settings: ReadSettings, known: Container[st
 
 
 def _of_archive(file: Input, settings: ReadSettings, seen: Seen) -> Iterator[Record]:
+    from dripper.warc import read_records
+
     reader = read_records(file.path, settings)
     before = seen.bytes
     for record in reader:

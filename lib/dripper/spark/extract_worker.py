@@ -77,7 +77,7 @@ def prepared_of(row: Row) -> Prepared:
         title=row["title"],
         mapping_html=row["mapping_html"],
         texts=row["texts"],
-        hints=Hints(tuple(told["types"]), told["description"], told["body"], told["base"]),
+        hints=Hints(tuple(told["types"]), told["description"], told["body"], row.get("base_href") or ""),
         source=row.get("source"),
     )
 

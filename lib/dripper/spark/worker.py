@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
+from dripper.addresses import loggable
 from dripper.config import LmSettings, Settings
 from dripper.cost import estimate_tokens
 from dripper.errors import PageError
@@ -129,7 +130,7 @@ def _until_fault(reader: RecordReader) -> Iterator[Record]:
     try:
         yield from reader
     except Exception as error:
-        logger.exception("reading %s", reader.report.warc_file)
+        logger.exception("reading %s", loggable(reader.report.warc_file))
         reader.report.fail(error)
 
 
@@ -139,7 +140,7 @@ def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result])
     try:
         return guard.call((record.payload, record.content_type, record.url))
     except PageError as error:
-        logger.warning("%s in %s at %d: %s", record.url, record.warc_file, record.offset, error)
+        logger.warning("%s in %s at %d: %s", loggable(record.url), loggable(record.warc_file), record.offset, error)
         return step.result(error_code=error.code, error_detail=error.detail or None)
 
 

@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-import numpy as np
-import pyarrow as pa
 import webencodings  # type: ignore[import-untyped]
 from chardetng_py import EncodingDetector  # type: ignore[import-untyped]
 
@@ -130,12 +128,10 @@ def _continuing_bytes(payload: bytes) -> int | None:
 
 
 def _is_utf8(payload: bytes) -> bool:
-    """Tell whether bytes are UTF-8 without errors: Arrow's check takes a fifth of the time of decoding (0.12 ms a page)."""
-    offsets = np.array([0, len(payload)], np.int64)
-    text = pa.Array.from_buffers(pa.large_string(), 1, [None, pa.py_buffer(offsets), pa.py_buffer(payload)])
+    """Tell whether bytes are UTF-8 without errors."""
     try:
-        text.validate(full=True)
-    except pa.ArrowInvalid:
+        payload.decode()
+    except UnicodeDecodeError:
         return False
     return True
 

@@ -7,11 +7,11 @@ inflates one member and says where it ended, so that the bytes after it can be g
 
 import zlib
 from collections.abc import Callable, Generator
-from typing import Protocol
+from functools import cache
+from types import ModuleType
+from typing import Any, Protocol
 
-import brotli
-import lz4.frame  # type: ignore[import-untyped]
-import zstandard
+from dripper.optional import needed
 
 MAX_OUTPUT = 1 << 20
 """Most bytes one call inflates to: a gzip bomb (1:1000) then costs time, never memory."""
@@ -25,8 +25,30 @@ worst."""
 _ZSTD_WINDOW_BYTES = 1 << 27
 """128 MiB: what `zstd --long` writes, and the most memory that a damaged frame header can ask for."""
 
-DecompressionError = (zlib.error, zstandard.ZstdError, brotli.error, RuntimeError, EOFError)
-"""What the libraries raise on damaged data (lz4 raises RuntimeError)."""
+
+class DecompressionError(Exception):
+    """Damaged data, whichever library found it."""
+
+
+@cache
+def _zstandard() -> ModuleType:
+    with needed("zstd", "warc"):
+        import zstandard
+    return zstandard
+
+
+@cache
+def _lz4() -> Any:
+    with needed("lz4", "warc"):
+        import lz4.frame  # type: ignore[import-untyped]
+    return lz4.frame
+
+
+@cache
+def _brotli() -> Any:
+    with needed("brotli", "warc"):
+        import brotli
+    return brotli
 
 
 class Decompressor(Protocol):
@@ -35,7 +57,7 @@ class Decompressor(Protocol):
     eof: bool
 
     def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
-        """Return (inflated bytes, stored bytes not used yet); raises one of `DecompressionError` on damage.
+        """Return (inflated bytes, stored bytes not used yet); raises DecompressionError on damage.
 
         Call again with the rest while it is not empty or inflated bytes came, until `eof`.
         """
@@ -53,7 +75,10 @@ class GzipDecompressor:
     def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
         """See `Decompressor`."""
         decompressor = self._decompressor
-        inflated = decompressor.decompress(stored, MAX_OUTPUT)
+        try:
+            inflated = decompressor.decompress(stored, MAX_OUTPUT)
+        except zlib.error as error:
+            raise DecompressionError(str(error)) from None
         self.eof = decompressor.eof
         return inflated, decompressor.unused_data if self.eof else decompressor.unconsumed_tail
 
@@ -64,15 +89,20 @@ class ZstdDecompressor:
     def __init__(self, dictionary: bytes | None = None) -> None:
         self.eof = False
         self._pending = b""
-        known = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
-        decompressor = zstandard.ZstdDecompressor(dict_data=known, max_window_size=_ZSTD_WINDOW_BYTES)
+        zstd = _zstandard()
+        known = zstd.ZstdCompressionDict(dictionary) if dictionary else None
+        decompressor = zstd.ZstdDecompressor(dict_data=known, max_window_size=_ZSTD_WINDOW_BYTES)
         self._decompressor = decompressor.decompressobj()
+        self._error: type[Exception] = zstd.ZstdError
 
     def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
         """See `Decompressor`."""
         rest = stored
         if not self._pending and not self._decompressor.eof:
-            self._pending = self._decompressor.decompress(stored[:_ZSTD_INPUT])
+            try:
+                self._pending = self._decompressor.decompress(stored[:_ZSTD_INPUT])
+            except self._error as error:
+                raise DecompressionError(str(error)) from None
             rest = self._decompressor.unused_data + stored[_ZSTD_INPUT:]
         inflated, self._pending = self._pending[:MAX_OUTPUT], self._pending[MAX_OUTPUT:]
         self.eof = self._decompressor.eof and not self._pending
@@ -84,11 +114,14 @@ class Lz4Decompressor:
 
     def __init__(self) -> None:
         self.eof = False
-        self._decompressor = lz4.frame.LZ4FrameDecompressor()
+        self._decompressor = _lz4().LZ4FrameDecompressor()
 
     def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
         """See `Decompressor`."""
-        inflated = self._decompressor.decompress(stored, MAX_OUTPUT)
+        try:
+            inflated = self._decompressor.decompress(stored, MAX_OUTPUT)
+        except (RuntimeError, EOFError) as error:
+            raise DecompressionError(str(error)) from None
         self.eof = self._decompressor.eof
         return inflated, (self._decompressor.unused_data or b"") if self.eof else b""
 
@@ -98,11 +131,14 @@ class BrotliDecompressor:
 
     def __init__(self) -> None:
         self.eof = False
-        self._decompressor = brotli.Decompressor()
+        self._decompressor = _brotli().Decompressor()
 
     def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
         """See `Decompressor`."""
-        inflated: bytes = self._decompressor.process(stored, output_buffer_limit=MAX_OUTPUT)
+        try:
+            inflated: bytes = self._decompressor.process(stored, output_buffer_limit=MAX_OUTPUT)
+        except _brotli().error as error:
+            raise DecompressionError(str(error)) from None
         self.eof = self._decompressor.is_finished()
         return inflated, b""
 
@@ -166,11 +202,15 @@ def zstd_dictionary(frame: bytes) -> bytes | None:
     """Return the dictionary in the first frame of a `.warc.zst` (IIPC "WARC and Zstandard" 1.0), or None.
 
     frame: a whole skippable frame with magic 0x184D2A5D; its content is the dictionary, zstd-compressed or not.
-    Raises ZstdError where it is compressed and damaged.
+    Raises DecompressionError where it is compressed and damaged.
     """
     if frame[0] != 0x5D:
         return None
     content = frame[8:]
     if content.startswith(ZSTD_MAGIC):
-        return zstandard.ZstdDecompressor().decompressobj().decompress(content)
+        try:
+            found: bytes = _zstandard().ZstdDecompressor().decompressobj().decompress(content)
+        except _zstandard().ZstdError as error:
+            raise DecompressionError(str(error)) from None
+        return found
     return content

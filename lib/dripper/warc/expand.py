@@ -8,12 +8,14 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import urlsplit
 
 from dripper.config import ReadSettings
 from dripper.errors import InputError
+from dripper.optional import needed
 from dripper.warc.identity import canonical_address
-from dripper.warc.s3 import S3Object, bucket_and_key, is_s3, list_objects
+from dripper.warc.location import bucket_and_key, is_s3
 from dripper.warc.source import is_http, local_path, local_version, open_source
 
 ARCHIVE_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
@@ -108,19 +110,25 @@ def _local_file(path: str) -> SourceFile:
     return SourceFile(path, found.st_size, local_version(found))
 
 
+def _s3() -> ModuleType:
+    with needed("reading from S3", "warc"):
+        from dripper.warc import s3
+    return s3
+
+
 def _expand_s3(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
     bucket, key = bucket_and_key(part)
     pattern = _GLOB.search(key)
     if key and not key.endswith("/") and not pattern:
         try:
-            found = S3Object(part, settings.s3)
+            found = _s3().S3Object(part, settings.s3)
         except InputError as error:
             return _expand_prefix(part, bucket, key, settings, error)
         return iter([SourceFile(part, found.size_bytes, found.version)])
     if not pattern:
         return _expand_prefix(part, bucket, key, settings)
     matches = re.compile(fnmatch.translate(key)).match
-    listed = list_objects(bucket, key[: pattern.start()], settings.s3)
+    listed = _s3().list_objects(bucket, key[: pattern.start()], settings.s3)
     return (
         SourceFile(f"s3://{bucket}/{name}", size, version) for name, size, version in listed if matches(name) and size
     )
@@ -132,7 +140,7 @@ def _expand_prefix(
     """Yield the archives whose keys start with `prefix`; where there are none, `error` says why there is no such
     object."""
     n_found = 0
-    for name, size, version in list_objects(bucket, prefix, settings.s3):
+    for name, size, version in _s3().list_objects(bucket, prefix, settings.s3):
         if ARCHIVE_NAME.search(name) and not (error and name == prefix):  # it is there, but may not be read
             n_found += 1
             yield SourceFile(f"s3://{bucket}/{name}", size, version)

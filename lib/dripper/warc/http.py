@@ -1,17 +1,26 @@
 """Archives behind `http://` and `https://`, such as https://data.commoncrawl.org/."""
 
-import urllib.error
-import urllib.request
+import os
+import ssl
+from functools import lru_cache
 from http import HTTPStatus
-from http.client import HTTPException, HTTPResponse
+from io import BytesIO
+from urllib.parse import urljoin, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
+import urllib3
+from urllib3.exceptions import HTTPError
+
+from dripper.addresses import loggable
 from dripper.errors import FileError, FileErrorKind
 from dripper.warc.members import Readable
-from dripper.warc.remote import RangeStream, etag_version
+from dripper.warc.pace import pace_of
+from dripper.warc.remote import RangeStream, check_range, etag_version
 
-_BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
+_PASSING = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
 _KINDS = {401: FileErrorKind.DENIED, 403: FileErrorKind.DENIED, 404: FileErrorKind.GONE, 410: FileErrorKind.GONE}
-_CONNECTION_ERRORS = (OSError, HTTPException)
+_CONNECTION_ERRORS = (HTTPError, OSError)
+_MAX_REDIRECTS = 5
 _SKIP_BYTES = 1 << 20
 _USER_AGENT = "dripper-spark"
 
@@ -23,9 +32,11 @@ class HttpFile:
         self.size_bytes: int | None = None
         self.version: str | None = None
         self._url = url
+        self._name = loggable(url)
         self._max_attempts = max_attempts
         self._timeout_seconds = timeout_seconds
         self._etag: str | None = None
+        self._is_known = False
         first = self.open_at(0)
         first.read(1)
         first.close()
@@ -33,30 +44,82 @@ class HttpFile:
 
     def open_at(self, offset: int) -> Readable:
         """See `Source`."""
-        return RangeStream(self._url, self._connect, offset, self.size_bytes, _CONNECTION_ERRORS, self._max_attempts)
+        return RangeStream(self._name, self._connect, offset, self.size_bytes, _CONNECTION_ERRORS, self._max_attempts)
 
-    def _connect(self, offset: int) -> HTTPResponse:
+    def _connect(self, offset: int) -> Readable:
         """Open the file at `offset`; a busy server is an error that is tried again, others are a FileError."""
-        headers = {"User-Agent": _USER_AGENT} | ({"Range": f"bytes={offset}-"} if offset else {})
-        request = urllib.request.Request(self._url, headers=headers)
+        pace = pace_of(urlsplit(self._url).netloc.rpartition("@")[2])
+        pace.wait()
+        response = _get(self._url, offset, self._timeout_seconds)
+        pace.answered(response.status)
+        if (
+            response.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and not offset
+        ):  # an empty file has no first byte
+            response.close()
+            self.size_bytes, self._is_known = 0, True
+            return BytesIO()
         try:
-            response: HTTPResponse = urllib.request.urlopen(request, timeout=self._timeout_seconds)
-        except urllib.error.HTTPError as error:
-            if error.code in _BUSY:
-                raise ConnectionError(f"the server answered {error.code}") from error
-            kind = _KINDS.get(error.code, FileErrorKind.UNREADABLE)
-            raise FileError(kind, f"{self._url}: the server answered {error.code} {error.reason}") from error
-        self._check(response, offset)
+            if response.status not in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT):
+                self._refuse(response)
+            self._check(response, offset)
+        except BaseException:
+            response.close()
+            raise
         return response
 
-    def _check(self, response: HTTPResponse, offset: int) -> None:
+    def _refuse(self, response: urllib3.BaseHTTPResponse) -> None:
+        """Raise what an answer other than the file means."""
+        status = response.status
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _PASSING:
+            raise ConnectionError(f"the server answered {status}")
+        kind = _KINDS.get(status, FileErrorKind.UNREADABLE)
+        hint = "; its signature may have expired" if kind == FileErrorKind.DENIED and "?" in self._url else ""
+        raise FileError(kind, f"{self._name}: the server answered {status} {response.reason}{hint}")
+
+    def _check(self, response: urllib3.BaseHTTPResponse, offset: int) -> None:
         """Learn the size from the first answer; see that a later one is of the same file and starts at `offset`."""
-        etag, length = response.headers.get("ETag"), response.headers.get("Content-Length")
-        if not offset:
-            self._etag = self._etag or etag
-            self.size_bytes = int(length) if length else None
+        etag, told = response.headers.get("ETag"), response.headers.get("Content-Range")
+        length = response.headers.get("Content-Length")
+        ranged = response.status == HTTPStatus.PARTIAL_CONTENT
+        if not self._is_known and not offset:
+            check_range(told, 0, None)
+            self._etag, self._is_known = etag, True
+            total = told.rpartition("/")[2] if told and ranged else length
+            self.size_bytes = int(total) if total and total.isdigit() else None
         if etag != self._etag:
-            raise FileError(FileErrorKind.CHANGED, f"{self._url} was changed while it was read; run again")
-        if offset and response.status != HTTPStatus.PARTIAL_CONTENT:  # the server knows no ranges
+            raise FileError(FileErrorKind.CHANGED, f"{self._name} was changed while it was read; run again")
+        if ranged:
+            check_range(told, offset, self.size_bytes)
+        elif offset:  # the server knows no ranges
             while offset and (skipped := response.read(min(_SKIP_BYTES, offset))):
                 offset -= len(skipped)
+
+
+def _get(url: str, offset: int, timeout_seconds: float) -> urllib3.BaseHTTPResponse:
+    """Return the answer to a request for the bytes from `offset` on, behind whatever redirects."""
+    headers = {"User-Agent": _USER_AGENT, "Range": f"bytes={offset}-"}
+    timeout = urllib3.Timeout(connect=timeout_seconds, read=timeout_seconds)
+    for _ in range(_MAX_REDIRECTS):
+        pool = _pool(os.getpid(), _proxy(url))
+        response = pool.request(
+            "GET", url, headers=headers, preload_content=False, decode_content=False, retries=False, timeout=timeout
+        )
+        target = response.get_redirect_location()
+        if not target:
+            break
+        response.close()
+        url = urljoin(url, target)
+    return response
+
+
+def _proxy(url: str) -> str | None:
+    """Return the proxy that the environment names for this address."""
+    parts = urlsplit(url)
+    return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+
+
+@lru_cache(maxsize=4)
+def _pool(process: int, proxy: str | None) -> urllib3.PoolManager:
+    """Return one process's connections: a TLS handshake for each of many short ranges would take longer than they do."""
+    context = ssl.create_default_context()
+    return urllib3.ProxyManager(proxy, ssl_context=context) if proxy else urllib3.PoolManager(ssl_context=context)

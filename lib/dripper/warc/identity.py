@@ -1,10 +1,11 @@
 """One canonical address per archive file, whatever way its path was typed: what the ledger's keys and page ids are made of."""
 
+import hashlib
 import os
 import re
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
-from dripper.warc.s3 import bucket_and_key, is_s3
+from dripper.warc.location import bucket_and_key, is_s3
 from dripper.warc.source import is_http, local_path
 
 _COMMON_CRAWL = ("data.commoncrawl.org", "commoncrawl")
@@ -55,6 +56,17 @@ def reading_path(path: str) -> str:
     if is_s3(path) or "://" in path.removeprefix("file://"):
         return _without_signature(path) if is_http(path.lower()) else path
     return canonical_address(path)
+
+
+def page_id(warc_file: str, offset: int, inflated: bool = False) -> str:
+    """Return the first 32 hex digits of sha256(canonical address, line feed, offset).
+
+    inflated: the offset counts inflated bytes (`Frame.inflated`); it then has a plus sign, so that it never meets
+    another's.
+    """
+    return hashlib.sha256(
+        f"{warc_file}\n{'+' if inflated else ''}{offset}".encode("utf-8", "surrogateescape")
+    ).hexdigest()[:32]
 
 
 def _http_address(url: str) -> str:

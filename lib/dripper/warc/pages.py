@@ -14,22 +14,12 @@ from dripper.errors import ErrorCode, PageError
 from dripper.warc.body import Body, decode_body
 from dripper.warc.frames import Frame
 from dripper.warc.headers import parse_date
+from dripper.warc.identity import page_id
 from dripper.warc.record import FLAGS, Record
 from dripper.warc.response import Response, parse_response
 from dripper.warc.sniff import HTML_TYPES, SNIFF_BYTES, essence, is_html, may_be_html
 
 _WHOLE_RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})$")
-
-
-def page_id(warc_file: str, offset: int, inflated: bool = False) -> str:
-    """Return the first 32 hex digits of sha256(canonical address, line feed, offset).
-
-    inflated: the offset counts inflated bytes (`Frame.inflated`); it then has a plus sign, so that it never meets
-    another's.
-    """
-    return hashlib.sha256(
-        f"{warc_file}\n{'+' if inflated else ''}{offset}".encode("utf-8", "surrogateescape")
-    ).hexdigest()[:32]
 
 
 def to_record(frame: Frame, warc_file: str, settings: ReadSettings) -> Record | str:

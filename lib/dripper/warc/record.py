@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from dripper.addresses import loggable_text
 from dripper.errors import ErrorCode, FileError, FileErrorKind, InputError
 
 FLAGS = (
@@ -104,13 +105,14 @@ class FileReport:
 
     def fail(self, error: Exception) -> None:
         """Note why the file was not read to its end."""
+        sentence = loggable_text(str(error))
         match error:
             case FileError():
-                self.error_kind, self.error = error.kind, str(error)
+                self.error_kind, self.error = error.kind, sentence
             case InputError() | OSError():
-                self.error_kind, self.error = FileErrorKind.UNREADABLE, str(error)
+                self.error_kind, self.error = FileErrorKind.UNREADABLE, sentence
             case _:
-                self.error_kind, self.error = FileErrorKind.INTERNAL, f"internal: {type(error).__name__}: {error}"
+                self.error_kind, self.error = FileErrorKind.INTERNAL, f"internal: {type(error).__name__}: {sentence}"
 
     def skip(self, reason: str) -> None:
         """Count one record that is no page."""

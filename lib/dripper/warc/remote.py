@@ -1,13 +1,19 @@
 """A file behind a network, read from front to back: a dropped connection is taken up again where it broke."""
 
 import random
+import re
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
+from dripper.addresses import loggable, loggable_text
 from dripper.errors import FileError, FileErrorKind
 from dripper.warc.members import Readable
 
 _MAX_PAUSE_SECONDS = 20.0
+_CONTENT_RANGE = re.compile(r"bytes (?P<start>\d+)-\d+/(?P<size>\d+|\*)")
+
+Answer = TypeVar("Answer")
 
 
 def etag_version(etag: str | None) -> str | None:
@@ -18,6 +24,55 @@ def etag_version(etag: str | None) -> str | None:
     """
     bare = (etag or "").removeprefix("W/").strip('"')
     return f"etag:{bare}" if bare else None
+
+
+def check_range(told: str | None, offset: int, size: int | None) -> None:
+    """Raise ConnectionError where a `Content-Range` is of other bytes than `offset` to the end, or of a file of another size.
+
+    >>> check_range("bytes 5-9/10", 5, 10)
+    """
+    if told is None:
+        if offset:
+            raise ConnectionError(f"the answer is the whole file, not the bytes from {offset} on")
+        return
+    found = _CONTENT_RANGE.fullmatch(told.strip())
+    if not found or int(found["start"]) != offset or (size is not None and found["size"] not in ("*", str(size))):
+        raise ConnectionError(f"the answer is {told!r}, not the bytes from {offset} on")
+
+
+class _Attempts:
+    """Attempts at one thing, with pauses that grow and are never in step with those of others."""
+
+    def __init__(self, name: str, max_attempts: int) -> None:
+        self._name = name
+        self._max_attempts = max_attempts
+        self._failures = 0
+
+    def succeeded(self) -> None:
+        """Start counting anew."""
+        self._failures = 0
+
+    def failed(self, error: Exception, place: str = "") -> None:
+        """Wait before the next attempt, or give up with a FileError."""
+        self._failures += 1
+        if self._failures >= self._max_attempts:
+            raise FileError(
+                FileErrorKind.UNREACHABLE,
+                f"{loggable(self._name)}: gave up{place} after {self._failures} attempts: {loggable_text(str(error))}",
+            ) from error
+        time.sleep(min(_MAX_PAUSE_SECONDS, 0.1 * 2**self._failures) * random.uniform(0.5, 1.0))
+
+
+def retried(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], ...], max_attempts: int) -> Answer:
+    """Return what `ask` answers, asking again after one of `errors`; raises FileError after `max_attempts`."""
+    attempts = _Attempts(name, max_attempts)
+    while True:
+        try:
+            return ask()
+        except FileError:
+            raise
+        except errors as error:
+            attempts.failed(error)
 
 
 class RangeStream:
@@ -37,13 +92,11 @@ class RangeStream:
         errors: tuple[type[Exception], ...],
         max_attempts: int,
     ) -> None:
-        self._name = name
         self._open_at = open_at
         self._at = start
         self._size = size
         self._errors = errors
-        self._max_attempts = max_attempts
-        self._failures = 0
+        self._attempts = _Attempts(name, max_attempts)
         self._stream: Readable | None = None
 
     def read(self, size: int, /) -> bytes:
@@ -54,11 +107,16 @@ class RangeStream:
                 data = self._stream.read(size)
                 if not data and self._size is not None:
                     raise ConnectionError(f"the connection ended at byte {self._at} of {self._size}")
+            except FileError:
+                raise
             except self._errors as error:
-                self._pause(error)
+                self.close()
+                self._attempts.failed(error, f" at byte {self._at}")
                 continue
+            if self._size is not None:
+                data = data[: self._size - self._at]
             self._at += len(data)
-            self._failures = 0
+            self._attempts.succeeded()
             return data
         return b""
 
@@ -67,14 +125,3 @@ class RangeStream:
         if self._stream:
             self._stream.close()
         self._stream = None
-
-    def _pause(self, error: Exception) -> None:
-        """Wait before the next attempt, twice as long each time and never in step with others; or give up."""
-        self.close()
-        self._failures += 1
-        if self._failures >= self._max_attempts:
-            raise FileError(
-                FileErrorKind.UNREACHABLE,
-                f"{self._name}: gave up at byte {self._at} after {self._failures} attempts: {error}",
-            ) from error
-        time.sleep(min(_MAX_PAUSE_SECONDS, 0.1 * 2**self._failures) * random.uniform(0.5, 1.0))

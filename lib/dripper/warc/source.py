@@ -6,9 +6,9 @@ from typing import BinaryIO
 
 from dripper.config import ReadSettings
 from dripper.errors import FileError, FileErrorKind
-from dripper.warc.http import HttpFile
+from dripper.optional import needed
+from dripper.warc.location import is_s3
 from dripper.warc.members import Source
-from dripper.warc.s3 import S3Object, is_s3
 
 
 class LocalFile:
@@ -65,7 +65,11 @@ def open_source(path: str, settings: ReadSettings) -> Source:
     """Return the file at `path` (local, `file:`, `s3://`, `http(s)://`); raises FileError where it cannot be
     opened."""
     if is_s3(path):
+        with needed("reading from S3", "warc"):
+            from dripper.warc.s3 import S3Object
         return S3Object(path, settings.s3)
     if is_http(path):
+        with needed("reading over HTTP", "warc"):
+            from dripper.warc.http import HttpFile
         return HttpFile(path, settings.s3.max_attempts, settings.s3.timeout_seconds)
     return LocalFile(path)
