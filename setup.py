@@ -31,6 +31,8 @@ WARC = [
     # Ships with boto3, and is used by name, like urllib3.
     "botocore>=1.35",
     "brotli>=1.2",
+    # Storages other than S3 and HTTP; each needs a package of its own beside it: docs/storages.md.
+    "fsspec>=2024.6",
     "lz4>=4.3",
     "urllib3>=2",
     "warcio>=1.7.5",

@@ -25,11 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from dripper.config import lm_settings
 from dripper.labels import load
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.lm import PageEncoder
+from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.engine import engine_version
+from dripper.labels.lm.settings import LmSettings
 from lm_pages import ONE_BLOCK, Choice, choose
 from support.tiny_lm import copy_tokenizer, make_checkpoint, make_config
 
@@ -98,7 +98,7 @@ def counter(options: argparse.Namespace) -> Any:
         folder.mkdir(exist_ok=True)
         make_config(folder)
         copy_tokenizer(folder)
-    return PageEncoder.load(lm_settings({"model": str(folder)})).count_tokens
+    return PageEncoder.load(LmSettings.model_validate({"model": str(folder)})).count_tokens
 
 
 def tiny(folder: Path, pages: Sequence[SimplifiedPage]) -> Path:

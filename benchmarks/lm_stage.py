@@ -22,10 +22,11 @@ from typing import Any, NamedTuple
 import psutil
 from pyspark.sql import SparkSession
 
-from dripper.config import Settings, lm_settings, load
+from dripper.config import Settings, load
 from dripper.labels import Labels, SimplifiedLabeler
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.lm import PageEncoder
+from dripper.labels.lm.encoder import PageEncoder
+from dripper.labels.lm.settings import LmSettings
 from dripper.spark.label_worker import groups, load_labeler
 from dripper.spark.run import run_stages
 from dripper.spark.session import open_session
@@ -133,7 +134,7 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
         bare.mkdir()
         make_config(bare)
         copy_tokenizer(bare)
-    counter = PageEncoder.load(lm_settings({"model": str(bare)})).count_tokens
+    counter = PageEncoder.load(LmSettings.model_validate({"model": str(bare)})).count_tokens
     choice = choose(options.data, WARM_UP + sum(options.pages), 0, options.most, counter)
     model = options.model or make_checkpoint(folder / "tiny", sorted(choice.pages, key=lambda page: page.n_blocks)[5:9])
     settings = load(

@@ -11,15 +11,15 @@ ROOT = Path(__file__).parents[1]
 LIB = ROOT / "lib"
 MODULES = sorted((LIB / "dripper").rglob("*.py"))
 LAYERS = {
-    **dict.fromkeys(("errors", "settings", "columns"), 0),
-    **dict.fromkeys(("addresses", "config", "guard", "language", "hosts", "cost", "optional"), 1),
-    **dict.fromkeys(("markup", "flags"), 2),
+    **dict.fromkeys(("errors", "settings", "columns", "tei"), 0),
+    **dict.fromkeys(("addresses", "guard", "language", "hosts", "cost", "optional", "validation"), 1),
+    **dict.fromkeys(("markup",), 2),
     **dict.fromkeys(("markdown", "blocks"), 3),
     **dict.fromkeys(("mineru",), 4),
     **dict.fromkeys(("warc", "html", "datasets"), 5),
     **dict.fromkeys(("labels",), 6),
-    **dict.fromkeys(("stages",), 7),
-    **dict.fromkeys(("extraction", "rows"), 8),
+    **dict.fromkeys(("stages", "config"), 7),
+    **dict.fromkeys(("extraction", "flags", "rows"), 8),
     **dict.fromkeys(("eval", "train", "spark", "single", "local"), 9),
     **dict.fromkeys(("commands",), 10),
 }

@@ -39,6 +39,17 @@ def test_html_and_json(file: Path, capsysbinary: pytest.CaptureFixture[bytes]) -
     assert told["charset"] == "utf-8"
 
 
+def test_one_line_and_tei(file: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["extract", str(file), "--format", "jsonl", "--url", "http://e.org/7"]) == 0
+    (line,) = capsysbinary.readouterr().out.splitlines()
+    assert (json.loads(line)["title"], json.loads(line)["url"]) == ("Article 7", "http://e.org/7")
+    assert main(["extract", str(file), "--format", "xml-tei", "--url", "http://e.org/7"]) == 0
+    tei = capsysbinary.readouterr().out
+    assert tei.startswith(b'<?xml version="1.0" encoding="UTF-8"?>\n<TEI ')
+    assert b'<title type="main">Article 7</title>' in tei
+    assert b'target="http://e.org/7"' in tei
+
+
 def test_standard_input(
     file: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dripper.config import Settings, keys, load
+from dripper.config import keys, load
 from dripper.errors import SettingsError
 
 CONF = Path(__file__).parents[1] / "conf"
@@ -20,7 +20,7 @@ def test_later_layers_win(tmp_path: Path) -> None:
 
 
 def test_base_yml_lists_every_setting_with_its_default() -> None:
-    assert load([CONF / "base.yml"]) == Settings()
+    assert load([CONF / "base.yml"]) == load()
     written = yaml.safe_load((CONF / "base.yml").read_text())
     for key in keys():
         section = written
@@ -81,4 +81,4 @@ def test_spark_properties_keep_their_dots_and_become_text() -> None:
 
 def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "empty.yml").write_text("# nothing\n")
-    assert load([tmp_path / "empty.yml"]) == Settings()
+    assert load([tmp_path / "empty.yml"]) == load()

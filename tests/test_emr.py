@@ -109,17 +109,18 @@ def test_files_of_the_node_travel_to_the_driver(emr: Emr, tmp_path: Path) -> Non
         (tmp_path / name).write_text(name)
     warcs = "@my list.gz,s3://b/c.warc.gz,@s3://b/list,@b.list"
     told = emr.submit(
-        "--dry-run", "--conf", "c.yml", "--warcs", warcs, "--conf=other/c.yml", "--set", "a=@b", MODE="cluster"
+        *("--dry-run", "--conf", "c.yml", "--warcs", warcs, "--conf=other/c.yml", "--redo=@b.list", "--set", "a=@b"),
+        MODE="cluster",
     )
     assert told.returncode == 0, told.stderr
     arguments = emr.arguments()
-    assert arguments[-8:] == [
+    assert arguments[-9:] == [
         *("--dry-run", "--conf", "0-c.yml"),
         *("--warcs", "@1-my_list.gz,s3://b/c.warc.gz,@s3://b/list,@2-b.list"),
-        *("--conf=3-c.yml", "--set", "a=@b"),
+        *("--conf=3-c.yml", "--redo=@4-b.list", "--set", "a=@b"),
     ]
     files = arguments[arguments.index("--files") + 1].split(",")
-    assert [Path(file).name for file in files] == ["0-c.yml", "1-my_list.gz", "2-b.list", "3-c.yml"]
+    assert [Path(file).name for file in files] == ["0-c.yml", "1-my_list.gz", "2-b.list", "3-c.yml", "4-b.list"]
     assert not Path(files[0]).exists()
     assert (emr.told.parent / "3-c.yml").read_text() == "other/c.yml"
 

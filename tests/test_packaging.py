@@ -90,6 +90,15 @@ def test_the_staged_job_labels_on_gpus_alone() -> None:
     assert before == {"preprocess": [], "label": ["preprocess"], "extract": ["label"]}
 
 
+@pytest.mark.parametrize("resource", RESOURCES, ids=lambda file: file.stem)
+def test_one_run_at_a_time_whose_driver_is_not_reclaimed(resource: Path) -> None:
+    (job,) = yaml.safe_load(resource.read_text())["resources"]["jobs"].values()
+    assert job["max_concurrent_runs"] == 1
+    for cluster in job["job_clusters"]:
+        if "autoscale" in cluster["new_cluster"]:
+            assert cluster["new_cluster"]["aws_attributes"]["first_on_demand"] == 1
+
+
 def test_every_dependency_is_pinned(setup_py: dict[str, Any]) -> None:
     pinned = {
         re.split(r"==", line)[0].lower().replace("_", "-")

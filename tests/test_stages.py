@@ -13,7 +13,7 @@ from dripper.errors import ErrorCode, PageError
 from dripper.extraction import Extractor
 from dripper.html import PROFILES, Page, preprocess
 from dripper.labels import Labels
-from dripper.settings import CpuSettings
+from dripper.labels.cpu.settings import CpuSettings
 from dripper.stages import BLOCK_SAMPLE, Decoded, Extraction, Finisher, Splits, prepare
 from support.labelled import labelled_pages
 

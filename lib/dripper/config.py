@@ -4,53 +4,49 @@
 the nearest one. `conf/base.yml` lists every key with its default (a test holds the two together).
 """
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ValidationError
 
 from dripper.errors import SettingsError
+from dripper.labels.registry import BUILT_IN, find_entry, sections
 from dripper.settings import (
     BatchSettings,
     CostSettings,
-    CpuSettings,
     DeviceSettings,
     HtmlSettings,
     LabelerSettings,
     LabelsSettings,
     LimitSettings,
-    LmSettings,
     MarkdownSettings,
     ReadSettings,
     S3Settings,
+    Section,
     Settings,
     SparkSettings,
     StageSettings,
 )
+from dripper.validation import keys as section_keys
+from dripper.validation import validate
 
 __all__ = [
     "BatchSettings",
     "CostSettings",
-    "CpuSettings",
     "DeviceSettings",
     "HtmlSettings",
     "LabelerSettings",
     "LabelsSettings",
     "LimitSettings",
-    "LmSettings",
     "MarkdownSettings",
     "ReadSettings",
     "S3Settings",
     "Settings",
     "SparkSettings",
     "StageSettings",
-    "cpu_settings",
     "from_values",
     "keys",
-    "lm_settings",
     "load",
 ]
 
@@ -69,7 +65,7 @@ def load(files: Iterable[str | Path] = (), assignments: Iterable[str] = ()) -> S
         _merge(values, _read_yaml(Path(file)))
     for assignment in assignments:
         _merge(values, _parse_assignment(assignment))
-    return _validated(values)
+    return _checked(values)
 
 
 def from_values(values: Mapping[str, Any]) -> Settings:
@@ -81,24 +77,25 @@ def from_values(values: Mapping[str, Any]) -> Settings:
     nested: dict[str, Any] = {}
     for key, value in values.items():
         _merge(nested, _nested(key, value))
-    return _validated(nested)
+    return _checked(nested)
 
 
-def cpu_settings(options: Mapping[str, Any]) -> CpuSettings:
-    """Return the settings of the section labels.cpu from single values, the rest as by default. Raises SettingsError."""
-    return _validated({"labels": {"cpu": dict(options)}}).labels.cpu
+def keys() -> Iterator[str]:
+    """Yield every setting's dotted name, in order of declaration; of labelers, those of this package."""
+    for name, field in Settings.model_fields.items():
+        if name == "labels":
+            for labeler in BUILT_IN:
+                yield from section_keys(find_entry(labeler).settings, f"labels.{labeler}.")
+        elif isinstance(field.annotation, type) and issubclass(field.annotation, Section):
+            yield from section_keys(field.annotation, f"{name}.")
+        else:
+            yield name
 
 
-def lm_settings(options: Mapping[str, Any]) -> LmSettings:
-    """Return the settings of the section labels.lm from single values, the rest as by default. Raises SettingsError."""
-    return _validated({"labels": {"lm": dict(options)}}).labels.lm
-
-
-def _validated(values: Mapping[str, Any]) -> Settings:
-    try:
-        return Settings.model_validate(values)
-    except ValidationError as error:
-        raise SettingsError("\n".join(_sentence(problem) for problem in error.errors())) from None
+def _checked(values: Mapping[str, Any]) -> Settings:
+    settings = validate(Settings, values, known=keys)
+    labels = LabelsSettings.model_validate(sections(values.get("labels") or {}))
+    return settings.model_copy(update={"labels": labels})
 
 
 def _read_yaml(file: Path) -> dict[str, Any]:
@@ -146,34 +143,3 @@ def _merge(into: dict[str, Any], new: Mapping[str, Any]) -> None:
             _merge(into[key], value)
         else:
             into[key] = value
-
-
-def _sentence(problem: Mapping[str, Any]) -> str:
-    place = [str(part) for part in problem["loc"]]
-    key = ".".join(place)
-    if problem["type"] == "model_type":
-        inside = [name for name in keys() if name.startswith(key + ".")]
-        return f"setting {key} is a section: set one of {', '.join(inside)}"
-    if problem["type"] != "extra_forbidden":
-        return f"setting {key}={problem['input']!r}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
-    value = problem["input"]
-    while isinstance(value, dict) and value:
-        # An unknown section: what stands in it tells best which one was meant.
-        inner, value = next(iter(value.items()))
-        key, place = f"{key}.{inner}", [*place, str(inner)]
-    known = list(keys())
-    near = difflib.get_close_matches(key, known, n=1, cutoff=0.4) or difflib.get_close_matches(
-        place[-1], [name.rpartition(".")[2] for name in known], n=1, cutoff=0.5
-    )
-    nearest = next((name for name in known if near and name.endswith(near[0])), None)
-    return f"unknown setting {key}" + (f"; did you mean {nearest}?" if nearest else f"; known are {', '.join(known)}")
-
-
-def keys(section: type[BaseModel] = Settings, prefix: str = "") -> Iterable[str]:
-    """Yield every setting's dotted name, in order of declaration."""
-    for name, field in section.model_fields.items():
-        inner = field.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            yield from keys(inner, f"{prefix}{name}.")
-        else:
-            yield prefix + name

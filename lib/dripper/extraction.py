@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 import dripper
-from dripper.config import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
 from dripper.labels import Labeler, Labels, load
+from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
 from dripper.stages import (
     DEFAULT_HTML,
     DEFAULT_LABELS,

@@ -8,11 +8,13 @@ MIB = 1 << 20
 GIB = 1 << 30
 
 
-class _Section(BaseModel):
+class Section(BaseModel):
+    """Some settings that belong together."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
 
 
-class S3Settings(_Section):
+class S3Settings(Section):
     """How `s3://` (and http) paths are opened. Credentials come from where boto3 looks for them."""
 
     endpoint_url: str | None = None
@@ -30,7 +32,7 @@ class S3Settings(_Section):
     """Of one connect or read."""
 
 
-class ReadSettings(_Section):
+class ReadSettings(Section):
     """How archives are found and read."""
 
     page_bytes: int = Field(default=32 * MIB, ge=1024)
@@ -48,7 +50,7 @@ class ReadSettings(_Section):
         return status is None or str(status) in self.statuses or f"{status // 100}xx" in self.statuses
 
 
-class LimitSettings(_Section):
+class LimitSettings(Section):
     """What one page may cost before it becomes an error row."""
 
     page_cpu_seconds: int = Field(default=20, ge=1)
@@ -65,49 +67,34 @@ class LimitSettings(_Section):
     """Of one `select`; the parser's time grows with their square, 1.4 s for the default."""
 
 
-class LabelerSettings(_Section):
+class LabelerSettings(Section):
     """Who decides which blocks are main content, and what happens where nothing is."""
 
     name: str = "cpu"
     fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
-    """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's choice, every block, or an
-    empty extraction. auto: `cpu` for the labeler `lm`; every block for `cpu`, which marks none only where no block has a word;
-    Trafilatura for all others."""
-
+    """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's choice, every block,
+    or an empty extraction. auto: as the labeler's entry says: `cpu` for the labeler `lm`; every block for `cpu`, which
+    marks none only where no block has a word; Trafilatura for the others."""
     staged: bool | None = None
-    """Whether pages are labelled in a stage of their own, between tables (pages, blocks, labels), or on the way through one
-    pass. null: as the labeler wants it; `lm` wants a stage, as it wants GPUs."""
-
-    @property
-    def runs_staged(self) -> bool:
-        """`staged` with null decided."""
-        return self.name == "lm" if self.staged is None else self.staged
-
-    @property
-    def used_fallback(self) -> str:
-        """The fallback with `auto` decided.
-
-        >>> LabelerSettings(name="lm").used_fallback, LabelerSettings().used_fallback
-        ('cpu', 'body')
-        """
-        return self.fallback if self.fallback != "auto" else {"lm": "cpu", "cpu": "body"}.get(self.name, "trafilatura")
+    """Whether pages are labelled in a stage of their own, between tables (pages, blocks, labels), or on the way through
+    one pass. null: as the labeler's entry says; `lm` wants a stage, as it wants GPUs."""
 
 
-Wish = Literal["auto", "include", "exclude"]
-"""What to do with something that some annotators count as main content and others do not."""
+class LabelsSettings(Section):
+    """What single labelers need: a section each, named like the labeler, of the class that its entry has.
+
+    See `dripper.labels.entry`. Sections are checked where settings are read, by `dripper.config`.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    def options(self, name: str) -> dict[str, Any]:
+        """Return the section of the labeler `name` as the options of `dripper.labels.load`; empty where nothing is set."""
+        section = (self.model_extra or {}).get(name, {})
+        return section.model_dump() if isinstance(section, BaseModel) else dict(section)
 
 
-class CpuSettings(_Section):
-    """The labeler `cpu`: what counts as main where people disagree."""
-
-    comments: Wish = "auto"
-    """Readers' comments under an article, a product, a video. Posts of a forum are content and stay. auto: as the labelled pages
-    mostly have it, without."""
-    title: Wish = "auto"
-    """The heading that repeats the page's title. auto: as the labelled pages mostly have it, without on articles."""
-
-
-class HtmlSettings(_Section):
+class HtmlSettings(Section):
     """What leaves as main HTML in the profiles `dripper` and `paper`; that of `mineru-1.1` is never touched."""
 
     inert: bool = True
@@ -117,7 +104,7 @@ class HtmlSettings(_Section):
     the Markdown of every profile."""
 
 
-class MarkdownSettings(_Section):
+class MarkdownSettings(Section):
     """What the Markdown of main HTML looks like."""
 
     converter: Literal["html-to-markdown", "html2text"] = "html-to-markdown"
@@ -132,62 +119,7 @@ class MarkdownSettings(_Section):
     """text: the cells of every table, one after the other."""
 
 
-class LmSettings(_Section):
-    """The labeler `lm`: a causal language model in vLLM."""
-
-    model: str = ""
-    """A folder with a checkpoint, or its name on a model hub."""
-    decoder: Literal["parallel", "fsm", "regex"] = "parallel"
-    """How labels are decoded; all three give the same labels."""
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    """Of weights and activations; auto: what the checkpoint says."""
-    answer: Literal["auto", "json", "compact", "tagged"] = "auto"
-    """The form of the answer that the model was trained to give (tagged: compact within <answer> tags); auto: by the
-    checkpoint, or the prompt where one is set."""
-    prompt: str = "auto"
-    """auto: the one that the checkpoint was trained on, else `own`. Or own, v0, v1, v2, compact, short_compact, or a file with
-    `{html}` where the page goes."""
-    prompt_folder: str = ""
-    """Where `dripper prompts fetch` put the public prompts; empty: the user's cache folder."""
-    chat: Literal["auto", "none", "once", "twice"] = "auto"
-    """How often the chat template is applied; auto: as the checkpoint's weights saw it (1.1: twice), else once."""
-    context_tokens: int = Field(default=32768, ge=64)
-    """Of prompt and answer together; longer pages are cut into windows. The paper's context; the model's own where shorter."""
-    overlap_blocks: int = Field(default=8, ge=0)
-    """So many blocks at most are shown twice where a page is cut, so that none is labelled without what stands around it."""
-    threshold: float = Field(default=0.5, gt=0, lt=1)
-    """A block is main where its probability is above it; 0.5 is the state machine's arg-max."""
-    temperature: float = Field(default=1.0, gt=0)
-    """Logits are divided by it, to calibrate probabilities (fitted on labelled pages; not the temperature of sampling)."""
-    endpoint: str = ""
-    """Address of an OpenAI-compatible vLLM server, such as http://127.0.0.1:8000/v1; empty: the engine runs in the worker."""
-    api_key: str = Field(default="", repr=False)
-    """Sent to the endpoint as a bearer token."""
-    concurrency: int = Field(default=16, ge=1)
-    """Requests under way at the endpoint, of one worker."""
-    attempts: int = Field(default=6, ge=1)
-    """Tries per request at the endpoint, with waits of 1, 2, 4, … seconds."""
-    timeout_seconds: float = Field(default=600.0, gt=0)
-    """For one answer of the endpoint; a page of 800 blocks is 3,000 to 6,300 tokens."""
-    gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
-    """Of a GPU's memory that the engine takes (vLLM's gpu_memory_utilization)."""
-    cpu_cache_gib: int = Field(default=4, ge=1)
-    """Of memory for keys and values where the engine runs on a CPU; 32,768 tokens of a Qwen3-0.6B take 3.5."""
-
-
-class LabelsSettings(_Section):
-    """What single labelers need, a section each."""
-
-    cpu: CpuSettings = CpuSettings()
-    lm: LmSettings = LmSettings()
-
-    def options(self, name: str) -> dict[str, Any]:
-        """Return the section of the labeler `name` as the options of `dripper.labels.load`; empty where it has none."""
-        section = getattr(self, name, None)
-        return section.model_dump() if isinstance(section, BaseModel) else {}
-
-
-class BatchSettings(_Section):
+class BatchSettings(Section):
     """How WARC files are grouped. A batch is the unit of commit and of redoing."""
 
     files: int = Field(default=1000, ge=1)
@@ -198,7 +130,7 @@ class BatchSettings(_Section):
     """Batches worked on at once, so that the last slow file of one does not leave the cluster idle."""
 
 
-class StageSettings(_Section):
+class StageSettings(Section):
     """The stage `label` of a staged run."""
 
     engines: int | None = Field(default=None, ge=1)
@@ -223,14 +155,14 @@ class StageSettings(_Section):
     """Tokens that it gets at once, unless a single page has more."""
 
 
-class DeviceSettings(_Section):
+class DeviceSettings(Section):
     """A GPU's rent, and how many pages a second it labels."""
 
     dollars_per_hour: float = Field(ge=0)
     pages_per_second: float = Field(gt=0)
 
 
-class CostSettings(_Section):
+class CostSettings(Section):
     """What `--dry-run` estimates from and what a staged run is priced with."""
 
     sample_pages: int = Field(default=200, ge=1)
@@ -243,7 +175,7 @@ class CostSettings(_Section):
     replace the speed by what the first own run says."""
 
 
-class SparkSettings(_Section):
+class SparkSettings(Section):
     """The session, where this program makes it (on Databricks it is given)."""
 
     master: str | None = None
@@ -264,7 +196,7 @@ class SparkSettings(_Section):
         return {str(key): str(item).lower() if isinstance(item, bool) else str(item) for key, item in value.items()}
 
 
-class Settings(_Section):
+class Settings(Section):
     """Everything that can be set. `profile`: which rules split a page (`dripper`, `mineru-1.1`, `paper`)."""
 
     profile: Literal["dripper", "mineru-1.1", "paper"] = "dripper"

@@ -13,18 +13,19 @@ import numpy.typing as npt
 
 from dripper import html as html_core
 from dripper.blocks.page import Page
-from dripper.config import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings
 from dripper.cost import estimate_tokens
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
 from dripper.labels import Labels, load
 from dripper.labels.fallback import Fallback, fall_back
+from dripper.labels.registry import used_fallback
 from dripper.language import SAMPLE_CHARACTERS, detect
 from dripper.markdown import html2text, markdown_of
 from dripper.markdown.title import heading_of
 from dripper.markup.addresses import Base
 from dripper.markup.hints import Hints
 from dripper.markup.tree import Tree
+from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings
 from dripper.warc import to_utf8
 
 BLOCK_SAMPLE = 4 * SAMPLE_CHARACTERS
@@ -223,7 +224,7 @@ class Finisher:
         self._markdown = markdown
         if markdown.converter == "html2text":
             html2text()  # Missing, it would fail every page.
-        self._fallback = Fallback(settings.used_fallback)
+        self._fallback = Fallback(used_fallback(settings))
         self._second = load("cpu", **labels.options("cpu")) if self._fallback is Fallback.CPU else None
 
     def finish(self, page: Splits, labels: Labels | None, labeler: str, detail: str = "") -> Extraction:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dripper.labels import Labeler, Labels, load
-from dripper.labels.registry import LABELERS
+from dripper.labels.registry import BUILT_IN
 
 
 def test_certain_labels_have_no_probability() -> None:
@@ -21,7 +21,7 @@ def test_labels_cannot_be_changed() -> None:
         labels.confidence = 1.0  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("name", sorted(set(LABELERS) - {"lm"}))
+@pytest.mark.parametrize("name", sorted(set(BUILT_IN) - {"lm"}))
 def test_every_labeler_has_the_interface(name: str) -> None:
     labeler: Labeler = load(name)
     assert isinstance(labeler.name, str)

@@ -1,13 +1,16 @@
 """Labelers by name."""
 
+from collections.abc import Callable
+
 import pytest
 
-from dripper.errors import SettingsError
-from dripper.labels import load
-from dripper.labels.registry import LABELERS
+from dripper.errors import MachineError, SettingsError
+from dripper.labels import load, registry
+from dripper.labels.registry import BUILT_IN, find_entry, labeler_settings, names, runs_staged, used_fallback
+from dripper.settings import LabelerSettings, LabelsSettings
 
 
-@pytest.mark.parametrize("name", sorted(set(LABELERS) - {"lm"}))
+@pytest.mark.parametrize("name", sorted(set(BUILT_IN) - {"lm"}))
 def test_every_name_loads_a_labeler_of_that_name(name: str) -> None:
     labeler = load(name)
     assert labeler.name == name
@@ -64,3 +67,58 @@ def test_a_typo_is_an_error_that_names_the_nearest(typo: str, near: str) -> None
 def test_an_unknown_name_lists_what_there_is() -> None:
     with pytest.raises(SettingsError, match=r"no labeler 'xyz'.* There are: cpu, trafilatura, all, lm"):
         load("xyz")
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_every_entry_has_the_name_it_is_found_by(name: str) -> None:
+    assert find_entry(name).name == name
+    assert name in names()
+
+
+def test_what_is_not_set_is_as_the_entry_says() -> None:
+    assert [name for name in BUILT_IN if runs_staged(LabelerSettings(name=name))] == ["lm"]
+    assert runs_staged(LabelerSettings(name="cpu", staged=True))
+    assert used_fallback(LabelerSettings(name="lm", fallback="body")) == "body"
+
+
+def test_a_section_is_of_the_class_of_its_labeler() -> None:
+    labels = LabelsSettings.model_validate({"cpu": {"title": "include"}})
+    assert labeler_settings("cpu", labels).title == "include"
+    assert labeler_settings("lm", labels).decoder == "parallel"
+
+
+class Plugin:
+    """What importlib.metadata gives for a package that registers a labeler."""
+
+    value = "other_package.labeler:ENTRY"
+
+    def __init__(self, name: str, loaded: object) -> None:
+        self.name, self.loaded = name, loaded
+
+    def load(self) -> object:
+        if isinstance(self.loaded, Exception):
+            raise self.loaded
+        return self.loaded
+
+
+@pytest.fixture
+def plugin(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, object], None]:
+    def install(name: str, loaded: object) -> None:
+        found = Plugin(name, loaded)
+        monkeypatch.setattr(registry, "entry_points", lambda group, name=found.name: [found] * (name == found.name))
+        find_entry.cache_clear()
+
+    return install
+
+
+def test_a_package_that_registers_something_else_is_named(plugin: Callable[[str, object], None]) -> None:
+    plugin("strange", object())
+    with pytest.raises(MachineError, match=r"'strange' of the group dripper\.labelers is no LabelerEntry of that name"):
+        load("strange")
+    plugin("broken", ImportError("no torch"))
+    with pytest.raises(
+        MachineError, match=r"'broken' of other_package\.labeler:ENTRY cannot be loaded: ImportError: no torch"
+    ):
+        load("broken")
+    with pytest.raises(SettingsError, match="no labeler 'brokn'; did you mean 'broken'"):
+        load("brokn")

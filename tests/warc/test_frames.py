@@ -1,5 +1,7 @@
 """One damaged byte costs one record: laws over archives of every kind, damaged everywhere."""
 
+import gzip
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -95,3 +97,22 @@ def untouched(built: Built, start: int, end: int, storage: str, kind: str) -> li
         return []
     before = 1 if kind == "arc" and storage == "plain" else 0
     return [i for i, (low, high) in enumerate(built.spans) if high <= start or low - before >= max(end, start + 1)]
+
+
+def test_looking_for_a_start_may_read_to_the_end_of_the_file() -> None:
+    """The block of the first record spans members; to see that the second starts no record takes all that is left."""
+    record = arc("http://e.org/1", http(page(1, 3000)))
+    last = arc("http://e.org/2", http(page(2, 100)))
+    found = frames(b"".join(gzip.compress(part) for part in (record[:2600], record[2600:], last)))
+    assert [frame.fault for frame in found] == [None, None]
+
+
+@pytest.mark.parametrize("cut", [b"\r\n\r\n", b"org"])
+def test_a_header_and_a_block_end_where_a_member_starts_with_a_record(cut: bytes) -> None:
+    """As a crawler leaves it that died after a header, or in one, and went on with the next record."""
+    second = warc("http://e.org/2", http(page(2, 3000)))
+    first = warc("http://e.org/1", b"", length=len(second) - 4)
+    whole = first[: first.index(cut) + len(cut)]
+    last = read(gzip.compress(whole) + gzip.compress(second))[1]
+    assert isinstance(last, Frame)
+    assert (last.head.url, last.fault) == ("http://e.org/2", None)

@@ -5,16 +5,22 @@ import json
 from collections.abc import Callable, Mapping
 
 from dripper.extraction import Extraction
+from dripper.tei import Source, to_tei
 
 
 def _json(extraction: Extraction, url: str | None, indent: int | None = 2) -> str:
     return json.dumps(dataclasses.asdict(extraction) | {"url": url}, ensure_ascii=False, indent=indent)
 
 
+def _tei(extraction: Extraction, url: str | None) -> str:
+    return to_tei(extraction.main_html, Source(extraction.title, url or "", language=extraction.language or ""))
+
+
 FORMATS: Mapping[str, Callable[[Extraction, str | None], str]] = {
     "markdown": lambda extraction, _: extraction.markdown,
     "html": lambda extraction, _: extraction.main_html,
     "json": _json,
+    "xml-tei": _tei,
     "jsonl": lambda extraction, url: _json(extraction, url, None),
 }
 TELL_ERRORS = frozenset({"json", "jsonl"})

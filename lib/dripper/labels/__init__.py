@@ -1,7 +1,20 @@
-"""Who decides which blocks are main content: :func:`load` gives a labeler by name."""
+"""Who decides which blocks are main content: :func:`load` gives a labeler by name; an entry makes a new one known."""
 
-from dripper.labels.base import Labeler, Labels, SimplifiedLabeler, SimplifiedPage
+from dripper.labels.base import Closable, Labeler, LabelerStoppedError, Labels, SimplifiedLabeler, SimplifiedPage
+from dripper.labels.entry import LabelerEntry, Use
 from dripper.labels.fallback import Fallback, fall_back
 from dripper.labels.registry import load
 
-__all__ = ["Fallback", "Labeler", "Labels", "SimplifiedLabeler", "SimplifiedPage", "fall_back", "load"]
+__all__ = [
+    "Closable",
+    "Fallback",
+    "Labeler",
+    "LabelerEntry",
+    "LabelerStoppedError",
+    "Labels",
+    "SimplifiedLabeler",
+    "SimplifiedPage",
+    "Use",
+    "fall_back",
+    "load",
+]

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from dripper.blocks.page import Page
+from dripper.errors import MachineError
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,23 @@ class Labeler(Protocol):
         ...
 
 
+@runtime_checkable
 class SimplifiedLabeler(Labeler, Protocol):
     """A labeler that needs the simplified HTML only, so that it can run in a stage of its own."""
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` a page, in order: the same as `label` gives for the pages these come from."""
         ...
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """A labeler that holds what has to be given back: an engine's memory, connections."""
+
+    def close(self) -> None:
+        """Give it back; the labeler cannot be used after."""
+        ...
+
+
+class LabelerStoppedError(MachineError):
+    """The labeler is beyond repair: a new one may work, and the page that it died of may be one of those it was given."""

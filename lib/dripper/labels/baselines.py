@@ -7,6 +7,7 @@ import numpy as np
 
 from dripper.blocks.page import Page
 from dripper.labels.base import Labels, SimplifiedPage
+from dripper.labels.entry import LabelerEntry
 from dripper.optional import needed
 
 
@@ -52,3 +53,7 @@ def trafilatura_labels(page: Page, html: str) -> "np.ndarray[tuple[int], np.dtyp
 
     text = extract(html) or ""
     return np.asarray(labels_from_text([block.text for block in page.blocks], text))
+
+
+ALL = LabelerEntry(name="all", load=lambda _: AllLabeler())
+TRAFILATURA = LabelerEntry(name="trafilatura", load=lambda _: TrafilaturaLabeler())

@@ -1,5 +1,6 @@
 """A run: every page of the inputs becomes exactly one row, whatever was killed before."""
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,8 @@ from dripper.config import Settings
 from dripper.errors import PageError, UsageError
 from dripper.extraction import Extraction, Extractor, shared_extractor
 from dripper.guard import GuardLimits
+from dripper.labels.entry import Use
+from dripper.labels.registry import check_use
 from dripper.local.inputs import expand_inputs
 from dripper.local.lines import RowLines, row_line
 from dripper.local.pages import Seen, pages_of
@@ -18,6 +21,8 @@ from dripper.local.parquet import ParquetFile
 from dripper.local.pool import Pool
 from dripper.local.progress import Bar
 from dripper.warc import Record
+
+logger = logging.getLogger(__name__)
 
 FORMATS = (".jsonl", ".parquet")
 
@@ -47,10 +52,8 @@ def extract_files(
     """
     if out.suffix not in FORMATS:
         raise UsageError(f"--out {out}: the name must end in .jsonl or .parquet")
-    if settings.labeler.name == "lm" and not settings.labels.lm.endpoint:
-        raise UsageError(
-            "the labeler lm labels many pages at a server (set labels.lm.endpoint) or in Spark (jobs/run.py)"
-        )
+    for warning in check_use(settings.labeler.name, settings.labels, Use(settings.profile)):
+        logger.warning("%s", warning)
     files = expand_inputs(given, settings.reading)
     extractor = shared_extractor(settings)
     parquet = ParquetFile(out, extractor.versions) if out.suffix == ".parquet" else None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dripper.config import Settings
 from dripper.errors import MachineError, UsageError
 from dripper.flags import add_settings, positive, settings
+from dripper.labels.registry import runs_staged
 from dripper.optional import install
 
 if TYPE_CHECKING:
@@ -98,6 +99,6 @@ def dry_run(arguments: argparse.Namespace) -> int:
 
         plan = dry_plan(spark, arguments.warcs, arguments.output, asked, arguments.limit)
         sys.stdout.write(plan_summary(plan))
-        if asked.labeler.runs_staged:
+        if runs_staged(asked.labeler):
             sys.stdout.write(cost_summary(plan, asked))
     return 0

@@ -17,8 +17,9 @@ import pyarrow as pa
 
 from dripper.config import Settings, StageSettings
 from dripper.errors import ErrorCode, PageError, SettingsError, UsageError
-from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage, load
-from dripper.labels.lm.engine import REQUIRED, EngineStoppedError
+from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage
+from dripper.labels.base import Closable, LabelerStoppedError
+from dripper.labels.registry import find_entry, load_from_settings
 from dripper.rows import Row, storable
 from dripper.spark.worker import ProgressSink, in_batches
 
@@ -38,26 +39,22 @@ class EngineError(Exception):
 
 def load_labeler(settings: Settings) -> SimplifiedLabeler:
     """Return the labeler of the settings. Raises SettingsError if it reads more than simplified HTML."""
-    labeler = load(settings.labeler.name, **settings.labels.options(settings.labeler.name))
-    if not hasattr(labeler, "label_simplified"):
+    labeler = load_from_settings(settings.labeler, settings.labels)
+    if not isinstance(labeler, SimplifiedLabeler):
         raise SettingsError(
             f"the labeler {labeler.name} reads whole pages, and simplified HTML is all that the stage `label` gets: run it with "
             "jobs/run.py, without labeler.staged"
         )
-    return labeler  # type: ignore[return-value]  # mypy cannot see through hasattr
+    return labeler
 
 
 def check_labeler(settings: Settings, loader: Loader) -> None:
     """Raise SettingsError for a labeler that cannot run staged, before anything is done.
 
-    `lm` is not loaded: it may be at home only on the machines with GPUs.
+    One that wants GPUs is not loaded: it may be at home only on the machines that have them.
     """
-    if settings.labeler.name != "lm":
+    if not find_entry(settings.labeler.name).gpus:
         loader(settings)
-    elif not settings.labels.lm.model:
-        raise SettingsError(
-            "the labeler lm needs a checkpoint: set labels.lm.model to its folder, or its name on a model hub"
-        )
 
 
 class Engine:
@@ -72,7 +69,7 @@ class Engine:
 
         A batch that fails is tried again in halves, down to single pages. An engine that then fails on a short page too is
         started anew, and the page tried once more. Raises EngineError if that helps nothing, UsageError as the labeler does:
-        somebody has to change something, and no page is at fault (EngineStoppedError apart: there, one may be).
+        somebody has to change something, and no page is at fault (LabelerStoppedError apart: there, one may be).
         """
         problem = ""
         for _ in range(2):
@@ -81,7 +78,7 @@ class Engine:
             except PageError as error:
                 problem = error.detail[:_DETAIL_CHARACTERS]
             except Exception as error:
-                if isinstance(error, UsageError) and not isinstance(error, EngineStoppedError):
+                if isinstance(error, UsageError) and not isinstance(error, LabelerStoppedError):
                     raise
                 problem = f"{type(error).__name__}: {error}"[:_DETAIL_CHARACTERS]
             if len(pages) > 1:
@@ -110,16 +107,13 @@ class Engine:
         name = self.labeler.name
         # The old engine's GPU memory has to be free before the new one asks for as much.
         with contextlib.suppress(Exception):
-            getattr(self.labeler, "close", _nothing)()
+            if isinstance(self.labeler, Closable):
+                self.labeler.close()
         del self.labeler
         gc.collect()
         self.labeler = self._load()
         if not self._works():
             raise EngineError(f"the labeler {name} fails on every page, also after a new start; first: {problem}")
-
-
-def _nothing() -> None:
-    """Close a labeler that has nothing to close."""
 
 
 def _checked(labels: Labels, page: SimplifiedPage) -> Labels | str:
@@ -154,18 +148,19 @@ def labels_mapper(
 def _engine(loader: Loader, settings: str) -> Engine:
     """The worker's engine singleton. settings: as JSON, which unlike them can be compared and hashed."""
     parsed = Settings.model_validate_json(settings)
-    os.environ.update(environment(parsed.stages))
+    os.environ.update(environment(parsed))
     return Engine(lambda: loader(parsed))
 
 
-def environment(settings: StageSettings) -> dict[str, str]:
+def environment(settings: Settings) -> dict[str, str]:
     """Return what an engine's process needs in its environment, set before the engine's packages are imported.
 
-    What vLLM has to be told (`labels.lm.engine`), and threads: Spark
-    sets OMP_NUM_THREADS to a task's cores, one by default; an engine on CPU wants its share of the machine.
+    What the labeler's entry says, and threads: Spark sets OMP_NUM_THREADS to a task's cores, one by default; an engine on
+    CPU wants its share of the machine.
     """
-    threads = settings.engine_threads or max(1, (os.cpu_count() or 1) // max(1, settings.engines or 1))
-    return {**REQUIRED, "OMP_NUM_THREADS": str(threads)}
+    stages = settings.stages
+    threads = stages.engine_threads or max(1, (os.cpu_count() or 1) // max(1, stages.engines or 1))
+    return {**find_entry(settings.labeler.name).environment, "OMP_NUM_THREADS": str(threads)}
 
 
 def groups(rows: Iterable[Row], settings: StageSettings) -> Iterator[list[Row]]:

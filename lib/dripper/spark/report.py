@@ -6,6 +6,7 @@ from pyspark.sql import SparkSession
 
 from dripper.config import Settings
 from dripper.cost import Device, actual_words, estimate, estimate_words
+from dripper.labels.registry import labeler_settings
 from dripper.spark.outcome import Outcome
 from dripper.spark.plan import Plan
 from dripper.spark.sample import planned_files, take_sample
@@ -99,7 +100,7 @@ def cost_summary(plan: Plan, settings: Settings) -> str:
     if not files:
         return ""
     sample = take_sample(files, settings)
-    decoder = settings.labels.lm.decoder
+    decoder = labeler_settings("lm", settings.labels).decoder
     whole = estimate(sample, sum(file.weight for file in files), decoder)
     return "\n".join(estimate_words(sample, whole, settings.cost.devices, decoder)) + "\n"
 

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pyspark.sql import SparkSession
 
 from dripper.config import Settings
-from dripper.errors import InputError, SettingsError
-from dripper.labels import load
-from dripper.labels.lm.checkpoint import foreign_profile
+from dripper.errors import InputError
+from dripper.labels.entry import Use
+from dripper.labels.registry import check_use, load_from_settings, runs_staged
 from dripper.spark.engines import engine_profile, n_engines
 from dripper.spark.fused import FusedJob
 from dripper.spark.label_worker import Loader, check_labeler, load_labeler
@@ -78,9 +78,10 @@ def run(
     loader: makes the labeler of a staged run. Raises UsageError for what a person has to change. Everything else ends in
     `Outcome.complaints`.
     """
-    if settings.labeler.runs_staged:
+    if runs_staged(settings.labeler):
         return run_stages(spark, STAGES, output, settings, warcs, limit, loader)
-    _check_fused(settings)
+    _check_use(settings)
+    load_from_settings(settings.labeler, settings.labels)
     tables, ledger = open_tables(spark, output)
     at_once = slots(spark)
     plan = plan_files(ledger, warcs, settings, at_once, limit)
@@ -97,22 +98,9 @@ def run(
     return Outcome(plan, totals, counts, tuple(complaints))
 
 
-def _check_fused(settings: Settings) -> None:
-    if settings.labeler.name == "lm" and not settings.labels.lm.endpoint:
-        raise SettingsError(
-            "labeler.staged=false: an engine of the labeler lm cannot be shared with the processes that pages are worked on "
-            "in; leave it out, or set labels.lm.endpoint to a server"
-        )
-    load(settings.labeler.name, **settings.labels.options(settings.labeler.name))
-
-
-def _warn_of_profile(settings: Settings) -> None:
-    model = settings.labels.lm.model
-    if model and (trained := foreign_profile(model, settings.profile)):
-        logger.warning(
-            "%s was trained on pages of profile %s, and this run makes %s: --set profile=%s gives it what it knows",
-            model, trained, settings.profile, trained,
-        )  # fmt: skip
+def _check_use(settings: Settings, stages: Sequence[str] = ()) -> None:
+    for warning in check_use(settings.labeler.name, settings.labels, Use(settings.profile, stages)):
+        logger.warning("%s", warning)
 
 
 def run_stages(
@@ -130,11 +118,10 @@ def run_stages(
     many files for `preprocess`, else batches. Raises UsageError for what a person has to change.
     """
     engines = Engines(loader)
+    _check_use(settings, stages)
     if "label" in stages:
         check_labeler(settings, loader)
         engines = Engines(loader, n_engines(spark, settings.stages), engine_profile(spark, settings.stages))
-    if "preprocess" in stages and settings.labeler.name == "lm":
-        _warn_of_profile(settings)
     if stages[0] != "preprocess" and Tables(spark, output).version("pages") is None:
         raise InputError(
             f"--output {output}: there is no table pages; run jobs/preprocess.py into the same output first"

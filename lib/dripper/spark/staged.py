@@ -23,6 +23,7 @@ from pyspark.sql.types import StringType, StructField
 from dripper.config import Settings
 from dripper.errors import SettingsError
 from dripper.labels.fallback import Fallback
+from dripper.labels.registry import used_fallback
 from dripper.spark.engines import own_workers
 from dripper.spark.extract_worker import LABEL_COLUMNS, extractions_mapper
 from dripper.spark.label_worker import Loader, labels_mapper
@@ -162,7 +163,7 @@ class StagedJob:
         labeler = self._settings.labeler.model_copy(update={"name": told[0]} if told[0] else {})
         settings = self._settings.model_copy(update={"labeler": labeler})
         pages = self._batch_of("pages", batch).join(labels, "page_id", "left")
-        if labeler.used_fallback == Fallback.TRAFILATURA:
+        if used_fallback(labeler) == Fallback.TRAFILATURA:
             _check_sources(pages)
         else:
             pages = pages.drop("source")

@@ -15,14 +15,15 @@ from typing import Any, Generic, Protocol, TypeVar
 import pyarrow as pa
 
 from dripper.addresses import loggable
-from dripper.config import LmSettings, Settings
+from dripper.config import LabelsSettings, Settings
 from dripper.cost import estimate_tokens
 from dripper.errors import PageError
 from dripper.extraction import Extraction, shared_extractor
 from dripper.guard import Guard, GuardLimits
 from dripper.html import ParserLimits
+from dripper.labels.entry import CountTokens
 from dripper.labels.fallback import Fallback
-from dripper.labels.lm import PageEncoder
+from dripper.labels.registry import find_entry, labeler_settings, used_fallback
 from dripper.rows import Row, extraction_row, prepared_row, storable
 from dripper.stages import Prepared, prepare
 from dripper.warc import FileReport, Record, RecordReader, read_records
@@ -70,10 +71,8 @@ def extracting(settings: Settings, batch: int) -> Step[Extraction]:
 
 def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     """Return the first half of a page's way: the rows of `pages` and `blocks` in one."""
-    count_tokens = estimate_tokens
-    if settings.labeler.name == "lm" and settings.labels.lm.model:
-        count_tokens = _encoder(settings.labels.lm).count_tokens
-    keep_source = settings.labeler.used_fallback == Fallback.TRAFILATURA
+    count_tokens = _token_counter(settings.labeler.name, settings.labels.model_dump_json())
+    keep_source = used_fallback(settings.labeler) == Fallback.TRAFILATURA
     limits = ParserLimits.of(settings.limits)
     return Step(
         lambda page: prepare(page[0], page[1], settings.profile, count_tokens, keep_source, limits),
@@ -83,9 +82,10 @@ def preparing(settings: Settings, batch: int) -> Step[Prepared]:
 
 
 @lru_cache(maxsize=1)
-def _encoder(settings: LmSettings) -> PageEncoder:
-    """The worker's tokenizer singleton; the stage that needs it has no engine."""
-    return PageEncoder.load(settings)
+def _token_counter(labeler: str, labels: str) -> CountTokens:
+    """The worker's tokenizer singleton; the stage that needs it has no engine. labels: settings, as JSON."""
+    sections = LabelsSettings.model_validate_json(labels)
+    return find_entry(labeler).count_tokens(labeler_settings(labeler, sections)) or estimate_tokens
 
 
 def files_mapper(

@@ -5,11 +5,12 @@ What reads archives is loaded when it is first asked for: a page alone needs non
 
 from typing import TYPE_CHECKING, Any
 
-from dripper.config import ReadSettings, S3Settings
 from dripper.optional import needed
+from dripper.settings import ReadSettings, S3Settings
 from dripper.warc.charset import DecodedText, Utf8, decode, to_utf8
 from dripper.warc.expand import SourceFile, expand
-from dripper.warc.record import FileReport, Record
+from dripper.warc.record import FileReport, Record, merge_reports
+from dripper.warc.span import Span, cut
 
 if TYPE_CHECKING:
     from dripper.warc.reader import RecordReader, read_records
@@ -22,9 +23,12 @@ __all__ = [
     "RecordReader",
     "S3Settings",
     "SourceFile",
+    "Span",
     "Utf8",
+    "cut",
     "decode",
     "expand",
+    "merge_reports",
     "read_records",
     "to_utf8",
 ]

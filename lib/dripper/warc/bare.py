@@ -1,7 +1,7 @@
 """A page that comes without an HTTP header, as files and values of tables do: only its bytes say what it is."""
 
-from dripper.config import ReadSettings
 from dripper.errors import ErrorCode, PageError
+from dripper.settings import ReadSettings
 from dripper.warc.body import decode_body
 from dripper.warc.compression import ZSTD_MAGIC
 from dripper.warc.sniff import SNIFF_BYTES, other_than_html

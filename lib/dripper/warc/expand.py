@@ -11,11 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlsplit
 
-from dripper.config import ReadSettings
+from dripper.addresses import loggable
 from dripper.errors import InputError
 from dripper.optional import needed
+from dripper.settings import ReadSettings
 from dripper.warc.identity import canonical_address
-from dripper.warc.location import bucket_and_key, is_s3
+from dripper.warc.location import bucket_and_key, has_file_system, is_s3
 from dripper.warc.source import is_http, local_path, local_version, open_source
 
 ARCHIVE_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
@@ -42,7 +43,8 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
     written.
 
     spec: comma-separated local paths, folders (searched to the bottom for names like `x.warc.gz`, `x.arc`), patterns
-    (`*`, `?`, `[…]`, `**`), `s3://` objects, prefixes or patterns, `http(s)://` files, and `@list`s: a file of paths,
+    (`*`, `?`, `[…]`, `**`), `s3://` objects, prefixes or patterns, `http(s)://` files, files, folders and patterns of other
+    storages (docs/storages.md), and `@list`s: a file of paths,
     one a line, anywhere the above may be, `.gz` too. A list's relative lines are joined to `settings.list_prefix`;
     without one, to the bucket or server that the list is from (as Common Crawl's `warc.paths.gz` wants it), or to a
     local list's folder. What a list names is not looked for here: it may be a hundred thousand files. Raises
@@ -54,7 +56,7 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
         files = list(_expand_part(part, settings))
         if not files:
             raise InputError(
-                f"no archive files in {part}: names must end in .warc or .arc, with .gz, .zst or .lz4 or without"
+                f"no archive files in {loggable(part)}: names must end in .warc or .arc, with .gz, .zst or .lz4 or without"
             )
         for file in files:
             found.setdefault(file.address, file)
@@ -86,6 +88,8 @@ def _expand_part(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
         return _expand_list(part[1:], settings)
     if is_s3(part):
         return _expand_s3(part, settings)
+    if has_file_system(part):
+        return _expand_stored(part)
     return iter([SourceFile(part)]) if is_http(part) else _expand_local(part)
 
 
@@ -148,10 +152,18 @@ def _expand_prefix(
         raise error
 
 
+def _expand_stored(part: str) -> Iterator[SourceFile]:
+    with needed(f"reading {part.partition(':')[0]}://", "warc"):
+        from dripper.warc.filesystem import list_files
+    is_pattern = _GLOB.search(part)
+    listed = list_files(part)
+    return (SourceFile(*file) for file in listed if is_pattern or file[0] == part or ARCHIVE_NAME.search(file[0]))
+
+
 def _expand_list(path: str, settings: ReadSettings) -> Iterator[SourceFile]:
     lines = [line.strip() for line in _read_text(path, settings).splitlines()]
     names = [line for line in lines if line and not line.startswith("#")]
-    relative = [name for name in names if not (is_s3(name) or is_http(name) or name.startswith(("/", "file:/")))]
+    relative = [name for name in names if "://" not in name and not name.startswith(("/", "file:/", "dbfs:/"))]
     prefix = _prefix(path, relative, settings) if relative else ""
     known = set(relative)
     return (SourceFile(prefix + name if name in known else name) for name in names)
@@ -163,7 +175,7 @@ def _prefix(path: str, relative: list[str], settings: ReadSettings) -> str:
         return settings.list_prefix.rstrip("/") + "/"
     if is_s3(path):
         return f"s3://{bucket_and_key(path)[0]}/"
-    if is_http(path):
+    if is_http(path) or has_file_system(path):
         return f"{urlsplit(path).scheme}://{urlsplit(path).netloc}/"
     folders = (str(local_path(path).parent) + "/", "")
     found = next((folder for folder in folders if any(Path(folder + name).exists() for name in relative)), None)
@@ -186,4 +198,4 @@ def _read_text(path: str, settings: ReadSettings) -> str:
     try:
         return (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).decode("utf-8-sig")
     except (UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
-        raise InputError(f"@{path} is not a list of paths: {error}") from error
+        raise InputError(f"@{loggable(path)} is not a list of paths: {error}") from error

@@ -6,7 +6,7 @@ the rest of the file.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,8 +28,8 @@ _SLACK_BYTES = 4 << 20
 each."""
 
 _FAR_REWINDS = 8
-"""How often a file may be opened again because a huge block's length was wrong; after that the first start found
-counts. Without a limit a file of n false lengths would be read n times."""
+"""How often a file may be opened again because a huge block's length was wrong, until a member starts with a record; after
+that the first start found counts. Without a limit a file of n false lengths would be read n times."""
 
 _HEADER_END = re.compile(rb"\n\r?\n")
 _LINE_END = re.compile(rb"\n")
@@ -69,15 +69,29 @@ class Gap:
     clipped: bool = False
 
 
-class FrameReader:
-    """Iterates over one archive file. `n_starts`: records whose header could be read; 0 at the end means: not an
-    archive."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which records of a file are read. at: the stored offset where reading begins: 0, or that of a member that starts with a
+    record. skip: bytes of a file that is not compressed whose records are read and not handed on. ends: tells whether the
+    part ends before the record that a member at this stored offset starts with, or, not compressed, that is stored there."""
 
-    def __init__(self, members: Members, hold_bytes: int) -> None:
+    at: int = 0
+    skip: int = 0
+    ends: Callable[[int], bool] = lambda _: False
+
+
+class FrameReader:
+    """Iterates over one archive file, or a part of it. `n_starts`: records whose header could be read; 0 at the file's end
+    means: not an archive. `ended_at`: the stored offset where the part ended; None: at the file's end."""
+
+    def __init__(self, members: Members, hold_bytes: int, part: Part | None = None) -> None:
         self.n_starts = 0
+        self.ended_at: int | None = None
         self._members = members
         self._hold_bytes = hold_bytes
-        self._window = Window(members, hold_bytes + _SLACK_BYTES)
+        self._part = part or Part()
+        self._n_before = None if self._part.at else 0
+        self._window = Window(members, hold_bytes + _SLACK_BYTES, self._part.at)
         self._position = 0
         self._arc: bool | None = None
         self._rewinds_left = _FAR_REWINDS
@@ -90,10 +104,28 @@ class FrameReader:
                 if boundary.problem and not boundary.reported:
                     boundary.reported = True
                     yield Gap(boundary.problem, boundary.clipped)
-            if start == window.end:
+            if start == window.end or self._ends(start):
                 return
-            yield self._frame(start)
+            item = self._frame(start)
+            if start >= self._part.skip:
+                yield item
             window.release(self._position)
+
+    def begins_well(self) -> bool:
+        """Tell whether reading begins with a member that starts with a record, whose header can be read. In a chain of such
+        members (`Members.is_sound`), what is read from there on does not depend on what comes before."""
+        return self._window.matches(RECORD_START, 0) and self._head(0)[0] is not None
+
+    def _ends(self, start: int) -> bool:
+        """Tell whether the part ends before the record at `start`."""
+        stored: int | None = start
+        if self._members.compressed:
+            member = self._window.member_at(start)
+            stored = member.stored if member else None
+        if stored is None or not self._part.ends(stored):
+            return False
+        self.ended_at = stored
+        return True
 
     def _blame(self, start: int, end: int) -> Boundary | None:
         """Return the problem at positions start..end that the bytes before it have, and mark it as told."""
@@ -108,6 +140,8 @@ class FrameReader:
         head, at = self._head(start)
         if head is None:
             return self._gap(start)
+        if self._starts_member(start):  # which ends a false length too, so that the file is not read again and again
+            self._rewinds_left = _FAR_REWINDS
         self.n_starts += 1
         first = self._first_bytes(head, at)
         end, trusted = self._end_of_block(at, head.length)
@@ -130,13 +164,16 @@ class FrameReader:
         while (at := window.search(_HEADER_END if is_warc else _LINE_END, start, min(window.end, limit))) < 0:
             if window.end >= limit or not window.pull():
                 return None, start
-        if any(boundary.problem for boundary in window.between(start + 1, at - 1)):
+        if any(b.problem or window.matches(RECORD_START, b.position) for b in window.between(start + 1, at - 1)):
             return None, start
         block = window.read(start, at)
         head = None if find_start(block, 1, arc=False) > 0 else warc_head(block) if is_warc else arc_head(block)
         if head:
             self._arc = not is_warc
         return head, at
+
+    def _starts_member(self, start: int) -> bool:
+        return self._window.member_at(start) is not None and self._window.matches(RECORD_START, start)
 
     def _gap(self, start: int) -> Gap:
         """Skip to the next record that can be found."""
@@ -190,7 +227,11 @@ class FrameReader:
         last = [b.stored for b in self._window.between(max(end, start + 1), after)]
         if not last and after == self._window.end:
             last = [self._members.bytes_read]
-        return (first[-1], last[0] - first[-1], False) if first and last else (start, end - start, True)
+        if first and last:
+            return first[-1], last[0] - first[-1], False
+        if self._n_before is None:
+            self._n_before = self._members.inflated_before(self._part.at)
+        return self._n_before + start, end - start, True
 
     def _fault(self, head: Head, at: int, end: int, after: int, trusted: bool) -> tuple[Fault | None, str]:
         """Return what is wrong with the block at at..end, and a sentence about it."""

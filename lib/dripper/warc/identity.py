@@ -41,7 +41,7 @@ def canonical_address(path: str) -> str:
         return f"s3://{path.split('://', 1)[1]}"
     if is_http(path.lower()):
         return _http_address(path)
-    if "://" in path and not path.startswith("file:/"):
+    if "://" in path and not path.startswith(("file:/", "dbfs:/")):
         scheme, rest = path.split("://", 1)
         host, slash, name = rest.partition("/")
         return f"{scheme.lower()}://{host.lower()}{slash}{name}"

@@ -1,6 +1,12 @@
-"""Which paths name S3, and what in it: known without the packages that read from there."""
+"""Which storage a path names, and what in it: known without the packages that read from there."""
+
+import re
 
 from dripper.errors import InputError
+
+_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
+_KNOWN = frozenset({"s3", "s3a", "s3n", "http", "https", "file", "dbfs"})
+"""Schemes that have a way of their own."""
 
 
 def is_s3(path: str) -> bool:
@@ -18,3 +24,9 @@ def bucket_and_key(path: str) -> tuple[str, str]:
     if not bucket:
         raise InputError(f"{path} names no bucket; write s3://bucket/key")
     return bucket, key
+
+
+def has_file_system(path: str) -> bool:
+    """Tell whether a path is in a storage of its own kind, such as `hdfs://` or `gs://`."""
+    found = _SCHEME.match(path)
+    return found is not None and found["scheme"].lower() not in _KNOWN

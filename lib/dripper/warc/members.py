@@ -120,9 +120,48 @@ class Members:
 
     def pieces(self, start: int = 0) -> Iterator[Piece]:
         """Yield the file from stored offset `start` (0, or a member's start; any offset of a file not compressed)."""
+        yield from self._inflated(start) if self.is_compressed() else self._plain(start)
+
+    def is_compressed(self) -> bool:
+        """Tell whether the file consists of compressed members; the first call reads its first bytes."""
         if self.compressed is None:
-            self.compressed = self._is_compressed()
-        yield from self._inflated(start) if self.compressed else self._plain(start)
+            self.compressed = self._looks_compressed()
+        return self.compressed
+
+    def again(self) -> "Members":
+        """Return a reader of the same file that knows what its first bytes say and has read nothing."""
+        self.is_compressed()
+        other = Members(self._source)
+        other.compressed, other._dictionary = self.compressed, self._dictionary
+        return other
+
+    def magic_at(self, start: int) -> bytes | None:
+        """Return the first bytes, which name the compression, of the member at stored offset `start`."""
+        with self._open(start) as cursor:
+            found = _MAGIC.match(cursor.stored) if cursor.fill(8) else None
+        return found[0] if found else None
+
+    def is_sound(self, start: int, n_bytes: int) -> bool:
+        """Tell whether from stored offset `start` on, for more than `n_bytes` or to the file's end, members follow one
+        another without damage."""
+        chain = self._chain(start)
+        while True:
+            try:
+                piece = next(chain)
+            except StopIteration as end:
+                return end.value is None
+            if piece.kind == "member" and piece.at - start > n_bytes:
+                chain.close()
+                return True
+
+    def inflated_before(self, start: int) -> int:
+        """Return how many inflated bytes come before the member at stored offset `start`; reads all of them."""
+        size = 0
+        for piece in self.pieces():
+            if piece.kind == "member" and piece.at == start:
+                break
+            size += len(piece.data)
+        return size
 
     @contextmanager
     def _open(self, start: int) -> Iterator[_Cursor]:
@@ -134,12 +173,15 @@ class Members:
             self.bytes_read = max(self.bytes_read, cursor.at)
             stream.close()
 
-    def _is_compressed(self) -> bool:
+    def _looks_compressed(self) -> bool:
         """Decide by the first bytes; where those say nothing (damage), by what can be found further on."""
         with self._open(0) as cursor:
             cursor.fill(READ_BYTES)
             head = cursor.stored
-        if _MAGIC.match(head) or skippable_size(head) or _is_cut_magic(head):
+            if skippable_size(head):
+                self._skip_frame(cursor, skippable_size(head) or 0)  # the dictionary, wherever reading starts
+                return True
+        if _MAGIC.match(head) or _is_cut_magic(head):
             return True
         if RECORD_START.match(head.lstrip()):
             return False
@@ -246,20 +288,22 @@ class Members:
                 pass
             yield Piece("data", bytes(kept))
 
-    def _find_member(self, start: int, end: int | None = None) -> int | None:
-        """Return the stored offset, from `start` up to `end`, of the next member that begins with a record."""
+    def starts(self, start: int, end: int | None = None) -> Iterator[int]:
+        """Yield the stored offsets, from `start` up to `end`, of members that begin with a record."""
         with self._open(start) as cursor:
             while cursor.fill(8):
                 for found in _MAGIC.finditer(cursor.stored):
                     at = cursor.at + found.start()
                     if end is not None and at >= end:
-                        return None
+                        return
                     if self._starts_record(at):
-                        return at
+                        yield at
                 cursor.keep(cursor.stored[-3:])
                 if not cursor.more():
                     cursor.keep(b"")
-        return None
+
+    def _find_member(self, start: int, end: int | None = None) -> int | None:
+        return next(self.starts(start, end), None)
 
     def _starts_record(self, at: int) -> bool:
         """Tell whether a member starts at `at` and a record with it: three bytes alone may be chance."""

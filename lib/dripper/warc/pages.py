@@ -9,8 +9,8 @@ import hashlib
 import re
 from collections.abc import Iterator
 
-from dripper.config import ReadSettings
 from dripper.errors import ErrorCode, PageError
+from dripper.settings import ReadSettings
 from dripper.warc.body import Body, decode_body
 from dripper.warc.frames import Frame
 from dripper.warc.headers import parse_date

@@ -1,24 +1,28 @@
-"""Reading one archive file: the pages in it, and a report in which every record is accounted for."""
+"""Reading one archive file, or a span of it: the pages in it, and a report in which every record is accounted for."""
 
 from collections.abc import Generator, Iterator
 
-from dripper.config import ReadSettings
 from dripper.errors import ErrorCode, InputError, PageError
-from dripper.warc.frames import HEAD_BYTES, Frame, FrameReader, Gap
+from dripper.settings import ReadSettings
+from dripper.warc.frames import HEAD_BYTES, Frame, FrameReader, Gap, Part
 from dripper.warc.identity import canonical_address
 from dripper.warc.members import Members
 from dripper.warc.pages import failed_record, to_record
 from dripper.warc.record import FileReport, Record
+from dripper.warc.seams import part_of
 from dripper.warc.source import open_source
+from dripper.warc.span import Span
 
 
 class RecordReader(Iterator[Record]):
-    """The pages of one archive file. `report` fills while it is read and is complete when the pages are exhausted."""
+    """The pages of one archive file, or a span of it. `report` fills while it is read and is complete when the pages are
+    exhausted."""
 
-    def __init__(self, path: str, settings: ReadSettings) -> None:
+    def __init__(self, path: str, settings: ReadSettings, span: Span | None = None) -> None:
         self.report = FileReport(canonical_address(path))
         self._path = path
         self._settings = settings
+        self._span = span or Span()
         self._records = self._read()
 
     def __iter__(self) -> Iterator[Record]:
@@ -33,23 +37,32 @@ class RecordReader(Iterator[Record]):
 
     def _read(self) -> Generator[Record, None, None]:
         report = self.report
-        members: Members | None = None
         try:
             source = open_source(self._path, self._settings)
             report.size_bytes, report.version = source.size_bytes, source.version
             members = Members(source)
-            frames = FrameReader(members, self._settings.page_bytes + HEAD_BYTES)
-            for item in frames:
-                report.bytes_read = members.bytes_read
-                if record := self._take(item):
-                    yield record
-            if not frames.n_starts:
-                # A problem and no error: to read it again would find the same.
-                report.problem("no WARC or ARC record in it" if members.bytes_read else "the file is empty")
+            hold_bytes = self._settings.page_bytes + HEAD_BYTES
+            if part := part_of(members, self._span, hold_bytes):
+                members = members.again()  # which has read nothing of other parts
+                yield from self._read_part(members, FrameReader(members, hold_bytes, part), part)
         except (InputError, OSError) as error:
             report.fail(error)
+
+    def _read_part(self, members: Members, frames: FrameReader, part: Part) -> Generator[Record, None, None]:
+        report, before = self.report, max(part.at, part.skip)
+        try:
+            for item in frames:
+                report.bytes_read = max(0, members.bytes_read - before)
+                if record := self._take(item):
+                    yield record
+            if not frames.n_starts and frames.ended_at is None and not before:
+                # A problem and no error: to read it again would find the same.
+                report.problem("no WARC or ARC record in it" if members.bytes_read else "the file is empty")
         finally:
-            report.bytes_read = members.bytes_read if members else 0
+            until = members.bytes_read if frames.ended_at is None else frames.ended_at
+            if not members.compressed and self._span.end is not None:
+                until = min(members.bytes_read, self._span.end)
+            report.bytes_read = max(0, until - before)
 
     def _take(self, item: Frame | Gap) -> Record | None:
         """Count one record or gap, and return it if it is a page."""
@@ -76,11 +89,12 @@ class RecordReader(Iterator[Record]):
         return found
 
 
-def read_records(path: str, settings: ReadSettings | None = None) -> RecordReader:
+def read_records(path: str, settings: ReadSettings | None = None, span: Span | None = None) -> RecordReader:
     """Return an iterator over the pages of one WARC or ARC file; `.report` says what became of every record.
 
-    path: a local path, `s3://bucket/key` or `http(s)://…`. Never raises for what is in the file: damage is skipped
-    and counted, a file that cannot be opened gives no pages and a report with `error`. Memory stays bounded whatever
-    the file's size.
+    path: a local path, `s3://bucket/key` or `http(s)://…`. span: only the records that begin there; whatever spans a file is
+    cut into, their pages one after the other are the file's, and their reports together (`merge_reports`) the file's report.
+    Never raises for what is in the file: damage is skipped and counted, a file that cannot be opened gives no pages and a
+    report with `error`. Memory stays bounded whatever the file's size.
     """
-    return RecordReader(path, settings or ReadSettings())
+    return RecordReader(path, settings or ReadSettings(), span)

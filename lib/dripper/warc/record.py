@@ -1,5 +1,6 @@
 """What the reader hands on: one record per HTML page, and one report per archive file."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -124,3 +125,24 @@ class FileReport:
         self.n_problems += 1
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(sentence)
+
+
+def merge_reports(reports: Sequence[FileReport]) -> FileReport:
+    """Return the report of a file from those of the spans it was read in, in order. Raises ValueError where there is none."""
+    if not reports:
+        raise ValueError("a file is made of one span at least")
+    whole = FileReport(reports[0].warc_file)
+    for report in reports:
+        whole.size_bytes = report.size_bytes if whole.size_bytes is None else whole.size_bytes
+        whole.version = whole.version or report.version
+        whole.bytes_read += report.bytes_read
+        whole.records += report.records
+        whole.pages += report.pages
+        for reason, count in report.skipped.items():
+            whole.skipped[reason] = whole.skipped.get(reason, 0) + count
+        whole.clipped |= report.clipped
+        whole.problems += report.problems[: MAX_PROBLEMS - len(whole.problems)]
+        whole.n_problems += report.n_problems
+        if whole.error is None:
+            whole.error, whole.error_kind = report.error, report.error_kind
+    return whole

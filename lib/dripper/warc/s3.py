@@ -19,8 +19,8 @@ from botocore.exceptions import (
 from urllib3.exceptions import HTTPError
 
 from dripper.addresses import loggable_text
-from dripper.config import S3Settings
 from dripper.errors import FileError, FileErrorKind
+from dripper.settings import S3Settings
 from dripper.warc.location import bucket_and_key
 from dripper.warc.members import Readable
 from dripper.warc.pace import Pace, pace_of

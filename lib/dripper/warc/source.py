@@ -1,13 +1,13 @@
-"""Opening an archive: a file here, an object in S3, a file behind HTTP."""
+"""Opening an archive: a file here, an object in S3, a file behind HTTP or in another storage."""
 
 import os
 from pathlib import Path
 from typing import BinaryIO
 
-from dripper.config import ReadSettings
 from dripper.errors import FileError, FileErrorKind
 from dripper.optional import needed
-from dripper.warc.location import is_s3
+from dripper.settings import ReadSettings
+from dripper.warc.location import has_file_system, is_s3
 from dripper.warc.members import Source
 
 
@@ -50,7 +50,14 @@ def local_version(found: os.stat_result) -> str:
 
 
 def local_path(path: str) -> Path:
-    """Return a local path, of which a `file:` URL is one way to write it."""
+    """Return a local path, of which a `file:` URL is one way to write it, and Databricks' `dbfs:` another.
+
+    >>> local_path("dbfs:/crawl/a.warc"), local_path("dbfs:/Volumes/c/s/v/a.warc")
+    (PosixPath('/dbfs/crawl/a.warc'), PosixPath('/Volumes/c/s/v/a.warc'))
+    """
+    if path.startswith("dbfs:/"):
+        inner = path.removeprefix("dbfs:").lstrip("/")
+        return Path("/" if inner.startswith("Volumes/") else "/dbfs") / inner
     if not path.startswith("file:/"):
         return Path(path)
     return Path("/" + path.removeprefix("file:").removeprefix("//localhost/").lstrip("/"))
@@ -62,7 +69,7 @@ def is_http(path: str) -> bool:
 
 
 def open_source(path: str, settings: ReadSettings) -> Source:
-    """Return the file at `path` (local, `file:`, `s3://`, `http(s)://`); raises FileError where it cannot be
+    """Return the file at `path` (local, `file:`, `s3://`, `http(s)://`, what fsspec knows); raises FileError where it cannot be
     opened."""
     if is_s3(path):
         with needed("reading from S3", "warc"):
@@ -72,4 +79,8 @@ def open_source(path: str, settings: ReadSettings) -> Source:
         with needed("reading over HTTP", "warc"):
             from dripper.warc.http import HttpFile
         return HttpFile(path, settings.s3.max_attempts, settings.s3.timeout_seconds)
+    if has_file_system(path):
+        with needed(f"reading {path.partition(':')[0]}://", "warc"):
+            from dripper.warc.filesystem import StoredFile
+        return StoredFile(path, settings.s3.max_attempts)
     return LocalFile(path)

@@ -1,7 +1,7 @@
 """A moving window over an archive's inflated bytes: look ahead, let go, and, when a length turns out to be wrong, go
 back.
 
-Positions count inflated bytes from the start of the file; a `Boundary` ties a position to a stored offset.
+Positions count inflated bytes from where reading began; a `Boundary` ties a position to a stored offset.
 """
 
 import re
@@ -36,14 +36,15 @@ class Boundary:
 
 
 class Window:
-    """The bytes from `start` to `end` of one archive file, never more than `hold_bytes` and a few MiB."""
+    """The bytes from `start` to `end` of one archive file, never more than `hold_bytes` and a few MiB. at: the stored offset
+    where reading begins: 0, or a member's."""
 
-    def __init__(self, members: Members, hold_bytes: int) -> None:
+    def __init__(self, members: Members, hold_bytes: int, at: int = 0) -> None:
         self.boundaries: list[Boundary] = []
         self.start = 0
         self._hold_bytes = hold_bytes
         self._members = members
-        self._pieces = members.pieces()
+        self._pieces = members.pieces(at)
         self._buffer = bytearray()
 
     @property
@@ -97,6 +98,10 @@ class Window:
                 return self.end
         return found.start() + self.start
 
+    def member_at(self, position: int) -> Boundary | None:
+        """Return the member whose first inflated byte stands at `position`."""
+        return next((b for b in reversed(self.between(position, position)) if not b.problem), None)
+
     def between(self, start: int, end: int) -> list[Boundary]:
         """Return the boundaries at positions `start` to `end`, both included."""
         low = bisect_left(self.boundaries, start, key=_position)
@@ -111,8 +116,8 @@ class Window:
                 return stop
             if end >= target:
                 return target
-            if not self.pull():
-                return self.end
+            if not self.pull() and self.end == end:  # `_stop` may have read on
+                return end
             done = end
 
     def next_start(self, start: int, arc: bool | None) -> int:
@@ -129,15 +134,15 @@ class Window:
                 return found + self.start
             if stop is not None:
                 return stop
-            if not self.pull():
-                return self.end
+            if not self.pull() and self.end == end:
+                return end
             done = max(start, end - START_BYTES)
 
     def _stop(self, start: int, low: int, high: int) -> int | None:
         """Return the first position in low..high where no record that began before `start` can go on."""
         for boundary in self.between(low, high):
             at = boundary.position
-            if boundary.problem or (at > start and self.matches(RECORD_START, at)):
+            if boundary.problem or (at >= start and self.matches(RECORD_START, at)):
                 return at
         return None
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from dripper.config import lm_settings
 from dripper.errors import MachineError, SettingsError
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.lm import PageEncoder
+from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.prompt import PUBLIC
+from dripper.labels.lm.settings import LmSettings
 from support.tiny_lm import copy_tokenizer, make_config, tokenizer_folder
 
 
@@ -25,7 +25,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def encoder(model: Path, **options: object) -> PageEncoder:
-    return PageEncoder.load(lm_settings({"model": str(model), **options}))
+    return PageEncoder.load(LmSettings.model_validate({"model": str(model), **options}))
 
 
 @pytest.mark.parametrize("context", [900, 1500, 4000, 32768])

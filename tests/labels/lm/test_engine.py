@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-from dripper.config import LmSettings, lm_settings
 from dripper.errors import MachineError
 from dripper.labels.lm import engine
 from dripper.labels.lm.engine import (
     DEFAULTS,
-    REQUIRED,
     call_engine,
     prepare_environment,
     require,
@@ -21,7 +19,9 @@ from dripper.labels.lm.engine import (
     summarize,
     weights,
 )
+from dripper.labels.lm.entry import ENVIRONMENT
 from dripper.labels.lm.optional import import_extra
+from dripper.labels.lm.settings import LmSettings
 
 
 class Platform(SimpleNamespace):
@@ -48,7 +48,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
     made.LLM = start
     monkeypatch.setattr(engine, "import_extra", lambda _: made)
-    for name in (*REQUIRED, *DEFAULTS, "VLLM_CPU_KVCACHE_SPACE"):
+    for name in (*ENVIRONMENT, *DEFAULTS, "VLLM_CPU_KVCACHE_SPACE"):
         monkeypatch.setenv(name, "before")
         monkeypatch.delenv(name)
     return made
@@ -71,7 +71,7 @@ def test_what_a_user_set_stays_but_for_the_process(fake: SimpleNamespace, monkey
 
 def test_options_come_from_settings_and_a_decoders_own_win(fake: SimpleNamespace, encoder: Any, tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"")
-    settings = lm_settings({"model": str(tmp_path), "dtype": "float32", "gpu_memory_share": 0.5})
+    settings = LmSettings.model_validate({"model": str(tmp_path), "dtype": "float32", "gpu_memory_share": 0.5})
     start_engine(encoder, settings, runner="pooling", enforce_eager=False)
     given = fake.given
     assert (given["model"], given["dtype"], given["max_model_len"]) == (str(tmp_path), "float32", 1234)
@@ -85,7 +85,7 @@ def test_an_engine_that_does_not_start_says_why_and_what_else_there_is(
 ) -> None:
     fake.fails = TypeError("unexpected keyword 'convert'\nlong trace")
     with pytest.raises(MachineError) as caught:
-        start_engine(encoder, lm_settings({"model": "m", "decoder": decoder}))
+        start_engine(encoder, LmSettings.model_validate({"model": "m", "decoder": decoder}))
     told = str(caught.value)
     assert f"cannot start tiny with decoder {decoder}: TypeError: unexpected keyword 'convert'. " in told
     assert f"labels.lm.decoder={other}" in told
@@ -96,7 +96,7 @@ def test_an_engine_that_does_not_start_says_why_and_what_else_there_is(
 def test_an_engine_that_lacks_something_names_it_and_another_decoder(fake: SimpleNamespace, name: str) -> None:
     fake.PoolingParams = SimpleNamespace()
     with pytest.raises(MachineError) as caught:
-        require(lm_settings({"decoder": "parallel"}), "vllm.params", name)
+        require(LmSettings.model_validate({"decoder": "parallel"}), "vllm.params", name)
     assert f"has no vllm.params.{name}, which labels.lm.decoder=parallel needs" in str(caught.value)
     assert "labels.lm.decoder=fsm" in str(caught.value)
     fake.PoolingParams.skip_reading_prefix_cache = None
@@ -104,7 +104,7 @@ def test_an_engine_that_lacks_something_names_it_and_another_decoder(fake: Simpl
 
 
 def test_weights_are_the_folders_or_the_hubs(encoder: Any, tmp_path: Path) -> None:
-    settings = lm_settings({"model": "owner/name"})
+    settings = LmSettings.model_validate({"model": "owner/name"})
     assert weights(encoder, settings) == "owner/name"
     (tmp_path / "model-00001.safetensors").write_bytes(b"")
     assert weights(encoder, settings) == str(tmp_path)

@@ -13,7 +13,7 @@ import pytest
 from dripper.errors import ErrorCode, PageError
 from dripper.labels import Labels, load
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.lm import LmLabeler
+from dripper.labels.lm.labeler import LmLabeler
 from dripper.labels.lm.parallel import cache_tokens
 from support.labelled import pages
 

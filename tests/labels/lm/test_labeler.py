@@ -5,18 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from dripper.config import LmSettings, lm_settings
 from dripper.errors import ErrorCode, MachineError, PageError
 from dripper.html import preprocess
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.lm import LmLabeler, PageEncoder
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.checkpoint import Checkpoint
 from dripper.labels.lm.decision import DecisionRule
 from dripper.labels.lm.decoder import DecodedLabels
-from dripper.labels.lm.encoder import Job
-from dripper.labels.lm.labeler import DECODERS
+from dripper.labels.lm.encoder import Job, PageEncoder
+from dripper.labels.lm.labeler import DECODERS, LmLabeler
 from dripper.labels.lm.prompt import Prompt
+from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.template import Templates
 
 
@@ -149,4 +148,4 @@ def test_its_name_version_and_end(labeler: LmLabeler, rule: Rule) -> None:
 
 def test_every_setting_of_the_decoder_has_one() -> None:
     assert set(DECODERS) == set(LmSettings.model_fields["decoder"].annotation.__args__)  # type: ignore[union-attr]
-    assert lm_settings({}).decoder in DECODERS
+    assert LmSettings.model_validate({}).decoder in DECODERS

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dripper.config import lm_settings
 from dripper.errors import ErrorCode, MachineError, PageError, SettingsError
 from dripper.labels.lm import server
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.decision import DecisionRule
 from dripper.labels.lm.encoder import Job
 from dripper.labels.lm.server import Api, ServerDecoder, choose_model, parse_served_answer
+from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.template import Templates
 
 Reply = Callable[["Stub", dict[str, Any]], tuple[int, dict[str, str], bytes]]
@@ -77,7 +77,7 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[Stub,
         stub = Stub(reply)
         threading.Thread(target=stub.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{stub.server_address[1]}/v1"
-        settings = lm_settings({"endpoint": address, "timeout_seconds": 5, **options})
+        settings = LmSettings.model_validate({"endpoint": address, "timeout_seconds": 5, **options})
         templates = Templates(FORMS["compact"], encode)
         running.append((stub, ServerDecoder(Api(settings), "tiny", templates, decision, settings.concurrency)))
         return running[-1]
@@ -171,18 +171,18 @@ def test_an_answer_that_is_of_no_use_fails_the_page(start, reply: object, words:
 
 
 def test_a_server_that_is_gone_is_named() -> None:
-    settings = lm_settings({"endpoint": "http://127.0.0.1:9/v1", "attempts": 1})
+    settings = LmSettings.model_validate({"endpoint": "http://127.0.0.1:9/v1", "attempts": 1})
     with pytest.raises(MachineError, match=r"127\.0\.0\.1:9/v1/models does not answer"):
         Api(settings).get("models")
 
 
 def test_an_address_that_is_none_is_named() -> None:
     with pytest.raises(SettingsError, match="write an address such as"):
-        Api(lm_settings({"endpoint": "localhost:8000"}))
+        Api(LmSettings.model_validate({"endpoint": "localhost:8000"}))
 
 
 def test_a_key_is_not_shown() -> None:
-    assert "secret" not in repr(lm_settings({"api_key": "secret"}))
+    assert "secret" not in repr(LmSettings.model_validate({"api_key": "secret"}))
 
 
 def test_answers_with_gaps(caplog: pytest.LogCaptureFixture) -> None:
@@ -202,7 +202,7 @@ CHECKPOINT = SimpleNamespace(checkpoint=SimpleNamespace(name="tiny", folder=Simp
     ],
 )
 def test_the_served_name_is_found(models: list[dict[str, Any]], served: str) -> None:
-    settings = lm_settings({"model": "/models/tiny", "endpoint": "http://h/v1"})
+    settings = LmSettings.model_validate({"model": "/models/tiny", "endpoint": "http://h/v1"})
     assert choose_model(models, CHECKPOINT, settings) == served  # type: ignore[arg-type]
 
 
@@ -215,6 +215,6 @@ def test_the_served_name_is_found(models: list[dict[str, Any]], served: str) -> 
     ],
 )
 def test_a_server_of_something_else_is_named(models: list[dict[str, Any]], words: str) -> None:
-    settings = lm_settings({"model": "/models/tiny", "endpoint": "http://h/v1"})
+    settings = LmSettings.model_validate({"model": "/models/tiny", "endpoint": "http://h/v1"})
     with pytest.raises(SettingsError, match=words):
         choose_model(models, CHECKPOINT, settings)  # type: ignore[arg-type]

@@ -24,8 +24,8 @@ def ours(labelers: tuple[str, ...] = LABELERS) -> list[Contender]:
 
 def run_labeler(labeler: str) -> Extract:
     """The product, as `dripper.extract` runs it: blocks, labels, prune, and the fallback where no block is main."""
-    from dripper.config import LabelerSettings
     from dripper.extraction import Extractor
+    from dripper.settings import LabelerSettings
 
     product = Extractor(LabelerSettings(name=labeler))
 

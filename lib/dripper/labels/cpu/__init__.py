@@ -1,5 +1,1 @@
 """The labeler `cpu`: numbers about each block (`features`), a small network, and the labels that follow from it."""
-
-from dripper.labels.cpu.labeler import CpuLabeler
-
-__all__ = ["CpuLabeler"]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dripper.labels.arrays import FloatArray
-from dripper.settings import Wish
+from dripper.labels.cpu.settings import Wish
 
 
 class Conventions(NamedTuple):

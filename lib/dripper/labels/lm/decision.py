@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dripper.config import LmSettings
 from dripper.labels.arrays import FloatArray
+from dripper.labels.lm.settings import LmSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from dripper.config import LmSettings
 from dripper.errors import SettingsError
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.checkpoint import Checkpoint, find_checkpoint
 from dripper.labels.lm.prompt import PUBLIC, Prompt, find_prompt, prompt_folder
+from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.template import Templates
 from dripper.labels.lm.tokenizer import ChatTokenizer
 from dripper.labels.lm.windows import PageWindow, cut_windows

@@ -11,15 +11,15 @@ from importlib.metadata import PackageNotFoundError, version
 from operator import attrgetter
 from typing import Any
 
-from dripper.config import LmSettings
 from dripper.errors import MachineError
+from dripper.labels.base import LabelerStoppedError
 from dripper.labels.lm.encoder import PageEncoder
+from dripper.labels.lm.entry import ENVIRONMENT
 from dripper.labels.lm.optional import import_extra
+from dripper.labels.lm.settings import LmSettings
 
 log = logging.getLogger(__name__)
 
-# The one place that writes the environment: vLLM has no other way to be told these. Set before vLLM is imported.
-REQUIRED = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
 DEFAULTS = {
     "VLLM_NO_USAGE_STATS": "1",
     "VLLM_LOGGING_LEVEL": "WARNING",
@@ -28,13 +28,9 @@ DEFAULTS = {
 }
 
 
-class EngineStoppedError(MachineError):
-    """The engine is beyond repair: a new one may work, and the page that it died of may be one of those it was given."""
-
-
 def prepare_environment(settings: LmSettings) -> None:
     """Set what vLLM reads from the environment: in one process, the size of a CPU's cache; unless set, no telemetry."""
-    os.environ.update({**REQUIRED, "VLLM_CPU_KVCACHE_SPACE": str(settings.cpu_cache_gib)})
+    os.environ.update({**ENVIRONMENT, "VLLM_CPU_KVCACHE_SPACE": str(settings.cpu_cache_gib)})
     for name, value in DEFAULTS.items():
         os.environ.setdefault(name, value)
 
@@ -104,7 +100,7 @@ def call_engine(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]
     """Return what an engine gives for some work; where that raises, leave the engine as if it had not been asked.
 
     After a failed step vLLM keeps the requests, and would return them with those of the next call; and it takes blocks of
-    keys and values for filled that the step did not fill. Raises what the work raised, or EngineStoppedError where the engine is
+    keys and values for filled that the step did not fill. Raises what the work raised, or LabelerStoppedError where the engine is
     beyond repair and has to be started anew.
     """
     try:
@@ -116,7 +112,7 @@ def call_engine(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]
         except Exception:  # Whatever this raises, `error` is the cause that a person has to see.
             restored = False
         if not restored:
-            raise EngineStoppedError(f"vLLM's engine stopped working: {summarize(error)}") from error
+            raise LabelerStoppedError(f"vLLM's engine stopped working: {summarize(error)}") from error
         raise
 
 

@@ -5,12 +5,12 @@ Slow, and exact by construction: what the other decoders are tested against.
 
 from typing import Any
 
-from dripper.config import LmSettings
 from dripper.labels.lm.decision import DecisionRule
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.engine import require, start_engine, uses_model_runner_v2
 from dripper.labels.lm.generating import GeneratingDecoder
 from dripper.labels.lm.optional import import_extra
+from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.template import Template, Templates
 
 # Where the processor classes lie, by model runner; as text, so that vLLM's process can import them too.

@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 
 from dripper.blocks.page import Page
-from dripper.config import LmSettings
 from dripper.errors import ErrorCode, PageError, UsageError
 from dripper.labels.base import Labels, SimplifiedPage
 from dripper.labels.lm.decision import DecisionRule
@@ -17,6 +16,7 @@ from dripper.labels.lm.fsm import FsmDecoder
 from dripper.labels.lm.parallel import ParallelDecoder
 from dripper.labels.lm.regex import RegexDecoder
 from dripper.labels.lm.server import ServerDecoder
+from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.windows import PageWindow, merge_windows
 
 DECODERS: Mapping[str, Callable[[PageEncoder, LmSettings], Decoder]] = {

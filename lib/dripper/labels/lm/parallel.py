@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from dripper.config import LmSettings
 from dripper.errors import ErrorCode, PageError
 from dripper.labels.arrays import FloatArray
 from dripper.labels.lm.decision import DecisionRule
@@ -22,6 +21,7 @@ from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.engine import call_engine, require, start_engine, stop_engine
 from dripper.labels.lm.fixed_point import Draft, decode_to_fixed_point
 from dripper.labels.lm.optional import import_extra
+from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.template import Template, Templates
 
 TASK = "token_classify"

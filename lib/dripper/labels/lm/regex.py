@@ -6,13 +6,13 @@ state machine's. Together with the few tokens that the template is made of, only
 
 from typing import Any
 
-from dripper.config import LmSettings
 from dripper.errors import SettingsError
 from dripper.labels.lm.decision import DecisionRule
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.engine import require, start_engine
 from dripper.labels.lm.generating import GeneratingDecoder
 from dripper.labels.lm.optional import import_extra
+from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.template import Template, Templates
 
 # xgrammar needs 3.6 s for the expression of an 800-block page, guidance 0.1 s; outlines timed out at 12 blocks.

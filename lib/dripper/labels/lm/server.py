@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import urllib3
 
-from dripper.config import LmSettings
 from dripper.errors import ErrorCode, MachineError, PageError, SettingsError
 from dripper.labels.lm.answer import parse_answer
 from dripper.labels.lm.decision import DecisionRule
 from dripper.labels.lm.decoder import DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.regex import allowed_tokens, label_bias
+from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.template import Templates
 
 log = logging.getLogger(__name__)

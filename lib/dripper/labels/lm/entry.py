@@ -1,0 +1,64 @@
+"""The labeler `lm` for the registry: it wants a stage of its own, with GPUs; importing this loads neither vLLM nor a tokenizer."""
+
+from collections.abc import Sequence
+
+from dripper.errors import SettingsError
+from dripper.labels.base import Labeler
+from dripper.labels.entry import CountTokens, LabelerEntry, Use
+from dripper.labels.lm.settings import LmSettings
+from dripper.optional import needed
+
+# In-process, because with vLLM's default the engine is a process of its own that a killed Spark worker leaves behind.
+ENVIRONMENT = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
+
+
+def _load(settings: LmSettings) -> Labeler:
+    with needed("the labeler lm", "lm"):
+        from dripper.labels.lm.labeler import LmLabeler
+
+    return LmLabeler.load(settings)
+
+
+def _count_tokens(settings: LmSettings) -> CountTokens | None:
+    """The model's own tokenizer, on machines that have the checkpoint."""
+    if not settings.model:
+        return None
+    from dripper.labels.lm.encoder import PageEncoder
+
+    return PageEncoder.load(settings).count_tokens
+
+
+def _check(settings: LmSettings, use: Use) -> Sequence[str]:
+    if not use.stages and not settings.endpoint:
+        raise SettingsError(
+            "an engine of the labeler lm cannot be shared with the processes that pages are worked on in: run it in a "
+            "stage of its own (jobs/run.py without labeler.staged=false), or set labels.lm.endpoint to a server"
+        )
+    if "label" in use.stages and not settings.model:
+        raise SettingsError(
+            "the labeler lm needs a checkpoint: set labels.lm.model to its folder, or its name on a model hub"
+        )
+    if not settings.model or (use.stages and "preprocess" not in use.stages):
+        return ()
+    from dripper.labels.lm.checkpoint import foreign_profile
+
+    trained = foreign_profile(settings.model, use.profile)
+    if not trained:
+        return ()
+    return [
+        f"{settings.model} was trained on pages of profile {trained}, and this run makes {use.profile}: "
+        f"--set profile={trained} gives it what it knows"
+    ]
+
+
+LM = LabelerEntry(
+    name="lm",
+    load=_load,
+    settings=LmSettings,
+    staged=True,
+    gpus=True,
+    count_tokens=_count_tokens,
+    fallback="cpu",
+    check=_check,
+    environment=ENVIRONMENT,
+)

@@ -1,0 +1,231 @@
+"""Main HTML as TEI XML (https://tei-c.org), in the elements that Trafilatura's `xmltei` output has.
+
+It is valid by the DTD that Trafilatura ships, but for tables and code, which that one does not declare and TEI does.
+
+Headings are `ab` of type header, lists `list` and `item`, tables `table`, `row` and `cell`; what stands in lines keeps its mark in
+`hi`, `ref`, `code`, `del` and `graphic`.
+"""
+
+import re
+from html.parser import HTMLParser
+from typing import NamedTuple
+from xml.etree import ElementTree as ET
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SPACES = re.compile(r"[ \t\n\r\f]+")
+_INLINE = {
+    **dict.fromkeys(("b", "strong"), ("hi", {"rend": "#b"})),
+    **dict.fromkeys(("i", "em", "cite", "var", "dfn"), ("hi", {"rend": "#i"})),
+    **dict.fromkeys(("u", "ins"), ("hi", {"rend": "#u"})),
+    **dict.fromkeys(("kbd", "tt", "samp"), ("hi", {"rend": "#t"})),
+    "sub": ("hi", {"rend": "#sub"}),
+    "sup": ("hi", {"rend": "#sup"}),
+    **dict.fromkeys(("del", "s", "strike"), ("del", {})),
+    "code": ("code", {}),
+}
+_CONTAINERS = {
+    **dict.fromkeys(("ul", "ol", "dl", "menu"), "list"),
+    **dict.fromkeys(("li", "dt", "dd"), "item"),
+    "table": "table",
+    "tr": "row",
+    "td": "cell",
+    "th": "cell",
+    "blockquote": "quote",
+}
+_WITHIN = {"item": "list", "row": "table", "cell": "row"}
+"""What an element stands in."""
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_LINES = frozenset(
+    {*_INLINE, "a", "span", "font", "abbr", "small", "label", "q", "mark", "time", "img", "br", "wbr", "bdi"}
+)
+_SILENT = frozenset({"script", "style", "head", "title", "template"})
+
+
+class Source(NamedTuple):
+    """What is known of a page, for the header; "" where it is not."""
+
+    title: str = ""
+    url: str = ""
+    author: str = ""
+    date: str = ""
+    """As written in the page."""
+    language: str = ""
+
+
+def to_tei(main_html: str, source: Source) -> str:
+    """Return a TEI document of main HTML. Never raises; linear.
+
+    >>> "<p>one</p>" in to_tei("<div>one</div>", Source("T"))
+    True
+    """
+    root = ET.Element("TEI", {"xmlns": "http://www.tei-c.org/ns/1.0"})
+    if source.language:
+        root.set("xml:lang", source.language)
+    _write_header(ET.SubElement(root, "teiHeader"), source)
+    body = ET.SubElement(ET.SubElement(root, "text"), "body")
+    entry = ET.SubElement(body, "div", {"type": "entry"})
+    writer = _Writer(entry)
+    writer.feed(main_html)
+    writer.close()
+    _drop_empty(entry)
+    if not len(entry):
+        ET.SubElement(entry, "p")
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _write_header(header: ET.Element, source: Source) -> None:
+    described = ET.SubElement(header, "fileDesc")
+    _write_title(described, source)
+    ET.SubElement(ET.SubElement(described, "publicationStmt"), "p")
+    full = ET.SubElement(ET.SubElement(described, "sourceDesc"), "biblFull")
+    _write_title(full, source)
+    published = ET.SubElement(full, "publicationStmt")
+    ET.SubElement(published, "publisher")
+    if source.url:
+        ET.SubElement(published, "ptr", {"type": "URL", "target": _xml(source.url)})
+    if source.date:
+        ET.SubElement(published, "date").text = _xml(source.date)
+
+
+def _write_title(parent: ET.Element, source: Source) -> None:
+    statement = ET.SubElement(parent, "titleStmt")
+    ET.SubElement(statement, "title", {"type": "main"}).text = _xml(source.title)
+    if source.author:
+        ET.SubElement(statement, "author").text = _xml(source.author)
+
+
+def _xml(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)
+
+
+class _Writer(HTMLParser):
+    """Writes blocks into a TEI `div` as it reads HTML."""
+
+    def __init__(self, entry: ET.Element) -> None:
+        super().__init__()
+        self._containers = [entry]
+        self._lines: list[tuple[str, ET.Element]] = []
+        """The open paragraph, and the elements open in it, each with the HTML element that opened it."""
+        self._is_new_line = True
+        self._preformatted = self._silent = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """See HTMLParser."""
+        values = {name: value or "" for name, value in attrs}
+        if tag in _SILENT:
+            self._silent += 1
+        elif tag == "br":
+            self._break()
+        elif tag == "img":
+            if source := values.get("src"):
+                self._add("graphic", {"url": _xml(source)})
+        elif tag == "code" and self._preformatted:
+            return
+        elif tag == "a" or tag in _INLINE:
+            name, marks = _INLINE.get(tag, ("ref", {"target": _xml(values.get("href", ""))}))
+            self._mark(tag, name, dict(marks))
+        elif tag not in _LINES:
+            self._start_block(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """See HTMLParser."""
+        if tag in _SILENT:
+            self._silent = max(0, self._silent - 1)
+        elif tag == "a" or tag in _INLINE:
+            if tag in [name for name, _ in self._lines[1:]]:
+                while self._lines.pop()[0] != tag:
+                    pass
+        elif tag not in _LINES:
+            self._end_block()
+            self._preformatted -= tag == "pre" and self._preformatted > 0
+            if (kind := _CONTAINERS.get(tag)) in [element.tag for element in self._containers[1:]]:
+                while self._containers.pop().tag != kind:
+                    pass
+
+    def handle_data(self, data: str) -> None:
+        """See HTMLParser."""
+        text = _xml(data) if self._preformatted else _SPACES.sub(" ", _xml(data))
+        if self._is_new_line and not self._preformatted:
+            text = text.lstrip(" ")
+        if text and not self._silent:
+            _append(self._line(), text)
+            self._is_new_line = False
+
+    def _start_block(self, tag: str) -> None:
+        self._end_block()
+        self._preformatted += tag == "pre"
+        if tag in _HEADINGS:
+            self._lines = [(tag, self._in_container("ab", {"type": "header", "rend": tag}))]
+        elif tag == "pre":
+            self._mark(tag, "code", {})
+        elif kind := _CONTAINERS.get(tag):
+            self._open(kind)
+
+    def _open(self, kind: str) -> None:
+        wanted = _WITHIN.get(kind)
+        if wanted:
+            # Items, rows and cells end each other; one without its list or table gets one.
+            while self._containers[-1].tag in _WITHIN and self._containers[-1].tag != wanted:
+                inner = self._containers[-1].tag
+                if inner != kind and kind not in _inside(inner):
+                    break
+                self._containers.pop()
+            if self._containers[-1].tag != wanted:
+                self._open(wanted)
+        self._containers.append(self._in_container(kind, {"rend": "ul"} if kind == "list" else {}))
+
+    def _in_container(self, name: str, attributes: dict[str, str]) -> ET.Element:
+        holder = self._containers[-1]
+        if holder.tag in ("list", "table", "row") and _WITHIN.get(name) != holder.tag:
+            self._open({"list": "item", "table": "row", "row": "cell"}[holder.tag])
+            return self._in_container(name, attributes)
+        return ET.SubElement(holder, name, attributes)
+
+    def _line(self) -> ET.Element:
+        if not self._lines:
+            self._lines = [("p", self._in_container("p", {}))]
+            self._is_new_line = True
+        return self._lines[-1][1]
+
+    def _mark(self, tag: str, name: str, attributes: dict[str, str]) -> None:
+        element = self._add(name, attributes)
+        self._lines.append((tag, element))
+
+    def _add(self, name: str, attributes: dict[str, str]) -> ET.Element:
+        return ET.SubElement(self._line(), name, attributes)
+
+    def _break(self) -> None:
+        if self._lines:
+            self._add("lb", {})
+            self._is_new_line = True
+
+    def _end_block(self) -> None:
+        self._lines = []
+        self._is_new_line = True
+
+
+def _inside(kind: str) -> tuple[str, ...]:
+    """Return the kinds of elements that end when one of `kind` does."""
+    return {"row": ("row",), "cell": ("row", "cell"), "item": ("item",)}[kind]
+
+
+def _append(element: ET.Element, text: str) -> None:
+    if len(element):
+        element[-1].tail = (element[-1].tail or "") + text
+    else:
+        element.text = (element.text or "") + text
+
+
+def _drop_empty(element: ET.Element) -> None:
+    """Remove what holds nothing: TEI has no empty lists, tables and paragraphs."""
+    for child in list(element):
+        _drop_empty(child)
+        is_empty = not len(child) and not (child.text or "").strip() and child.tag not in ("lb", "graphic")
+        if is_empty:
+            tail = child.tail or ""
+            index = list(element).index(child)
+            element.remove(child)
+            if tail and index:
+                element[index - 1].tail = (element[index - 1].tail or "") + tail
+            elif tail:
+                element.text = (element.text or "") + tail

@@ -1,0 +1,82 @@
+"""Archives read through a storage that misbehaves, and what came of each beside what is really in it."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+
+import boto3
+from moto.server import ThreadedMotoServer
+
+from dripper.warc import FileReport, ReadSettings, Record, S3Settings, read_records
+from support.archives import http, page, store, warc
+from support.fault_proxy import FaultProxy
+
+BUCKET = "nights"
+Reading = tuple[list[Record], FileReport]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a number of readings came to. differences: sentences; a failed file's rows must be the first of the true ones."""
+
+    files: int = 0
+    rows: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+    differences: list[str] = field(default_factory=list)
+
+    def add(self, path: str, got: Reading, true: Reading) -> None:
+        """Compare a file as it was read with what it is."""
+        records, report = got
+        self.files += 1
+        self.rows += len(records)
+        if report.error is not None:
+            self.failed[str(report.error_kind)] += 1
+            if records != true[0][: len(records)]:
+                self.differences.append(f"{path} failed, and its rows are not the first of the true ones")
+        elif records != true[0]:
+            self.differences.append(f"{path}: {len(records)} rows are not the {len(true[0])} true ones")
+        elif asdict(report) != asdict(true[1]):
+            self.differences.append(f"{path}: {json.dumps(asdict(report))} is not {json.dumps(asdict(true[1]))}")
+
+
+@contextmanager
+def storage(n_files: int, n_pages: int) -> Iterator[tuple[str, list[str]]]:
+    """Run a real S3 server with archives that anybody may read; yield its address and their keys."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    endpoint = f"http://{host}:{port}"
+    client = boto3.client(
+        "s3", endpoint_url=endpoint, region_name="us-east-1", aws_access_key_id="a", aws_secret_access_key="b"
+    )
+    client.create_bucket(Bucket=BUCKET)
+    keys = [f"{number:03d}.warc.gz" for number in range(n_files)]
+    for number, key in enumerate(keys):
+        numbers = range(number * n_pages, (number + 1) * n_pages)
+        records = [warc(f"http://e.org/{i}", http(page(i, 20_000))) for i in numbers]
+        client.put_object(Bucket=BUCKET, Key=key, Body=store(records, "gzip").data, ACL="public-read")
+    try:
+        yield endpoint, keys
+    finally:
+        server.stop()
+
+
+def read(key: str, endpoint: str, scheme: str, timeout_seconds: float, max_attempts: int) -> Reading:
+    """Read one archive through S3's protocol or plain HTTP; what is in it bears the same names whatever the endpoint."""
+    s3 = S3Settings(
+        endpoint_url=endpoint,
+        region="us-east-1",
+        anonymous=True,
+        timeout_seconds=timeout_seconds,
+        max_attempts=max_attempts,
+    )
+    path = f"s3://{BUCKET}/{key}" if scheme == "s3" else f"{endpoint}/{BUCKET}/{key}"
+    reader = read_records(path, ReadSettings(s3=s3))
+    return list(reader), reader.report
+
+
+def faults_done(proxy: FaultProxy) -> int:
+    """Return how many requests went wrong."""
+    return sum(proxy.faults.values())
