@@ -39,6 +39,8 @@ WARC = [
     "zstandard>=0.23",
 ]
 PARQUET = ["pyarrow>=17"]
+# Tables without Spark, and their archives: `dripper inspect --table`.
+INSPECT = [*WARC, *PARQUET, "deltalake>=1.0", "duckdb>=1.2"]
 # The profile mineru-1.1.
 MINERU = ["lxml>=5.3"]
 # The labeler and the fallback of that name.
@@ -194,12 +196,14 @@ setup(
         "dripper": ["py.typed", "**/*.pyi"],
         "dripper.spark": ["log4j2.properties"],
         "dripper.eval": ["**/*.j2"],
+        "dripper.inspect": ["assets/*"],
         "dripper.labels": ["**/*.npz", "**/*.json"],
     },
     install_requires=RUN,
     extras_require={
         "warc": WARC,
         "parquet": PARQUET,
+        "inspect": INSPECT,
         "mineru": MINERU,
         "trafilatura": TRAFILATURA,
         "lm": LM,

@@ -21,7 +21,8 @@ LAYERS = {
     **dict.fromkeys(("stages", "config"), 7),
     **dict.fromkeys(("extraction", "flags", "rows"), 8),
     **dict.fromkeys(("eval", "train", "spark", "single", "local"), 9),
-    **dict.fromkeys(("commands",), 10),
+    **dict.fromkeys(("inspect",), 10),
+    **dict.fromkeys(("commands",), 11),
 }
 
 

@@ -48,10 +48,11 @@ def test_a_page_and_a_folder_need_no_extra(tmp_path: Path) -> None:
     told = without_extras(
         f"print(main(['extract', {str(tmp_path / 'a.html')!r}]))\n"
         f"print(main(['extract', {str(tmp_path)!r}, '--out', {str(out)!r}]))\n"
+        f"assert main(['inspect', {str(tmp_path)!r}]) == 0\n"
     )
     assert told.returncode == 0, told.stderr
     assert "the ferry leaves the harbour" in told.stdout
-    assert told.stdout.endswith("0\n0\n")
+    assert "0\n0\n<!doctype html>" in told.stdout
     assert len(out.read_text().splitlines()) == 2
 
 

@@ -4,10 +4,10 @@ import argparse
 import sys
 
 import dripper
-from dripper.commands import extract, prompts
+from dripper.commands import extract, inspect, prompts
 from dripper.errors import UsageError
 
-COMMANDS = (extract, prompts)
+COMMANDS = (extract, inspect, prompts)
 
 
 def main(argv: list[str] | None = None) -> int:

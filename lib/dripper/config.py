@@ -1,7 +1,9 @@
-"""Typed settings: defaults, then `conf/*.yml`, then `--set key=value`; each layer wins over the one before.
+"""Typed settings: defaults, then `conf/*.yml`, then `--set key=value`; each layer wins over the one
+before.
 
-`main` of a job loads them once; everything below gets the part it needs as a value. A key nobody knows is an error that names
-the nearest one. `conf/base.yml` lists every key with its default (a test holds the two together).
+`main` of a job loads them once; everything below gets the part it needs as a value. A key nobody
+knows is an error that names the nearest one. `conf/base.yml` lists every key with its default (a
+test holds the two together).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -52,10 +54,11 @@ __all__ = [
 
 
 def load(files: Iterable[str | Path] = (), assignments: Iterable[str] = ()) -> Settings:
-    """Return the settings of `files` (YAML, later ones win) and then of `assignments` (`section.key=value`).
+    """Return the settings of `files` (YAML, later ones win) and then of `assignments`
+    (`section.key=value`).
 
-    Raises SettingsError for a file that is missing or no YAML mapping, an unknown key (naming the nearest known one), a
-    value of the wrong type or out of range.
+    Raises SettingsError for a file that is missing or no YAML mapping, an unknown key (naming the
+    nearest known one), a value of the wrong type or out of range.
 
     >>> load(assignments=["limits.page_cpu_seconds=5"]).limits.page_cpu_seconds
     5
@@ -81,7 +84,8 @@ def from_values(values: Mapping[str, Any]) -> Settings:
 
 
 def keys() -> Iterator[str]:
-    """Yield every setting's dotted name, in order of declaration; of labelers, those of this package."""
+    """Yield every setting's dotted name, in order of declaration; of labelers, those of this
+    package."""
     for name, field in Settings.model_fields.items():
         if name == "labels":
             for labeler in BUILT_IN:

@@ -1,11 +1,13 @@
-"""What labelling by a language model costs: estimated from a sample before a run, counted after it. Pure functions."""
+"""What labelling by a language model costs: estimated from a sample before a run, counted after it.
+Pure functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 BYTES_PER_TOKEN = 2.8
-"""Of simplified HTML in UTF-8, Qwen3's tokenizer: 2.72 over 389 pages of mixed WARC files together, 2.98 for the median page."""
+"""Of simplified HTML in UTF-8, Qwen3's tokenizer: 2.72 over 389 pages of mixed WARC files together,
+2.98 for the median page."""
 
 
 class Device(Protocol):
@@ -24,22 +26,26 @@ class Device(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What a few pages of the input told. bytes_read: of the archives, for `pages` pages (split or not). tokens, blocks: of each
-    page that could be split."""
+    """What a few pages of the input told."""
 
     bytes_read: int
+    """Bytes of the archives, for `pages` pages (split or not)."""
     pages: int
     tokens: Sequence[int]
     blocks: Sequence[int]
+    """Both: of each page that could be split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a whole run would be. pages: to label. tokens: that the model reads. passes: of the decoder."""
+    """What a whole run would be."""
 
     pages: int
+    """Pages to label."""
     tokens: int
+    """Tokens that the model reads."""
     passes: int
+    """Passes of the decoder."""
 
 
 def estimate_tokens(simplified_html: str) -> int:
@@ -52,15 +58,17 @@ def estimate_tokens(simplified_html: str) -> int:
 
 
 def estimate(sample: Sample, total_bytes: int, decoder: str) -> Estimate:
-    """Return the sample scaled to `total_bytes` of archives; a sample without bytes stands for nothing."""
+    """Return the sample scaled to `total_bytes` of archives; a sample without bytes stands for
+    nothing."""
     scale = total_bytes / sample.bytes_read if sample.bytes_read else 0.0
     passes = sum(_passes(n_blocks, decoder) for n_blocks in sample.blocks)
     return Estimate(round(len(sample.tokens) * scale), round(sum(sample.tokens) * scale), round(passes * scale))
 
 
 def _passes(n_blocks: int, decoder: str) -> float:
-    """Forward passes over one page, measured on random weights: in parallel 4, 5 and 13 for 50, 200 and 800 blocks; token by
-    token in JSON 342, 1,493 and 6,296, that is, the digits of each block's number and 5 more."""
+    """Forward passes over one page, measured on random weights: in parallel 4, 5 and 13 for 50, 200
+    and 800 blocks; token by token in JSON 342, 1,493 and 6,296, that is, the digits of each block's
+    number and 5 more."""
     if decoder == "parallel":
         return 3 + n_blocks / 80
     return sum(len(str(number)) + 5 for number in range(1, n_blocks + 1))

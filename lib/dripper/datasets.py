@@ -1,9 +1,10 @@
 """Labelled pages: the archives of a data folder, read one page at a time.
 
-A data set is `<name>.tar.xz` (or the same, unpacked, in a folder `<name>`): `html/` with the bytes as served,
-`truth.jsonl` with one row a page, `META.json`. Rows marked `bad` (the truth does not fit the page) or `duplicate` (the
-same HTML came before) are never yielded; :func:`count_pages` says how many there are. Every page's bytes are checked
-against its row's `html_sha256`, so a truth file of another version of the pages cannot give a score.
+A data set is `<name>.tar.xz` (or the same, unpacked, in a folder `<name>`): `html/` with the bytes
+as served, `truth.jsonl` with one row a page, `META.json`. Rows marked `bad` (the truth does not fit
+the page) or `duplicate` (the same HTML came before) are never yielded; :func:`count_pages` says how
+many there are. Every page's bytes are checked against its row's `html_sha256`, so a truth file of
+another version of the pages cannot give a score.
 """
 
 import hashlib
@@ -25,11 +26,13 @@ from dripper.language import detect
 
 REQUIRED_FIELDS = ("id", "file", "truth_text", "html_sha256")
 
-# Names as the rows of daniel-waddle state them; other rows hold ISO 639-1 codes, some with a region ("en-US").
+# Names as the rows of daniel-waddle state them; other rows hold ISO 639-1 codes, some with a region
+# ("en-US").
 LANGUAGE_CODES = {"chinese": "zh", "english": "en", "greek": "el", "polish": "pl", "russian": "ru"}
 
-# The truths of this set hold `&#8217;` and the like (1,181 in 64 of 69 pages) where the page shows the character: read as
-# they are, every extractor loses 0.03 ROUGE-LSum, and WCEB's published scores come back only with them decoded.
+# The truths of this set hold `&#8217;` and the like (1,181 in 64 of 69 pages) where the page shows
+# the character: read as they are, every extractor loses 0.03 ROUGE-LSum, and WCEB's published
+# scores come back only with them decoded.
 ESCAPED_TRUTHS = frozenset({"cleanportaleval"})
 
 
@@ -48,12 +51,14 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A known set. language: ISO 639-1 code where all pages share one, else None. licence: as stated by its source."""
+    """A known set."""
 
     name: str
     role: Role
     licence: str
+    """As stated by its source."""
     language: str | None = None
+    """ISO 639-1 code where all pages share one, else None."""
 
 
 DATA_SETS: Mapping[str, DataSet] = {
@@ -90,34 +95,38 @@ def names_with(*roles: Role) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class LabelledPage:
-    """One page with its truth.
-
-    id: unique within `data_set`. html: the bytes as served. encoding: as the row states it, not verified; None where
-    unknown. truth_text: the main content as plain text. truth_html: the truth as HTML, where the set has it (its
-    meaning differs by set: see META.json). page_type: article, forum, product…, where the set says so. language: ISO
-    639-1, as stated by the row or the set, else None (:func:`detect_language` guesses). more: the row's other fields.
-    """
+    """One page with its truth."""
 
     id: str
+    """Unique within `data_set`."""
     data_set: str
     url: str | None
     html: bytes
+    """The bytes as served."""
     encoding: str | None
+    """As the row states it, not verified; None where unknown."""
     truth_text: str
+    """The main content as plain text."""
     truth_html: str | None = None
+    """The truth as HTML, where the set has it (its meaning differs by set: see META.json)."""
     page_type: str | None = None
+    """Article, forum, product…, where the set says so."""
     language: str | None = None
+    """ISO 639-1, as stated by the row or the set, else None (:func:`detect_language` guesses)."""
     more: Mapping[str, Any] = field(default_factory=dict)
+    """The row's other fields."""
 
     @property
     def content_type(self) -> str | None:
-        """The HTTP header to decode `html` with: set only where the source stored characters, not bytes."""
+        """The HTTP header to decode `html` with: set only where the source stored characters, not
+        bytes."""
         stored = self.encoding is not None and self.encoding.startswith("utf-8 (stored")
         return "text/html; charset=utf-8" if stored else None
 
     @property
     def host(self) -> str:
-        """The site: what a bootstrap draws and a split keeps whole. A page that tells nothing is a site of its own."""
+        """The site: what a bootstrap draws and a split keeps whole. A page that tells nothing is a
+        site of its own."""
         site = self.more.get("site")
         if site and "." not in site:  # xmu-zh-finance-news names its ten sites and gives no addresses
             return f"{self.data_set}/{site}"
@@ -126,7 +135,8 @@ class LabelledPage:
 
 @dataclass(frozen=True, slots=True)
 class PageCounts:
-    """Rows of a set: `rows == usable + sum(bad.values()) + duplicate`; a row both bad and duplicate counts as bad."""
+    """Rows of a set: `rows == usable + sum(bad.values()) + duplicate`; a row both bad and duplicate
+    counts as bad."""
 
     rows: int
     usable: int
@@ -135,7 +145,8 @@ class PageCounts:
 
 
 def available(folder: Path) -> list[str]:
-    """Return the names of the sets in `folder`, sorted: archives of known sets, and folders with a truth file."""
+    """Return the names of the sets in `folder`, sorted: archives of known sets, and folders with a
+    truth file."""
     archives = {path.name.removesuffix(".tar.xz") for path in folder.glob("*.tar.xz")} & set(DATA_SETS)
     return sorted(archives | {path.parent.name for path in folder.glob("*/truth.jsonl")})
 
@@ -153,9 +164,10 @@ def read_pages(
 ) -> Iterator[LabelledPage]:
     """Yield the usable pages of a set in the order of the archive: always the same.
 
-    sample: only that many pages, those with the smallest hash of their id: the same ones on every machine, spread over
-    the set. cache: a folder where the archive is unpacked once, which saves a decompression a call (seconds for the
-    large sets). Raises InputError for a missing set, and for a truth file that is not one or not of these pages.
+    sample: only that many pages, those with the smallest hash of their id: the same ones on every
+    machine, spread over the set. cache: a folder where the archive is unpacked once, which saves a
+    decompression a call (seconds for the large sets). Raises InputError for a missing set, and for
+    a truth file that is not one or not of these pages.
     """
     source = _source(folder, data_set, cache)
     rows = [row for row in _read_rows(source) if not row.get("bad") and not row.get("duplicate")]
@@ -169,7 +181,8 @@ def read_pages(
 
 
 def detect_language(page: LabelledPage) -> str:
-    """Return the stated language, else the one that the truth is in (ISO 639-1), else "?" where it is too short to tell."""
+    """Return the stated language, else the one that the truth is in (ISO 639-1), else "?" where it
+    is too short to tell."""
     return page.language or detect(page.truth_text)[0] or "?"
 
 
@@ -185,7 +198,8 @@ def _source(folder: Path, data_set: str, cache: Path | None) -> Path:
 
 
 def _unpacked(archive: Path, data_set: str, cache: Path) -> Path:
-    """Unpack an archive into the cache unless it is there; a killed run leaves no half-full folder behind."""
+    """Unpack an archive into the cache unless it is there; a killed run leaves no half-full folder
+    behind."""
     with archive.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()[:16]
     target = cache / f"{data_set}-{digest}"
@@ -212,7 +226,8 @@ def _open_archive(archive: Path) -> tarfile.TarFile:
 
 
 def _members(archive: Path, names: Container[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield (path without the top folder, content) of the regular files with one of `names`, in archive order."""
+    """Yield (path without the top folder, content) of the regular files with one of `names`, in
+    archive order."""
     with _open_archive(archive) as tar:
         try:
             for member in tar:
@@ -234,7 +249,8 @@ def _read_rows(source: Path) -> list[dict[str, Any]]:
 
 def _parse_rows(raw: bytes, source: Path) -> list[dict[str, Any]]:
     rows = []
-    # Not splitlines(): the truths contain U+2028 and other characters that it also takes for line ends.
+    # Not splitlines(): the truths contain U+2028 and other characters that it also takes for line
+    # ends.
     for number, line in enumerate(raw.removesuffix(b"\n").split(b"\n"), start=1):
         try:
             row = json.loads(line)

@@ -1,8 +1,9 @@
 """The closed list of what can go wrong, as exceptions for people and codes for rows.
 
-Two families. A :class:`UsageError` ends a command: somebody has to change a flag, a setting, a file or the machine, and the
-message says which. A :class:`PageError` never ends anything: it becomes the `error_code` and `error_detail` of one row.
-This module imports nothing of the package, so that every layer may import it.
+Two families. A :class:`UsageError` ends a command: somebody has to change a flag, a setting, a file
+or the machine, and the message says which. A :class:`PageError` never ends anything: it becomes the
+`error_code` and `error_detail` of one row. This module imports nothing of the package, so that
+every layer may import it.
 """
 
 from enum import StrEnum
@@ -16,14 +17,16 @@ class ErrorCode(StrEnum):
     PAGE_TOO_LARGE = "page_too_large"
     """The body, inflated, is larger than the setting `reading.page_bytes`."""
     BODY_UNREADABLE = "body_unreadable"
-    """The body cannot be inflated or un-chunked at all (a broken gzip stream, an unknown content coding)."""
+    """The body cannot be inflated or un-chunked at all (a broken gzip stream, an unknown content
+    coding)."""
     NOT_HTML = "not_html"
-    """What came without an HTTP header is no HTML: a PDF, an image, JSON, a feed, noise. (Archives tell of such records as
-    skipped.)"""
+    """What came without an HTTP header is no HTML: a PDF, an image, JSON, a feed, noise. (Archives
+    tell of such records as skipped.)"""
     PARSE_FAILED = "parse_failed"
     """The parser gave up on the page."""
     TIME_LIMIT = "time_limit"
-    """The page used more CPU or wall seconds than `limits.page_cpu_seconds` or `limits.page_wall_seconds`."""
+    """The page used more CPU or wall seconds than `limits.page_cpu_seconds` or
+    `limits.page_wall_seconds`."""
     MEMORY_LIMIT = "memory_limit"
     """The page wanted more memory than `limits.page_memory_bytes`."""
     CRASHED = "crashed"
@@ -51,7 +54,8 @@ class FileErrorKind(StrEnum):
     UNREACHABLE = "unreachable"
     """No answer, a busy server or a broken connection, after all attempts."""
     UNREADABLE = "unreadable"
-    """Something is there that cannot be read as a file: a folder, a scheme without its package, a disk that fails."""
+    """Something is there that cannot be read as a file: a folder, a scheme without its package, a
+    disk that fails."""
     INTERNAL = "internal"
     """An exception nobody expected. Please report it."""
 

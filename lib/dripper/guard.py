@@ -1,8 +1,9 @@
 """A page that hangs, eats memory or kills its process costs one error, not a task.
 
-Work runs in one reusable forked child with limits that the kernel enforces: signals cannot interrupt lxml (a SIGALRM of one
-second fired after 30 s inside an XPath), and Spark's own idle limit kills the worker, which then meets the same page again.
-CPU seconds are the limit that counts; wall clocks misfire on busy machines, so the wall limit is generous and tried twice.
+Work runs in one reusable forked child with limits that the kernel enforces: signals cannot
+interrupt lxml (a SIGALRM of one second fired after 30 s inside an XPath), and Spark's own idle
+limit kills the worker, which then meets the same page again. CPU seconds are the limit that counts;
+wall clocks misfire on busy machines, so the wall limit is generous and tried twice.
 """
 
 import contextlib
@@ -38,7 +39,8 @@ _OOM_SCORE = Path("/proc/self/oom_score_adj")
 
 @dataclass(frozen=True, slots=True)
 class GuardLimits:
-    """What one item may cost: CPU seconds and wall seconds, and bytes of address space above the child's start."""
+    """What one item may cost: CPU seconds and wall seconds, and bytes of address space above the
+    child's start."""
 
     cpu_seconds: int
     wall_seconds: float
@@ -57,10 +59,12 @@ class Again(Enum):
 
 
 class Guard(Generic[Item, Result]):
-    """Calls `work` on one item at a time in a forked child; the child is made on the first call and kept.
+    """Calls `work` on one item at a time in a forked child; the child is made on the first call and
+    kept.
 
-    `work` is inherited by fork, not pickled: load models before. Items and results are pickled. Linux enforces all limits;
-    macOS has no address space limit. Use as a context manager, or call `close`.
+    `work` is inherited by fork, not pickled: load models before. Items and results are pickled.
+    Linux enforces all limits; macOS has no address space limit. Use as a context manager, or call
+    `close`.
     """
 
     def __init__(self, work: Callable[[Item], Result], limits: GuardLimits) -> None:
@@ -81,8 +85,9 @@ class Guard(Generic[Item, Result]):
     def call(self, item: Item) -> Result:
         """Return `work(item)`.
 
-        Raises PageError with TIME_LIMIT, MEMORY_LIMIT, CRASHED (twice in a row, each in a fresh child), INTERNAL (an
-        exception of `work`), or the PageError or UsageError that `work` raised.
+        Raises PageError with TIME_LIMIT, MEMORY_LIMIT, CRASHED (twice in a row, each in a fresh
+        child), INTERNAL (an exception of `work`), or the PageError or UsageError that `work`
+        raised.
         """
         self.start(item)
         while (result := self.result()) is Again.AGAIN:
@@ -95,8 +100,8 @@ class Guard(Generic[Item, Result]):
         self._send()
 
     def result(self) -> Result | Again:
-        """Return what became of the item: the result, raised as `call` does, or AGAIN where the child died and a fresh one has
-        it now. Waits for the child."""
+        """Return what became of the item: the result, raised as `call` does, or AGAIN where the
+        child died and a fresh one has it now. Waits for the child."""
         try:
             outcome = self._receive()
         except _DiedError as died:
@@ -111,7 +116,8 @@ class Guard(Generic[Item, Result]):
         return outcome
 
     def ready_at(self) -> tuple[Connection, float]:
-        """Return what to wait for before `result`: the pipe, and when waiting ends (of `time.monotonic`)."""
+        """Return what to wait for before `result`: the pipe, and when waiting ends (of
+        `time.monotonic`)."""
         assert self._pipe is not None
         return self._pipe, self._deadline
 
@@ -187,7 +193,8 @@ class _DiedError(Exception):
 
 
 def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Result], limits: GuardLimits) -> None:
-    """The child's loop. Ends when the parent's end of the pipe closes, also because the parent was killed."""
+    """The child's loop. Ends when the parent's end of the pipe closes, also because the parent was
+    killed."""
     parents_end.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError):
@@ -196,7 +203,8 @@ def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Res
     if start and sys.platform == "linux":
         resource.setrlimit(resource.RLIMIT_AS, (start + limits.memory_bytes, resource.RLIM_INFINITY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # What the parent has loaded stays: full collections need not walk over its 100,000 objects, 4 % of a page's time.
+    # What the parent has loaded stays: full collections need not walk over its 100,000 objects, 4 %
+    # of a page's time.
     gc.freeze()
     while True:
         try:
@@ -206,7 +214,8 @@ def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Res
         _allow_cpu(limits.cpu_seconds)
         outcome = _outcome(work, item)
         del item
-        # Fragmented or leaked memory counts towards the next page's limit: start afresh at half of it.
+        # Fragmented or leaked memory counts towards the next page's limit: start afresh at half of
+        # it.
         recycle = _address_space() - start > limits.memory_bytes // 2 or _is_memory_error(outcome)
         pipe.send((outcome, recycle))
 

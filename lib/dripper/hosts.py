@@ -1,6 +1,8 @@
-"""Which site a page is from: the unit that is drawn in bootstrap samples and kept whole in a train/test split.
+"""Which site a page is from: the unit that is drawn in bootstrap samples and kept whole in a
+train/test split.
 
-Pages of one site share a template, so their scores are not independent. Not every labelled page has a URL.
+Pages of one site share a template, so their scores are not independent. Not every labelled page has
+a URL.
 """
 
 import re
@@ -9,7 +11,8 @@ from urllib.parse import urlsplit
 
 from courlan import extract_domain
 
-# Sites that nearly every page links to; taken as "the commonest link" they would join unrelated pages into one host.
+# Sites that nearly every page links to; taken as "the commonest link" they would join unrelated
+# pages into one host.
 LINKED_EVERYWHERE = frozenset({
     "addthis.com", "amazon.com", "cloudflare.com", "delicious.com", "digg.com", "doubleclick.net", "facebook.com",
     "feedburner.com", "google.com", "googleapis.com", "gravatar.com", "instagram.com", "linkedin.com", "pinterest.com",
@@ -27,8 +30,9 @@ LINK = re.compile(rb"""\s(?:href|src)=["']?(https?://[^"'\s>]{4,200})""", re.IGN
 def host_of(url: str | None, html: bytes = b"") -> str | None:
     """Return the registered domain of a page ("bbc.co.uk"), or None.
 
-    Looked for in this order: `url`; the page's canonical link, og:url or base; the commonest registered domain among
-    its absolute links, social and advertising sites apart, if it occurs at least three times.
+    Looked for in this order: `url`; the page's canonical link, og:url or base; the commonest
+    registered domain among its absolute links, social and advertising sites apart, if it occurs at
+    least three times.
 
     >>> host_of("https://www.bbc.co.uk/news/1")
     'bbc.co.uk'
@@ -56,6 +60,7 @@ def _domain(url: str) -> str | None:
         host = urlsplit(url).hostname
     except ValueError:
         return None
-    # fast=True takes blogspot.com for one host; the slow way knows that its sub-domains are sites of their own.
+    # fast=True takes blogspot.com for one host; the slow way knows that its sub-domains are sites
+    # of their own.
     found = extract_domain(url)
     return str(found) if found else host

@@ -9,7 +9,8 @@ from dripper.errors import MachineError
 
 
 def import_extra(module: str, needs: str, how: str) -> Any:
-    """Import a module of an optional package. Raises MachineError where it is not there: who `needs` it, `how` to install it."""
+    """Import a module of an optional package. Raises MachineError where it is not there: who
+    `needs` it, `how` to install it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
@@ -18,7 +19,8 @@ def import_extra(module: str, needs: str, how: str) -> Any:
 
 @contextmanager
 def needed(what: str, extra: str) -> Iterator[None]:
-    """Around imports: raises MachineError, with what needs it and how to install the extra, where a package is not there.
+    """Around imports: raises MachineError, with what needs it and how to install the extra, where a
+    package is not there.
 
     >>> with needed("this example", "spark"):
     ...     import math

@@ -1,4 +1,5 @@
-"""The typed settings, section by section, each with its default. How they are read: `dripper.config`."""
+"""The typed settings, section by section, each with its default. How they are read:
+`dripper.config`."""
 
 from typing import Annotated, Any, Literal
 
@@ -26,8 +27,8 @@ class S3Settings(Section):
     requester_pays: bool = False
     """For buckets whose readers pay: agree to be charged for requests and bytes."""
     max_attempts: int = Field(default=10, ge=1)
-    """Tries per request, and how often in a row a dropped connection is resumed without a new byte. botocore's default of 5
-    was seen to give up under Common Crawl's SlowDown."""
+    """Tries per request, and how often in a row a dropped connection is resumed without a new byte.
+    botocore's default of 5 was seen to give up under Common Crawl's SlowDown."""
     timeout_seconds: float = Field(default=60.0, gt=0)
     """Of one connect or read."""
 
@@ -36,13 +37,15 @@ class ReadSettings(Section):
     """How archives are found and read."""
 
     page_bytes: int = Field(default=32 * MIB, ge=1024)
-    """A page whose body, inflated, is larger becomes an error row; also bounds a reader's memory, to about four times as
-    much. Common Crawl cuts at 1 MiB (5 MiB since 2025); 32 MiB still parses in about 400 MB."""
+    """A page whose body, inflated, is larger becomes an error row; also bounds a reader's memory,
+    to about four times as much. Common Crawl cuts at 1 MiB (5 MiB since 2025); 32 MiB still parses
+    in about 400 MB."""
     statuses: tuple[Annotated[str, Field(pattern=r"^[1-9](xx|\d\d)$")], ...] = ("2xx",)
-    """HTTP statuses that make a page, such as "2xx" or "404"; the others are skipped and counted. A response without any
-    status is a page."""
+    """HTTP statuses that make a page, such as "2xx" or "404"; the others are skipped and counted. A
+    response without any status is a page."""
     list_prefix: str = ""
-    """Put before the relative lines of an @list, for instance `s3://commoncrawl/` for Common Crawl's warc.paths.gz."""
+    """Put before the relative lines of an @list, for instance `s3://commoncrawl/` for Common
+    Crawl's warc.paths.gz."""
     s3: S3Settings = S3Settings()
 
     def keeps(self, status: int | None) -> bool:
@@ -54,13 +57,16 @@ class LimitSettings(Section):
     """What one page may cost before it becomes an error row."""
 
     page_cpu_seconds: int = Field(default=20, ge=1)
-    """The slowest real page seen took under 2 s; a busy machine does not spend this, as it is CPU time."""
+    """The slowest real page seen took under 2 s; a busy machine does not spend this, as it is CPU
+    time."""
     page_wall_seconds: int = Field(default=300, ge=1)
-    """For a page that sleeps. Far above the CPU limit: wall clocks misfired on good pages of busy machines."""
+    """For a page that sleeps. Far above the CPU limit: wall clocks misfired on good pages of busy
+    machines."""
     page_memory_bytes: int = Field(default=1 * GIB, ge=64 * MIB)
     """Address space above what the page process starts with."""
     parser_steps: int = Field(default=400_000_000, ge=1)
-    """Of the HTML parser up the tree, 2.4 ns each: 28,000 nested elements are the default (real pages have some 100)."""
+    """Of the HTML parser up the tree, 2.4 ns each: 28,000 nested elements are the default (real
+    pages have some 100)."""
     parser_attributes: int = Field(default=30_000, ge=1)
     """Of one tag; the parser compares each with all before it."""
     parser_options: int = Field(default=20_000, ge=1)
@@ -72,16 +78,19 @@ class LabelerSettings(Section):
 
     name: str = "cpu"
     fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
-    """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's choice, every block,
-    or an empty extraction. auto: as the labeler's entry says: `cpu` for the labeler `lm`; every block for `cpu`, which
-    marks none only where no block has a word; Trafilatura for the others."""
+    """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's
+    choice, every block, or an empty extraction. auto: as the labeler's entry says: `cpu` for the
+    labeler `lm`; every block for `cpu`, which marks none only where no block has a word;
+    Trafilatura for the others."""
     staged: bool | None = None
-    """Whether pages are labelled in a stage of their own, between tables (pages, blocks, labels), or on the way through
-    one pass. null: as the labeler's entry says; `lm` wants a stage, as it wants GPUs."""
+    """Whether pages are labelled in a stage of their own, between tables (pages, blocks, labels),
+    or on the way through one pass. null: as the labeler's entry says; `lm` wants a stage, as it
+    wants GPUs."""
 
 
 class LabelsSettings(Section):
-    """What single labelers need: a section each, named like the labeler, of the class that its entry has.
+    """What single labelers need: a section each, named like the labeler, of the class that its
+    entry has.
 
     See `dripper.labels.entry`. Sections are checked where settings are read, by `dripper.config`.
     """
@@ -89,7 +98,8 @@ class LabelsSettings(Section):
     model_config = ConfigDict(extra="allow")
 
     def options(self, name: str) -> dict[str, Any]:
-        """Return the section of the labeler `name` as the options of `dripper.labels.load`; empty where nothing is set."""
+        """Return the section of the labeler `name` as the options of `dripper.labels.load`; empty
+        where nothing is set."""
         section = (self.model_extra or {}).get(name, {})
         return section.model_dump() if isinstance(section, BaseModel) else dict(section)
 
@@ -125,22 +135,25 @@ class BatchSettings(Section):
     files: int = Field(default=1000, ge=1)
     """At most so many files a batch; bounds the reports that travel to the driver (1 kB each)."""
     bytes_per_core: int = Field(default=2 * GIB, ge=1)
-    """A batch ends after so many archive bytes times Spark's default parallelism: two Common Crawl files a core."""
+    """A batch ends after so many archive bytes times Spark's default parallelism: two Common Crawl
+    files a core."""
     in_flight: int = Field(default=2, ge=1)
-    """Batches worked on at once, so that the last slow file of one does not leave the cluster idle."""
+    """Batches worked on at once, so that the last slow file of one does not leave the cluster idle.
+    """
 
 
 class StageSettings(Section):
     """The stage `label` of a staged run."""
 
     engines: int | None = Field(default=None, ge=1)
-    """Engines that label at once. None: one a GPU of the session, one where it has none (each engine has its own copy of the
-    model, 2.7 GB for the smallest in vLLM)."""
+    """Engines that label at once. None: one a GPU of the session, one where it has none (each
+    engine has its own copy of the model, 2.7 GB for the smallest in vLLM)."""
     gpus: int = Field(default=0, ge=0)
-    """GPUs an engine, for which jobs/run.py asks by a resource profile, so that only this stage runs where GPUs are. 0: it runs
-    wherever the session runs."""
+    """GPUs an engine, for which jobs/run.py asks by a resource profile, so that only this stage
+    runs where GPUs are. 0: it runs wherever the session runs."""
     gpu_discovery_script: str = ""
-    """The script on the executors' machines that prints their GPUs, where the cluster does not bring its own."""
+    """The script on the executors' machines that prints their GPUs, where the cluster does not
+    bring its own."""
     executor_cores: int = Field(default=4, ge=1)
     """Cores of an executor of that profile; one engine runs on it."""
     executor_memory: str = "8g"
@@ -171,8 +184,8 @@ class CostSettings(Section):
         "L4": DeviceSettings(dollars_per_hour=0.39, pages_per_second=0.68),
         "A100": DeviceSettings(dollars_per_hour=2.72, pages_per_second=3.6),
     }
-    """By name. The defaults are the Pulpie authors' measurements of Dripper (500 Common Crawl pages, token by token) and rents:
-    replace the speed by what the first own run says."""
+    """By name. The defaults are the Pulpie authors' measurements of Dripper (500 Common Crawl
+    pages, token by token) and rents: replace the speed by what the first own run says."""
 
 
 class SparkSettings(Section):
@@ -181,10 +194,12 @@ class SparkSettings(Section):
     master: str | None = None
     """Only for runs outside spark-submit; None: local[*]."""
     delta_package: str | None = None
-    """Fetched from Maven Central unless Delta is on the class path or `jars` is set. None: what the installed Python package
-    delta-spark names for the installed Spark, for instance `io.delta:delta-spark_2.13:4.0.1`."""
+    """Fetched from Maven Central unless Delta is on the class path or `jars` is set. None: what the
+    installed Python package delta-spark names for the installed Spark, for instance
+    `io.delta:delta-spark_2.13:4.0.1`."""
     jars: str = ""
-    """A folder or comma-separated files: delta-spark, delta-storage and antlr4-runtime jars, for machines without a network."""
+    """A folder or comma-separated files: delta-spark, delta-storage and antlr4-runtime jars, for
+    machines without a network."""
     properties: dict[str, str] = {}
     """Further Spark properties, as they are."""
 
@@ -197,7 +212,8 @@ class SparkSettings(Section):
 
 
 class Settings(Section):
-    """Everything that can be set. `profile`: which rules split a page (`dripper`, `mineru-1.1`, `paper`)."""
+    """Everything that can be set. `profile`: which rules split a page (`dripper`, `mineru-1.1`,
+    `paper`)."""
 
     profile: Literal["dripper", "mineru-1.1", "paper"] = "dripper"
     labeler: LabelerSettings = LabelerSettings()

@@ -15,8 +15,8 @@ S = TypeVar("S", bound=Section)
 def validate(section: type[S], values: Any, prefix: str = "", known: Callable[[], Iterable[str]] | None = None) -> S:
     """Return the section with `values`, the rest as by default.
 
-    prefix: of its keys, as people write them, with the dot. known: all keys there are, if more than the section's own.
-    Raises SettingsError.
+    prefix: of its keys, as people write them, with the dot. known: all keys there are, if more than
+    the section's own. Raises SettingsError.
     """
     try:
         return section.model_validate(values)

@@ -90,11 +90,11 @@ def test_an_object_is_read_like_a_file(server: str) -> None:
 
 
 def test_a_dropped_connection_is_taken_up_where_it_broke(server: str) -> None:
-    with faulty(server, in_turn(Fault.RESET, Fault.SHORT_BODY, Fault.RESET, None)) as proxy:
+    with faulty(server, in_turn(None, Fault.RESET, Fault.SHORT_BODY, Fault.RESET, None)) as proxy:
         reader = read_records("s3://crawl/data/1.warc.gz", settings(proxy.endpoint))
         assert [record.payload for record in reader] == [page(i, 20_000) for i in range(N_PAGES)]
         assert (reader.report.error, reader.report.clipped) == (None, False)
-        starts = [int(headers["range"][6:-1]) for method, _, headers in proxy.requests if method == "GET"]
+        starts = [int(headers["range"][6:].split("-")[0]) for _, _, headers in proxy.requests]
     assert starts == sorted(starts)
     assert starts[-1] > 0
 
@@ -112,12 +112,14 @@ def test_a_server_that_never_comes_right_is_an_error_of_the_file(server: str, fa
         proxy.random = Always(0.0)
         reader = read_records("s3://crawl/data/1.warc.gz", settings(proxy.endpoint, max_attempts=2))
         assert list(reader) == []
-    assert "gave up at byte 0 after 2 attempts" in (reader.report.error or "")
+    assert "after 2 attempts" in (reader.report.error or "")
     assert reader.report.error_kind == FileErrorKind.UNREACHABLE
 
 
 def test_a_file_that_breaks_off_for_good_keeps_its_pages(server: str) -> None:
-    with faulty(server, in_turn(None, Fault.SHORT_BODY)) as proxy:  # the first answer tells whether it is compressed
+    with faulty(
+        server, in_turn(None, None, Fault.SHORT_BODY)
+    ) as proxy:  # its size, whether it is compressed, and the rest
         proxy.random = Always(0.5)
         reader = read_records("s3://crawl/data/1.warc.gz", settings(proxy.endpoint, max_attempts=1))
         pages = [record.payload for record in reader]
@@ -134,14 +136,18 @@ def test_credentials_that_run_out_are_looked_for_again(server: str) -> None:
 
 @pytest.mark.parametrize("first", [None, Fault.EXPIRED])
 def test_credentials_that_stay_expired_fail_the_file_and_say_so(server: str, first: Fault | None) -> None:
-    def choose(method: str, _: str) -> Fault | None:
-        return first if method == "HEAD" else Fault.EXPIRED
-
-    with faulty(server, choose) as proxy:
+    with faulty(server, in_turn(first, Fault.EXPIRED)) as proxy:
         reader = read_records("s3://crawl/data/1.warc.gz", settings(proxy.endpoint))
         assert list(reader) == []
     assert reader.report.error_kind == FileErrorKind.EXPIRED
     assert "credentials have expired (ExpiredToken); renew them and run again" in (reader.report.error or "")
+
+
+def test_a_wrong_length_of_one_answer_does_not_shorten_the_file(server: str) -> None:
+    with faulty(server, in_turn(Fault.LONG_LENGTH, Fault.SHORT_LENGTH, None)) as proxy:
+        reader = read_records("s3://crawl/data/1.warc.gz", settings(proxy.endpoint))
+        assert sum(1 for _ in reader) == N_PAGES
+        assert (reader.report.size_bytes, reader.report.clipped) == (len(ARCHIVE), False)
 
 
 def test_one_client_a_process(server: str) -> None:
@@ -163,7 +169,6 @@ def test_who_agrees_to_pay_says_so_with_every_request(server: str, pays: bool, t
         assert len(expand("s3://crawl/data/", reading)) == 3
         assert sum(1 for _ in read_records("s3://crawl/data/1.warc.gz", reading)) == N_PAGES
         assert {headers.get("x-amz-request-payer") for _, _, headers in proxy.requests} == {told}
-        assert {method for method, _, _ in proxy.requests} == {"HEAD", "GET"}
 
 
 def test_a_long_listing_goes_on_after_a_fault(server: str, monkeypatch: pytest.MonkeyPatch) -> None:

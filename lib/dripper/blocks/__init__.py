@@ -1,1 +1,2 @@
-"""What every profile shares: where blocks begin and end, simplified and mapping HTML, prune (Dripper paper 3.2, A.10)."""
+"""What every profile shares: where blocks begin and end, simplified and mapping HTML, prune
+(Dripper paper 3.2, A.10)."""

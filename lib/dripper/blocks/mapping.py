@@ -1,4 +1,5 @@
-"""Mapping HTML: the page with `_item_id` on every block, from which the main HTML is cut (Dripper paper 3.2, A.10)."""
+"""Mapping HTML: the page with `_item_id` on every block, from which the main HTML is cut (Dripper
+paper 3.2, A.10)."""
 
 import re
 from collections.abc import Sequence
@@ -8,14 +9,16 @@ from dripper.blocks.simplify import with_id
 from dripper.markup.tree import Tree
 
 WRAPPER = "cc-alg-uc-text"
-"""The element put around a run (a block that is no element by itself); the name is MinerU-HTML's."""
+"""The element put around a run (a block that is no element by itself); the name is MinerU-HTML's.
+"""
 
 _WRAPPER_TAG = re.compile(rf'<{WRAPPER} _item_id="\d+"[^>]*>|</{WRAPPER}>')
 _ITEM_ID = re.compile(r'(?: cc-block-type="true")? _item_id="\d+"(?=[^<>]*>)| cc-block-type="true"(?=[^<>]*>)')
 
 
 def mapping(tree: Tree, blocks: Sequence[Block]) -> str:
-    """Return the page's markup with the ids in it: on the element of a block, or on a WRAPPER around a run."""
+    """Return the page's markup with the ids in it: on the element of a block, or on a WRAPPER
+    around a run."""
     parts = tree.parts.copy()
     for item_id, _, _, is_run, first, last in blocks:
         if is_run:

@@ -8,28 +8,30 @@ from dripper.markup.tree import Tree, attribute, plain_parts, unescape
 
 
 class Block(NamedTuple):
-    """One block: the unit that a labeler marks `main` or `other`.
-
-    item_id: 1..N in document order.
-    text: its visible text, never truncated; stripped, but inside white space as in the page, and a line break
-        at every `br`, cell, item, … inside.
-    element: the block's element, an index into the page's tree. `tree.path(element)` has its ancestors.
-    is_run: the block is only a run of texts and inline elements inside `element`, which may hold other blocks too.
-    first, last: the slice `Page.elements.parts[first : last + 1]` is the block's markup.
-    """
+    """One block: the unit that a labeler marks `main` or `other`."""
 
     item_id: int
+    """1..N in document order."""
     text: str
+    """Its visible text, never truncated; stripped, but inside white space as in the page, and a
+    line break at every `br`, cell, item, … inside."""
     element: int
+    """The block's element, an index into the page's tree. `tree.path(element)` has its ancestors.
+    """
     is_run: bool
+    """The block is only a run of texts and inline elements inside `element`, which may hold other
+    blocks too."""
     first: int
     last: int
+    """Both: the slice `Page.elements.parts[first : last + 1]` is the block's markup."""
 
 
 def number(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph], *, check: bool = True) -> list[Block]:
-    """Return the paragraphs that show something (text that is not blank, or an image with an address) as blocks 1..N.
+    """Return the paragraphs that show something (text that is not blank, or an image with an
+    address) as blocks 1..N.
 
-    texts: `tree.parts`, perhaps with texts changed and elements blanked. check: False if all are known to show
+    texts: `tree.parts`, perhaps with texts changed and elements blanked. check: False if all are
+    known to show
         something.
     """
     plain = plain_parts(tree, texts)

@@ -1,4 +1,5 @@
-"""What `preprocess` returns: a page split into blocks, in the two forms that the Dripper paper (3.2) names."""
+"""What `preprocess` returns: a page split into blocks, in the two forms that the Dripper paper
+(3.2) names."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -17,21 +18,23 @@ __all__ = ["Block", "Page"]
 class Page:
     """One page, split. All sequences are in document order. Picklable.
 
-    elements: the page's tree: tags, parents, attributes (see `Tree`). blocks: N blocks, which point into it.
-    title: of `<title>`, else `og:title`, else "". profile: the set of rules that made the blocks.
-    hints: what the page says about itself out of sight; empty with the profile `mineru-1.1`.
-    cutoffs: characters of text a block that the model sees, outside and inside of tables.
     Simplified and mapping HTML are written when first asked for, once.
     """
 
     elements: Tree
+    """The page's tree: tags, parents, attributes (see `Tree`)."""
     blocks: Sequence[Block]
+    """N blocks, which point into it."""
     title: str = ""
+    """Of `<title>`, else `og:title`, else empty."""
     profile: str = "dripper"
+    """The set of rules that made the blocks."""
     _simplified: str | None = field(default=None, repr=False, compare=False)
     _mapping: str | None = field(default=None, repr=False, compare=False)
     hints: Hints = field(default_factory=Hints, repr=False)
+    """What the page says about itself out of sight; empty with the profile `mineru-1.1`."""
     cutoffs: tuple[int, int] = (CUTOFF, TABLE_CUTOFF)
+    """Characters of text a block that the model sees, outside and inside of tables."""
 
     @property
     def item_ids(self) -> range:
@@ -53,7 +56,7 @@ class Page:
         return self._mapping
 
     def prune(self, main_ids: Collection[int]) -> str:
-        """Return the page's main HTML: `dripper.html.prune(self.mapping_html, main_ids, self.profile)` without
-        parsing again.
+        """Return the page's main HTML: `dripper.html.prune(self.mapping_html, main_ids,
+        self.profile)` without parsing again.
         """
         return prune_blocks(self.elements, self.blocks, main_ids)

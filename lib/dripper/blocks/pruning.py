@@ -1,4 +1,5 @@
-"""From labels to main HTML: the main blocks, their ancestors, and the cells that keep a row in its columns."""
+"""From labels to main HTML: the main blocks, their ancestors, and the cells that keep a row in its
+columns."""
 
 import re
 from bisect import bisect_left
@@ -29,7 +30,8 @@ class Slice(NamedTuple):
 
 
 def prune_mapping(mapping_html: str, main_ids: Collection[int]) -> str:
-    """Return the main HTML of a mapping HTML of the profiles `dripper` and `paper`; see `dripper.html.prune`."""
+    """Return the main HTML of a mapping HTML of the profiles `dripper` and `paper`; see
+    `dripper.html.prune`."""
     tree = scan(mapping_html, HTML_VOID)
     marked = [tag for tag in tree.names if " _item_id=" in tag]
     ids = {tag: int(match.group(1)) for tag in marked if (match := _ITEM_ID.search(tag))}
@@ -68,7 +70,8 @@ def _chosen(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int)
 
 
 def _cut(tree: Tree, slices: list[Slice]) -> str:
-    """Return the slices inside their ancestors. Each ancestor opens and closes once: linear in what is kept."""
+    """Return the slices inside their ancestors. Each ancestor opens and closes once: linear in what
+    is kept."""
     cutter = _Cutter(tree, _kept_cells(tree, slices))
     for kept in slices:
         cutter.go_to(kept.owner, kept)
@@ -94,7 +97,8 @@ def _kept_cells(tree: Tree, slices: list[Slice]) -> dict[int, set[int]]:
 
 
 def item_numbers(tree: Tree, element: int) -> dict[int, int]:
-    """Return the number of each item of an `ol`, as a browser counts; nothing where it counts backwards."""
+    """Return the number of each item of an `ol`, as a browser counts; nothing where it counts
+    backwards."""
     if " reversed" in tree.start_tag(element):
         return {}
     number = _number(attribute(tree.start_tag(element), "start"), 1) - 1
@@ -142,7 +146,8 @@ class _Cutter:
             self.fill_row(opened[-1], kept.first)
 
     def fill_row(self, row: int, before: int) -> None:
-        """Write the row's cells that begin before part `before` as empty ones: they have nothing main, but a column."""
+        """Write the row's cells that begin before part `before` as empty ones: they have nothing
+        main, but a column."""
         if row not in self.rows:
             return
         tree, child = self.tree, self.next_child[row]
@@ -162,7 +167,8 @@ class _Cutter:
         self.previous = kept
 
     def start_tag(self, element: int) -> str:
-        """Return an element's start tag; an item of an `ol` keeps its number where items before it are left out."""
+        """Return an element's start tag; an item of an `ol` keeps its number where items before it
+        are left out."""
         tree, tag = self.tree, self.tree.start_tag(element)
         owner = tree.parents[element]
         if tree.tags[element] != "li" or owner < 0 or tree.tags[owner] != "ol":

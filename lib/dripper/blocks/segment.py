@@ -1,9 +1,10 @@
-"""Where blocks begin and end (the block rules of MinerU-HTML 1.1, which every profile shares, but for `columns_decide`;
-Dripper paper 3.2 step 3, A.10).
+"""Where blocks begin and end (the block rules of MinerU-HTML 1.1, which every profile shares, but
+for `columns_decide`; Dripper paper 3.2 step 3, A.10).
 
-An element is a *block* unless it is one of the INLINE names; a cell is one only in a layout table, a list item only
-in a layout list. Elements without a block inside become one paragraph each, tables of data and plain lists as a
-whole; what stands between them, texts and inline elements up to the next block or `br`, becomes a *run*.
+An element is a *block* unless it is one of the INLINE names; a cell is one only in a layout table,
+a list item only in a layout list. Elements without a block inside become one paragraph each, tables
+of data and plain lists as a whole; what stands between them, texts and inline elements up to the
+next block or `br`, becomes a *run*.
 """
 
 from bisect import bisect_left
@@ -19,37 +20,37 @@ _COLUMNS = frozenset({"col", "colgroup"})
 
 
 class Paragraph(NamedTuple):
-    """A block before it is numbered: the parts `first`..`last` of the tree.
-
-    element: the block itself, or for a run (`is_run`) the element in which the run stands.
-    """
+    """A block before it is numbered: the parts `first`..`last` of the tree."""
 
     element: int
+    """The block itself, or for a run (`is_run`) the element in which the run stands."""
     first: int
     last: int
     is_run: bool
 
 
 class Kinds(NamedTuple):
-    """What the rules say of each element, as flags by element number.
-
-    block: ends a line by itself. splits: has such an element inside. whole: a table of data, never split.
-    """
+    """What the rules say of each element, as flags by element number."""
 
     block: bytearray
+    """Ends a line by itself."""
     splits: bytearray
+    """Has such an element inside."""
     whole: frozenset[int]
+    """A table of data, never split."""
 
 
 def segment(
     tree: Tree, texts: list[str], removed: bytearray, *, columns_decide: bool
 ) -> tuple[list[Paragraph], list[int]]:
-    """Return the paragraphs of the page in the order in which they end, and the elements that were split.
+    """Return the paragraphs of the page in the order in which they end, and the elements that were
+    split.
 
-    texts: as `tree.parts`, its even entries perhaps changed. removed: flags by element; these are as if not there.
-    columns_decide: a table with `col` is one of data, whatever stands in it, as MinerU-HTML 1.1 has it; else not where that is
-    a table or a form: themes of the 2000s gave the columns of a whole page their widths so, and it became a single block.
-    Linear in the number of elements and parts.
+    texts: as `tree.parts`, its even entries perhaps changed. removed: flags by element; these are
+    as if not there. columns_decide: a table with `col` is one of data, whatever stands in it, as
+    MinerU-HTML 1.1 has it; else not where that is a table or a form: themes of the 2000s gave the
+    columns of a whole page their widths so, and it became a single block. Linear in the number of
+    elements and parts.
     """
     paragraphs, entered = _walk(tree, texts, removed, classify(tree, texts, removed, columns_decide))
     body = tree.tags.index("body") if "body" in tree.tags else -1
@@ -98,8 +99,8 @@ def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tup
 
 
 def _without_body(tree: Tree, texts: list[str], paragraph: Paragraph) -> Paragraph:
-    """Turn a run of the body (or a body without blocks) that is one element and blank text into that element's
-    block.
+    """Turn a run of the body (or a body without blocks) that is one element and blank text into
+    that element's block.
     """
     element, first, last, is_run = paragraph
     first, last = (first, last) if is_run else (first + 1, last - 1)
@@ -117,8 +118,8 @@ def _text_at(texts: list[str], index: int) -> int:
 
 
 def classify(tree: Tree, texts: list[str], removed: bytearray, columns_decide: bool) -> Kinds:
-    """Decide for every element whether it is a block and whether it has one inside, from the last element to the
-    first.
+    """Decide for every element whether it is a block and whether it has one inside, from the last
+    element to the first.
     """
     tags, parents = tree.tags, tree.parents
     is_block = {tag: tag not in NOT_BLOCK for tag in set(tags)}
@@ -196,7 +197,8 @@ def _inside(tree: Tree, elements: Iterable[int]) -> Iterator[int]:
 
 
 def _items(tree: Tree, removed: bytearray, element: int) -> list[int]:
-    """Return the items whose nearest list this is (of ul and ol the li, of dl the dt and dd), at any depth."""
+    """Return the items whose nearest list this is (of ul and ol the li, of dl the dt and dd), at
+    any depth."""
     tags, items = tree.tags, LIST_ITEMS[tree.tags[element]]
     lists = ("dl",) if tags[element] == "dl" else ("ul", "ol")
     found, inner = [], element + 1
@@ -211,7 +213,8 @@ def _items(tree: Tree, removed: bytearray, element: int) -> list[int]:
 
 
 def _is_content_list(tree: Tree, texts: list[str], removed: bytearray, splits: bytearray, element: int) -> bool:
-    """Tell whether a list holds items only, none of them with a block inside: such a list is one paragraph."""
+    """Tell whether a list holds items only, none of them with a block inside: such a list is one
+    paragraph."""
     wanted, found = LIST_ITEMS[tree.tags[element]], False
     if _text_at(texts, tree.opens[element] + 1) >= 0:
         return False
@@ -230,7 +233,8 @@ def _is_content_list(tree: Tree, texts: list[str], removed: bytearray, splits: b
 def _break_up(
     items: list[int], element: int, parents: list[int], block: bytearray, splits: bytearray, quiet: set[int]
 ) -> None:
-    """Mark the items of a layout list as blocks, and what stands between them and the list as having blocks inside."""
+    """Mark the items of a layout list as blocks, and what stands between them and the list as
+    having blocks inside."""
     for item in items:
         block[item] = 1
         ancestor = parents[item]

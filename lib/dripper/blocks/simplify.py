@@ -1,7 +1,8 @@
-"""Simplified HTML: what a language model reads (Dripper paper 3.2 and A.10; the cuts of MinerU-HTML 1.1).
+"""Simplified HTML: what a language model reads (Dripper paper 3.2 and A.10; the cuts of MinerU-HTML
+1.1).
 
-Of every block: its elements with `class` and `id` alone (images also `src` and `alt`), lists shortened to their first
-and last item, texts cut after 500 characters, white space collapsed.
+Of every block: its elements with `class` and `id` alone (images also `src` and `alt`), lists
+shortened to their first and last item, texts cut after 500 characters, white space collapsed.
 """
 
 import re
@@ -18,12 +19,14 @@ TAIL = "</body></html>"
 CUTOFF = 500
 """Characters of text that the model sees of a block (MinerU-HTML 1.1)."""
 TABLE_CUTOFF = 8000
-"""The same for text in tables, which MinerU-HTML never cuts: a table of 100,000 cells would be a block of 2 MB."""
+"""The same for text in tables, which MinerU-HTML never cuts: a table of 100,000 cells would be a
+block of 2 MB."""
 
 ELLIPSIS = "<span>...</span>"
 _ODD_SPACES = re.compile(r"\s{2,}|[^\S ]")
 _KEPT_SPACE = re.compile("\0([0-9a-f]+);")
-"""White space in attributes stays, but all is collapsed at once, tags too: there, what would change is written so."""
+"""White space in attributes stays, but all is collapsed at once, tags too: there, what would change
+is written so."""
 _QUOTED = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]+)=("[^"]*"|'[^']*')""")
 _IMAGE_KEYS = tuple((key, f' {key}="') for key in ("src", "alt", "class", "id"))
 _KEYS = _IMAGE_KEYS[2:]
@@ -32,10 +35,11 @@ _OPAQUE = frozenset({"math", "table"})
 
 
 def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int) -> str:
-    """Return the simplified HTML of a page, `<html>…</html>`; each block is one child of `body`, `_item_id` its last
-    attribute.
+    """Return the simplified HTML of a page, `<html>…</html>`; each block is one child of `body`,
+    `_item_id` its last attribute.
 
-    cutoff: characters of text a block. table_cutoff: the same for text inside tables and formulas, which `cutoff`
+    cutoff: characters of text a block. table_cutoff: the same for text inside tables and formulas,
+    which `cutoff`
         spares.
     """
     parts = tree.parts.copy()
@@ -49,8 +53,9 @@ def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int
 
 
 def write_simplified(tree: Tree, parts: list[str], short: "ShortTags", blocks: Iterable[Block]) -> str:
-    """Return the simplified markup of the blocks, tags short and white space collapsed; `parts` are the tree's with all
-    cuts made, so that no tag is shortened in vain: nine of ten, where a block is a list of 10,000 items.
+    """Return the simplified markup of the blocks, tags short and white space collapsed; `parts` are
+    the tree's with all cuts made, so that no tag is shortened in vain: nine of ten, where a block
+    is a list of 10,000 items.
     """
     # Texts and tags in turns, as in `parts`.
     out, starts = [""], list[int]()
@@ -75,7 +80,8 @@ def write_simplified(tree: Tree, parts: list[str], short: "ShortTags", blocks: I
 
 
 class ShortTags(dict[str, str]):
-    """The short form of each tag, made when first asked for: only half of a page's tags stand in blocks.
+    """The short form of each tag, made when first asked for: only half of a page's tags stand in
+    blocks.
 
     names: the element name of each tag. clean: applied to a tag before.
     """
@@ -99,7 +105,8 @@ def with_id(tag: str, item_id: int) -> str:
 
 
 def short_tag(name: str, tag: str) -> str:
-    """Return a tag with the attributes that the model sees, values stripped, none empty, no image as `data:`.
+    """Return a tag with the attributes that the model sees, values stripped, none empty, no image
+    as `data:`.
 
     >>> short_tag("a", '<a href="/x" id=" i " class="">')
     '<a id="i">'
@@ -122,7 +129,8 @@ def short_tag(name: str, tag: str) -> str:
 
 
 def _short_odd_tag(name: str, tag: str) -> str:
-    """Return what `short_tag` does where quotes stand in the names of attributes, or single ones around values."""
+    """Return what `short_tag` does where quotes stand in the names of attributes, or single ones
+    around values."""
     # Of a repeated name the first counts.
     values = dict(reversed(_QUOTED.findall(tag)))
     short = "<" + name
@@ -135,9 +143,11 @@ def _short_odd_tag(name: str, tag: str) -> str:
 
 
 def shorten_lists(tree: Tree, parts: list[str], spans: Sequence[tuple[int, int, int]]) -> None:
-    """Shorten the lists inside blocks, in `parts`: of ul and ol stay first and last item, of dl first and last term.
+    """Shorten the lists inside blocks, in `parts`: of ul and ol stay first and last item, of dl
+    first and last term.
 
-    spans: (element, first, last) of each block; a run inside a list is shortened like one, whatever its elements are.
+    spans: (element, first, last) of each block; a run inside a list is shortened like one, whatever
+    its elements are.
     """
     lists = [i for i, tag in enumerate(tree.tags) if tag in LISTS]
     firsts = [first for _, first, _ in spans] if lists else []
@@ -164,11 +174,12 @@ def _shorten(tree: Tree, parts: list[str], element: int, kids: list[int]) -> Non
 
 
 def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, table_cutoff: float) -> None:
-    """Cut the text of the block `parts[first : last + 1]` after `cutoff` characters, in place; tags around the cut
-    stay closed.
+    """Cut the text of the block `parts[first : last + 1]` after `cutoff` characters, in place; tags
+    around the cut stay closed.
 
-    Counted are texts outside tables and formulas, and all texts that follow an element (MinerU-HTML 1.1 counts these
-    even inside tables, but cuts only outside); texts inside tables and formulas have their own count.
+    Counted are texts outside tables and formulas, and all texts that follow an element (MinerU-HTML
+    1.1 counts these even inside tables, but cuts only outside); texts inside tables and formulas
+    have their own count.
     """
     used = used_inside = depth = 0
     for index in range(first, last + 1):
@@ -210,7 +221,8 @@ def _depth_change(tree: Tree, index: int) -> int:
 def _empty_after(tree: Tree, parts: list[str], cut: int, last: int, *, shells: bool = False) -> None:
     """Empty what follows the cut at index `cut`: only end tags of what is open there stay.
 
-    shells: the cut is in an element's own text, before its children; these stay, without their texts.
+    shells: the cut is in an element's own text, before its children; these stay, without their
+    texts.
     """
     level = depth = 0
     for index in range(cut + 1, last + 1):

@@ -1,4 +1,5 @@
-"""How well extractors do: metrics, peers, statistics, the report. Nothing here is needed to extract."""
+"""How well extractors do: metrics, peers, statistics, the report. Nothing here is needed to
+extract."""
 
 from dripper.eval.metrics import Score, rouge_n
 

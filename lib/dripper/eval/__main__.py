@@ -1,4 +1,5 @@
-"""Score extractors over labelled pages and write the report: `python -m dripper.eval --data DATA --output report`."""
+"""Score extractors over labelled pages and write the report: `python -m dripper.eval --data DATA
+--output report`."""
 
 import argparse
 import logging

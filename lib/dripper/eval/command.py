@@ -19,8 +19,9 @@ from dripper.eval.sources import PageSource
 logger = logging.getLogger(__name__)
 
 DEFAULT_SAMPLE = 60
-"""Pages a set at most. All extractors together take 0.75 s of CPU for a page of 80 KB and three times that for one of WCXB, so
-that all sets are done in some 20 minutes on two idle cores; the 95 % interval of a macro mean is then ±0.025."""
+"""Pages a set at most. All extractors together take 0.75 s of CPU for a page of 80 KB and three
+times that for one of WCXB, so that all sets are done in some 20 minutes on two idle cores; the 95 %
+interval of a macro mean is then ±0.025."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

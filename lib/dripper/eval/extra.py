@@ -6,5 +6,6 @@ from dripper import optional
 
 
 def import_extra(module: str) -> Any:
-    """Import a module of an optional package. Raises MachineError naming the extra where it is not installed."""
+    """Import a module of an optional package. Raises MachineError naming the extra where it is not
+    installed."""
     return optional.import_extra(module, "evaluation needs", optional.install("eval"))

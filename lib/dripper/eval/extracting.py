@@ -1,4 +1,5 @@
-"""Runs extractors over pages, one extractor at a time, each page in a guarded child that measures its CPU time."""
+"""Runs extractors over pages, one extractor at a time, each page in a guarded child that measures
+its CPU time."""
 
 import logging
 import time
@@ -24,7 +25,8 @@ TICK_SECONDS, MAX_CALLS = 0.01, 8
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one page may cost an extractor: far above what any usable one needs (the slowest here averages 0.15 s)."""
+    """What one page may cost an extractor: far above what any usable one needs (the slowest here
+    averages 0.15 s)."""
 
     cpu_seconds: int = 20
     wall_seconds: float = 60.0
@@ -34,7 +36,8 @@ class Limits:
 def extract_set(
     extractor: Contender, tasks: Sequence[Task], data_set: str, folder: Path, limits: Limits, progress: ProgressLog
 ) -> None:
-    """Add the outputs that are missing in `folder`. Raises MachineError where the extractor's package is missing."""
+    """Add the outputs that are missing in `folder`. Raises MachineError where the extractor's
+    package is missing."""
     with Outputs(folder, data_set, extractor) as outputs:
         there = outputs.read()
         waiting = [task for task in tasks if not _is_done(there, task.page)]
@@ -92,7 +95,8 @@ def _is_done(there: dict[str, Output], page: LabelledPage) -> bool:
 def _timed(extract: Extract, convert: Callable[[str], str], task: Task) -> tuple[str, float]:
     """Return (text, CPU milliseconds of the extraction); what comes after it is not its cost.
 
-    The CPU clock of a virtual machine may tick every 10 ms only: a page of 1 ms is extracted again until one tick is over.
+    The CPU clock of a virtual machine may tick every 10 ms only: a page of 1 ms is extracted again
+    until one tick is over.
     """
     start = time.process_time()
     result, calls = extract(task), 1
@@ -102,7 +106,8 @@ def _timed(extract: Extract, convert: Callable[[str], str], task: Task) -> tuple
 
 
 def _warm_up(work: Callable[[Task], object], task: Task, limits: Limits) -> None:
-    """Load lazily loaded tables before the fork and the first measurement; in a child first, in case the page kills it."""
+    """Load lazily loaded tables before the fork and the first measurement; in a child first, in
+    case the page kills it."""
     try:
         with Guard(work, GuardLimits(limits.cpu_seconds, limits.wall_seconds, limits.memory_bytes)) as guard:
             guard.call(task)

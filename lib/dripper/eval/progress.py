@@ -9,7 +9,8 @@ SECONDS_BETWEEN_LINES = 10
 
 
 class ProgressLog:
-    """Counts finished pages of all extractors. What an earlier run had done does not count for the speed."""
+    """Counts finished pages of all extractors. What an earlier run had done does not count for the
+    speed."""
 
     def __init__(self, total: int) -> None:
         self._total = total

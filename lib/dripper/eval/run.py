@@ -1,7 +1,8 @@
-"""A whole evaluation: every extractor over every set, then the scores. Stopped and started again, it goes on.
+"""A whole evaluation: every extractor over every set, then the scores. Stopped and started again,
+it goes on.
 
-Extraction uses one core, one extractor at a time, so that its CPU times are not those of a busy machine; the scores of a
-finished set are computed meanwhile on another.
+Extraction uses one core, one extractor at a time, so that its CPU times are not those of a busy
+machine; the scores of a finished set are computed meanwhile on another.
 """
 
 import logging
@@ -27,21 +28,22 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """What to evaluate.
-
-    folder: where the run keeps what it has done. sets: names. reference: WCEB's published scores, if they are there.
-    """
+    """What to evaluate."""
 
     source: PageSource
     folder: Path
+    """Where the run keeps what it has done."""
     sets: Sequence[str]
+    """Their names."""
     extractors: Sequence[Contender]
     metrics: Sequence[str] = DEFAULT_METRICS
     limits: Limits = field(default_factory=Limits)
     reference: Reference | None = None
+    """WCEB's published scores, if they are there."""
 
     def for_set(self, data_set: str) -> list[Contender]:
-        """Return the extractors that look at a set: those called as WCEB calls them see its parts only."""
+        """Return the extractors that look at a set: those called as WCEB calls them see its parts
+        only."""
         return [one for one in self.extractors if one.kind is not Standing.WCEB or data_set in OUR_SETS]
 
     def voting(self) -> list[Ensemble]:
@@ -54,9 +56,11 @@ class RunSettings:
 
 
 def run_evaluation(settings: RunSettings) -> list[SetScoring]:
-    """Extract and score whatever is missing in `settings.folder`; return where the scores of each set are.
+    """Extract and score whatever is missing in `settings.folder`; return where the scores of each
+    set are.
 
-    Raises UsageError for what a person has to change, before anything runs, and MachineError where scoring died.
+    Raises UsageError for what a person has to change, before anything runs, and MachineError where
+    scoring died.
     """
     check_metrics(settings.metrics)
     _ = [extractor.version for extractor in settings.extractors]
@@ -68,7 +72,8 @@ def run_evaluation(settings: RunSettings) -> list[SetScoring]:
         _extract(settings, name, progress)
         _finish(scoring)
         jobs.append(scoring_of(settings, name))
-        # Spawned, not forked: the parent goes on forking extractors and must not share anything with it.
+        # Spawned, not forked: the parent goes on forking extractors and must not share anything
+        # with it.
         scoring = multiprocessing.get_context("spawn").Process(target=score_set, args=(jobs[-1],))
         scoring.start()
     logger.info("all extracted; the last scores are being computed")

@@ -20,14 +20,17 @@ SCORES_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class SetScoring:
-    """What to score. outputs: extractor → its file. wceb_ids: pages of the set that WCEB has. folder: the run's."""
+    """What to score."""
 
     source: PageSource
     folder: Path
+    """Where the run keeps what it has done."""
     data_set: str
     outputs: Mapping[str, Path]
+    """Extractor → its file."""
     metrics: Sequence[str]
     wceb_ids: frozenset[str] = frozenset()
+    """Pages of the set that WCEB has."""
 
     @property
     def path(self) -> Path:
@@ -53,7 +56,8 @@ def _fresh_rows(job: SetScoring, pages: Iterable[LabelledPage]) -> Iterator[dict
 def score_line(
     page: LabelledPage, outputs: Mapping[str, Output], metrics: Sequence[str], is_wceb: bool = False
 ) -> dict[str, Any]:
-    """Return all that is known of a page: what it is, and the scores, cost and error of each extractor. JSON-ready."""
+    """Return all that is known of a page: what it is, and the scores, cost and error of each
+    extractor. JSON-ready."""
     texts = {name: output.text for name, output in outputs.items()}
     row = page_row(page, texts, [*metrics, *(["content"] if page.data_set in MARKDOWN_TRUTHS else [])])
     if is_wceb:
@@ -66,7 +70,8 @@ def score_line(
 
 
 def page_row(page: LabelledPage, texts: Mapping[str, str], metrics: Sequence[str]) -> dict[str, Any]:
-    """Return the description of a page, its scores (extractor → column → value) and how alike the texts are."""
+    """Return the description of a page, its scores (extractor → column → value) and how alike the
+    texts are."""
     return {
         "id": page.id,
         "data_set": page.data_set,

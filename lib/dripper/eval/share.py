@@ -1,4 +1,5 @@
-"""A share of a set: what one task of a cluster extracts and scores, and how its lines join those of a local run."""
+"""A share of a set: what one task of a cluster extracts and scores, and how its lines join those of
+a local run."""
 
 import hashlib
 import json
@@ -13,7 +14,7 @@ from dripper.eval.score_set import score_line
 from dripper.eval.store import Output, Outputs, decode_page, write_lines
 
 PAGES_A_SHARE = 25
-"""Some 25 s of work with all peers: short enough to spread, long enough to pay for the loading of fifteen packages."""
+"""Short enough to spread, long enough to pay for the loading of fifteen packages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ def shares(settings: RunSettings) -> list[Share]:
 
 
 def share_lines(settings: RunSettings, share: Share) -> Iterator[str]:
-    """Extract and score the pages of a share; yield one JSON line a page: its score line and its outputs."""
+    """Extract and score the pages of a share; yield one JSON line a page: its score line and its
+    outputs."""
     tasks = [Task(page, decode_page(page)) for page in settings.source.pages(share.data_set) if share.holds(page.id)]
     outputs: dict[str, dict[str, Output]] = {task.page.id: {} for task in tasks}
     for extractor in settings.for_set(share.data_set):
@@ -63,7 +65,8 @@ def metric_rows(settings: RunSettings, line: str) -> Iterator[tuple[Any, ...]]:
 
 
 def keep_lines(settings: RunSettings, lines: Iterable[str]) -> None:
-    """Put the lines of shares where a local run keeps its state, so that the report is made from them alike."""
+    """Put the lines of shares where a local run keeps its state, so that the report is made from
+    them alike."""
     by_name = {one.name: one for one in settings.everyone()}
     for line in lines:
         row = json.loads(line)

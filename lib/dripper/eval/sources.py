@@ -15,8 +15,8 @@ SAMPLES = "webmainbench-samples"
 
 @dataclass(frozen=True, slots=True)
 class PageSource:
-    """data: a data folder. sample: at most so many pages a set, the same ones every time; None for all. cache: where
-    archives are unpacked. webmainbench: the file of the set "webmainbench"."""
+    """data: a data folder. sample: at most so many pages a set, the same ones every time; None for
+    all. cache: where archives are unpacked. webmainbench: the file of the set "webmainbench"."""
 
     data: Path
     sample: int | None = None
@@ -24,7 +24,8 @@ class PageSource:
     webmainbench: Path | None = None
 
     def pages(self, data_set: str) -> Iterator[LabelledPage]:
-        """Yield the pages of a set, free of annotations. Raises InputError for a missing or wrong one."""
+        """Yield the pages of a set, free of annotations. Raises InputError for a missing or wrong
+        one."""
         if data_set == DATA_SET:
             yield from self._webmainbench_pages()
         elif data_set == SAMPLES:

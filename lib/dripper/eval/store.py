@@ -1,7 +1,8 @@
 """What a run has done so far, in JSON lines: a run that was stopped goes on where it was.
 
-`outputs/<set>/<extractor>@<version>.jsonl` has a line a page; `scores/<set>.jsonl` a line a page with all extractors.
-A line counts for the page only if its digest is that of the page now: changed data, versions or metrics are done again.
+`outputs/<set>/<extractor>@<version>.jsonl` has a line a page; `scores/<set>.jsonl` a line a page
+with all extractors. A line counts for the page only if its digest is that of the page now: changed
+data, versions or metrics are done again.
 """
 
 import hashlib
@@ -18,18 +19,18 @@ from dripper.warc import decode
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What an extractor made of one page.
-
-    text: "" where it failed. error_code, error_detail: why (a value of ErrorCode). cpu_ms: CPU time of the extraction
-    alone, without loading or conversion; for a page that ran into the limit, the limit.
-    """
+    """What an extractor made of one page."""
 
     id: str
     digest: str
     text: str
+    """Empty where it failed."""
     cpu_ms: float
+    """CPU time of the extraction alone, without loading or conversion; for a page that ran into the
+    limit, the limit."""
     error_code: str | None = None
     error_detail: str | None = None
+    """Both: why (a value of ErrorCode)."""
 
 
 def page_digest(page: LabelledPage) -> str:
@@ -43,7 +44,8 @@ def decode_page(page: LabelledPage) -> str:
 
 
 class Outputs:
-    """The outputs of one extractor on one set. Opened to append; close it, or use it as a context manager."""
+    """The outputs of one extractor on one set. Opened to append; close it, or use it as a context
+    manager."""
 
     def __init__(self, folder: Path, data_set: str, extractor: Contender) -> None:
         self.path = folder / "outputs" / data_set / f"{extractor.name}@{extractor.version}.jsonl"
@@ -82,7 +84,8 @@ def write_lines(path: Path, rows: Iterator[dict[str, Any]]) -> None:
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file, none if it is not there. A last line that a kill cut short is left out."""
+    """Yield the rows of a file, none if it is not there. A last line that a kill cut short is left
+    out."""
     if not path.exists():
         return
     with path.open("rb") as stream:
@@ -94,7 +97,8 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _append_to(path: Path) -> TextIO:
-    """Open a file to append lines; what a kill left without an end of line is ended, or the next line would be lost too."""
+    """Open a file to append lines; what a kill left without an end of line is ended, or the next
+    line would be lost too."""
     path.parent.mkdir(parents=True, exist_ok=True)
     cut_short = path.exists() and not path.read_bytes().endswith(b"\n") and path.stat().st_size > 0
     stream = path.open("a", encoding="utf-8")

@@ -1,12 +1,22 @@
-"""Who decides which blocks are main content: :func:`load` gives a labeler by name; an entry makes a new one known."""
+"""Who decides which blocks are main content: :func:`load` gives a labeler by name; an entry makes a
+new one known."""
 
-from dripper.labels.base import Closable, Labeler, LabelerStoppedError, Labels, SimplifiedLabeler, SimplifiedPage
+from dripper.labels.base import (
+    Closable,
+    ExplainingLabeler,
+    Labeler,
+    LabelerStoppedError,
+    Labels,
+    SimplifiedLabeler,
+    SimplifiedPage,
+)
 from dripper.labels.entry import LabelerEntry, Use
 from dripper.labels.fallback import Fallback, fall_back
 from dripper.labels.registry import load
 
 __all__ = [
     "Closable",
+    "ExplainingLabeler",
     "Fallback",
     "Labeler",
     "LabelerEntry",

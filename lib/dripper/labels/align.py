@@ -1,6 +1,8 @@
-"""From a text to block labels: which blocks of a page does an extracted or human-written text contain?
+"""From a text to block labels: which blocks of a page does an extracted or human-written text
+contain?
 
-Used twice: to turn human truth into training labels, and to turn the output of another extractor into labels.
+Used twice: to turn human truth into training labels, and to turn the output of another extractor
+into labels.
 """
 
 from collections.abc import Sequence
@@ -13,21 +15,24 @@ from rapidfuzz.distance import LCSseq
 from dripper.labels.arrays import IntArray
 from dripper.labels.words import words_of
 
-# The bit matrix of the common subsequence takes one bit a pair of words: 1e9 pairs are 125 MB. Longer pairs (3 of the
-# 2,300 labelled pages) are matched by n-grams alone, which is linear.
+# The bit matrix of the common subsequence takes one bit a pair of words: 1e9 pairs are 125 MB.
+# Longer pairs (3 of the 2,300 labelled pages) are matched by n-grams alone, which is linear.
 MAX_WORD_PAIRS = 1_000_000_000
 # A word or two in common with the truth is chance ("the", "of"); three in a row are not.
 MIN_RUN = 3
-# Evidence without order: this share of a block's 5-word shingles must stand in the unmatched part of the text.
+# Evidence without order: this share of a block's 5-word shingles must stand in the unmatched part
+# of the text.
 SHINGLE_WORDS = 5
 MIN_SHINGLE_SHARE = 0.7
 
 
 def matched_shares(block_words: Sequence[Sequence[str]], text_words: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Return, for each block, the share (0 to 1) of its words that a text contains; shape (n_blocks,).
+    """Return, for each block, the share (0 to 1) of its words that a text contains; shape
+    (n_blocks,).
 
-    Longest common subsequence over the words of all blocks in order, runs under three words dropped unless the block
-    is that short; then blocks that the text has at another place, by shingles. Blocks without words get 0.
+    Longest common subsequence over the words of all blocks in order, runs under three words dropped
+    unless the block is that short; then blocks that the text has at another place, by shingles.
+    Blocks without words get 0.
     """
     vocabulary: dict[str, int] = {}
     flat = _ids([word for words in block_words for word in words], vocabulary)
@@ -48,7 +53,8 @@ def matched_shares(block_words: Sequence[Sequence[str]], text_words: Sequence[st
 
 
 def labels_from_text(block_texts: Sequence[str], text: str) -> npt.NDArray[np.bool_]:
-    """Return which blocks are main if `text` is the main content: those that it holds at least half the words of.
+    """Return which blocks are main if `text` is the main content: those that it holds at least half
+    the words of.
 
     >>> labels_from_text(["Home About", "It rained all day in Rome.", "Share"], "It rained all day in Rome.")
     array([False,  True, False])
@@ -61,13 +67,15 @@ def _ids(words: Sequence[str], vocabulary: dict[str, int]) -> IntArray:
 
 
 def _common_subsequence(flat: IntArray, text: IntArray) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return which words of each side belong to the longest common subsequence; none at all if it is out of reach."""
+    """Return which words of each side belong to the longest common subsequence; none at all if it
+    is out of reach."""
     matched, used = np.zeros(len(flat), bool), np.zeros(len(text), bool)
     if len(flat) * len(text) <= MAX_WORD_PAIRS:
         for opcode in LCSseq.opcodes(flat.tolist(), text.tolist()):
             if opcode.tag == "equal":
                 matched[opcode.src_start : opcode.src_end] = True
-                # A stray match does not use up the text: the shingles around it would be lost to the block they are from.
+                # A stray match does not use up the text: the shingles around it would be lost to
+                # the block they are from.
                 used[opcode.dest_start : opcode.dest_end] = opcode.src_end - opcode.src_start >= MIN_RUN
     return matched, used
 
@@ -81,7 +89,8 @@ def _run_lengths(flags: npt.NDArray[np.bool_]) -> IntArray:
 
 
 def _shingles(ids: IntArray) -> set[tuple[int, ...]]:
-    """Return the 5-word shingles of a sequence in which -1 stands for a word that must not be part of any."""
+    """Return the 5-word shingles of a sequence in which -1 stands for a word that must not be part
+    of any."""
     listed: list[int] = ids.tolist()
     shingles = {tuple(listed[at : at + SHINGLE_WORDS]) for at in range(len(listed) - SHINGLE_WORDS + 1)}
     return {shingle for shingle in shingles if -1 not in shingle}

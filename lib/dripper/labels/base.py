@@ -1,7 +1,7 @@
 """The one interface of everything that decides which blocks are main content."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -14,18 +14,18 @@ from dripper.errors import MachineError
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The decision for one page; both arrays have shape (n_blocks,), in block order.
-
-    main: bool. probability: float32, of `main`; NaN where the labeler has none.
-    confidence: the F1 over words that the labeler expects of `main`, 0 to 1; NaN where it cannot tell.
-    passes: forward passes of a language model over this page. windows: into how many parts the page was cut to fit it.
-    """
+    """The decision for one page; both arrays have shape (n_blocks,), in block order."""
 
     main: npt.NDArray[np.bool_]
+    """Of type bool."""
     probability: npt.NDArray[np.float32]
+    """Of `main`, float32; NaN where the labeler has none."""
     confidence: float = math.nan
+    """The F1 over words that the labeler expects of `main`, 0 to 1; NaN where it cannot tell."""
     passes: int = 0
+    """Forward passes of a language model over this page."""
     windows: int = 1
+    """Into how many parts the page was cut to fit it."""
 
     @classmethod
     def certain(cls, main: npt.NDArray[np.bool_]) -> "Labels":
@@ -39,7 +39,8 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class SimplifiedPage:
-    """All that a labeler needs which reads HTML: what the table `blocks` holds, and what travels to a GPU."""
+    """All that a labeler needs which reads HTML: what the table `blocks` holds, and what travels to
+    a GPU."""
 
     simplified_html: str
     n_blocks: int
@@ -61,7 +62,17 @@ class SimplifiedLabeler(Labeler, Protocol):
     """A labeler that needs the simplified HTML only, so that it can run in a stage of its own."""
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-        """Return one `Labels` a page, in order: the same as `label` gives for the pages these come from."""
+        """Return one `Labels` a page, in order: the same as `label` gives for the pages these come
+        from."""
+        ...
+
+
+@runtime_checkable
+class ExplainingLabeler(Labeler, Protocol):
+    """A labeler that can say why."""
+
+    def reasons(self, page: Page) -> Mapping[str, npt.NDArray[np.float64]]:
+        """Return, by reason, how much it speaks for each block to be main, in log odds, shape (n_blocks,)."""
         ...
 
 
@@ -75,4 +86,5 @@ class Closable(Protocol):
 
 
 class LabelerStoppedError(MachineError):
-    """The labeler is beyond repair: a new one may work, and the page that it died of may be one of those it was given."""
+    """The labeler is beyond repair: a new one may work, and the page that it died of may be one of
+    those it was given."""

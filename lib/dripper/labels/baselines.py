@@ -27,7 +27,8 @@ class AllLabeler:
 
 
 class TrafilaturaLabeler:
-    """Runs Trafilatura (https://trafilatura.readthedocs.io, default settings) and marks the blocks that it extracts."""
+    """Runs Trafilatura (https://trafilatura.readthedocs.io, default settings) and marks the blocks
+    that it extracts."""
 
     name = "trafilatura"
 
@@ -36,7 +37,8 @@ class TrafilaturaLabeler:
             self.version = version("trafilatura")
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return labels of the blocks that hold Trafilatura's text; all other where it extracts nothing."""
+        """Return labels of the blocks that hold Trafilatura's text; all other where it extracts
+        nothing."""
         return [Labels.certain(trafilatura_labels(page, page.mapping_html)) for page in pages]
 
 
@@ -45,7 +47,7 @@ def trafilatura_labels(page: Page, html: str) -> "np.ndarray[tuple[int], np.dtyp
 
     A block is main if at least half of its words are, in order, in Trafilatura's text.
     """
-    # 0.3 s to import, and only needed where a page falls back: never on the way of a page that has main blocks.
+    # Slow to import, and only needed where a page falls back.
     with needed("the labeler, or the fallback, trafilatura", "trafilatura"):
         from trafilatura import extract
 

@@ -1,4 +1,5 @@
-"""What the program has to know of a labeler beside how it labels: an entry, found by the labeler's name."""
+"""What the program has to know of a labeler beside how it labels: an entry, found by the labeler's
+name."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,8 @@ class Use:
     profile: str
     """The rules by which the run splits pages."""
     stages: Collection[str] = ()
-    """Those of a staged run that are to run; none where pages are labelled on the way through one pass."""
+    """Those of a staged run that are to run; none where pages are labelled on the way through one
+    pass."""
 
 
 def _no_warnings(settings: Any, use: Use) -> Sequence[str]:
@@ -31,22 +33,27 @@ def _not_counted(settings: Any) -> CountTokens | None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LabelerEntry:
-    """A labeler as the registry knows it. Making an entry loads nothing: imports that cost belong into its functions."""
+    """A labeler as the registry knows it. Making an entry loads nothing: imports that cost belong
+    into its functions."""
 
     name: str
     load: Callable[[Any], Labeler]
-    """Returns the labeler with the settings given, ready to use. Raises SettingsError or MachineError."""
+    """Returns the labeler with the settings given, ready to use. Raises SettingsError or
+    MachineError."""
     settings: type[Section] = Section
     """The class of the section `labels.<name>`."""
     staged: bool = False
     """Whether it wants a stage of its own. A labeler that can run so is a `SimplifiedLabeler`."""
     gpus: bool = False
-    """Whether it is at home on machines with GPUs: then it is loaded there alone, not on the driver."""
+    """Whether it is at home on machines with GPUs: then it is loaded there alone, not on the
+    driver."""
     count_tokens: Callable[[Any], CountTokens | None] = _not_counted
-    """Returns, for its settings, how tokens are counted; None: they are estimated from the length."""
+    """Returns, for its settings, how tokens are counted; None: they are estimated from the length.
+    """
     fallback: Literal["cpu", "trafilatura", "body", "empty"] = "trafilatura"
     """What the setting labeler.fallback=auto means."""
     check: Callable[[Any, Use], Sequence[str]] = _no_warnings
-    """Called before a run with the settings: raises SettingsError where it cannot work so, or returns warnings."""
+    """Called before a run with the settings: raises SettingsError where it cannot work so, or
+    returns warnings."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """What has to be in the environment of its process before its packages are imported."""

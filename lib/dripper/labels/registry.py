@@ -21,15 +21,17 @@ BUILT_IN: Mapping[str, str] = {
     "all": "dripper.labels.baselines:ALL",
     "lm": "dripper.labels.lm.entry:LM",
 }
-"""Where the entries of this package are: no entry points, as a zip that Spark sends to its workers has none."""
+"""Where the entries of this package are: no entry points, as a zip that Spark sends to its workers
+has none."""
 
 
 def load(name: str, **options: Any) -> Labeler:
-    """Return the labeler of that name, ready to use: weights are read here, once, not on the first page.
+    """Return the labeler of that name, ready to use: weights are read here, once, not on the first
+    page.
 
-    options: the settings of the section `labels.<name>`, for instance `load("lm", model="…", decoder="fsm")`.
-    Raises SettingsError for an unknown name or option, saying which is nearest and which there are, and MachineError
-    where the labeler's weights or packages cannot be had.
+    options: the settings of the section `labels.<name>`, for instance `load("lm", model="…",
+    decoder="fsm")`. Raises SettingsError for an unknown name or option, saying which is nearest and
+    which there are, and MachineError where the labeler's weights or packages cannot be had.
     """
     entry = find_entry(name)
     return entry.load(check_options(entry, options))
@@ -42,7 +44,8 @@ def names() -> list[str]:
 
 @cache
 def find_entry(name: str) -> LabelerEntry:
-    """Return the entry of a labeler. Raises SettingsError for an unknown name, MachineError where it cannot be loaded.
+    """Return the entry of a labeler. Raises SettingsError for an unknown name, MachineError where
+    it cannot be loaded.
 
     >>> find_entry("lm").staged
     True
@@ -71,7 +74,8 @@ def _load_entry_point(name: str) -> Any:
 
 
 def check_options(entry: LabelerEntry, options: Mapping[str, Any]) -> Any:
-    """Return the section of a labeler's settings, what is not given as by default. Raises SettingsError."""
+    """Return the section of a labeler's settings, what is not given as by default. Raises
+    SettingsError."""
     if options and isinstance(options, Mapping) and not entry.settings.model_fields:
         raise SettingsError(f"the labeler {entry.name!r} has no settings; given: {', '.join(options)}")
     return validate(entry.settings, options, f"labels.{entry.name}.")
@@ -83,7 +87,8 @@ def labeler_settings(name: str, labels: LabelsSettings) -> Any:
 
 
 def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
-    """Return the sections of all labelers of this package, and of others that something is set for. Raises SettingsError.
+    """Return the sections of all labelers of this package, and of others that something is set for.
+    Raises SettingsError.
 
     labels: what is set, by labeler.
     """
@@ -97,7 +102,8 @@ def load_from_settings(labeler: LabelerSettings, labels: LabelsSettings) -> Labe
 
 
 def check_use(name: str, labels: LabelsSettings, use: Use) -> Sequence[str]:
-    """Return warnings for people before a run. Raises SettingsError where the labeler cannot work as the run wants it."""
+    """Return warnings for people before a run. Raises SettingsError where the labeler cannot work
+    as the run wants it."""
     return find_entry(name).check(labeler_settings(name, labels), use)
 
 

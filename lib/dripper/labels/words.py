@@ -2,8 +2,9 @@
 
 import re
 
-# Scripts written without spaces count by the character, as ROUGE tokenisers for them roughly do; else one Chinese
-# sentence would be "one word" and weigh nothing beside an English one. Hangul has spaces, but a syllable carries a word.
+# Scripts written without spaces count by the character, as ROUGE tokenisers for them roughly do;
+# else one Chinese sentence would be "one word" and weigh nothing beside an English one. Hangul has
+# spaces, but a syllable carries a word.
 UNSPACED_RANGES = (
     ("\u0e00", "\u0e7f"),  # Thai
     ("\u3040", "\u30ff"),  # Hiragana, Katakana
@@ -19,7 +20,8 @@ _WORD = re.compile(f"(?=[^\\W_])[{_UNSPACED}]|[^\\W_{_UNSPACED}]+")
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text, lower-cased: runs of letters and digits; single characters of unspaced scripts.
+    """Return the words of a text, lower-cased: runs of letters and digits; single characters of
+    unspaced scripts.
 
     >>> words_of("Don't 你好_x")
     ['don', 't', '你', '好', 'x']

@@ -4,10 +4,11 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 
 def parse_document(html: str | bytes) -> LexborHTMLParser:
-    """Return the page's document, as a browser builds it. NULs in texts and lone surrogates are dropped; bytes, as UTF-8, are
-    taken as they are, without a copy.
+    """Return the page's document, as a browser builds it. NULs in texts and lone surrogates are
+    dropped; bytes, as UTF-8, are taken as they are, without a copy.
 
-    Raises MemoryError where the parser gets no memory: it accepts every string, so nothing else makes it give up.
+    Raises MemoryError where the parser gets no memory: it accepts every string, so nothing else
+    makes it give up.
     """
     try:
         # Nobody listens to events, which cost 5 % of parsing.
@@ -30,6 +31,7 @@ def title_of(document: LexborHTMLParser) -> str:
 
 
 def _own_title(node: LexborNode) -> str:
-    # Pictures have titles too; a page's own is in the head, or, where that ended too early, directly in the body.
+    # Pictures have titles too; a page's own is in the head, or, where that ended too early,
+    # directly in the body.
     is_own = node.parent is not None and node.parent.tag in ("head", "body")
     return " ".join(node.text().split()) if is_own else ""

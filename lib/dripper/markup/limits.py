@@ -1,7 +1,8 @@
-"""What is refused before it is parsed: markup for which the parser's time grows with the square of the size.
+"""What is refused before it is parsed: markup for which the parser's time grows with the square of
+the size.
 
-lexbor is linear but for three things, all far beyond real pages (of 8,451 none comes near a limit). A limit here
-makes an error row of what would otherwise be minutes of work.
+lexbor is linear but for three things, all far beyond real pages (of 8,451 none comes near a limit).
+A limit here makes an error row of what would otherwise be minutes of work.
 """
 
 import math
@@ -30,17 +31,15 @@ _DEFAULTS = LimitSettings()
 
 
 class ParserLimits(NamedTuple):
-    """What a page may ask of the parser.
-
-    steps: up the tree, about 2.4 ns each: every start tag of a block looks for an open `p` among all its ancestors, so n
-        nested blocks cost n²/2. 28,000 nested `div` are the default.
-    attributes: of one tag: each is compared with all before it (20,000 take 0.9 s).
-    options: of one `select` (20,000 take 1.4 s).
-    """
+    """What a page may ask of the parser."""
 
     steps: int = _DEFAULTS.parser_steps
+    """Up the tree, each a step: every start tag of a block looks for an open `p` among all
+    its ancestors, so n nested blocks cost n²/2. 28,000 nested `div` are the default."""
     attributes: int = _DEFAULTS.parser_attributes
+    """Of one tag: each is compared with all before it."""
     options: int = _DEFAULTS.parser_options
+    """Of one `select`: the parser's time grows with their square."""
 
     @classmethod
     def of(cls, limits: LimitSettings) -> "ParserLimits":
@@ -54,22 +53,24 @@ NO_LIMITS = ParserLimits(sys.maxsize, sys.maxsize, sys.maxsize)
 
 
 def refuse_costly(html: bytes, limits: ParserLimits = DEFAULT_LIMITS) -> None:
-    """Raise PageError(PARSE_FAILED) if parsing would take seconds; looks closer only at pages that are large enough.
+    """Raise PageError(PARSE_FAILED) if parsing would take seconds; looks closer only at pages that
+    are large enough.
 
     html: the page as UTF-8.
     """
     if (most := _most_attributes(html, limits.attributes)) > limits.attributes:
         raise PageError(ErrorCode.PARSE_FAILED, f"a tag with about {most} attributes; the limit is {limits.attributes}")
-    # A page with fewer tags reaches no other limit: n nested elements cost n²/2 steps, and have four characters each.
+    # A page with fewer tags reaches no other limit: n nested elements cost n²/2 steps, and have
+    # four characters each.
     fewest = min(limits.options, math.isqrt(2 * limits.steps))
-    # numpy counts bytes in a third of the time that `bytes.count` takes: 0.06 ms a page.
+    # numpy counts bytes faster than `bytes.count` does.
     if len(html) < 4 * fewest or (tags := np.count_nonzero(np.frombuffer(html, np.uint8) == ord("<"))) < fewest:
         return
     if (starts := int(tags) - html.count(b"</")) < fewest:
         return
     if html.count(b"<o") + html.count(b"<O") <= limits.options and starts * starts <= 2 * limits.steps:
         return
-    # HTML folds the case of ASCII alone, as bytes do, in a tenth of the time of Unicode's rules on a Chinese page.
+    # HTML folds the case of ASCII alone, as bytes do, which is far cheaper than Unicode's rules.
     lowered = html.lower()
     if (most := max(part.count(b"<option") for part in lowered.split(b"<select"))) > limits.options:
         raise PageError(ErrorCode.PARSE_FAILED, f"a select with {most} options; the limit is {limits.options}")
@@ -90,7 +91,8 @@ def _words(tag: bytes) -> int:
 
 
 def _long_tags(html: bytes, limit: int) -> Iterator[bytes]:
-    """Yield the tags that are long enough for more attributes: only where no "<" stands for a while is one."""
+    """Yield the tags that are long enough for more attributes: only where no "<" stands for a while
+    is one."""
     position = 0
     while position < len(html):
         if html.find(b"<", position, position + limit) >= 0:
@@ -105,7 +107,8 @@ def _long_tags(html: bytes, limit: int) -> Iterator[bytes]:
 
 
 def _steps(html: str) -> int:
-    """Return how many ancestors the parser will look at, from above: it knows end tags that we do not see."""
+    """Return how many ancestors the parser will look at, from above: it knows end tags that we do
+    not see."""
     depth = steps = 0
     for end, name in _TAG.findall(html):
         if not end and name in _CLOSES_P:

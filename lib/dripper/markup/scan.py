@@ -1,6 +1,8 @@
-"""From serialised markup to a `Tree`: one split by a regular expression, then one loop over its tags.
+"""From serialised markup to a `Tree`: one split by a regular expression, then one loop over its
+tags.
 
-Both are there in C too (`scan_c.c`), where a compiler was when the package was installed (see setup.py), with the same results.
+Both are there in C too (`scan_c.c`), where a compiler was when the package was installed (see
+setup.py), with the same results.
 """
 
 import re
@@ -19,9 +21,9 @@ except ImportError:
 
 TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
 HIDDEN_SHARE = 0.3
-"""An element that holds more than this share of the page's text is never cut as hidden: scripts will show it. Over
-2,374 labelled training pages, hidden elements above it are main content by 35 % (`display:none`) to 80 % (`hidden`),
-those below by 15 %."""
+"""An element that holds more than this share of the page's text is never cut as hidden: scripts
+will show it. Over 2,374 labelled training pages, hidden elements above it are main content by 35 %
+(`display:none`) to 80 % (`hidden`), those below by 15 %."""
 
 START, VOID, HIDDEN, END, DROP = range(5)
 
@@ -34,7 +36,8 @@ class UnbalancedMarkupError(ValueError):
 
 
 class StartTag(NamedTuple):
-    """What a start tag becomes: its markup (perhaps rewritten), and whether the element is hidden, hence to be cut."""
+    """What a start tag becomes: its markup (perhaps rewritten), and whether the element is hidden,
+    hence to be cut."""
 
     markup: str
     hidden: bool = False
@@ -42,19 +45,23 @@ class StartTag(NamedTuple):
 
 ReadTags = Callable[[list[str]], dict[str, StartTag]]
 Elements = tuple[list[int], list[int], list[int], list[int], list[tuple[int, int]]]
-"""Of a tree's elements parents, opens, closes and lasts; and the ranges of parts that are to be cut out, first and last index."""
+"""Of a tree's elements parents, opens, closes and lasts; and the ranges of parts that are to be cut
+out, first and last index."""
 
 
 def scan(
     markup: str, void: Collection[str], read_tags: ReadTags | None = None, hidden_share: float = HIDDEN_SHARE
 ) -> Tree:
-    """Return the tree of a serialised page; comments and the doctype vanish, the texts beside them join.
+    """Return the tree of a serialised page; comments and the doctype vanish, the texts beside them
+    join.
 
     markup: as a parser wrote it (see `tree`). void: names of elements that have no end tag.
-    read_tags: called once with all distinct start tags, says which are special: to be rewritten, or to be cut out
+    read_tags: called once with all distinct start tags, says which are special: to be rewritten, or
+    to be cut out
         with their element.
-    hidden_share: an element with more than this share of the page's text is not cut out.
-    Raises UnbalancedMarkupError where tags do not balance, that is, where `markup` is not a serialisation. Linear.
+    hidden_share: an element with more than this share of the page's text is not cut out. Raises
+    UnbalancedMarkupError where tags do not balance, that is, where `markup` is not a serialisation.
+    Linear.
     """
     parts = split(markup)
     names, kinds_of, rewritten = _read_tags(set(parts[1::2]), void, read_tags)
@@ -74,7 +81,8 @@ def scan(
 
 
 def split(markup: str) -> list[str]:
-    """Return texts and tags in turns, texts at the even places; comments and the doctype stand among the tags."""
+    """Return texts and tags in turns, texts at the even places; comments and the doctype stand
+    among the tags."""
     return scan_c.split(markup) if IN_C else TOKEN.split(markup)
 
 
@@ -94,7 +102,8 @@ def _read_tags(
 
 
 def read_names(tags: Iterable[str], void: Collection[str]) -> tuple[dict[str, str], dict[str, int], list[str]]:
-    """Return of distinct tags the element names, the kinds (START, VOID, END, or DROP where it is no tag), and the start tags."""
+    """Return of distinct tags the element names, the kinds (START, VOID, END, or DROP where it is
+    no tag), and the start tags."""
     names: dict[str, str] = {}
     kinds: dict[str, int] = {}
     start_tags: list[str] = []
@@ -113,9 +122,11 @@ def read_names(tags: Iterable[str], void: Collection[str]) -> tuple[dict[str, st
 
 
 def find_elements(kinds: bytes, text_before: list[int], hidden_share: float) -> Elements | None:
-    """Return the elements, whose indexes count without what is to be cut out, and that; None where tags do not balance.
+    """Return the elements, whose indexes count without what is to be cut out, and that; None where
+    tags do not balance.
 
-    kinds: of the tags. text_before: how many characters of text stand before each tag, and in all; may be empty if none is HIDDEN.
+    kinds: of the tags. text_before: how many characters of text stand before each tag, and in all;
+    may be empty if none is HIDDEN.
     """
     parents, opens, cuts = list[int](), list[int](), list[tuple[int, int]]()
     closes, lasts = [0] * len(kinds), [0] * len(kinds)

@@ -1,6 +1,7 @@
 """What the elements are: one name list a question, shared by all profiles.
 
-The lists of MinerU-HTML 1.1 are kept exactly, for the block rules of every profile rest on them (see `segment`).
+The lists of MinerU-HTML 1.1 are kept exactly, for the block rules of every profile rest on them
+(see `segment`).
 """
 
 
@@ -14,7 +15,8 @@ INLINE = words(
     "label map mark marked-tail marked-text nobr object optgroup option pic q s samp script small span strike strong "
     "sub sup svg time u var"
 )
-"""Elements that do not end a line (44 names); everything else, known or not, is a block. Source: MinerU-HTML 1.1."""
+"""Elements that do not end a line (44 names); everything else, known or not, is a block. Source:
+MinerU-HTML 1.1."""
 
 TABLE_PARTS = words("caption colgroup col thead tbody tfoot tr td th br")
 """What a table of data may hold beside INLINE; anything else makes it a layout table."""
@@ -31,11 +33,13 @@ LIBXML2_VOID = words("area base basefont br col frame hr img input isindex link 
 """The same of libxml2's HTML writer (version 2.14)."""
 
 RAW_TEXT = ("iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp")
-"""Elements whose content the parser reads as text alone, up to their end tag (HTML standard 13.2.6.2)."""
+"""Elements whose content the parser reads as text alone, up to their end tag (HTML standard
+13.2.6.2)."""
 
 LINE_BREAKING = words(
     "address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset figcaption "
     "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav noscript ol optgroup option p "
     "pre search section select summary table tbody td tfoot th thead tr ul"
 )
-"""Elements whose text a browser shows on a line (or in a cell) of its own: where `Block.text` gets a line break."""
+"""Elements whose text a browser shows on a line (or in a cell) of its own: where `Block.text` gets
+a line break."""

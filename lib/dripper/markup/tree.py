@@ -1,12 +1,14 @@
-"""A page as flat arrays: the serialised markup cut into texts and tags, and the element tree over it.
+"""A page as flat arrays: the serialised markup cut into texts and tags, and the element tree over
+it.
 
-Python objects per node are what makes tree walks slow. Here a page is one list of strings, `parts`, in which texts
-and tags alternate (`text, tag, text, tag, …, text`; a text may be empty), and an element is an integer, numbered from
-0 in document order. Subtrees are ranges, so that blocks, simplified HTML, mapping HTML and pruned pages are all
-slices of one list. There is no recursion, hence no limit on depth.
+Python objects per node are what makes tree walks slow. Here a page is one list of strings, `parts`,
+in which texts and tags alternate (`text, tag, text, tag, …, text`; a text may be empty), and an
+element is an integer, numbered from 0 in document order. Subtrees are ranges, so that blocks,
+simplified HTML, mapping HTML and pruned pages are all slices of one list. There is no recursion,
+hence no limit on depth.
 
-The input must be a parser's own serialisation: every tag balanced, attributes quoted, `<` and `>` escaped in texts and
-attribute values. Then `<[^>]*>` is exact.
+The input must be a parser's own serialisation: every tag balanced, attributes quoted, `<` and `>`
+escaped in texts and attribute values. Then `<[^>]*>` is exact.
 """
 
 import re
@@ -22,36 +24,38 @@ _ATTRIBUTE = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]*)(?:=(?:"([^"]*)"|'([^
 
 @dataclass(slots=True)
 class Tree:
-    """Elements 0..n-1 in document order over `parts`; element 0 is the root (`html`).
-
-    parts: texts at even, tags at odd indexes, both as serialised (escaped). names: the element name of each distinct
-        tag.
-    void: names of the elements that have no end tag.
-    tags: name of each element. parents: its parent element, -1 for the root. lasts: its last descendant, or itself.
-    opens, closes: indexes into `parts` of its start and end tag (the same one for void elements).
-    So the text before an element's first child is `parts[opens[i] + 1]`, the text after the element `parts[closes[i]
-    + 1]`.
-    """
+    """Elements 0..n-1 in document order over `parts`; element 0 is the root (`html`)."""
 
     parts: list[str]
+    """Texts at even, tags at odd indexes, both as serialised (escaped)."""
     names: dict[str, str]
+    """The element name of each distinct tag."""
     void: Collection[str]
+    """Names of the elements that have no end tag."""
     tags: list[str] = field(default_factory=list)
+    """Name of each element."""
     parents: list[int] = field(default_factory=list)
+    """Its parent element, -1 for the root."""
     lasts: list[int] = field(default_factory=list)
+    """Its last descendant, or itself."""
     opens: list[int] = field(default_factory=list)
     closes: list[int] = field(default_factory=list)
+    """Both: indexes into `parts` of its start and end tag (the same one for void elements). So the
+    text before an element's first child is `parts[opens[i] + 1]`, the text after the element
+    `parts[closes[i] + 1]`."""
 
     def __len__(self) -> int:
         """Return the number of elements."""
         return len(self.tags)
 
     def start_tag(self, element: int) -> str:
-        """Return the element's start tag as serialised: equal strings mean equal name and attributes."""
+        """Return the element's start tag as serialised: equal strings mean equal name and
+        attributes."""
         return self.parts[self.opens[element]]
 
     def starts_element(self, index: int) -> bool:
-        """Tell whether the tag `parts[index]` is a start tag that some end tag follows: the text after it is inside."""
+        """Tell whether the tag `parts[index]` is a start tag that some end tag follows: the text
+        after it is inside."""
         tag = self.parts[index]
         return tag[1:2] != "/" and self.names.get(tag, "br") not in self.void
 
@@ -81,7 +85,8 @@ class Tree:
 
 
 def attributes(tag: str) -> dict[str, str]:
-    """Return the attributes of a serialised start tag, values unescaped; of a repeated name the first counts.
+    """Return the attributes of a serialised start tag, values unescaped; of a repeated name the
+    first counts.
 
     >>> attributes('<p class="a &amp; b" hidden="">')
     {'class': 'a & b', 'hidden': ''}
@@ -93,7 +98,8 @@ def attributes(tag: str) -> dict[str, str]:
 
 
 def attribute(tag: str, wanted: str) -> str | None:
-    """Return one attribute of a serialised start tag, unescaped, or None; values beside it may be megabytes.
+    """Return one attribute of a serialised start tag, unescaped, or None; values beside it may be
+    megabytes.
 
     >>> attribute('<p class="a" hidden="">', "hidden"), attribute("<p>", "id")
     ('', None)
@@ -102,7 +108,8 @@ def attribute(tag: str, wanted: str) -> str | None:
         return None
     start = tag.find(f' {wanted}="')
     if start >= 0 and "'" not in tag and tag.count('"') == 2 * tag.count('="'):
-        # Every value has double quotes and none has one inside: what was found is no part of another value.
+        # Every value has double quotes and none has one inside: what was found is no part of
+        # another value.
         start += len(wanted) + 3
         return unescape(tag[start : tag.index('"', start)])
     return next((unescape(value) for name, value in raw_attributes(tag) if name == wanted), None)
@@ -117,8 +124,8 @@ def raw_attributes(tag: str) -> Iterator[tuple[str, str]]:
 
 
 def unescape(text: str) -> str:
-    """Return serialised text or attribute value as characters: the five references that serialisers write, no
-    others.
+    """Return serialised text or attribute value as characters: the five references that serialisers
+    write, no others.
     """
     if "&" not in text:
         return text
@@ -132,7 +139,8 @@ def escape(text: str) -> str:
 
 
 def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
-    """Return `texts` with each tag replaced by what it means in plain text: a line break, or nothing."""
+    """Return `texts` with each tag replaced by what it means in plain text: a line break, or
+    nothing."""
     breaks = {tag: "\n" if name in LINE_BREAKING else "" for tag, name in tree.names.items()}
     breaks[""] = ""
     plain = texts.copy()
@@ -141,8 +149,8 @@ def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
 
 
 def cut_parts(parts: list[str], cuts: list[tuple[int, int]]) -> list[str]:
-    """Return `parts` without the tag ranges `cuts` (first and last index, ascending, disjoint); texts on both sides
-    join.
+    """Return `parts` without the tag ranges `cuts` (first and last index, ascending, disjoint);
+    texts on both sides join.
     """
     kept: list[str] = []
     position, carried = 0, ""

@@ -1,9 +1,9 @@
-"""Profile `mineru-1.1`: the page as MinerU-HTML 1.1 sees it, two parsers in a row, and what it takes out before it
-looks for blocks.
+"""Profile `mineru-1.1`: the page as MinerU-HTML 1.1 sees it, two parsers in a row, and what it
+takes out before it looks for blocks.
 
-An HTML5 parser builds the tree and writes it out; libxml2 reads that again, by rules of its own. Its writer's output
-is our `Tree`. MinerU's HTML5 parser was Modest (2015, unmaintained); lexbor, its successor, gives the same simplified
-HTML on 99.6 % of real pages.
+An HTML5 parser builds the tree and writes it out; libxml2 reads that again, by rules of its own.
+Its writer's output is our `Tree`. MinerU's HTML5 parser was Modest (2015, unmaintained); lexbor,
+its successor, gives the same simplified HTML on 99.6 % of real pages.
 """
 
 import re
@@ -33,28 +33,26 @@ _URL_ESCAPED = re.compile(r"[^\x21-\x7e]")
 
 @dataclass(slots=True)
 class CleanPage:
-    """A page before its blocks are found.
-
-    tree: all of it, as libxml2 writes it, but with the texts of script and style in `raw` (by element) and not in its
-        parts.
-    texts: `tree.parts` as MinerU leaves them: removed elements blank, their following texts moved. removed: flags by
-        element.
-    has_forbidden: some FORBIDDEN character is in the page.
-    void_text: texts that were moved into void block elements (`br`, `hr`), by the index of their tag.
-    """
+    """A page before its blocks are found."""
 
     tree: Tree
+    """All of it, as libxml2 writes it, but with the texts of script and style in `raw` (by element)
+    and not in its parts."""
     raw: dict[int, str]
     texts: list[str]
+    """`tree.parts` as MinerU leaves them: removed elements blank, their following texts moved."""
     removed: bytearray
+    """Flags by element."""
     title: str
     has_forbidden: bool
+    """Some FORBIDDEN character is in the page."""
     void_text: dict[int, str] = field(default_factory=dict)
+    """Texts that were moved into void block elements (`br`, `hr`), by the index of their tag."""
 
 
 def read_clean(html: bytes, limits: ParserLimits) -> CleanPage:
-    """Parse a page and remove what MinerU removes. Raises PageError(PARSE_FAILED) where MinerU fails for the whole
-    page.
+    """Parse a page and remove what MinerU removes. Raises PageError(PARSE_FAILED) where MinerU
+    fails for the whole page.
     """
     refuse_costly(html, limits)
     document = parse_document(html)
@@ -79,12 +77,14 @@ def _strip_addresses(clean: CleanPage, addresses: Mapping[int, str]) -> None:
 
 
 def url_escape(address: str) -> str:
-    """Return an address as libxml2 writes it in `href` and `src`: what is not printable ASCII becomes %XX."""
+    """Return an address as libxml2 writes it in `href` and `src`: what is not printable ASCII
+    becomes %XX."""
     return _URL_ESCAPED.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), address)
 
 
 def quote_attribute(value: str) -> str:
-    """Return an attribute value as libxml2 writes it: in double quotes, unless single ones save escaping."""
+    """Return an attribute value as libxml2 writes it: in double quotes, unless single ones save
+    escaping."""
     value = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     if '"' not in value:
         return f'"{value}"'
@@ -92,8 +92,8 @@ def quote_attribute(value: str) -> str:
 
 
 def _remove(clean: CleanPage) -> None:
-    """Remove elements by name, with the text after them, then hidden ones, whose following text moves to what is
-    before.
+    """Remove elements by name, with the text after them, then hidden ones, whose following text
+    moves to what is before.
     """
     tree = clean.tree
     for element in [element for element, tag in enumerate(tree.tags) if tag in _REMOVED]:
@@ -118,7 +118,8 @@ def _remove(clean: CleanPage) -> None:
 
 
 def _hides(style: str) -> bool:
-    """Tell whether a style holds one of five declarations, written exactly so (no `!important`, no capitals)."""
+    """Tell whether a style holds one of five declarations, written exactly so (no `!important`, no
+    capitals)."""
     for declaration in style.split(";"):
         name, colon, value = declaration.partition(":")
         if colon and (name.strip(), value.strip()) in _HIDING:
@@ -127,7 +128,8 @@ def _hides(style: str) -> bool:
 
 
 def _remove_hidden(clean: CleanPage, found: list[int]) -> None:
-    """Remove elements, inner ones first; the text after each joins the tail of the sibling before it, or *its* text."""
+    """Remove elements, inner ones first; the text after each joins the tail of the sibling before
+    it, or *its* text."""
     tree, texts = clean.tree, clean.texts
     before, after = dict[int, int](), dict[int, int]()
     for parent in {tree.parents[element] for element in found}:

@@ -1,4 +1,5 @@
-"""Characters that lxml refuses to write into a tree, though its parser puts them there. MinerU-HTML fails on some."""
+"""Characters that lxml refuses to write into a tree, though its parser puts them there. MinerU-HTML
+fails on some."""
 
 import re
 
@@ -7,7 +8,7 @@ _CONTROLS = bytes([*range(9), 11, 12, *range(14, 32)])
 
 
 def has_forbidden(markup: str) -> bool:
-    """Tell whether some FORBIDDEN character is in it; parsers let no surrogate through. Half the time of the expression."""
+    """Tell whether some FORBIDDEN character is in it; parsers let no surrogate through."""
     data = markup.encode("utf-8", "surrogatepass")
     if len(data.translate(None, _CONTROLS)) < len(data):
         return True

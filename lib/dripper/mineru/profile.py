@@ -1,8 +1,9 @@
-"""Profile `mineru-1.1`: simplified and mapping HTML byte for byte as MinerU-HTML 1.1.2 makes them, losses included.
+"""Profile `mineru-1.1`: simplified and mapping HTML byte for byte as MinerU-HTML 1.1.2 makes them,
+losses included.
 
-The public weights saw this and nothing else. Where this module drops text or misplaces an id, MinerU does so too; the
-default profile mends it. What differs from profile `dripper` beside the tree (`clean`): which paragraphs are
-dropped, and where in the mapping their ids land.
+The public weights saw this and nothing else. Where this module drops text or misplaces an id,
+MinerU does so too; the default profile mends it. What differs from profile `dripper` beside the
+tree (`clean`): which paragraphs are dropped, and where in the mapping their ids land.
 """
 
 import re
@@ -45,7 +46,8 @@ class MineruProfile:
         return prune_exactly(mapping_html, main_ids)
 
     def restore(self, mapping_html: str, title: str) -> Page:
-        """Return what this profile makes of its own mapping HTML, which does not tell all of its blocks."""
+        """Return what this profile makes of its own mapping HTML, which does not tell all of its
+        blocks."""
         return replace(preprocess_exactly(without_ids(mapping_html).encode("utf-8", "ignore"), NO_LIMITS), title=title)
 
 
@@ -62,7 +64,8 @@ class ExactPage(Page):
 
 
 def preprocess_exactly(html: bytes, limits: ParserLimits) -> ExactPage:
-    """Return the page, given as UTF-8, as MinerU-HTML 1.1.2 simplifies it. Raises PageError(PARSE_FAILED) where it raises."""
+    """Return the page, given as UTF-8, as MinerU-HTML 1.1.2 simplifies it. Raises
+    PageError(PARSE_FAILED) where it raises."""
     clean = read_clean(html, limits)
     tree, texts = clean.tree, clean.texts
     paragraphs, entered = segment(tree, texts, clean.removed, columns_decide=True)
@@ -85,7 +88,8 @@ def preprocess_exactly(html: bytes, limits: ParserLimits) -> ExactPage:
 
 
 def _survivors(clean: CleanPage, paragraphs: list[Paragraph], entered: list[int]) -> list[Paragraph]:
-    """Return the paragraphs that get through MinerU's writing and re-parsing of each; strip the first text of runs."""
+    """Return the paragraphs that get through MinerU's writing and re-parsing of each; strip the
+    first text of runs."""
     survivors, seen = [], set[tuple[int, str]]()
     tree, texts = clean.tree, clean.texts
     body_is_split = any(tree.tags[element] == "body" for element in entered)
@@ -115,18 +119,21 @@ def _elements(clean: CleanPage, paragraph: Paragraph | Block) -> list[int]:
 
 
 def _dissolved(tree: Tree, paragraph: Paragraph | Block) -> bool:
-    """Tell whether the paragraph was a run of the body, which dissolves and leaves its only element."""
+    """Tell whether the paragraph was a run of the body, which dissolves and leaves its only
+    element."""
     element = paragraph.element
     return not paragraph.is_run and tree.tags[element] in NOT_BLOCK and tree.tags[tree.parents[element]] == "body"
 
 
 def _is_misplaced(tree: Tree, element: int) -> bool:
-    """Tell whether MinerU looks for the element's children where they are not, fails, and drops the block."""
+    """Tell whether MinerU looks for the element's children where they are not, fails, and drops the
+    block."""
     return tree.tags[element] not in INLINE and tree.lasts[element] > element
 
 
 def _is_lost(clean: CleanPage, paragraph: Paragraph, bad_tags: Collection[str]) -> bool:
-    """Tell whether MinerU fails on a paragraph: a bad tag or forbidden characters at its root, text in a void root."""
+    """Tell whether MinerU fails on a paragraph: a bad tag or forbidden characters at its root, text
+    in a void root."""
     tree, texts = clean.tree, clean.texts
     element, first, _, is_run = paragraph
     root = tree.parents[element] if _dissolved(tree, paragraph) else element
@@ -150,7 +157,8 @@ def _forbidden(text: str) -> bool:
 
 
 def _bad_tags(clean: CleanPage) -> set[str]:
-    """Return the start tags that lxml refuses: by name, a character in an attribute, or an attribute's name."""
+    """Return the start tags that lxml refuses: by name, a character in an attribute, or an
+    attribute's name."""
     tags = clean.tree.names
     bad_names = {name for name in set(tags.values()) if _BAD_NAME.search(name)}
     bad = {tag for tag, name in tags.items() if name in bad_names} if bad_names else set()
@@ -167,7 +175,8 @@ def _is_bad_name(attribute: str) -> bool:
 
 
 def _reparsed(clean: CleanPage) -> list[str]:
-    """Return the texts as a second parsing leaves them: control characters replaced, raw text escaped once more."""
+    """Return the texts as a second parsing leaves them: control characters replaced, raw text
+    escaped once more."""
     tree, parts = clean.tree, clean.texts.copy()
     for element, tag in enumerate(tree.tags if not _RAW_TEXT.isdisjoint(tree.tags) else ()):
         if tag in _RAW_TEXT:
@@ -182,8 +191,8 @@ def _reparsed(clean: CleanPage) -> list[str]:
 
 
 def _is_shown(parts: list[str], paragraph: Paragraph, short: ShortTags) -> bool:
-    """Tell whether MinerU numbers a paragraph: it has text that is not blank, but text right after an image without
-    `src` does not count, or an image with one."""
+    """Tell whether MinerU numbers a paragraph: it has text that is not blank, but text right after
+    an image without `src` does not count, or an image with one."""
     before = ""
     for index in range(paragraph.first, paragraph.last + 1):
         part = parts[index]
@@ -207,8 +216,8 @@ def _open_empty_items(tree: Tree, parts: list[str]) -> None:
 
 
 class _Mapper:
-    """Puts ids and wrappers into a copy of the page, where MinerU finds the text again, which need not be where it
-    was.
+    """Puts ids and wrappers into a copy of the page, where MinerU finds the text again, which need
+    not be where it was.
     """
 
     def __init__(self, clean: CleanPage, entered: list[int]) -> None:
@@ -241,7 +250,8 @@ class _Mapper:
         return "".join(self.parts)
 
     def set_attribute(self, element: int, name: str, value: str) -> None:
-        """Set an attribute as lxml does: in place where there is one of this name, else as the last."""
+        """Set an attribute as lxml does: in place where there is one of this name, else as the
+        last."""
         index = self.tree.opens[element]
         tag, new = self.parts[index], f' {name}="{value}"'
         if name not in tag:
@@ -251,7 +261,8 @@ class _Mapper:
         self.parts[index] = replaced if count else tag[:-1] + new + ">"
 
     def mark(self, block: Block) -> None:
-        """Set the id on a block, and `cc-select` if something inside has it (annotated pages of WebMainBench)."""
+        """Set the id on a block, and `cc-select` if something inside has it (annotated pages of
+        WebMainBench)."""
         element = block.element
         if self.body_is_block and _dissolved(self.tree, block):
             element = self.tree.parents[element]
@@ -267,7 +278,8 @@ class _Mapper:
         return f'<{WRAPPER} _item_id="{block.item_id}"' + (f' cc-select="{select}">' if select is not None else ">")
 
     def wrap_elements(self, block: Block, elements: list[int]) -> None:
-        """Wrap from the text before the first element of a run to the text after its last, unless that is a `br`."""
+        """Wrap from the text before the first element of a run to the text after its last, unless
+        that is a `br`."""
         tree, parts = self.tree, self.parts
         before, after = tree.opens[elements[0]] - 1, tree.closes[elements[-1]] + 1
         if before in self.taken:

@@ -15,9 +15,11 @@ _PREFIXES = ("http://", "https://", "ftp://", "HTTP://", "HTTPS://", "FTP://", "
 
 
 def prune_exactly(mapping_html: str, main_ids: Collection[int]) -> str:
-    """Return the main HTML of a mapping HTML of profile `mineru-1.1`; ids that are not in it are ignored.
+    """Return the main HTML of a mapping HTML of profile `mineru-1.1`; ids that are not in it are
+    ignored.
 
-    It keeps helper attributes, scripts inside blocks and unlabelled text before kept elements, as MinerU does. Linear.
+    It keeps helper attributes, scripts inside blocks and unlabelled text before kept elements, as
+    MinerU does. Linear.
     """
     if not mapping_html.strip():
         return "<HtmlElement></HtmlElement>"

@@ -13,7 +13,8 @@ from dripper.mineru.forbidden import has_forbidden
 
 _XML_DECLARATION = re.compile(r"<\?xml\s+.*?\??>", re.DOTALL)
 _HIDE_ANGLES = {ord("<"): "\ufdd0", ord(">"): "\ufdd1"}
-"""libxml2 writes `<!--…-->` in attributes unescaped, which would not scan. Noncharacters stand for it until the end."""
+"""libxml2 writes `<!--…-->` in attributes unescaped, which would not scan. Noncharacters stand for
+it until the end."""
 
 _TAG = re.compile("<[a-zA-Z][^>]*>")
 _WHOLE_ATTRIBUTES = re.compile(r"""<[^\t\n\f\r />]+(?:[ ]=?[^\t\n\f\r =>/]*(?:="[^"]*"|='[^']*')?)*""")
@@ -36,7 +37,8 @@ def read_again(text: str) -> Read:
     """Return what libxml2 makes of a page that an HTML5 parser wrote."""
     if "?xml" in text:
         if "&lt;?xml" in text:
-            # Modest writes < and > in attributes as they are, so the expression finds its way into them.
+            # Modest writes < and > in attributes as they are, so the expression finds its way into
+            # them.
             text = _TAG.sub(lambda tag: tag.group().replace("&lt;", "<").replace("&gt;", ">"), text)
         text = _XML_DECLARATION.sub("", text)
     # Nobody looks for an id, so libxml2 need not keep a table of them.
@@ -50,8 +52,9 @@ def read_again(text: str) -> Read:
 
 
 def _make_scannable(root: etree._Element) -> tuple[list[str], dict[int, str]]:
-    """Change what libxml2 would write so that it does not scan; return the texts of script and style, which it does not
-    escape, and by the image's number the `src` that have blanks around, of which it makes `%20`.
+    """Change what libxml2 would write so that it does not scan; return the texts of script and
+    style, which it does not escape, and by the image's number the `src` that have blanks around, of
+    which it makes `%20`.
     """
     scripts, addresses, images = list[str](), dict[int, str](), 0
     for element in root.iter("script", "style", "li", "img"):
@@ -64,13 +67,15 @@ def _make_scannable(root: etree._Element) -> tuple[list[str], dict[int, str]]:
             scripts.append(element.text or "")
             element.text = None
         elif element.text is None and not len(element):
-            # An empty li gets no end tag, which makes it look like a parent; an empty text prevents that.
+            # An empty li gets no end tag, which makes it look like a parent; an empty text prevents
+            # that.
             element.text = ""
     return scripts, addresses
 
 
 def _hide_includes(markup: str) -> str:
-    """Replace the angle brackets of `<!--…-->` in attribute values; in (broken) names they end a tag as ever."""
+    """Replace the angle brackets of `<!--…-->` in attribute values; in (broken) names they end a
+    tag as ever."""
     pieces: list[str] = []
     position, quote = 0, ""
     start = markup.find("<!--")

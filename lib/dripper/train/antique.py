@@ -1,8 +1,9 @@
 """Pages made antique: the same text in the markup of 2008.
 
-Most training pages are of the 2020s: `article`, `main`, `nav` and `aside`, rich class names, an element around every element,
-metadata. Pages of 2004 to 2012, which every web archive holds, have none of it: `div` and layout tables, `<br><br>` between
-paragraphs, bold lines for headings, links parted by bars. Which of these a page gets is drawn; what it says stays word for word.
+Most training pages are of the 2020s: `article`, `main`, `nav` and `aside`, rich class names, an
+element around every element, metadata. Pages of 2004 to 2012, which every web archive holds, have
+none of it: `div` and layout tables, `<br><br>` between paragraphs, bold lines for headings, links
+parted by bars. Which of these a page gets is drawn; what it says stays word for word.
 """
 
 import re
@@ -39,9 +40,10 @@ _LEAST_COLUMNS, _MOST_COLUMNS = 2, 4
 
 @dataclass(slots=True)
 class Antiquary:
-    """Makes examples antique. draw: of every choice."""
+    """Makes examples antique."""
 
     draw: np.random.Generator
+    """Random numbers, of every choice."""
 
     def __call__(self, page: Page, example: Example, truth: str) -> Example:
         """Return the example of the antique page; truth: the text of the page's truth."""
@@ -51,22 +53,27 @@ class Antiquary:
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """How one page is written. names: keep, drop, neutral. paragraphs: keep, breaks, div. bold_from: the first level of headings
-    that are bold lines, 7 for none. lists: keep, bars, breaks. tables, flat: the chance of each container to be a table, of each
-    `div` around one element to be left out. old_names: whether places get names of the time.
-    """
+    """How one page is written."""
 
     names: str
+    """Keep, drop, neutral."""
     paragraphs: str
+    """Keep, breaks, div."""
     bold_from: int
+    """The first level of headings that are bold lines, 7 for none."""
     lists: str
+    """Keep, bars, breaks."""
     tables: float
     flat: float
+    """Both: the chance of each container to be a table, of each `div` around one element to be left
+    out."""
     old_names: bool
+    """Whether places get names of the time."""
 
     @classmethod
     def drawn(cls, draw: np.random.Generator) -> "_Style":
-        """Return a style; each of its parts is drawn alone. The chances are guesses, none of them tuned."""
+        """Return a style; each of its parts is drawn alone. The chances are guesses, none of them
+        tuned."""
         return cls(
             str(draw.choice(["keep", "drop", "neutral"], p=[0.45, 0.25, 0.3])),
             str(draw.choice(["keep", "breaks", "div"], p=[0.5, 0.35, 0.15])),
@@ -79,7 +86,8 @@ class _Style:
 
 
 def antique(page: Page, draw: np.random.Generator) -> Page:
-    """Return the page in the markup of 2008, without metadata; elements marked by makers of variants keep their marks."""
+    """Return the page in the markup of 2008, without metadata; elements marked by makers of
+    variants keep their marks."""
     style, tree = _Style.drawn(draw), page.elements
     parts = list(tree.parts)
     numbers: dict[str, str] = {}
@@ -131,7 +139,8 @@ def _rewrite(tree: Tree, parts: list[str], style: _Style, draw: np.random.Genera
 
 
 def _is_menu(tree: Tree, element: int) -> bool:
-    """Tell whether a list has nothing but items, and these nothing but a link or other inline elements each."""
+    """Tell whether a list has nothing but items, and these nothing but a link or other inline
+    elements each."""
     inside = range(element + 1, tree.lasts[element] + 1)
     items = [inner for inner in inside if tree.tags[inner] == "li"]
     links = sum(tree.tags[inner] == "a" for inner in inside)

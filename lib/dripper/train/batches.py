@@ -1,4 +1,5 @@
-"""Pages packed end to end into batches of one fixed shape, so that the training step is compiled once."""
+"""Pages packed end to end into batches of one fixed shape, so that the training step is compiled
+once."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -12,8 +13,8 @@ from dripper.train.examples import Example
 from dripper.train.recipe import Shares
 
 PAGES_PER_BATCH = 64
-# Longer pages are trained on by random windows of this share of a batch, else 1 % of the pages (over 1,024 blocks, with
-# batches of 4,096) would fill a quarter of every epoch.
+# Longer pages are trained on by random windows of this share of a batch, else 1 % of the pages
+# (over 1,024 blocks, with batches of 4,096) would fill a quarter of every epoch.
 WINDOW_SHARE = 4
 AS_THEY_ARE = Shares()
 
@@ -22,7 +23,8 @@ class TrainingBatch(NamedTuple):
     """blocks: padded to the size of the batch, ranges in the packed order. words, matched: (size,).
 
     page: (size,), which page of the batch a block belongs to; PAGES_PER_BATCH for padding.
-    truth_words, present: (PAGES_PER_BATCH,), the size of each page's truth and whether there is such a page (0 or 1).
+    truth_words, present: (PAGES_PER_BATCH,), the size of each page's truth and whether there is
+    such a page (0 or 1).
     """
 
     blocks: BlockSequence
@@ -38,8 +40,8 @@ def training_batches(
 ) -> Iterator[TrainingBatch]:
     """Yield one epoch: every example once, in random order, long ones as one random window.
 
-    size: blocks of a batch. shares: how often one of an example's variants comes in its stead; where it has none of a kind it
-    comes itself.
+    size: blocks of a batch. shares: how often one of an example's variants comes in its stead;
+    where it has none of a kind it comes itself.
     """
     order = draw.permutation(len(examples))
     windows = [_random_window(_variant(examples[index], shares, draw), size // WINDOW_SHARE, draw) for index in order]
@@ -48,7 +50,8 @@ def training_batches(
 
 
 def group_examples(examples: Sequence[Example], size: int) -> Iterator[list[Example]]:
-    """Yield runs of examples that fit into one batch; one that is too long alone is refused by :func:`pack`."""
+    """Yield runs of examples that fit into one batch; one that is too long alone is refused by
+    :func:`pack`."""
     group: list[Example] = []
     blocks = 0
     for example in examples:
@@ -62,7 +65,8 @@ def group_examples(examples: Sequence[Example], size: int) -> Iterator[list[Exam
 
 
 def pack(group: Sequence[Example], size: int) -> TrainingBatch:
-    """Return the batch of a group of examples, whose features are standardised. Raises ValueError if it is too long."""
+    """Return the batch of a group of examples, whose features are standardised. Raises ValueError
+    if it is too long."""
     lengths = [len(example.words) for example in group]
     offsets = np.cumsum([0, *lengths])
     if offsets[-1] > size or len(group) > PAGES_PER_BATCH:

@@ -1,4 +1,5 @@
-"""The model card: what the weights are, what they were trained on, how well they did on held-out sites, and limits."""
+"""The model card: what the weights are, what they were trained on, how well they did on held-out
+sites, and limits."""
 
 import hashlib
 import json
@@ -96,7 +97,8 @@ def model_card(
     cpu_seconds: float,
     parameters: int,
 ) -> str:
-    """Return the card as Markdown. logits: held-out predictions in the order of the examples, as for `validate.page_scores`."""
+    """Return the card as Markdown. logits: held-out predictions in the order of the examples, as
+    for `validate.page_scores`."""
     scores, confidence = page_scores(examples, logits, calibration)
     bins = reliability(examples, logits, calibration)
     ceiling = np.array([example.f1(example.main) for example in examples])

@@ -1,4 +1,5 @@
-"""Pages with readers' comments put under their main content: of these the switch learns what comments are.
+"""Pages with readers' comments put under their main content: of these the switch learns what
+comments are.
 
 The page's tree is edited, then split as any page is.
 """
@@ -16,7 +17,8 @@ from dripper.train.edits import find_marked_blocks, is_unspaced, leave_unchanged
 from dripper.train.examples import Example, example_from
 
 KINDS = frozenset({"", "article", "documentation", "service"})
-"""Types of pages that get comments (sets of articles name none): a forum's posts are its content, lists have other things below."""
+"""Types of pages that get comments (sets of articles name none): a forum's posts are its content,
+lists have other things below."""
 MOST_COMMENTS = 40
 # Lines of truths that could be a paragraph of a comment.
 _LINE_CHARS = range(25, 600)
@@ -24,17 +26,18 @@ _LINE_CHARS = range(25, 600)
 
 @dataclass(slots=True)
 class Commenter:
-    """Puts comments under pages; their texts are lines of the truths that it has read before.
-
-    draw: of every choice. finish: what is done to every page made. lines: scripts written without spaces apart from the others.
-    """
+    """Puts comments under pages; their texts are lines of the truths that it has read before."""
 
     draw: np.random.Generator
+    """Random numbers, of every choice."""
     finish: Callable[[Page], Page] = leave_unchanged
+    """What is done to every page made."""
     lines: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
+    """Scripts written without spaces apart from the others."""
 
     def __call__(self, page: Page, example: Example, truth: str) -> Example | None:
-        """Return the page with comments, then remember the lines of its truth for the pages to come."""
+        """Return the page with comments, then remember the lines of its truth for the pages to
+        come."""
         made = self.add_comments(page, example)
         self.read(truth)
         return made
@@ -46,7 +49,8 @@ class Commenter:
                 self.lines[is_unspaced(line)].append(line)
 
     def add_comments(self, page: Page, example: Example) -> Example | None:
-        """Return the example of the page with comments; None for a page of other KINDS, and while nothing was read."""
+        """Return the example of the page with comments; None for a page of other KINDS, and while
+        nothing was read."""
         lines = self.lines[is_unspaced("".join(block.text for block in page.blocks))]
         if example.page_type not in KINDS or not example.main.any() or not lines:
             return None

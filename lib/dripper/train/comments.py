@@ -1,8 +1,9 @@
 """Made-up sections of readers' comments, to put under articles that have none.
 
-Of 2,291 training pages, some 90 are articles with comments in their HTML: too few to learn what a page with 200 of them looks
-like. The texts are sentences of other training pages; the markup is of the kinds that blogs and newspapers have, with
-telling class names, with telling nothing, as lists or paragraphs.
+Of 2,291 training pages, some 90 are articles with comments in their HTML: too few to learn what a
+page with 200 of them looks like. The texts are sentences of other training pages; the markup is of
+the kinds that blogs and newspapers have, with telling class names, with telling nothing, as lists
+or paragraphs.
 """
 
 import html

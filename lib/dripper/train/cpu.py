@@ -2,9 +2,10 @@
 
     python -m dripper.train.cpu --data DIR --output DIR
 
-Writes `cpu_weights.npz`, `model_card_cpu.md` and its `reliability_cpu.png`. To ship the weights, copy them to
-lib/dripper/labels/cpu/. Reads only the sets whose role is "train, ships". Choices and scores come from cross-validation
-by host; the shipped weights are then trained on all pages with the same recipe.
+Writes `cpu_weights.npz`, `model_card_cpu.md` and its `reliability_cpu.png`. To ship the weights,
+copy them to lib/dripper/labels/cpu/. Reads only the sets whose role is "train, ships". Choices and
+scores come from cross-validation by host; the shipped weights are then trained on all pages with
+the same recipe.
 """
 
 import argparse
@@ -38,7 +39,8 @@ log = logging.getLogger(__name__)
 def train_and_save(
     data: Path, output: Path, recipe: Recipe, folds: int, data_sets: Sequence[str], sample: int | None = None
 ) -> Path:
-    """Read, cross-validate, calibrate, train, save; return the weights' path. sample: pages a set, None for all.
+    """Read, cross-validate, calibrate, train, save; return the weights' path. sample: pages a set,
+    None for all.
 
     Raises InputError for a missing set, UsageError where there are too few pages to train on.
     """
@@ -88,7 +90,8 @@ def _pages(data: Path, data_sets: Sequence[str], sample: int | None) -> Iterator
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change something."""
+    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
+    something."""
     defaults = Recipe()
     parser = argparse.ArgumentParser(prog="python -m dripper.train.cpu", description="Train the labeler cpu.")
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")

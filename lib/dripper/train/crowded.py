@@ -1,7 +1,9 @@
-"""Pages made crowded: the article cut short, and around it lists, teasers and other sections of other pages.
+"""Pages made crowded: the article cut short, and around it lists, teasers and other sections of
+other pages.
 
-A fifth of the training pages are listings, collections, products and forums, where lists are main; most articles are long.
-Short articles among many teasers, as blogs and news sites have them, are few: these are made of the pages there are.
+A fifth of the training pages are listings, collections, products and forums, where lists are main;
+most articles are long. Short articles among many teasers, as blogs and news sites have them, are
+few: these are made of the pages there are.
 """
 
 from bisect import bisect_left
@@ -25,7 +27,8 @@ KINDS = frozenset({"", "article", "documentation", "service"})
 LISTS = frozenset({"listing", "collection", "product"})
 """Types of pages whose main content, put beside an article, is not main any more."""
 CUT = 0.5
-"""The chance that an article is cut: its length is then drawn so that short ones come as often as long ones."""
+"""The chance that an article is cut: its length is then drawn so that short ones come as often as
+long ones."""
 MOST_SECTIONS = 4
 SECTIONS_KEPT = 4
 """How many sections of a page are remembered for other pages."""
@@ -40,15 +43,14 @@ _LEAST_WORDS = 40
 
 @dataclass(slots=True)
 class Crowder:
-    """Crowds pages with sections of pages that it has read before.
-
-    draw: of every choice. finish: what is done to every page made. sections: HTML; scripts written without spaces apart from the
-    others.
-    """
+    """Crowds pages with sections of pages that it has read before."""
 
     draw: np.random.Generator
+    """Random numbers, of every choice."""
     finish: Callable[[Page], Page] = leave_unchanged
+    """What is done to every page made."""
     sections: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
+    """HTML; scripts written without spaces apart from the others."""
 
     def __call__(self, page: Page, example: Example, _truth: str = "") -> Example | None:
         """Return the crowded page, then remember sections of the page for those to come."""
@@ -63,7 +65,8 @@ class Crowder:
         self.sections[_script(page)] += [found[index] for index in chosen]
 
     def crowd(self, page: Page, example: Example) -> Example | None:
-        """Return the example of the crowded page; None for a page of other KINDS, and while nothing was read."""
+        """Return the example of the crowded page; None for a page of other KINDS, and while nothing
+        was read."""
         sections = self.sections[_script(page)]
         main = np.flatnonzero(example.main)
         if example.page_type not in KINDS or not len(main) or not sections:
@@ -91,7 +94,8 @@ class Crowder:
 
 
 def _sections(page: Page, example: Example) -> Iterator[str]:
-    """Yield the outermost elements that are sections: of pages that are no lists, without anything that is main."""
+    """Yield the outermost elements that are sections: of pages that are no lists, without anything
+    that is main."""
     tree = page.elements
     firsts = [block.first for block in page.blocks]
     words, main = (np.concatenate([[0], np.cumsum(part)]) for part in (example.words, example.main))

@@ -1,4 +1,5 @@
-"""What training does to features so that the network trusts none of them alone, and knows pages of other times."""
+"""What training does to features so that the network trusts none of them alone, and knows pages of
+other times."""
 
 from typing import NamedTuple
 
@@ -13,7 +14,8 @@ from dripper.train.recipe import Recipe
 
 
 class Blanks(NamedTuple):
-    """For every feature made of class and id names, or of metadata, its standardised value where there are none; else NaN."""
+    """For every feature made of class and id names, or of metadata, its standardised value where
+    there are none; else NaN."""
 
     names: FloatArray
     metadata: FloatArray
@@ -28,7 +30,8 @@ def blanks_of(weights: Weights) -> Blanks:
 
 
 def disturb(batch: TrainingBatch, blanks: Blanks, recipe: Recipe, draw: np.random.Generator) -> TrainingBatch:
-    """Return the batch with other features: noise everywhere, and for whole pages some features blanked, names or metadata hidden.
+    """Return the batch with other features: noise everywhere, and for whole pages some features
+    blanked, names or metadata hidden.
 
     Features are standardised, so a blank is 0, their mean. blanks: what :func:`blanks_of` returns.
     """

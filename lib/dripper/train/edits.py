@@ -10,19 +10,22 @@ _STRICT = frozenset({"table", "tbody", "thead", "tfoot", "tr", "ul", "ol", "dl",
 
 
 def elements_around(page: Page, block: int) -> list[int]:
-    """Return the elements around a block, the block's own last, beside which any other element may stand."""
+    """Return the elements around a block, the block's own last, beside which any other element may
+    stand."""
     tree = page.elements
     return [element for element in tree.path(page.blocks[block].element) if stands_free(page, element)]
 
 
 def stands_free(page: Page, element: int) -> bool:
-    """Tell whether any other element may stand beside this one: not beside a list's item or a table's cell."""
+    """Tell whether any other element may stand beside this one: not beside a list's item or a
+    table's cell."""
     tree = page.elements
     return element > 0 and tree.tags[element] != "body" and tree.tags[tree.parents[element]] not in _STRICT
 
 
 def place_after(page: Page, block: int, levels: int) -> int:
-    """Return the index of the part that ends an element around a block, so many levels up, else the body's text."""
+    """Return the index of the part that ends an element around a block, so many levels up, else the
+    body's text."""
     tree, around = page.elements, elements_around(page, block)
     if not around:
         return tree.closes[tree.tags.index("body")] - 1
@@ -30,7 +33,8 @@ def place_after(page: Page, block: int, levels: int) -> int:
 
 
 def place_before(page: Page, block: int, levels: int) -> int:
-    """Return the index of the text before an element around a block, so many levels up, else the tag that opens the body."""
+    """Return the index of the text before an element around a block, so many levels up, else the
+    tag that opens the body."""
     tree, around = page.elements, elements_around(page, block)
     if not around:
         return tree.opens[tree.tags.index("body")]
@@ -49,7 +53,8 @@ def find_marked_blocks(page: Page, mark: str) -> npt.NDArray[np.bool_]:
 
 
 def is_unspaced(text: str) -> bool:
-    """Tell whether a text is mostly in a script written without spaces: such text stays among its own kind."""
+    """Tell whether a text is mostly in a script written without spaces: such text stays among its
+    own kind."""
     return sum("\u3040" <= character <= "\u9fff" for character in text) > 0.3 * len(text)
 
 

@@ -1,4 +1,5 @@
-"""From labelled pages to examples: features of the blocks, and how much of each block the truth contains."""
+"""From labelled pages to examples: features of the blocks, and how much of each block the truth
+contains."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,32 +21,34 @@ from dripper.warc import decode
 
 log = logging.getLogger(__name__)
 
-# A block under "Comments" of fewer words is a button or a name; a section of fewer says nothing about the truth's habits.
+# A block under "Comments" of fewer words is a button or a name; a section of fewer says nothing
+# about the truth's habits.
 COMMENT_WORDS, SECTION_WORDS = 15, 60
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One page, ready to train on; arrays in block order.
-
-    key: data set and id. blocks: features, not yet standardised, of one page. words: (n_blocks,) words of each block.
-    matched: (n_blocks,) how many of them belong to the truth. truth_words: words of the truth, matched or not.
-    title: (n_blocks,) the block that repeats the page's title. comments: (n_blocks,) blocks of comments, made up or (see
-    :func:`find_left_out_comments`) plain.
-    variants: the same page made otherwise, by the kind of change (named as in `dripper.train.recipe.Shares`), features in half
-    precision.
-    """
+    """One page, ready to train on; arrays in block order."""
 
     key: tuple[str, str]
+    """Data set and id."""
     host: str
     page_type: str
     blocks: BlockSequence
+    """Features, not yet standardised, of one page."""
     words: IntArray
+    """(n_blocks,) words of each block."""
     matched: FloatArray
+    """(n_blocks,) how many of them belong to the truth."""
     truth_words: int
+    """Words of the truth, matched or not."""
     title: npt.NDArray[np.bool_]
+    """(n_blocks,) the block that repeats the page's title."""
     comments: npt.NDArray[np.bool_]
+    """(n_blocks,) blocks of comments, made up or (see :func:`find_left_out_comments`) plain."""
     variants: "Mapping[str, tuple[Example, ...]]" = field(default_factory=dict)
+    """The same page made otherwise, by the kind of change (named as in
+    `dripper.train.recipe.Shares`), features in half precision."""
 
     @property
     def commented(self) -> "Example | None":
@@ -58,11 +61,13 @@ class Example:
         return (self.matched >= 0.5 * self.words) & (self.words > 0)
 
     def f1(self, main: npt.NDArray[np.bool_]) -> float:
-        """F1 over words of a choice of blocks against the truth: what training optimises, close to ROUGE."""
+        """F1 over words of a choice of blocks against the truth: what training optimises, close to
+        ROUGE."""
         return float(2 * self.matched[main].sum() / max(1, int(self.words[main].sum()) + self.truth_words))
 
     def window(self, start: int, end: int) -> "Example":
-        """Return the example cut to a range of blocks; the unmatched part of the truth shrinks in proportion."""
+        """Return the example cut to a range of blocks; the unmatched part of the truth shrinks in
+        proportion."""
         length = end - start
         blocks = BlockSequence(
             self.blocks.features[start:end],
@@ -84,7 +89,8 @@ Maker = Callable[[Page, Example, str], Example | None]
 def read_examples(
     pages: Iterable[LabelledPage], makers: Mapping[str, Sequence[Maker]] | None = None
 ) -> Iterator[Example]:
-    """Yield one example a page; pages that cannot teach (no blocks, nothing of the truth in them) are left out, logged.
+    """Yield one example a page; pages that cannot teach (no blocks, nothing of the truth in them)
+    are left out, logged.
 
     makers: of its variants, by their kind.
     """
@@ -103,7 +109,8 @@ def read_examples(
 
 
 def _halved(example: Example) -> Example:
-    """Return the example with features in half precision: seven variants a page would be 4 GB, and noise is added anyway."""
+    """Return the example with features in half precision: seven variants a page would be 4 GB, and
+    noise is added anyway."""
     return replace(example, blocks=example.blocks._replace(features=example.blocks.features.astype(np.float16)))
 
 
@@ -123,7 +130,8 @@ def example_from(page: Page, truth: Sequence[str], key: tuple[str, str], host: s
 
 
 def title_block(page: PageFeatures) -> npt.NDArray[np.bool_]:
-    """Return the block that repeats the page's title: the first `h1` or `h2` that shares most of its words with it."""
+    """Return the block that repeats the page's title: the first `h1` or `h2` that shares most of
+    its words with it."""
     names = page.blocks.features
     heading = (names[:, NAMES.index("own_h1")] > 0) | (names[:, NAMES.index("own_h2")] > 0)
     shared = (names[:, NAMES.index("of_title")] >= 0.6) & (names[:, NAMES.index("title_covered")] >= 0.4)
@@ -133,8 +141,8 @@ def title_block(page: PageFeatures) -> npt.NDArray[np.bool_]:
 
 
 def find_left_out_comments(page: PageFeatures, matched: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return the blocks that markup or a heading calls comments and the truth leaves out; none where that is hardly any text
-    or most of the page (`<body class="has-comments">`).
+    """Return the blocks that markup or a heading calls comments and the truth leaves out; none
+    where that is hardly any text or most of the page (`<body class="has-comments">`).
     """
     features = page.blocks.features
     called = features[:, NAMES.index("named_comment")] + features[:, NAMES.index("under_comments")] > 0

@@ -25,7 +25,8 @@ SMALLEST_SCALE = 0.01
 
 
 def fit(examples: Sequence[Example], recipe: Recipe) -> Weights:
-    """Train on examples (raw features) and return weights without calibration (temperature 1, shift 0)."""
+    """Train on examples (raw features) and return weights without calibration (temperature 1, shift
+    0)."""
     features = np.concatenate([example.blocks.features for example in examples])
     unfitted = Weights(
         matrices={},
@@ -60,12 +61,14 @@ def _ready(weights: Weights, example: Example) -> Example:
 
 
 def fold_of(host: str, folds: int) -> int:
-    """Return the fold of a site, 0 to folds - 1: by a hash, so that new pages never move the old ones."""
+    """Return the fold of a site, 0 to folds - 1: by a hash, so that new pages never move the old
+    ones."""
     return int.from_bytes(hashlib.sha256(host.encode()).digest()[:8], "big") % folds
 
 
 def fold_networks(examples: Sequence[Example], recipe: Recipe, folds: int) -> list[Weights | None]:
-    """Return for each fold a network trained on the other folds' sites; None for a fold without pages."""
+    """Return for each fold a network trained on the other folds' sites; None for a fold without
+    pages."""
     networks: list[Weights | None] = []
     for fold in range(folds):
         others = [example for example in examples if fold_of(example.host, folds) != fold]
@@ -75,7 +78,8 @@ def fold_networks(examples: Sequence[Example], recipe: Recipe, folds: int) -> li
 
 
 def network_of(example: Example, networks: Sequence[Weights | None]) -> Weights:
-    """Return the one of :func:`fold_networks` that saw no page of the example's site. Raises ValueError where there is none."""
+    """Return the one of :func:`fold_networks` that saw no page of the example's site. Raises
+    ValueError where there is none."""
     network = networks[fold_of(example.host, len(networks))]
     if network is None:
         raise ValueError(f"no network was trained without the site {example.host}")
@@ -83,7 +87,8 @@ def network_of(example: Example, networks: Sequence[Weights | None]) -> Weights:
 
 
 def held_out_logits(examples: Sequence[Example], networks: Sequence[Weights | None]) -> list[FloatArray]:
-    """Return the logits of every example, shape (1 + others, n_blocks), from the networks that saw no page of its site."""
+    """Return the logits of every example, shape (1 + others, n_blocks), from the networks that saw
+    no page of its site."""
 
     def logits(example: Example) -> FloatArray:
         weights = network_of(example, networks)

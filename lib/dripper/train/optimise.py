@@ -1,4 +1,5 @@
-"""The training loop: AdamW on a loss that pulls blocks (cross-entropy) and pages (soft F1) the right way, in JAX."""
+"""The training loop: AdamW on a loss that pulls blocks (cross-entropy) and pages (soft F1) the
+right way, in JAX."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -24,8 +25,8 @@ Parameters = dict[str, Any]
 
 
 def train(examples: Sequence[Example], blanks: Blanks, recipe: Recipe) -> dict[str, FloatArray]:
-    """Return trained weights by name. examples: standardised. blanks: see :func:`dripper.train.disturb.disturbed`.
-    The same examples and recipe give the same weights.
+    """Return trained weights by name. examples: standardised. blanks: see
+    :func:`dripper.train.disturb.disturbed`. The same examples and recipe give the same weights.
 
     (On one machine: sums of floats differ between processors, unlike in labelling.)
     """
@@ -54,7 +55,8 @@ def train(examples: Sequence[Example], blanks: Blanks, recipe: Recipe) -> dict[s
 
 
 def initial_weights(recipe: Recipe, example: Example) -> Parameters:
-    """Return random weights (He et al. 2015, halved on residual branches), zero biases, blurring taps."""
+    """Return random weights (He et al. 2015, halved on residual branches), zero biases, blurring
+    taps."""
     n_features, n_levels = example.blocks.features.shape[1], example.blocks.starts.shape[1]
     shapes = weight_shapes(recipe.shape, n_features, n_levels, recipe.width, recipe.pool_width)
     keys = jax.random.split(jax.random.PRNGKey(recipe.seed), len(shapes))
@@ -71,15 +73,18 @@ def initial_weights(recipe: Recipe, example: Example) -> Parameters:
 
 
 def loss_of(weights: Parameters, batch: TrainingBatch, key: Any, recipe: Recipe) -> Any:
-    """Return the mean over pages of cross-entropy (blocks weighed by words^0.6) plus 1 - soft F1 over words."""
+    """Return the mean over pages of cross-entropy (blocks weighed by words^0.6) plus 1 - soft F1
+    over words."""
     page = batch.page
     ops = PackedOperations(page, batch.blocks.starts, batch.blocks.ends, _dropout(key, recipe))
     logits = forward(weights, recipe.shape, batch.blocks.features, ops)
     per_page = partial(jax.ops.segment_sum, segment_ids=page, num_segments=PAGES_PER_BATCH + 1)
     share = batch.matched / jnp.maximum(batch.words, 1)
-    # A block that is half truth should lean to main only a little; labels are never quite certain (0.015).
+    # A block that is half truth should lean to main only a little; labels are never quite certain
+    # (0.015).
     target = jnp.where(share >= 0.5, share, share * 0.5) * 0.97 + 0.015
-    # By words alone a page's long paragraphs would drown its headings; 0.6 is the prototype's exponent.
+    # By words alone a page's long paragraphs would drown its headings; 0.6 is the prototype's
+    # exponent.
     weight = jnp.maximum(batch.words, 1) ** 0.6
     weight = weight / per_page(weight)[page]
     entropy = jnp.maximum(logits, 0) - logits * target + jnp.log1p(jnp.exp(-jnp.abs(logits)))
@@ -90,7 +95,8 @@ def loss_of(weights: Parameters, batch: TrainingBatch, key: Any, recipe: Recipe)
     return ((per_page(weight * entropy)[:-1] + 1 - soft_f1) * batch.present).sum() / batch.present.sum()
 
 
-# A fold of the cross-validation differs from the next in nothing that is compiled (10 s each): the network, and two others.
+# A fold of the cross-validation differs from the next in nothing that is compiled, which is slow:
+# the network, and two others.
 @lru_cache(maxsize=4)
 def _compiled_step(recipe: Recipe) -> Callable[..., tuple[Parameters, tuple[Parameters, Parameters], Any]]:
     @partial(jax.jit, donate_argnums=(0, 1))

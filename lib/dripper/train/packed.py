@@ -12,8 +12,8 @@ from dripper.labels.cpu.network import EPSILON, POOLED_LIMIT, Array
 class PackedOperations:
     """What :class:`dripper.labels.cpu.network.Operations` says, in float32, without rounding.
 
-    page: (n_blocks,) which page each block belongs to. starts, ends: (n_blocks, n_levels), ranges in the packed order.
-    drop: what residual branches go through.
+    page: (n_blocks,) which page each block belongs to. starts, ends: (n_blocks, n_levels), ranges
+    in the packed order. drop: what residual branches go through.
     """
 
     def __init__(self, page: Array, starts: Array, ends: Array, drop: Callable[[Array], Array] = lambda x: x) -> None:
@@ -21,7 +21,8 @@ class PackedOperations:
         self.drop = drop
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias. (Rounding has no gradient, and its 0.2 % of an activation is far under the dropout.)"""
+        """Return x @ matrix + bias. (Rounding has no gradient, and its 0.2 % of an activation is
+        far under the dropout.)"""
         return x @ matrix + bias
 
     def rectify(self, x: Array) -> Array:

@@ -1,4 +1,5 @@
-"""The reliability plot: does a probability of 0.8 mean that eight words of ten are main, a confidence of 0.8 an F1 of 0.8?"""
+"""The reliability plot: does a probability of 0.8 mean that eight words of ten are main, a
+confidence of 0.8 an F1 of 0.8?"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,9 +18,11 @@ def draw_reliability(
     f1: FloatArray,
     path: Path,
 ) -> None:
-    """Write a PNG: left the blocks' probabilities, right the pages' confidence in ten equal groups, both against what came true.
+    """Write a PNG: left the blocks' probabilities, right the pages' confidence in ten equal groups,
+    both against what came true.
 
-    blocks: what `validate.reliability` returns. confidence, f1: (n_pages,), see `validate.page_scores`.
+    blocks: what `validate.reliability` returns. confidence, f1: (n_pages,), see
+    `validate.page_scores`.
     """
     figure = Figure(figsize=(9, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)

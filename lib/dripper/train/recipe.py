@@ -7,8 +7,9 @@ from dripper.labels.cpu.network import Shape
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """How often one of a page's variants comes in its stead, by kind: crowded (`dripper.train.crowded`), antique
-    (`dripper.train.antique`), with comments that are not main (`dripper.train.commented`), and two of them antique as well.
+    """How often one of a page's variants comes in its stead, by kind: crowded
+    (`dripper.train.crowded`), antique (`dripper.train.antique`), with comments that are not main
+    (`dripper.train.commented`), and two of them antique as well.
     """
 
     crowded: float = 0.0
@@ -20,44 +21,50 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """All arguments of a training run; chosen on validation pages (see the model card).
-
-    width: channels of the network; pool_width: channels of each level of container means. batch_blocks: blocks of a batch.
-    switch_ridge: penalty on the squared coefficients of the switch of conventions.
-    dropout: of residual branches. noise: standard deviation of what is added to standardised features.
-    feature_drop: share of the features blanked on each page: no feature may be trusted alone.
-    name_drop: share of the pages whose class and id names are hidden, as on pages from before style sheets.
-    metadata_drop: share of the pages whose metadata are hidden: older pages have none.
-    crowded_variants, antique_variants: how many of each are made of a page. shares: how often they come.
-    other_width, other_shape: of the networks that give a second opinion. other_shares: of each of them. other_rounds: how many
-    times the `epochs` each is taught.
-    average_from: share of the steps after which weights are averaged, exponentially: `average_decay` a step.
-    """
+    """All arguments of a training run; chosen on validation pages (see the model card)."""
 
     width: int = 64
+    """Channels of the network."""
     pool_width: int = 12
+    """Channels of each level of container means."""
     shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32, 1), pooled=(1, 3, 5)))
     epochs: int = 16
     switch_ridge: float = 10.0
+    """Penalty on the squared coefficients of the switch of conventions."""
     batch_blocks: int = 4096
+    """Blocks of a batch."""
     learning_rate: float = 3e-3
     weight_decay: float = 0.02
     dropout: float = 0.2
+    """Share of the residual branches that is dropped."""
     noise: float = 0.3
+    """Standard deviation of what is added to standardised features."""
     feature_drop: float = 0.1
+    """Share of the features blanked on each page: no feature may be trusted alone."""
     name_drop: float = 0.15
+    """Share of the pages whose class and id names are hidden, as on pages from before style sheets.
+    """
     metadata_drop: float = 0.3
+    """Share of the pages whose metadata are hidden: older pages have none."""
     crowded_variants: int = 2
     antique_variants: int = 2
+    """Both: how many of each are made of a page."""
     shares: Shares = field(default_factory=Shares)
+    """How often they come."""
     other_width: int = 48
     other_shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32), pooled=(1, 3)))
-    # A fifth of the pages stays as it is: so the first needs twice the epochs (docs/labeler_cpu.md).
+    """Both: of the networks that give a second opinion."""
+    # A fifth of the pages stays as it is: so the first needs twice the epochs
+    # (docs/labeler_cpu.md).
     other_shares: tuple[Shares, ...] = (
         Shares(crowded=0.25, antique=0.2, antique_crowded=0.15, commented=0.1, antique_commented=0.1), Shares(crowded=0.4),
     )  # fmt: skip
+    """Of each of them."""
     other_rounds: tuple[int, ...] = (2, 1)
+    """How many times the `epochs` each is taught."""
     average_from: float = 0.6
+    """Share of the steps after which weights are averaged, exponentially: `average_decay` a step.
+    """
     average_decay: float = 0.995
     seed: int = 0
 

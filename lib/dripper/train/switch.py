@@ -1,7 +1,7 @@
 """The switch of conventions: which blocks are comments, which is the title.
 
-Two logistic regressions on what the network knows of each block, fitted after the network, which stays as it is: trained
-together with its truths, comments and titles cost 0.004 of F1.
+Two logistic regressions on what the network knows of each block, fitted after the network, which
+stays as it is: trained together with its truths, comments and titles cost 0.004 of F1.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,8 @@ Flags = npt.NDArray[np.bool_]
 
 # In a row of logits: where there is no page to learn from, nothing is a comment, nothing a title.
 NOWHERE = -10.0
-# Newton's method on a convex function: after eight steps nothing moves any more on the grid of weights.
+# Newton's method on a convex function: after eight steps nothing moves any more on the grid of
+# weights.
 NEWTON_STEPS = 8
 # Beside the penalty a page counts like so many blocks, however many it has.
 PAGE_WEIGHT = 100
@@ -30,8 +31,8 @@ PAGE_WEIGHT = 100
 def with_switch(weights: Weights, examples: Sequence[Example], ridge: float) -> Weights:
     """Return the weights with a switch. ridge: the penalty on squared coefficients.
 
-    Comments are learned from pages with made-up ones, pages that have some, and forums, whose posts are none; titles from the
-    pages that have one.
+    Comments are learned from pages with made-up ones, pages that have some, and forums, whose posts
+    are none; titles from the pages that have one.
     """
     commented = [example.commented for example in examples if example.commented is not None]
     others = [example for example in examples if example.page_type == "forum" or example.comments.any()]
@@ -48,7 +49,8 @@ def with_switch(weights: Weights, examples: Sequence[Example], ridge: float) -> 
 def _rows(
     weights: Weights, examples: Sequence[Example], part: Callable[[Example], Flags]
 ) -> Iterator[tuple[FloatArray, Flags]]:
-    """Yield what the switch sees of each page, a last column of ones, and which blocks belong to the part."""
+    """Yield what the switch sees of each page, a last column of ones, and which blocks belong to
+    the part."""
     for example in examples:
         page = normalize_page(weights, example.blocks)
         known = hidden_states(weights.exact, weights.shape, page.features, page.ops)
@@ -56,7 +58,8 @@ def _rows(
 
 
 def _logistic_regression(rows: Iterator[tuple[FloatArray, Flags]], size: int, ridge: float) -> FloatArray:
-    """Return the coefficients by Newton's method, shape (size,), that of the ones last; every page weighs the same."""
+    """Return the coefficients by Newton's method, shape (size,), that of the ones last; every page
+    weighs the same."""
     pages = [(x.astype(np.float32), flags) for x, flags in rows]
     coefficients = np.zeros(size)
     coefficients[-1] = 0.0 if pages else NOWHERE

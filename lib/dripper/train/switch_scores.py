@@ -24,19 +24,17 @@ Flags = npt.NDArray[np.bool_]
 
 
 class SwitchScore(NamedTuple):
-    """Of one setting, means over pages.
-
-    f1, forum_f1: over words, against the truth as the sets have it, of all pages and of forums. made_up_kept, plain_kept,
-    titles_kept: share of the words of made-up comments, of other pages' comments that their truths leave out, and of titles, that
-    is main. NaN where no page can tell.
-    """
+    """Of one setting, means over pages."""
 
     conventions: Conventions
     f1: float
     forum_f1: float
+    """Both: over words, against the truth as the sets have it, of all pages and of forums."""
     made_up_kept: float
     plain_kept: float
     titles_kept: float
+    """All: share of the words of made-up comments, of other pages' comments that their truths leave
+    out, and of titles, that is main. NaN where no page can tell."""
 
 
 def switch_scores(

@@ -18,7 +18,8 @@ RELIABILITY_BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How a logit becomes a probability (see `decode.probabilities`), and the mean F1 that it reached."""
+    """How a logit becomes a probability (see `decode.probabilities`), and the mean F1 that it
+    reached."""
 
     temperature: float
     shift: float
@@ -28,9 +29,11 @@ class Calibration:
 def page_scores(
     examples: Sequence[Example], logits: Sequence[FloatArray], calibration: Calibration
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the F1 over words of every page, and the one that the decoder expected; both of shape (n_pages,).
+    """Return the F1 over words of every page, and the one that the decoder expected; both of shape
+    (n_pages,).
 
-    logits: of each page, shape (1 + others, n_blocks): of the network, and below it those of the others.
+    logits: of each page, shape (1 + others, n_blocks): of the network, and below it those of the
+    others.
     """
     scores, expected = [], []
     for example, own in zip(examples, logits, strict=True):
@@ -41,11 +44,12 @@ def page_scores(
 
 
 def calibrate(examples: Sequence[Example], logits: Sequence[FloatArray]) -> Calibration:
-    """Return the temperature and shift of the highest mean F1 of the network without the focus and without the others' opinions;
-    ties go to the first of the grid. logits: as for :func:`page_scores`.
+    """Return the temperature and shift of the highest mean F1 of the network without the focus and
+    without the others' opinions; ties go to the first of the grid. logits: as for
+    :func:`page_scores`.
 
-    (With the focus the highest F1 is at temperature 2.5: 0.001 more, but a calibration error of 0.083 instead of 0.025.)
-    Its `f1` is the one with both.
+    (With the focus the highest F1 is at temperature 2.5: 0.001 more, but a calibration error of
+    0.083 instead of 0.025.) Its `f1` is the one with both.
     """
 
     def f1(candidate: tuple[float, float]) -> float:
@@ -75,7 +79,8 @@ def mean_by(
 
 
 def calibration_error(rows: Sequence[tuple[float, float, int]]) -> float:
-    """Return the expected calibration error (Naeini et al. 2015) of the bins that :func:`reliability` returns."""
+    """Return the expected calibration error (Naeini et al. 2015) of the bins that
+    :func:`reliability` returns."""
     error = sum(words * abs(probability - share) for probability, share, words in rows)
     return error / max(1, sum(words for _, _, words in rows))
 
@@ -83,7 +88,8 @@ def calibration_error(rows: Sequence[tuple[float, float, int]]) -> float:
 def reliability(
     examples: Sequence[Example], logits: Sequence[FloatArray], calibration: Calibration
 ) -> list[tuple[float, float, int]]:
-    """Return (mean probability, share of main, words) of ten bins of probability; every block counts by its words."""
+    """Return (mean probability, share of main, words) of ten bins of probability; every block
+    counts by its words."""
     probability = np.concatenate(
         [_probability(example, own, calibration) for example, own in zip(examples, logits, strict=True)]
     )

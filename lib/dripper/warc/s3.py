@@ -80,9 +80,10 @@ class S3Object:
         self._settings = settings
         bucket, key = bucket_and_key(path)
         self._request: dict[str, Any] = {"Bucket": bucket, "Key": key} | _payer(settings)
-        head = retried(path, self._head, CONNECTION_ERRORS, settings.max_attempts)
-        self.size_bytes: int | None = head["ContentLength"]
-        self._etag = head["ETag"]
+        first = retried(path, self._first_byte, CONNECTION_ERRORS, settings.max_attempts)
+        # The size is the one in Content-Range: a wrong length of one answer would be a file that ends too early.
+        self.size_bytes: int | None = int(first["ContentRange"].rpartition("/")[2]) if first.get("ContentRange") else 0
+        self._etag = first["ETag"]
         self.version: str | None = etag_version(self._etag)
 
     def open_at(self, offset: int) -> Readable:
@@ -90,15 +91,17 @@ class S3Object:
         attempts = self._settings.max_attempts
         return RangeStream(self._path, self._connect, offset, self.size_bytes, CONNECTION_ERRORS, attempts)
 
-    def _head(self) -> dict[str, Any]:
+    def _first_byte(self) -> dict[str, Any]:
+        """Ask for one byte: what S3 answers to HEAD has no body that could say why something is refused."""
         try:
-            return _asked(self._path, self._settings, lambda client: client.head_object(**self._request))
+            ranged = self._request | {"Range": "bytes=0-0"}
+            got = _asked(self._path, self._settings, lambda client: client.get_object(**ranged))
         except FileError as error:
-            if error.kind not in (FileErrorKind.DENIED, FileErrorKind.UNREADABLE):
+            if not _is_empty(error):
                 raise
-        # An answer to HEAD has no body that could say why: expired credentials are a bare 400 or 403.
-        got = _asked(self._path, self._settings, lambda client: client.get_object(**self._request))
+            return _asked(self._path, self._settings, lambda client: client.head_object(**self._request))
         got["Body"].close()
+        check_range(got.get("ContentRange") or "none", 0, None)
         return got
 
     def _connect(self, offset: int) -> Readable:
@@ -129,6 +132,12 @@ def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tup
         if not listed.get("IsTruncated"):
             return
         request["ContinuationToken"] = listed["NextContinuationToken"]
+
+
+def _is_empty(error: FileError) -> bool:
+    """Tell whether S3 refused a range because the object has no bytes at all."""
+    cause: Any = error.__cause__
+    return bool(getattr(cause, "response", {}).get("Error", {}).get("Code") == "InvalidRange")
 
 
 def _payer(settings: S3Settings) -> dict[str, str]:

@@ -30,19 +30,17 @@ STUDY_VERSIONS: Mapping[str, str] = {
     "boilerpy3": "boilerpipe3 1.3 (Java)",
     "newspaper4k": "newspaper3k 0.2.8",
 }
-"""What the study ran, by its lock file, with lxml 4.9.4. With these versions in place of today's, on 60 pages a set, 23 of
-the 25 cells of the first five agree within 0.01, 22 of them within 0.005 (median 0.0006). The other two are Goose3 on
-cleanportaleval (−0.029) and on readability (+0.023), two pages each where one of the two runs got nothing. So what differs
-in the table is what has changed since in those tools."""
+"""What the study ran, by its lock file, with lxml 4.9.4. With these versions in place of today's,
+on 60 pages a set, 23 of the 25 cells of the first five agree within 0.01, 22 of them within 0.005
+(median 0.0006). The other two are Goose3 on cleanportaleval (−0.029) and on readability (+0.023),
+two pages each where one of the two runs got nothing. So what differs in the table is what has
+changed since in those tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """One extractor on one part of WCEB, over the pages that both scored: mean ROUGE-LSum F1, and how the pages compare.
-
-    same: share of pages within 0.005. median_gap: the median of |ours − theirs|. lost: pages where ours scores under 0.05
-    and theirs over 0.5; gained: the other way round.
-    """
+    """One extractor on one part of WCEB, over the pages that both scored: mean ROUGE-LSum F1, and
+    how the pages compare."""
 
     data_set: str
     extractor: str
@@ -51,9 +49,13 @@ class Agreement:
     ours: float
     theirs: float
     same: float
+    """Share of pages within 0.005."""
     median_gap: float
+    """The median of |ours − theirs|."""
     lost: int
+    """Pages where ours scores under 0.05 and theirs over 0.5."""
     gained: int
+    """The other way round."""
 
     @property
     def gap(self) -> float:
@@ -62,7 +64,8 @@ class Agreement:
 
 
 def agreements(frame: ScoreTable, reference: Reference) -> list[Agreement]:
-    """Compare the column `wceb_f1` with the published scores, for every extractor that the study has too."""
+    """Compare the column `wceb_f1` with the published scores, for every extractor that the study
+    has too."""
     if "wceb_f1" not in frame:
         return []
     scored = frame.dropna(subset=["wceb_f1"])

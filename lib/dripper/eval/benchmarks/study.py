@@ -23,18 +23,20 @@ TABLE_3: Mapping[str, tuple[str, str, float, float]] = {
     "beautifulsoup": ("BS4", "bs4", 0.680, 0.669),
     "inscriptis": ("inscriptis", "inscriptis", 0.673, 0.649),
 }
-"""Ours → (its name in Table 3, in the published files, macro mean F1, macro median F1 over all eight parts)."""
+"""Ours → (its name in Table 3, in the published files, macro mean F1, macro median F1 over all
+eight parts)."""
 
 
 @dataclass(frozen=True, slots=True)
 class StudyLine:
-    """One row of Table 3 beside ours. here_theirs: their published pages, over the parts and pages here; None if unpublished."""
+    """One row of Table 3 beside ours."""
 
     name: str
     their_name: str
     study_mean: float
     study_median: float
     here_theirs: float | None
+    """Their published pages, over the parts and pages here; None if unpublished."""
     ours_mean: float
     ours_median: float
 
@@ -49,7 +51,8 @@ class Finding:
 
 
 def table_3(frame: ScoreTable, reference: Reference) -> list[StudyLine]:
-    """Return the study's Table 3 beside macro means and medians of the same metric over the parts that are here."""
+    """Return the study's Table 3 beside macro means and medians of the same metric over the parts
+    that are here."""
     lines = []
     for name, (their_name, their_file, mean, median) in TABLE_3.items():
         rows = frame[(frame["extractor"] == name) & frame[METRIC].notna()]

@@ -1,4 +1,5 @@
-"""WCEB, the combined benchmark of the SIGIR'23 study: its pages and truths from the sets here, and its published scores."""
+"""WCEB, the combined benchmark of the SIGIR'23 study: its pages and truths from the sets here, and
+its published scores."""
 
 import csv
 import io
@@ -33,16 +34,18 @@ OUR_SETS: Mapping[str, str] = {
 }
 
 THRESHOLDS = (0.174, 0.596)
-"""The study's quartiles of page complexity over its 3,985 pages. It does not print them; these give back the counts of its
-Table 1 for all five parts that are here, to within 2 % of their pages."""
+"""The study's quartiles of page complexity over its 3,985 pages. It does not print them; these give
+back the counts of its Table 1 for all five parts that are here, to within 2 % of their pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Published scores. ids: our set → our page id → their page id. f1: (part, extractor) → their page id → ROUGE-LSum F1."""
+    """Published scores."""
 
     ids: Mapping[str, Mapping[str, str]]
+    """Our set → our page id → their page id."""
     f1: Mapping[tuple[str, str], Mapping[str, float]]
+    """(part, extractor) → their page id → ROUGE-LSum F1."""
 
     def published(self, page: LabelledPage, extractor: str) -> float | None:
         """Return the published F1 of their extractor on one of our pages; None where there is none."""
@@ -78,7 +81,8 @@ def coverage(pages_here: Mapping[str, int]) -> list[str]:
 
 
 def read_reference(folder: Path) -> Reference:
-    """Read `wceb_reference.tar.xz` of a data folder. Raises InputError where it is missing or not what it should be."""
+    """Read `wceb_reference.tar.xz` of a data folder. Raises InputError where it is missing or not
+    what it should be."""
     archive = folder / "wceb_reference.tar.xz"
     ids: dict[str, dict[str, str]] = {}
     f1: dict[tuple[str, str], dict[str, float]] = {}

@@ -1,8 +1,9 @@
 """The record format of WebMainBench: JSON lines with marked HTML, Markdown truth, and tags.
 
-The pages went through an annotation tool that left its traces in them: `cc-select` on what a person chose, the class
-`mark-selected` beside it, `data-anno-uid` on every element, a style sheet. All must go before an extractor sees the page:
-the class alone gives the answer to anything that reads class names. (WebMainBench's own clean-up leaves it in.)
+The pages went through an annotation tool that left its traces in them: `cc-select` on what a person
+chose, the class `mark-selected` beside it, `data-anno-uid` on every element, a style sheet. All
+must go before an extractor sees the page: the class alone gives the answer to anything that reads
+class names. (WebMainBench's own clean-up leaves it in.)
 """
 
 import json
@@ -27,9 +28,10 @@ _TOOL_CLASS = re.compile(r'(\sclass=")([^"]*\bmark-selected\b[^"]*)"')
 def read_webmainbench(path: Path) -> Iterator[LabelledPage]:
     """Yield the pages of a WebMainBench file, annotations removed from `html`.
 
-    truth_text: `convert_main_content`, else the marked elements as Markdown, which is how it was made; with neither,
-    `groundtruth_content`. truth_html: `main_html`, else the marked elements. more: the tags (level, style, table, code,
-    equation) and `groundtruth_content`, the hand-corrected Markdown. Raises InputError with the line that is wrong.
+    truth_text: `convert_main_content`, else the marked elements as Markdown, which is how it was
+    made; with neither, `groundtruth_content`. truth_html: `main_html`, else the marked elements.
+    more: the tags (level, style, table, code, equation) and `groundtruth_content`, the
+    hand-corrected Markdown. Raises InputError with the line that is wrong.
     """
     try:
         stream = path.open(encoding="utf-8")
@@ -54,10 +56,11 @@ def strip_marks(html: str) -> str:
 
 
 def extract_marked(html: str) -> str:
-    """Return the page cut down to its marked elements, with what is in them and around them; "" if none is marked.
+    """Return the page cut down to its marked elements, with what is in them and around them; "" if
+    none is marked.
 
-    As WebMainBench makes `main_html`: hidden elements are passed over, all inside a marked element stays, and of the rest
-    only ancestors.
+    As WebMainBench makes `main_html`: hidden elements are passed over, all inside a marked element
+    stays, and of the rest only ancestors.
     """
     root: Any = lxml.html.document_fromstring(
         html.encode("utf-8", "replace"), parser=lxml.html.HTMLParser(encoding="utf-8")

@@ -1,6 +1,7 @@
 """What an extractor is to this harness, and the list of all of them by name.
 
-A new one is one line in :func:`known`: a name, the package that its version is read from, and a function that loads it.
+A new one is one line in :func:`known`: a name, the package that its version is read from, and a
+function that loads it.
 """
 
 import hashlib
@@ -27,7 +28,8 @@ class Standing(StrEnum):
     """Sees the truth: what no labeler over the same blocks can beat."""
     ENSEMBLE = "ensemble"
     WCEB = "as WCEB calls it"
-    """A peer with the settings of the SIGIR'23 study: only to compare with what that study published."""
+    """A peer with the settings of the SIGIR'23 study: only to compare with what that study
+    published."""
 
 
 class Form(StrEnum):
@@ -39,10 +41,12 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One page to extract. html: decoded once, the same characters for every extractor. page: for its URL, and for bounds."""
+    """One page to extract."""
 
     page: LabelledPage
+    """For its URL, and for bounds."""
     html: str
+    """Decoded once, the same characters for every extractor."""
 
 
 Extract = Callable[[Task], str]
@@ -50,18 +54,18 @@ Extract = Callable[[Task], str]
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """An extractor under test.
-
-    load: imports and loads what it needs and returns the function that does the work; MachineError where its package is
-    missing. package: the distribution whose version is reported. setting: how it is called, for the report's table.
-    """
+    """An extractor under test."""
 
     name: str
     kind: Standing
     package: str
+    """The distribution whose version is reported."""
     load: Callable[[], Extract]
+    """Imports and loads what it needs and returns the function that does the work; MachineError
+    where its package is missing."""
     form: Form = Form.TEXT
     setting: str = "default"
+    """How it is called, for the report's table."""
 
     @property
     def version(self) -> str:
@@ -76,7 +80,8 @@ class Contender:
 
 @cache
 def own_version() -> str:
-    """Return the version of this package and a digest of its code and weights: stored outputs of other code are not used."""
+    """Return the version of this package and a digest of its code and weights: stored outputs of
+    other code are not used."""
     folder = Path(dripper.__file__).parent
     state = hashlib.sha256()
     for path in sorted(folder.rglob("*")):

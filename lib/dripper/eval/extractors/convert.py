@@ -1,7 +1,7 @@
 """From what an extractor returns to what the truth is: plain text, or Markdown for WebMainBench.
 
-HTML becomes text by the library html-text and Markdown by html2text, as the Dripper paper does for its "Html+TEXT" and
-"Html+MD" (5.5 and 4.2.2), whoever the HTML is from.
+HTML becomes text by the library html-text and Markdown by html2text, as the Dripper paper does for
+its "Html+TEXT" and "Html+MD" (5.5 and 4.2.2), whoever the HTML is from.
 """
 
 from collections.abc import Callable

@@ -11,10 +11,11 @@ THRESHOLD = 0.66
 
 @dataclass(frozen=True, slots=True)
 class Ensemble:
-    """A vote. members: extractor → votes it has. `setting` says for the report who votes."""
+    """A vote. `setting` says for the report who votes."""
 
     name: str
     members: Mapping[str, int]
+    """By extractor, the votes it has."""
 
     @property
     def setting(self) -> str:
@@ -22,13 +23,15 @@ class Ensemble:
         return ", ".join(f"{votes}×{name}" if votes > 1 else name for name, votes in self.members.items())
 
 
-# The study's best nine, as far as they are on PyPI; its weights. Not chosen anew: that would be tuning on what is scored.
+# The study's best nine, as far as they are on PyPI; its weights. Not chosen anew: that would be
+# tuning on what is scored.
 STUDY_BEST = ("goose3", "readability-lxml", "trafilatura", "resiliparse", "justext", "boilerpy3")
 STUDY_DOUBLE = frozenset({"goose3", "readability-lxml", "trafilatura"})
 
 
 def ensembles(voters: Sequence[str]) -> list[Ensemble]:
-    """Return the study's three ensembles over the extractors at hand: all, best only, best weighted."""
+    """Return the study's three ensembles over the extractors at hand: all, best only, best
+    weighted."""
     best = [name for name in STUDY_BEST if name in voters]
     if len(best) < 3:
         return []
@@ -57,8 +60,9 @@ def page_tokens(html: str) -> list[str]:
 def majority_vote(tokens: Sequence[str], answers: Mapping[str, str], members: Mapping[str, int]) -> str:
     """Return the tokens with votes of two thirds of the members, joined by blanks.
 
-    An extractor votes for a token if the five tokens that end or begin there stand in its answer. answers: extractor →
-    text; one that failed has "". The study's threshold is int(0.66 × number of members), also where votes are weighted.
+    An extractor votes for a token if the five tokens that end or begin there stand in its answer.
+    answers: extractor → text; one that failed has "". The study's threshold is int(0.66 × number of
+    members), also where votes are weighted.
     """
     needed = int(len(members) * THRESHOLD)
     said = [(_grams(answers.get(name, "").split()), votes) for name, votes in members.items()]

@@ -7,7 +7,8 @@ import numpy as np
 from dripper.eval.extractors.base import Contender, Extract, Form, Standing, Task
 
 LABELERS = ("cpu",)
-"""The labelers in a default run. Others (`lm`, `encoder`) need a GPU or a server to be named by whoever has one."""
+"""The labelers in a default run. Others need a GPU or a server, and are named by whoever has one.
+"""
 
 
 def ours(labelers: tuple[str, ...] = LABELERS) -> list[Contender]:
@@ -23,7 +24,8 @@ def ours(labelers: tuple[str, ...] = LABELERS) -> list[Contender]:
 
 
 def run_labeler(labeler: str) -> Extract:
-    """The product, as `dripper.extract` runs it: blocks, labels, prune, and the fallback where no block is main."""
+    """The product, as `dripper.extract` runs it: blocks, labels, prune, and the fallback where no
+    block is main."""
     from dripper.extraction import Extractor
     from dripper.settings import LabelerSettings
 
@@ -37,7 +39,8 @@ def run_labeler(labeler: str) -> Extract:
 
 
 def oracle() -> Extract:
-    """The blocks whose words the truth holds: what the best labeler could give. The truth is matched by words in order."""
+    """The blocks whose words the truth holds: what the best labeler could give. The truth is
+    matched by words in order."""
     from dripper.html import preprocess
     from dripper.labels.align import labels_from_text
 

@@ -1,4 +1,5 @@
-"""The other extractors, each called the way its own documentation does for text, each from PyPI (extra `[eval]`)."""
+"""The other extractors, each called the way its own documentation does for text, each from PyPI
+(extra `[eval]`)."""
 
 import re
 from collections.abc import Callable
@@ -8,8 +9,8 @@ from dripper.eval.extra import import_extra
 from dripper.eval.extractors.base import Contender, Extract, Form, Standing, Task
 
 HTML_LANGUAGE = re.compile(r"<html[^>]{0,300}?\slang\s*=\s*[\"']?([a-z]{2})", re.IGNORECASE)
-# The stop word lists of jusText by the language that a page states. Where there is none (Chinese, Japanese), its
-# documentation asks for an empty list and thresholds of zero.
+# The stop word lists of jusText by the language that a page states. Where there is none (Chinese,
+# Japanese), its documentation asks for an empty list and thresholds of zero.
 JUSTEXT_LISTS = {
     "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fi": "Finnish",
     "fr": "French", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ko": "Korean", "nl": "Dutch",
@@ -17,7 +18,8 @@ JUSTEXT_LISTS = {
 }  # fmt: skip
 WITHOUT_LIST = frozenset({"ja", "th", "zh"})
 HAN = re.compile("[\u4e00-\u9fff]")
-# Half of the older Chinese pages state no language; a page in another language holds a few such characters at most.
+# Half of the older Chinese pages state no language; a page in another language holds a few such
+# characters at most.
 HAN_CHARACTERS = 200
 
 
@@ -86,7 +88,8 @@ def justext() -> Extract:
 
 
 def justext_wceb() -> Extract:
-    """jusText as the study calls it: always English, its own thresholds, paragraphs joined by blanks."""
+    """jusText as the study calls it: always English, its own thresholds, paragraphs joined by
+    blanks."""
     module = import_extra("justext")
 
     def extract(task: Task) -> str:
@@ -103,7 +106,8 @@ def boilerpy3() -> Extract:
 
 
 def goose3() -> Extract:
-    """Goose, the article's cleaned text, with its Chinese stop words for Chinese pages; it fetches nothing."""
+    """Goose, the article's cleaned text, with its Chinese stop words for Chinese pages; it fetches
+    nothing."""
     module, chinese_words = import_extra("goose3"), import_extra("goose3.text").StopWordsChinese
     goose = module.Goose({"enable_image_fetching": False})
     chinese = module.Goose({"enable_image_fetching": False, "stopwords_class": chinese_words})
@@ -178,7 +182,8 @@ def beautifulsoup() -> Extract:
 
 
 def language_of(html: str) -> str:
-    """Return the language that a page states in its root element, else "zh" by its characters, else "en".
+    """Return the language that a page states in its root element, else "zh" by its characters, else
+    "en".
 
     For the extractors that want to be told.
     """

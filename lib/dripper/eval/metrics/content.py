@@ -1,7 +1,8 @@
 """Fine-grained scores of Markdown: text, code, formulas and tables apart (WebMainBench's toolkit).
 
-What counts as code, formula or table is that toolkit's regular expressions, so that figures compare; its optional
-filter by a language model is left out. A part that neither text has is left out of the mean: `None`, not 0 and not 1.
+What counts as code, formula or table is that toolkit's regular expressions, so that figures
+compare; its optional filter by a language model is left out. A part that neither text has is left
+out of the mean: `None`, not 0 and not 1.
 """
 
 import re
@@ -30,7 +31,8 @@ SEPARATOR_CELL = re.compile(r":?-{3,}:?$")
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A Markdown text and what was found in it, one string each. text is the whole text, code and tables included."""
+    """A Markdown text and what was found in it, one string each. text is the whole text, code and
+    tables included."""
 
     text: str
     code: str
@@ -50,7 +52,8 @@ def split_markdown(markdown: str) -> Parts:
 
 
 def edit_similarity(prediction: str, truth: str) -> float | None:
-    """Return 1 − Levenshtein distance / length of the longer text, over characters; None where both are empty."""
+    """Return 1 − Levenshtein distance / length of the longer text, over characters; None where both
+    are empty."""
     if not prediction and not truth:
         return None
     return float(import_extra("rapidfuzz.distance").Levenshtein.normalized_similarity(prediction, truth))
@@ -59,9 +62,10 @@ def edit_similarity(prediction: str, truth: str) -> float | None:
 def score_parts(prediction: str, truth: str) -> dict[str, float | None]:
     """Score Markdown against Markdown by kind of content.
 
-    text_edit, code_edit, formula_edit, table_edit: :func:`edit_similarity` of the parts, tables as HTML. table_teds:
-    tree edit similarity. table_teds_webmainbench: what WebMainBench publishes as TEDS (see there why it is higher).
-    overall: the mean over the first four and table_teds_webmainbench, None left out, as WebMainBench's `overall`.
+    text_edit, code_edit, formula_edit, table_edit: :func:`edit_similarity` of the parts, tables as
+    HTML. table_teds: tree edit similarity. table_teds_webmainbench: what WebMainBench publishes as
+    TEDS (see there why it is higher). overall: the mean over the first four and
+    table_teds_webmainbench, None left out, as WebMainBench's `overall`.
     """
     ours, true = split_markdown(prediction), split_markdown(truth)
     tables = as_html_table(ours.table), as_html_table(true.table)

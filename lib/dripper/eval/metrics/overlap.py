@@ -1,7 +1,8 @@
-"""Scores of one text against the true one. Range 0 to 1, higher is better; a page that fails scores as empty text.
+"""Scores of one text against the true one. Range 0 to 1, higher is better; a page that fails scores
+as empty text.
 
-Which variant a published figure used is said with each function; the default for decisions in this project is
-`rouge_n(..., tokens="words")`.
+Which variant a published figure used is said with each function; the default for decisions in this
+project is `rouge_n(..., tokens="words")`.
 """
 
 from collections import Counter
@@ -26,7 +27,8 @@ PERFECT, ZERO = Score(1.0, 1.0, 1.0), Score(0.0, 0.0, 0.0)
 
 
 def ratios(hits: float, predicted: float, true: float) -> Score:
-    """Return the score of `hits` common units among `predicted` and `true` ones; nothing over nothing counts as 0.
+    """Return the score of `hits` common units among `predicted` and `true` ones; nothing over
+    nothing counts as 0.
 
     >>> ratios(2, 4, 2)
     Score(precision=0.5, recall=1.0, f1=0.6666666666666666)
@@ -37,12 +39,14 @@ def ratios(hits: float, predicted: float, true: float) -> Score:
 
 
 def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> Score:
-    """Return ROUGE-N: the overlap of the multisets of n-grams (Lin 2004; Dripper paper 4.2.2 with n=5).
+    """Return ROUGE-N: the overlap of the multisets of n-grams (Lin 2004; Dripper paper 4.2.2 with
+    n=5).
 
-    tokens: "jieba", "split" or "words", see :func:`dripper.eval.metrics.tokens.tokenizer`; UsageError otherwise. Edge cases
-    are those of the code that published with each. "jieba": white space alone against the same scores 1; a text of
-    fewer than n tokens has no n-gram, so scores 0 even against itself. "split": the same, but empty against empty
-    scores 0. "words": empty against empty scores 1, and a shorter text is one n-gram of its own length.
+    tokens: "jieba", "split" or "words", see :func:`dripper.eval.metrics.tokens.tokenizer`;
+    UsageError otherwise. Edge cases are those of the code that published with each. "jieba": white
+    space alone against the same scores 1; a text of fewer than n tokens has no n-gram, so scores 0
+    even against itself. "split": the same, but empty against empty scores 0. "words": empty against
+    empty scores 1, and a shorter text is one n-gram of its own length.
 
     >>> rouge_n("a b c d e f", "a b c d e", tokens="split").precision
     0.5
@@ -52,7 +56,8 @@ def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> S
 
 @dataclass(frozen=True, slots=True)
 class Ngrams:
-    """The n-grams of a text, kept so that one truth is cut once for many predictions. perfect: see :func:`rouge_n`."""
+    """The n-grams of a text, kept so that one truth is cut once for many predictions. perfect: see
+    :func:`rouge_n`."""
 
     counts: Counter[tuple[str, ...]]
     total: int
@@ -80,7 +85,8 @@ def rouge_of_ngrams(prediction: Ngrams, truth: Ngrams) -> Score:
 
 
 def word_f1(prediction: str, truth: str) -> Score:
-    """Return the overlap of bags of lower-case words, as WCXB publishes it (its evaluate.py). Order does not count.
+    """Return the overlap of bags of lower-case words, as WCXB publishes it (its evaluate.py). Order
+    does not count.
 
     Empty against empty scores 1. Chinese runs are single words here, as there.
     """
@@ -91,9 +97,11 @@ def word_f1(prediction: str, truth: str) -> Score:
 
 
 def levenshtein(prediction: str, truth: str) -> float:
-    """Return what WCEB calls Levenshtein similarity: 2·LCS / (sum of lengths) over white space tokens.
+    """Return what WCEB calls Levenshtein similarity: 2·LCS / (sum of lengths) over white space
+    tokens.
 
-    It is python-Levenshtein's `ratio`, in which a replacement costs 2. Empty against empty scores 1.
+    It is python-Levenshtein's `ratio`, in which a replacement costs 2. Empty against empty scores
+    1.
     """
     from rapidfuzz.distance import Indel
 
@@ -101,7 +109,8 @@ def levenshtein(prediction: str, truth: str) -> float:
 
 
 def block_scores(predicted: npt.NDArray[np.bool_], true: npt.NDArray[np.bool_]) -> Score:
-    """Return precision, recall, F1 of `main` over the blocks of one page (Dripper paper A.8; its table averages pages).
+    """Return precision, recall, F1 of `main` over the blocks of one page (Dripper paper A.8; its
+    table averages pages).
 
     Both have shape (n_blocks,). No main block in either scores 1.
     """

@@ -1,8 +1,10 @@
-"""ROUGE-LSum as WCEB computes it (SIGIR'23, 4.3): union of longest common subsequences, sentence by sentence.
+"""ROUGE-LSum as WCEB computes it (SIGIR'23, 4.3): union of longest common subsequences, sentence by
+sentence.
 
-The values are those of the package rouge-score with WCEB's tokens, ties of the backtracking included. That package
-fills tables of (tokens of the truth) × (tokens of the prediction) in Python, a minute for a long page; here a row of a
-table is one integer, and a true sentence that is covered stops looking.
+The values are those of the package rouge-score with WCEB's tokens, ties of the backtracking
+included. That package fills tables of (tokens of the truth) × (tokens of the prediction) in Python,
+a minute for a long page; here a row of a table is one integer, and a true sentence that is covered
+stops looking.
 """
 
 from collections import Counter, defaultdict
@@ -13,8 +15,8 @@ from typing import Any
 from dripper.eval.extra import import_extra
 from dripper.eval.metrics.overlap import PERFECT, ZERO, Score, ratios
 
-# The commonest abbreviations of NLTK's English model. WCEB uses that model whole; it is a download of its own, not on a
-# package index, so a build would depend on it being there.
+# The commonest abbreviations of NLTK's English model. WCEB uses that model whole; it is a download
+# of its own, not on a package index, so a build would depend on it being there.
 ABBREVIATIONS = frozenset({
     "a.m", "apr", "aug", "ave", "co", "corp", "dec", "dr", "e.g", "etc", "feb", "gen", "gov", "i.e", "inc", "jan", "jr",
     "lt", "ltd", "mr", "mrs", "ms", "no", "nov", "oct", "p.m", "prof", "rep", "rev", "sen", "sept", "sr", "st", "u.k",
@@ -23,7 +25,8 @@ ABBREVIATIONS = frozenset({
 
 
 def rouge_lsum(prediction: str, truth: str) -> Score:
-    """Return ROUGE-LSum over white space tokens. As WCEB: an empty truth has recall 1; empty against empty scores 1."""
+    """Return ROUGE-LSum over white space tokens. As WCEB: an empty truth has recall 1; empty
+    against empty scores 1."""
     return rouge_lsum_of(sentences(prediction), sentences(truth))
 
 
@@ -66,7 +69,8 @@ class _Candidates:
                 self._with[token].append(index)
 
     def union_lcs(self, true: Sequence[str]) -> list[str]:
-        """Return the tokens of a true sentence that lie on a longest common subsequence with some predicted one."""
+        """Return the tokens of a true sentence that lie on a longest common subsequence with some
+        predicted one."""
         if tuple(true) in self._whole:
             return list(true)
         reachable = {index for index, token in enumerate(true) if token in self._with}
@@ -87,9 +91,11 @@ def _masks(sentence: Sequence[str]) -> dict[str, int]:
 
 
 def lcs_indexes(true: Sequence[str], predicted: Sequence[str], masks: dict[str, int] | None = None) -> set[int]:
-    """Return the indexes into `true` of the longest common subsequence that rouge-score's backtracking finds.
+    """Return the indexes into `true` of the longest common subsequence that rouge-score's
+    backtracking finds.
 
-    Row i of the table of lengths is a bit vector (Hyyrö 2004): length(i, j) = number of zeros among its j lowest bits.
+    Row i of the table of lengths is a bit vector (Hyyrö 2004): length(i, j) = number of zeros among
+    its j lowest bits.
 
     >>> sorted(lcs_indexes("the cat sat down".split(), "a cat lay down".split()))
     [1, 3]

@@ -49,8 +49,8 @@ def check_metrics(names: Iterable[str]) -> None:
 def score_page(truth: str, texts: Mapping[str, str], metrics: Iterable[str] = DEFAULT_METRICS) -> dict[str, Values]:
     """Return extractor → column → value for the texts of one page.
 
-    Columns are `<metric>_precision`, `_recall`, `_f1`, or `<metric>` where it is one number. Raises UsageError for an
-    unknown metric.
+    Columns are `<metric>_precision`, `_recall`, `_f1`, or `<metric>` where it is one number. Raises
+    UsageError for an unknown metric.
     """
     metrics = list(metrics)
     check_metrics(metrics)
@@ -65,7 +65,8 @@ def score_page(truth: str, texts: Mapping[str, str], metrics: Iterable[str] = DE
 
 
 def similarities(texts: Mapping[str, str]) -> dict[str, dict[str, float]]:
-    """Return how alike the texts of two extractors are, for each pair: words ROUGE-5 F1, which is symmetric."""
+    """Return how alike the texts of two extractors are, for each pair: words ROUGE-5 F1, which is
+    symmetric."""
     counted = {name: ngrams(text, 5, "words") for name, text in texts.items()}
     names = list(counted)
     return {

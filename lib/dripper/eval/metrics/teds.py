@@ -6,7 +6,7 @@ from typing import Any
 
 from dripper.eval.extra import import_extra
 
-# The tree edit distance grows with the square of the nodes and more: 400 take 3 s.
+# The tree edit distance grows with the square of the nodes and more.
 MAX_NODES = 400
 RULE_LINE = re.compile(r"^[\s|\-:]+$")
 
@@ -26,11 +26,12 @@ class Node:
 
 
 def teds(prediction: str, truth: str) -> float | None:
-    """Return 1 − tree edit distance / nodes of the larger tree, for HTML holding any number of tables.
+    """Return 1 − tree edit distance / nodes of the larger tree, for HTML holding any number of
+    tables.
 
-    Inserting, deleting, and renaming to another tag or span cost 1; renaming a cell costs the normalised Levenshtein
-    distance of the texts. `thead`, `tbody`, `tfoot` do not count. Several tables hang under a root that does not
-    count. None where a side has more than `MAX_NODES` nodes.
+    Inserting, deleting, and renaming to another tag or span cost 1; renaming a cell costs the
+    normalised Levenshtein distance of the texts. `thead`, `tbody`, `tfoot` do not count. Several
+    tables hang under a root that does not count. None where a side has more than `MAX_NODES` nodes.
     """
     trees = [_forest(html) for html in (prediction, truth)]
     sizes = [tree.size() - 1 for tree in trees]
@@ -65,9 +66,10 @@ class _Costs:
 def teds_webmainbench(prediction: str, truth: str) -> float:
     """Return what WebMainBench publishes as TEDS, for the first table of each side.
 
-    Its code hands apted a string where apted wants a tree; the string is taken for one node without children. So the
-    distance is that of two labels, at most 1 (2 where one table is empty), but is divided by the number of nodes of the
-    tables: any two tables of ten cells score 0.9 or more. Kept so that published figures can be redone.
+    Its code hands apted a string where apted wants a tree; the string is taken for one node without
+    children. So the distance is that of two labels, at most 1 (2 where one table is empty), but is
+    divided by the number of nodes of the tables: any two tables of ten cells score 0.9 or more.
+    Kept so that published figures can be redone.
     """
     soup = import_extra("bs4").BeautifulSoup
     tables = [soup(html, "html.parser").find("table") for html in (prediction, truth)]
@@ -86,7 +88,8 @@ def teds_webmainbench(prediction: str, truth: str) -> float:
 
 
 def as_html_table(table: str) -> str:
-    """Return a table of the Markdown splitter as HTML: HTML as it is, pipes as rows of cells, else one cell.
+    """Return a table of the Markdown splitter as HTML: HTML as it is, pipes as rows of cells, else
+    one cell.
 
     >>> as_html_table("a|b\\n---|---\\n1|2")
     '<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>'
@@ -119,7 +122,8 @@ def _tree(element: Any) -> Node:
 
 
 def _parts(element: Any) -> list[Any]:
-    """Return the rows of a table or the cells of a row; sections are looked through, captions and the like left out."""
+    """Return the rows of a table or the cells of a row; sections are looked through, captions and
+    the like left out."""
     found = []
     for child in element.find_all(True, recursive=False):
         if child.name in ("thead", "tbody", "tfoot"):

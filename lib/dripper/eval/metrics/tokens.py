@@ -16,10 +16,11 @@ UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 def tokenizer(tokens: str) -> Callable[[str], list[str]]:
     """Return the tokenizer of that name.
 
-    "jieba": `jieba.lcut` on the raw string, white space tokens included, as the Dripper paper's code (4.2.2).
-    "split": at white space, as Pulpie's evaluation. "words": lower-case runs of word characters; runs with Chinese or
-    Japanese characters are cut further by jieba. It alone ignores white space and punctuation, which extractors render
-    differently without a difference in content. Raises UsageError for another name.
+    "jieba": `jieba.lcut` on the raw string, white space tokens included, as the Dripper paper's
+    code (4.2.2). "split": at white space, as Pulpie's evaluation. "words": lower-case runs of word
+    characters; runs with Chinese or Japanese characters are cut further by jieba. It alone ignores
+    white space and punctuation, which extractors render differently without a difference in
+    content. Raises UsageError for another name.
     """
     known: dict[str, Callable[[str], list[str]]] = {"jieba": jieba_tokens, "split": str.split, "words": word_tokens}
     if tokens not in known:
@@ -28,9 +29,11 @@ def tokenizer(tokens: str) -> Callable[[str], list[str]]:
 
 
 def jieba_tokens(text: str) -> list[str]:
-    """Cut with jieba's default dictionary, as `jieba.lcut(text)`; the tokens joined give `text` again.
+    """Cut with jieba's default dictionary, as `jieba.lcut(text)`; the tokens joined give `text`
+    again.
 
-    jieba never looks across white space, so each word is cut once and remembered: 20 times as fast on outputs of one page.
+    jieba never looks across white space, so each word is cut once and remembered: 20 times as fast
+    on outputs of one page.
     """
     return [token for piece in WHITE_SPACE.split(text) if piece for token in _jieba_piece(piece)]
 
@@ -57,7 +60,7 @@ def _jieba_piece(piece: str) -> tuple[str, ...]:
 
 @cache
 def _jieba_lcut() -> Callable[[str], list[str]]:
-    """Load the dictionary (0.9 s) once a process, without jieba's lines on stderr."""
+    """Load the dictionary once a process, without jieba's lines on stderr."""
     import jieba
 
     jieba.setLogLevel(logging.WARNING)

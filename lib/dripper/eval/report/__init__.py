@@ -1,1 +1,2 @@
-"""From the scores of a run to one HTML file: tables, tests of significance, pictures, the worst pages."""
+"""From the scores of a run to one HTML file: tables, tests of significance, pictures, the worst
+pages."""

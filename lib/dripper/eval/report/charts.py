@@ -1,4 +1,5 @@
-"""The pictures of the report, as PNG bytes. One colour a kind of extractor, the same in all of them."""
+"""The pictures of the report, as PNG bytes. One colour a kind of extractor, the same in all of
+them."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -23,7 +24,8 @@ DOTS_PER_INCH = 150
 
 
 def quality_and_cost(lines: Sequence[Line]) -> bytes:
-    """Quality (macro mean, 95 % interval) against mean CPU milliseconds a page on a log scale, every extractor a point."""
+    """Quality (macro mean, 95 % interval) against mean CPU milliseconds a page on a log scale,
+    every extractor a point."""
     figure, axes = _figure(9.5, 5.6)
     for line in lines:
         colour = COLOURS[line.extractor.kind]

@@ -1,4 +1,5 @@
-"""The scores of a run as tables: one row a page and extractor, and what is said about extractors from them."""
+"""The scores of a run as tables: one row a page and extractor, and what is said about extractors
+from them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,28 +26,30 @@ PAGE_COLUMNS = ("data_set", "id", "host", "language", "page_type", "complexity",
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One extractor in the overall table. Quality is of `MAIN`; cpu in milliseconds a page; shares are 0..1.
-
-    macro: mean over sets of their mean pages, 95 % interval by site. gain: macro minus that of the baseline, paired.
-    empty: share of pages without any text, failures included. failed: pages with an error, by code.
-    """
+    """One extractor in the overall table. Quality is of `MAIN`; cpu in milliseconds a page; shares
+    are 0..1."""
 
     extractor: Contender
     pages: int
     macro: Interval
+    """Mean over sets of their mean pages, 95 % interval by site."""
     gain: Interval
+    """Macro minus that of the baseline, paired."""
     mean: float
     median: float
     precision: float
     recall: float
     empty: float
+    """Share of pages without any text, failures included."""
     failed: Mapping[str, int]
+    """Pages with an error, by code."""
     cpu_mean: float
     cpu_median: float
 
 
 def read_scores(jobs: Iterable[SetScoring]) -> ScoreTable:
-    """Return one row for each page and extractor: what the page is, its level of complexity, metrics, cost, error.
+    """Return one row for each page and extractor: what the page is, its level of complexity,
+    metrics, cost, error.
 
     Raises InputError where a set has no scores yet.
     """
@@ -96,7 +99,8 @@ def pages_by(frame: ScoreTable, column: str) -> Mapping[str, int]:
 
 
 def mean_similarities(jobs: Iterable[SetScoring], names: Sequence[str]) -> ScoreTable:
-    """Return how alike the outputs of two extractors are on average over all pages, 1 on the diagonal."""
+    """Return how alike the outputs of two extractors are on average over all pages, 1 on the
+    diagonal."""
     pandas: Any = import_extra("pandas")
     total, count = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
     place = {name: index for index, name in enumerate(names)}

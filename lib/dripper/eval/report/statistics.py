@@ -1,7 +1,8 @@
 """Means with intervals, and differences that are told from chance.
 
-Pages of one site share a template, so what is drawn in a bootstrap sample is the site with all its pages; pages drawn one
-by one would give intervals that are too narrow. All extractors share the draws: a difference is one of pairs.
+Pages of one site share a template, so what is drawn in a bootstrap sample is the site with all its
+pages; pages drawn one by one would give intervals that are too narrow. All extractors share the
+draws: a difference is one of pairs.
 """
 
 from collections.abc import Sequence
@@ -30,8 +31,8 @@ class Interval:
 class Bootstrap:
     """Draws of sites with replacement, the same for every extractor scored on these pages.
 
-    sets, hosts: for each page, its data set and its site. draws: 2,000 move the bounds by about 0.001. The seed is fixed:
-    the same pages give the same intervals.
+    sets, hosts: for each page, its data set and its site. draws: 2,000 move the bounds by about
+    0.001. The seed is fixed: the same pages give the same intervals.
     """
 
     def __init__(self, sets: Sequence[str], hosts: Sequence[str], draws: int = 2000, seed: int = 0) -> None:
@@ -45,7 +46,8 @@ class Bootstrap:
         self._counts = self._times @ self._sums(np.ones(len(self._set)))
 
     def macro_mean(self, values: Floats) -> Floats:
-        """Return the mean over sets of their mean pages: of the pages, then of each draw; shape (1 + draws,).
+        """Return the mean over sets of their mean pages: of the pages, then of each draw; shape (1
+        + draws,).
 
         values: shape (n_pages,). A set of which a draw has no page is left out of that draw's mean.
         """
@@ -67,7 +69,8 @@ class Bootstrap:
 
 
 def interval(drawn: Floats) -> Interval:
-    """Return the value (the first number) with the 2.5th and 97.5th percentile of the draws (the others)."""
+    """Return the value (the first number) with the 2.5th and 97.5th percentile of the draws (the
+    others)."""
     low, high = np.quantile(drawn[1:], [0.025, 0.975])
     return Interval(float(drawn[0]), float(low), float(high))
 

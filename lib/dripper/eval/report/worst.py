@@ -1,4 +1,5 @@
-"""The pages on which an extractor does worst: what is missing from its output, and what is too much."""
+"""The pages on which an extractor does worst: what is missing from its output, and what is too
+much."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ FOLD = 24
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Words in a row that are in both texts or only in this one. folded: a note on words left out instead of words."""
+    """Words in a row that are in both texts or only in this one. folded: a note on words left out
+    instead of words."""
 
     text: str
     is_common: bool
@@ -27,11 +29,12 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class WorstPage:
-    """One page, its score, and both texts in pieces. best: the best score that any extractor reached on it."""
+    """One page, its score, and both texts in pieces."""
 
     page: LabelledPage
     score: float
     best: float
+    """The best score that any extractor reached on it."""
     best_name: str
     truth: Sequence[Excerpt]
     output: Sequence[Excerpt]
@@ -70,7 +73,8 @@ def differences(truth: str, output: str) -> tuple[list[Excerpt], list[Excerpt]]:
 
 
 def shorten_excerpts(pieces: Iterable[Excerpt]) -> Iterator[Excerpt]:
-    """Yield the pieces with long common runs folded, and nothing after `SHOWN_WORDS` words but how many there were."""
+    """Yield the pieces with long common runs folded, and nothing after `SHOWN_WORDS` words but how
+    many there were."""
     shown = left_out = 0
     for piece in pieces:
         words = piece.text.split()

@@ -38,14 +38,16 @@ OTHER_METRICS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """A table of means: a row an extractor, a column a group of pages, with how many pages each group has."""
+    """A table of means: a row an extractor, a column a group of pages, with how many pages each
+    group has."""
 
     columns: Sequence[str]
     pages: Mapping[str, int]
     rows: Sequence[tuple[Contender, Sequence[float | None]]]
 
     def shade(self, column: int, value: float | None) -> float:
-        """Return where a value lies between the lowest and the highest of its column, bounds apart; at most 1."""
+        """Return where a value lies between the lowest and the highest of its column, bounds apart;
+        at most 1."""
         values = [row[column] for one, row in self.rows if one.kind is not Standing.BOUND]
         there = [other for other in values if other is not None]
         if value is None or not there or max(there) == min(there):
@@ -112,7 +114,8 @@ def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[st
 
 
 def _study(settings: RunSettings, frame: ScoreTable, extractors: Sequence[Contender]) -> dict[str, Any]:
-    """Return what compares with the SIGIR'23 study; empty where its scores or its pages are not here."""
+    """Return what compares with the SIGIR'23 study; empty where its scores or its pages are not
+    here."""
     reference = settings.reference
     if reference is None or "wceb_f1" not in frame or not frame["is_wceb"].any():
         return {"agreements": [], "table_3": [], "findings": [], "missing_parts": []}

@@ -1,7 +1,8 @@
-"""The network's operations as labelling does them, exactly (see `dripper.labels.cpu.network`): in numpy, or in C.
+"""The network's operations as labelling does them, exactly (see `dripper.labels.cpu.network`): in
+numpy, or in C.
 
-C is there where a compiler was when the package was installed (see setup.py). Both give the same bits; with C the networks take
-1.3 ms a page instead of 2.1, as numpy reads and writes all activations in each of its operations.
+C is there where a compiler was when the package was installed (see setup.py). Both give the same
+bits. C is faster, as numpy reads and writes all activations in each of its operations.
 """
 
 import numpy as np
@@ -16,8 +17,8 @@ try:
 except ImportError:
     IN_C = False
 
-# Adding and taking away 1.5·2^(52-8) leaves a float64 rounded to multiples of 2^-8, ties to even, in two operations;
-# 1.5·2^(23-8) does it to a float32.
+# Adding and taking away 1.5·2^(52-8) leaves a float64 rounded to multiples of 2^-8, ties to even,
+# in two operations; 1.5·2^(23-8) does it to a float32.
 _ROUNDER_64 = 1.5 * 2.0**52 / ACTIVATION_STEPS
 _ROUNDER_32 = np.float32(1.5 * 2.0**23 / ACTIVATION_STEPS)
 _POOLED_ROUNDER = 1.5 * 2.0**52 / POOLED_STEPS
@@ -32,7 +33,8 @@ class NumpyOperations:
     """In numpy. starts, ends: those of `network.BlockSequence`."""
 
     def __init__(self, starts: IntArray, ends: IntArray) -> None:
-        # Neighbours mostly stand in the same container: its mean is taken once. Levels one after the other.
+        # Neighbours mostly stand in the same container: its mean is taken once. Levels one after
+        # the other.
         starts_at, ends_at = starts.T, ends.T
         is_new = np.ones(starts_at.shape, bool)
         is_new[:, 1:] = (starts_at[:, 1:] != starts_at[:, :-1]) | (ends_at[:, 1:] != ends_at[:, :-1])
@@ -43,7 +45,8 @@ class NumpyOperations:
         self._starts, self._ends = (part.T[is_new] * self._n_levels + self._levels for part in (starts, ends))
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias on the grid, as float32. float64 where the matrix is: |result| under 2^43 then."""
+        """Return x @ matrix + bias on the grid, as float32. float64 where the matrix is: |result|
+        under 2^43 then."""
         y = x.astype(matrix.dtype, copy=False) @ matrix
         y += bias
         return snap(y).astype(np.float32, copy=False)
@@ -70,10 +73,12 @@ class NumpyOperations:
         """Return the means, with bias, rectified and clipped, on the coarser grid."""
         sums = np.zeros((len(x) + 1, x.shape[1]))
         sums[1:] = x
-        # numpy sums column by column; two at a time, as if they were one complex number, take half the time or less.
+        # numpy sums column by column: two at a time, as if they were one complex number, are
+        # faster.
         pairs = sums.view(np.complex128)
         np.cumsum(pairs, axis=0, out=pairs)
-        # A row for each pair of block and level, so that each range costs two copies of neighbouring numbers.
+        # A row for each pair of block and level, so that each range costs two copies of
+        # neighbouring numbers.
         columns = x.shape[1] // self._n_levels
         rows = sums.reshape(-1, columns)
         means = rows.take(self._ends, axis=0)
@@ -91,13 +96,15 @@ class NumpyOperations:
 
 
 class OperationsInC:
-    """In C (`arithmetic_c.c`), but for products of matrices. starts, ends: those of `network.BlockSequence`."""
+    """In C (`arithmetic_c.c`), but for products of matrices. starts, ends: those of
+    `network.BlockSequence`."""
 
     def __init__(self, starts: IntArray, ends: IntArray) -> None:
         self._starts, self._ends = (np.ascontiguousarray(part, np.int64) for part in (starts, ends))
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias on the grid, as float32. float64 where the matrix is: |result| under 2^43 then."""
+        """Return x @ matrix + bias on the grid, as float32. float64 where the matrix is: |result|
+        under 2^43 then."""
         y = x.astype(matrix.dtype, copy=False) @ matrix
         if y.dtype == np.float32:
             # Without a bias it is the number 0.

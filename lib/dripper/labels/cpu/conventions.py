@@ -1,8 +1,10 @@
-"""What counts as main where annotators disagree: readers' comments under an article, and the page's title.
+"""What counts as main where annotators disagree: readers' comments under an article, and the page's
+title.
 
-Left alone, the network follows the habits of the sets it learned from, which mostly leave out both. Where the user asks for
-something else, a second output of the network, the switch, tells which blocks are comments and which is the title, and their
-probability of being main changes. Posts of a forum and answers of a Q&A page are the page's content, not comments.
+Left alone, the network follows the habits of the sets it learned from, which mostly leave out both.
+Where the user asks for something else, a second output of the network, the switch, tells which
+blocks are comments and which is the title, and their probability of being main changes. Posts of a
+forum and answers of a Q&A page are the page's content, not comments.
 """
 
 from typing import NamedTuple
@@ -14,19 +16,18 @@ from dripper.labels.cpu.settings import Wish
 
 
 class Conventions(NamedTuple):
-    """comments: of readers, under something else. title: the heading that repeats the page's title.
-
-    auto: as the network learned it.
-    """
+    """What counts as main, of what people disagree on; `auto` is as the network learned it."""
 
     comments: Wish = "auto"
+    """Those of readers, under something else."""
     title: Wish = "auto"
+    """The heading that repeats the page's title."""
 
     def apply(self, probability: FloatArray, parts: FloatArray) -> FloatArray:
         """Return the probabilities of `main` under the conventions, shape (n_blocks,).
 
-        probability: (n_blocks,) of main, if nothing is asked for. parts: (n_blocks, 2), the probability that a block belongs to
-        the comments, to the title.
+        probability: (n_blocks,) of main, if nothing is asked for. parts: (n_blocks, 2), the
+        probability that a block belongs to the comments, to the title.
 
         >>> Conventions(comments="exclude").apply(np.array([0.5, 0.75]), np.array([[1.0, 0.0], [0.0, 0.0]]))
         array([0.  , 0.75])

@@ -1,10 +1,11 @@
-"""The labeler `cpu`: features of the blocks, a small network, on doubtful pages a second opinion, a focus, the set of blocks with
-the highest expected F1.
+"""The labeler `cpu`: features of the blocks, a small network, on doubtful pages a second opinion, a
+focus, the set of blocks with the highest expected F1.
 
-Needs numpy and nothing else: no GPU, no hub, no server. How the weights came to be: `dripper.train.cpu`.
+Needs numpy and nothing else: no GPU, no hub, no server. How the weights came to be:
+`dripper.train.cpu`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -20,18 +21,21 @@ from dripper.labels.cpu.conventions import AS_LEARNED, Conventions
 from dripper.labels.cpu.decode import decide, probabilities
 from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, page_features
 from dripper.labels.cpu.network import Array, BlockSequence, Operations, forward, hidden_states, main_logits
+from dripper.labels.cpu.reasons import GROUPS, log_odds_by_group
 from dripper.labels.cpu.second_opinion import probability_with_second_opinion
 from dripper.labels.cpu.weights import Weights, load_weights
 
-# A page of more blocks is labelled in windows of so many, each as if it were a page: activations take about 5 KB a
-# block, so memory stays under 100 MB. None of 2,300 labelled pages has more than a third of it.
+# A page of more blocks is labelled in windows of so many, each as if it were a page: activations
+# take about 5 KB a block, so memory stays under 100 MB. None of 2,300 labelled pages has more than
+# a third of it.
 WINDOW_BLOCKS = 16_384
 # Standardised features beyond it are outliers (a block of 100 KB) that would drown the rest.
 FEATURE_LIMIT = 6.0
 
 
 class CpuLabeler:
-    """See the module. The same page gives the same labels and probabilities, bit by bit, on every machine."""
+    """See the module. The same page gives the same labels and probabilities, bit by bit, on every
+    machine."""
 
     name = "cpu"
 
@@ -46,17 +50,28 @@ class CpuLabeler:
 
     @classmethod
     def load(cls, path: Path | None = None, conventions: Conventions = AS_LEARNED) -> "CpuLabeler":
-        """Return the labeler with the weights of a file, by default those in the package. Raises MachineError.
+        """Return the labeler with the weights of a file, by default those in the package. Raises
+        MachineError.
 
-        conventions: what counts as main where annotators disagree; others than the default stand in `version` too.
+        conventions: what counts as main where annotators disagree; others than the default stand in
+        `version` too.
         """
         return cls(load_weights(path), conventions)
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page; at least one block is main wherever a block has words."""
-        # On these small matrices BLAS threads only wait for each other: 11.9 CPU ms a page with two, 6.5 with one.
+        # On these small matrices BLAS threads only wait for each other.
         with _one_thread(self._blas):
             return [self._label(page_features(page)) for page in pages]
+
+    def reasons(self, page: Page) -> Mapping[str, FloatArray]:
+        """Return what each group of features says for every block to be main, in log odds (see `reasons`)."""
+        with _one_thread(self._blas):
+            said = [
+                log_odds_by_group(self._weights, *normalize_page(self._weights, blocks))
+                for blocks, _ in _windows(page_features(page))
+            ]
+        return {group: np.concatenate([window[group] for window in said]) for group in GROUPS}
 
     def _label(self, page: PageFeatures) -> Labels:
         probability = np.concatenate(
@@ -69,7 +84,8 @@ class CpuLabeler:
 def probability_of_main(
     weights: Weights, blocks: BlockSequence, words: IntArray, conventions: Conventions = AS_LEARNED
 ) -> FloatArray:
-    """Return the calibrated probability of every block to be main under the conventions; shape (n_blocks,).
+    """Return the calibrated probability of every block to be main under the conventions; shape
+    (n_blocks,).
 
     words: (n_blocks,), number of words of each block.
     """
@@ -81,10 +97,12 @@ def probability_of_main(
 
 
 class NormalizedPage(NamedTuple):
-    """One page as the networks see it. features: (n_blocks, n_features), standardised, on the grid. do: what is done with them."""
+    """One page as the networks see it."""
 
     features: Array
+    """(n_blocks, n_features), standardised, on the grid."""
     ops: Operations
+    """What is done with them."""
 
 
 def normalize_page(weights: Weights, blocks: BlockSequence) -> NormalizedPage:
@@ -93,7 +111,8 @@ def normalize_page(weights: Weights, blocks: BlockSequence) -> NormalizedPage:
 
 
 def score_blocks(weights: Weights, page: NormalizedPage, *, switch: bool = False) -> tuple[FloatArray, FloatArray]:
-    """Return two logits, not calibrated: of main, (n_blocks,), and of the conventions' parts, (n_blocks, 2).
+    """Return two logits, not calibrated: of main, (n_blocks,), and of the conventions' parts,
+    (n_blocks, 2).
 
     switch: whether the latter are wanted; else they are 0.
     """
@@ -113,7 +132,8 @@ def second_opinions(weights: Weights, page: NormalizedPage) -> list[FloatArray]:
 
 
 def standardise(weights: Weights, features: FloatArray) -> FloatArray:
-    """Return raw features with mean 0 and standard deviation 1 over the training pages, outliers clipped."""
+    """Return raw features with mean 0 and standard deviation 1 over the training pages, outliers
+    clipped."""
     values = features - weights.mean
     values /= weights.scale
     return np.clip(values, -FEATURE_LIMIT, FEATURE_LIMIT, out=values)
@@ -121,7 +141,8 @@ def standardise(weights: Weights, features: FloatArray) -> FloatArray:
 
 @contextmanager
 def _one_thread(libraries: Sequence[LibController]) -> Iterator[None]:
-    """Limit BLAS to one thread (threadpoolctl's own `limit` first asks the libraries for all they know: 0.08 ms a page)."""
+    """Limit BLAS to one thread. (threadpoolctl's own `limit` first asks the libraries for all they
+    know.)"""
     threads = [library.num_threads for library in libraries]
     for library in libraries:
         library.set_num_threads(1)

@@ -1,12 +1,14 @@
-"""The network that scores blocks: dilated separable convolutions over the sequence, and means over block containers.
+"""The network that scores blocks: dilated separable convolutions over the sequence, and means over
+block containers.
 
 One definition of the layers serves labelling (`dripper.labels.cpu.arithmetic`) and training (JAX,
 `dripper.train.packed`): what differs is behind :class:`Operations`.
 
-Labelling gives the same bits on every machine. Sums of floats depend on their order, and each processor's BLAS has its
-own; so weights and activations are rounded to dyadic grids (2^-10 and 2^-8), coarse enough for every sum of products to
-be exact in float32, and exact sums have no order. What are left are single IEEE operations, the same everywhere. Where
-magnitudes have no bound (features, running sums over a page) the arithmetic is float64, whose grid is far finer.
+Labelling gives the same bits on every machine. Sums of floats depend on their order, and each
+processor's BLAS has its own; so weights and activations are rounded to dyadic grids (2^-10 and
+2^-8), coarse enough for every sum of products to be exact in float32, and exact sums have no order.
+What are left are single IEEE operations, the same everywhere. Where magnitudes have no bound
+(features, running sums over a page) the arithmetic is float64, whose grid is far finer.
 """
 
 from collections.abc import Mapping
@@ -25,57 +27,62 @@ WEIGHT_STEPS = 1024
 ACTIVATION_STEPS = 256
 """Activations are multiples of 1/256."""
 POOLED_STEPS, POOLED_LIMIT = 64, 8.0
-"""Means over containers are multiples of 1/64, at most 8: unlike others, their sums of products are not normalised."""
+"""Means over containers are multiples of 1/64, at most 8: unlike others, their sums of products are
+not normalised."""
 EPSILON = 2.0**-10
-"""Keeps an all-zero row finite in the normalisation; far under the mean square of any other row (about 1)."""
+"""Keeps an all-zero row finite in the normalisation; far under the mean square of any other row
+(about 1)."""
 
-# A float32 holds 24 bits. Sums of products of activations and weights are multiples of 2^-18 (after the pooled ones:
-# 2^-16), so exact in every order as long as the sum of the absolute products stays under 2^6 (2^8).
+# A float32 holds 24 bits. Sums of products of activations and weights are multiples of 2^-18 (after
+# the pooled ones: 2^-16), so exact in every order as long as the sum of the absolute products stays
+# under 2^6 (2^8).
 _PRODUCT_LIMIT = 2.0**24 / (WEIGHT_STEPS * ACTIVATION_STEPS)
 _POOLED_PRODUCT_LIMIT = 2.0**24 / (WEIGHT_STEPS * POOLED_STEPS)
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the weights do not tell by themselves.
-
-    dilations: one convolution layer each, in order. pooled: after which layers (by index) the container means follow.
-    """
+    """What the weights do not tell by themselves."""
 
     dilations: tuple[int, ...]
+    """One convolution layer each, in order."""
     pooled: tuple[int, ...]
+    """After which layers (by index) the container means follow."""
 
 
 class BlockSequence(NamedTuple):
-    """The blocks of one page as the network sees them.
-
-    features: (n_blocks, n_features). starts, ends: (n_blocks, n_levels), the range of blocks under the block's container
-    at each level, end exclusive: a mean over it tells a block about its list, its section, its page.
-    """
+    """The blocks of one page as the network sees them."""
 
     features: Array
+    """(n_blocks, n_features)."""
     starts: Array
     ends: Array
+    """Both: (n_blocks, n_levels), the range of blocks under the block's container at each level,
+    end exclusive: a mean over it tells a block about its list, its section, its page."""
 
 
 class Operations(Protocol):
-    """What labelling and training do differently. x: (n_blocks, any number of columns), which may be overwritten."""
+    """What labelling and training do differently. x: (n_blocks, any number of columns), which may
+    be overwritten."""
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias, on the grid of activations (training: on none). bias: of each column, or 0."""
+        """Return x @ matrix + bias, on the grid of activations (training: on none). bias: of each
+        column, or 0."""
 
     def rectify(self, x: Array) -> Array:
         """Return max(x, 0)."""
 
     def normalise(self, x: Array) -> Array:
-        """Return x, every row divided by its root mean square (RMSNorm, Zhang and Sennrich 2019); x is left as it is."""
+        """Return x, every row divided by its root mean square (RMSNorm, Zhang and Sennrich 2019); x
+        is left as it is."""
 
     def convolve(self, x: Array, taps: Array, dilation: int) -> Array:
-        """Return taps[0]·x[i-dilation] + taps[1]·x[i] + taps[2]·x[i+dilation]; blocks beyond the page are zero."""
+        """Return taps[0]·x[i-dilation] + taps[1]·x[i] + taps[2]·x[i+dilation]; blocks beyond the
+        page are zero."""
 
     def container_means(self, x: Array, bias: Array) -> Array:
-        """Return means over each block's containers (an equal share of the columns for each level) plus bias, rectified
-        and clipped to POOLED_LIMIT.
+        """Return means over each block's containers (an equal share of the columns for each level)
+        plus bias, rectified and clipped to POOLED_LIMIT.
         """
 
     def drop(self, x: Array) -> Array:
@@ -83,7 +90,8 @@ class Operations(Protocol):
 
 
 def forward(weights: Mapping[str, Array], shape: Shape, features: Array, ops: Operations) -> Array:
-    """Return the logit of `main` for every block, shape (n_blocks,). Arguments: see :func:`hidden_states`."""
+    """Return the logit of `main` for every block, shape (n_blocks,). Arguments: see
+    :func:`hidden_states`."""
     return main_logits(weights, hidden_states(weights, shape, features, ops), ops)
 
 
@@ -96,7 +104,8 @@ def main_logits(weights: Mapping[str, Array], x: Array, ops: Operations) -> Arra
 def hidden_states(weights: Mapping[str, Array], shape: Shape, features: Array, ops: Operations) -> Array:
     """Return what the network knows of every block, shape (n_blocks, width).
 
-    weights: by name, as :func:`weight_shapes` lists them. features: (n_blocks, n_features), standardised, on the grid.
+    weights: by name, as :func:`weight_shapes` lists them. features: (n_blocks, n_features),
+    standardised, on the grid.
     """
     x = ops.rectify(ops.linear(features, weights["input"], weights["input_bias"]))
     for layer, dilation in enumerate(shape.dilations):
@@ -113,7 +122,8 @@ def hidden_states(weights: Mapping[str, Array], shape: Shape, features: Array, o
 def weight_shapes(
     shape: Shape, n_features: int, n_levels: int, width: int, pool_width: int
 ) -> dict[str, tuple[int, ...]]:
-    """Return the name and shape of every weight of a network of `width` channels, `pool_width` of them a level."""
+    """Return the name and shape of every weight of a network of `width` channels, `pool_width` of
+    them a level."""
     shapes: dict[str, tuple[int, ...]] = {"input": (n_features, width), "input_bias": (width,)}
     for layer in range(len(shape.dilations)):
         shapes |= {f"conv{layer}_taps": (3, width), f"conv{layer}": (width, width), f"conv{layer}_bias": (width,)}
@@ -128,8 +138,9 @@ def weight_shapes(
 def exact_weights(weights: Mapping[str, FloatArray], shape: Shape) -> dict[str, Array]:
     """Return the weights as labelling needs them: float32, but for the first and the last layer.
 
-    Raises ValueError where they are so large that sums of products might not be exact (the bound is Cauchy-Schwarz on
-    each column; a normalised row has length sqrt(width), rounding adds at most a hundredth).
+    Raises ValueError where they are so large that sums of products might not be exact (the bound is
+    Cauchy-Schwarz on each column; a normalised row has length sqrt(width), rounding adds at most a
+    hundredth).
     """
     length = 1.01 * np.sqrt(len(weights["conv0"]))
     for layer in range(len(shape.dilations)):

@@ -1,9 +1,11 @@
-"""A second opinion where the network promises little: other networks, taught on pages made harder, are asked too.
+"""A second opinion where the network promises little: other networks, taught on pages made harder,
+are asked too.
 
-Where a short article stands among many teasers, in the markup of 2008 or above readers' comments, the network takes some of what
-is around along. Networks that were taught on such pages (`dripper.train.crowded`, `antique`, `commented`) leave it out, but lose
-some lists. The mean of both is better than either alone, and where the first is sure it changes nothing: so only the other pages
-pay for it.
+Where a short article stands among many teasers, in the markup of 2008 or above readers' comments,
+the network takes some of what is around along. Networks that were taught on such pages
+(`dripper.train.crowded`, `antique`, `commented`) leave it out, but lose some lists. The mean of
+both is better than either alone, and where the first is sure it changes nothing: so only the other
+pages pay for it.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +17,8 @@ from dripper.labels.cpu.decode import decide, probabilities
 from dripper.labels.cpu.focus import apply_focus
 from dripper.labels.cpu.network import BlockSequence
 
-# Of the expected F1. Asked on every page the others bring nothing more (docs/labeler_cpu.md); under 0.85 it is a quarter of them.
+# Of the expected F1. Asked on every page the others bring nothing more (docs/labeler_cpu.md); under
+# 0.85 it is a quarter of them.
 DOUBTFUL = 0.85
 
 
@@ -28,8 +31,9 @@ def probability_with_second_opinion(
 ) -> FloatArray:
     """Return the probability of main of every block, calibrated and focused, shape (n_blocks,).
 
-    logits: of the network. others: returns those of the other networks, asked only where the labels that follow from the first
-    are expected to reach less than DOUBTFUL; then all have the same voice. calibration: temperature and shift.
+    logits: of the network. others: returns those of the other networks, asked only where the labels
+    that follow from the first are expected to reach less than DOUBTFUL; then all have the same
+    voice. calibration: temperature and shift.
     """
 
     def probability_from(agreed: FloatArray) -> FloatArray:

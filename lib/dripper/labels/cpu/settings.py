@@ -12,7 +12,8 @@ class CpuSettings(Section):
     """The labeler `cpu`: what counts as main where people disagree."""
 
     comments: Wish = "auto"
-    """Readers' comments under an article, a product, a video. Posts of a forum are content and stay. auto: as the labelled pages
-    mostly have it, without."""
+    """Readers' comments under an article, a product, a video. Posts of a forum are content and
+    stay. auto: as the labelled pages mostly have it, without."""
     title: Wish = "auto"
-    """The heading that repeats the page's title. auto: as the labelled pages mostly have it, without on articles."""
+    """The heading that repeats the page's title. auto: as the labelled pages mostly have it,
+    without on articles."""

@@ -21,7 +21,8 @@ from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, exact_weights
 Item = TypeVar("Item")
 
 FORMAT = 5
-"""Changes whenever a feature, the network or what follows it changes its meaning: old weights would be misread silently."""
+"""Changes whenever a feature, the network or what follows it changes its meaning: old weights would
+be misread silently."""
 
 
 @dataclass(frozen=True)
@@ -34,28 +35,30 @@ class Network:
 
     @cached_property
     def exact(self) -> Mapping[str, npt.NDArray[Any]]:
-        """The matrices as labelling needs them. Raises ValueError where they are too large for exact sums."""
+        """The matrices as labelling needs them. Raises ValueError where they are too large for
+        exact sums."""
         return exact_weights(self.matrices, self.shape)
 
 
 @dataclass(frozen=True)
 class Weights:
-    """A trained network and what it needs to label.
-
-    matrices: by name, float64 on the grid of weights. mean, scale: (n_features,), standardise the features.
-    feature_names: in column order. temperature, shift: calibration of the logit. version: hash of the file.
-    others: networks for a second opinion, of the same features.
-    """
+    """A trained network and what it needs to label."""
 
     matrices: Mapping[str, FloatArray]
+    """By name, float64 on the grid of weights."""
     mean: FloatArray
     scale: FloatArray
+    """Both: (n_features,), standardise the features."""
     shape: Shape
     feature_names: tuple[str, ...]
+    """In column order."""
     temperature: float
     shift: float
+    """Both: calibration of the logit."""
     version: str = ""
+    """Hash of the file."""
     others: tuple[Network, ...] = ()
+    """Networks for a second opinion, of the same features."""
 
     @property
     def networks(self) -> tuple[Network, ...]:
@@ -64,12 +67,14 @@ class Weights:
 
     @cached_property
     def exact(self) -> Mapping[str, npt.NDArray[Any]]:
-        """Those of the network as labelling needs them. Raises ValueError where they are too large for exact sums."""
+        """Those of the network as labelling needs them. Raises ValueError where they are too large
+        for exact sums."""
         return self.networks[0].exact
 
 
 def save_weights(weights: Weights, path: Path) -> None:
-    """Write the file; the same weights always give the same bytes (numpy stamps a constant date into its archives).
+    """Write the file; the same weights always give the same bytes (numpy stamps a constant date
+    into its archives).
 
     Matrices are rounded to multiples of 1/1024. Raises ValueError for a value outside ±32.
     """
@@ -89,7 +94,8 @@ def save_weights(weights: Weights, path: Path) -> None:
 def load_weights(path: Path | None = None) -> Weights:
     """Read a file that :func:`save_weights` wrote; None is the one that ships with the package.
 
-    Raises MachineError where it is missing, damaged, or of another format than this version of the code reads.
+    Raises MachineError where it is missing, damaged, or of another format than this version of the
+    code reads.
     """
     source = path or files("dripper.labels.cpu").joinpath("cpu_weights.npz")
     try:
@@ -115,7 +121,8 @@ def load_weights(path: Path | None = None) -> Weights:
 
 
 def _by_prefix(networks: Sequence[Item]) -> dict[str, Item]:
-    """Return networks by what the names of their arrays begin with: "w_" is the first, "1_" and "2_" are others."""
+    """Return networks by what the names of their arrays begin with: "w_" is the first, "1_" and
+    "2_" are others."""
     return {f"{number or 'w'}_": network for number, network in enumerate(networks)}
 
 

@@ -1,6 +1,7 @@
 """The answer of the language model: which texts there are, and what a text says about the blocks.
 
-Everything but the labels is fixed by the number of blocks (Dripper paper, 3.4): an answer is a text with N holes.
+Everything but the labels is fixed by the number of blocks (Dripper paper, 3.4): an answer is a text
+with N holes.
 """
 
 import json
@@ -10,21 +11,21 @@ from dataclasses import dataclass
 
 MAIN, OTHER = "main", "other"
 _COMPACT_ITEM = re.compile(r"(\d+)(main|other)")
-# A JSON object that breaks off is cut back to its last whole pair: what comes after cannot be read anyway.
+# A JSON object that breaks off is cut back to its last whole pair: what comes after cannot be read
+# anyway.
 _JSON_ITEM = re.compile(r'"\s*(\d+)\s*"\s*:\s*"\s*(main|other)\s*"')
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """How an answer is written: `opening`, then for every block `before`, its id, `between`, its label, then `closing`.
-
-    after: what stands between two blocks. The ids are 1..N, as in the simplified HTML.
-    """
+    """How an answer is written: `opening`, then for every block `before`, its id, `between`, its
+    label, then `closing`. The ids are 1..N, as in the simplified HTML."""
 
     name: str
     opening: str
     between: str
     after: str
+    """What stands between two blocks."""
     closing: str
 
     def text(self, main: Sequence[bool]) -> str:
@@ -39,7 +40,8 @@ class AnswerForm:
         return f"{self.opening}{self.after.join(items)}{self.closing}"
 
     def regex(self, n_blocks: int) -> str:
-        """Return a regular expression that matches all answers for a page of so many blocks, and nothing else."""
+        """Return a regular expression that matches all answers for a page of so many blocks, and
+        nothing else."""
         items = (f"{item}{re.escape(self.between)}({MAIN}|{OTHER})" for item in range(1, n_blocks + 1))
         return f"{re.escape(self.opening)}{re.escape(self.after).join(items)}{re.escape(self.closing)}"
 
@@ -51,20 +53,23 @@ FORMS: Mapping[str, AnswerForm] = {
         AnswerForm("json", '{"', '": "', '", "', '"}'),
         # MinerU-HTML 1.1, response_format "compact".
         AnswerForm("compact", "", "", "", ""),
-        # The same as MinerU-HTML 1.1 lets vLLM write it: `<answer>\s*1main2other…\s*</answer>`, the tags of Hunyuan's chat
-        # format, where a line feed stands on both sides. Which white space the weights prefer is not verified.
+        # The same as MinerU-HTML 1.1 lets vLLM write it: `<answer>\s*1main2other…\s*</answer>`, the
+        # tags of Hunyuan's chat format, where a line feed stands on both sides. Which white space
+        # the weights prefer is not verified.
         AnswerForm("tagged", "<answer>\n", "", "", "\n</answer>"),
     )
 }
 
 
 def parse_answer(text: str) -> dict[int, bool]:
-    """Return what a free text answers: block id to main or not. For engines that cannot be held to a form.
+    """Return what a free text answers: block id to main or not. For engines that cannot be held to
+    a form.
 
-    A text with `{` is read as JSON, from the first `{` on; one that breaks off or does not parse gives its whole pairs;
-    values other than `main` and `other`, and keys that are no numbers, say nothing. A text without `{` is read as
-    compact. A block answered twice has its last answer, as in the public code (MinerU-HTML 1.1, `parse_llm_response`).
-    Ids that the page does not have are the caller's to drop, and blocks without an answer are not main, as there.
+    A text with `{` is read as JSON, from the first `{` on; one that breaks off or does not parse
+    gives its whole pairs; values other than `main` and `other`, and keys that are no numbers, say
+    nothing. A text without `{` is read as compact. A block answered twice has its last answer, as
+    in the public code (MinerU-HTML 1.1, `parse_llm_response`). Ids that the page does not have are
+    the caller's to drop, and blocks without an answer are not main, as there.
 
     >>> parse_answer('Sure! {"1": "main", "2": "oth')
     {1: True}

@@ -10,14 +10,15 @@ from dripper.errors import MachineError, SettingsError
 from dripper.labels.lm.optional import import_extra
 
 CONFIG_FILES = ["*.json", "*.txt", "*.jinja", "*.model", "*.tiktoken"]
-# Of every weight file: enough to tell two trainings of the same shape apart without reading gigabytes.
+# Of every weight file: enough to tell two trainings of the same shape apart without reading
+# gigabytes.
 FINGERPRINT_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What a checkpoint was trained on: name of the prompt, form of the answer, how often the chat template is applied, which
-    profile of preprocessing (None: unknown)."""
+    """What a checkpoint was trained on: name of the prompt, form of the answer, how often the chat
+    template is applied, which profile of preprocessing (None: unknown)."""
 
     prompt: str
     answer: str
@@ -26,10 +27,12 @@ class Training:
 
 
 OWN = Training(prompt="own", answer="json", chat="once")
-# Told from the published inference code, the only public evidence of what the weights saw:
-# - v1.0 (github.com/opendatalab/MinerU-HTML, commit 3679996) passes the prompt to the engine as it is, without a chat
+# Told from the published inference code, the only public evidence of what the weights saw: - v1.0
+# (github.com/opendatalab/MinerU-HTML, commit 3679996) passes the prompt to the engine as it is,
+# without a chat
 #   template, and answers in JSON.
-# - v1.1 (PyPI mineru-html 1.1.2, vLLM backend) applies the chat template in process() and again, with a system message,
+# - v1.1 (PyPI mineru-html 1.1.2, vLLM backend) applies the chat template in process() and again,
+# with a system message,
 #   in generate(); the answer is compact within <answer> tags.
 DRIPPER_1_0 = Training(prompt="v0", answer="json", chat="none", profile="paper")
 DRIPPER_1_1 = Training(prompt="short_compact", answer="tagged", chat="twice", profile="mineru-1.1")
@@ -37,21 +40,21 @@ DRIPPER_1_1 = Training(prompt="short_compact", answer="tagged", chat="twice", pr
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A causal language model: where it lies, its shape, its identity.
-
-    folder: with the tokenizer and config.json (the weights too, unless `name` is on a hub). context: tokens that its
-    positions reach. version: name and fingerprint, for the column `labeler`.
-    """
+    """A causal language model: where it lies, its shape, its identity."""
 
     name: str
     folder: Path
+    """With the tokenizer and config.json (the weights too, unless `name` is on a hub)."""
     architecture: str
     context: int
+    """Tokens that its positions reach."""
     version: str
+    """Name and fingerprint, for the column `labeler`."""
 
     @property
     def training(self) -> Training:
-        """What the checkpoint was trained on, by its name; our own prompt for all that are not Dripper's."""
+        """What the checkpoint was trained on, by its name; our own prompt for all that are not
+        Dripper's."""
         name = self.name.lower()
         if "mineru-html" not in name and "dripper" not in name:
             return OWN
@@ -59,9 +62,11 @@ class Checkpoint:
 
 
 def find_checkpoint(model: str) -> Checkpoint:
-    """Return the checkpoint in a folder or of that name on the Hugging Face hub (config and tokenizer are fetched, no weights).
+    """Return the checkpoint in a folder or of that name on the Hugging Face hub (config and
+    tokenizer are fetched, no weights).
 
-    Raises SettingsError where no model is set, MachineError where the checkpoint is not there or not one.
+    Raises SettingsError where no model is set, MachineError where the checkpoint is not there or
+    not one.
     """
     if not model:
         raise SettingsError(
@@ -92,7 +97,8 @@ def find_checkpoint(model: str) -> Checkpoint:
 
 
 def foreign_profile(model: str, profile: str) -> str | None:
-    """Return the profile that a checkpoint in a folder was trained on, where it is known and another than `profile`."""
+    """Return the profile that a checkpoint in a folder was trained on, where it is known and
+    another than `profile`."""
     if not Path(model).expanduser().is_dir():
         return None
     trained = find_checkpoint(model).training.profile
@@ -100,7 +106,8 @@ def foreign_profile(model: str, profile: str) -> str | None:
 
 
 def fingerprint(folder: Path) -> str:
-    """Return 12 hexadecimal digits that tell checkpoints apart: of config.json, and of names, sizes and ends of weight files."""
+    """Return 12 hexadecimal digits that tell checkpoints apart: of config.json, and of names, sizes
+    and ends of weight files."""
     digest = hashlib.sha256((folder / "config.json").read_bytes())
     for file in sorted([*folder.glob("*.safetensors"), *folder.glob("*.bin")]):
         size = file.stat().st_size

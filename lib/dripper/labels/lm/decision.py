@@ -12,17 +12,17 @@ from dripper.labels.lm.settings import LmSettings
 
 @dataclass(frozen=True, slots=True)
 class DecisionRule:
-    """When a block is main: where its calibrated probability is above `threshold` (0 < threshold < 1).
+    """When a block is main: where its calibrated probability is above `threshold` (0 < threshold <
+    1).
 
-    temperature: the logit is divided by it (Guo et al. 2017, "On Calibration of Modern Neural Networks"); fitted on
-    labelled pages that are not evaluated on, 1 for none.
-
-    A tie is other. At 0.5 that is the arg-max over Qwen3's vocabulary, where `other` (1575) comes before `main` (3817),
-    so that all decoders agree on ties too; logits in bfloat16 do tie.
+    A tie is other. At 0.5 that is the arg-max over Qwen3's vocabulary, where `other` (1575) comes
+    before `main` (3817), so that all decoders agree on ties too; logits in bfloat16 do tie.
     """
 
     threshold: float = 0.5
     temperature: float = 1.0
+    """The logit is divided by it (Guo et al. 2017, "On Calibration of Modern Neural Networks");
+    fitted on labelled pages that are not evaluated on, 1 for none."""
 
     @classmethod
     def of(cls, settings: LmSettings) -> "DecisionRule":

@@ -1,4 +1,5 @@
-"""From a simplified page to what the model is asked: settings resolved, windows cut, prompts as tokens. Needs no vLLM."""
+"""From a simplified page to what the model is asked: settings resolved, windows cut, prompts as
+tokens. Needs no vLLM."""
 
 import logging
 from collections.abc import Sequence
@@ -17,7 +18,8 @@ from dripper.labels.lm.windows import PageWindow, cut_windows
 
 # Tokens kept free: the end of the answer, and tokens that part where prompt and page meet.
 SPARE_TOKENS = 8
-# Lengths of answers are asked for by number of blocks while a window grows: for every so many is exact enough.
+# Lengths of answers are asked for by number of blocks while a window grows: for every so many is
+# exact enough.
 ANSWER_STEP = 16
 
 log = logging.getLogger(__name__)
@@ -25,7 +27,8 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One window for a decoder: the tokens of its prompt, ready for the answer, and its number of blocks (>= 1)."""
+    """One window for a decoder: the tokens of its prompt, ready for the answer, and its number of
+    blocks (>= 1)."""
 
     prompt_ids: Sequence[int]
     n_blocks: int
@@ -34,7 +37,8 @@ class Job:
 class PageEncoder:
     """Everything of the labeler `lm` that does not need its weights.
 
-    context: tokens of prompt and answer together. version: checkpoint, prompt and answer form, for the tables.
+    context: tokens of prompt and answer together. version: checkpoint, prompt and answer form, for
+    the tables.
     """
 
     def __init__(
@@ -62,7 +66,8 @@ class PageEncoder:
 
     @classmethod
     def load(cls, settings: LmSettings) -> "PageEncoder":
-        """Return the encoder for a checkpoint. Raises SettingsError or MachineError, each saying what to do."""
+        """Return the encoder for a checkpoint. Raises SettingsError or MachineError, each saying
+        what to do."""
         checkpoint = find_checkpoint(settings.model)
         training = checkpoint.training
         prompt_name = training.prompt if settings.prompt == "auto" else settings.prompt
@@ -89,18 +94,21 @@ class PageEncoder:
         return f"{self.checkpoint.version}/{self.prompt.version}/{self.templates.form.name}"
 
     def count_tokens(self, simplified_html: str) -> int:
-        """Return how many tokens the model reads of a page: its simplified HTML, without prompt and answer."""
+        """Return how many tokens the model reads of a page: its simplified HTML, without prompt and
+        answer."""
         return self.tokenizer.count(self.tokenizer.without_specials(simplified_html))
 
     def windows(self, page: SimplifiedPage) -> list[PageWindow]:
-        """Return the page cut to fit the context; one window for most pages, none for a page without blocks."""
+        """Return the page cut to fit the context; one window for most pages, none for a page
+        without blocks."""
         if not page.n_blocks:
             return []
         safe = SimplifiedPage(self.tokenizer.without_specials(page.simplified_html), page.n_blocks)
         return cut_windows(safe, self._budget, self.tokenizer.count, self._overlap)
 
     def job(self, window: PageWindow) -> Job:
-        """Return what a decoder gets for a window; prompt and answer together have at most `context` tokens."""
+        """Return what a decoder gets for a window; prompt and answer together have at most
+        `context` tokens."""
         return Job(self.tokenizer.prompt_ids(self.prompt.text(window.html)), window.end - window.start)
 
     def _budget(self, n_blocks: int) -> int:

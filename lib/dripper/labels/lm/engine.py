@@ -1,7 +1,8 @@
 """Starts vLLM inside this process, says clearly what it lacks, and mends it after a failed step.
 
-In-process, because with the default (VLLM_ENABLE_V1_MULTIPROCESSING=1) the engine is a process of its own that a killed
-Spark worker leaves behind as an orphan, and that leaves two segments in /dev/shm even where it ends cleanly.
+In-process, because with the default (VLLM_ENABLE_V1_MULTIPROCESSING=1) the engine is a process of
+its own that a killed Spark worker leaves behind as an orphan, and that leaves two segments in
+/dev/shm even where it ends cleanly.
 """
 
 import logging
@@ -29,16 +30,19 @@ DEFAULTS = {
 
 
 def prepare_environment(settings: LmSettings) -> None:
-    """Set what vLLM reads from the environment: in one process, the size of a CPU's cache; unless set, no telemetry."""
+    """Set what vLLM reads from the environment: in one process, the size of a CPU's cache; unless
+    set, no telemetry."""
     os.environ.update({**ENVIRONMENT, "VLLM_CPU_KVCACHE_SPACE": str(settings.cpu_cache_gib)})
     for name, value in DEFAULTS.items():
         os.environ.setdefault(name, value)
 
 
 def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) -> Any:
-    """Return vLLM's `LLM` with the checkpoint's weights. options: what a decoder wants beside the common ones.
+    """Return vLLM's `LLM` with the checkpoint's weights. options: what a decoder wants beside the
+    common ones.
 
-    Raises MachineError where vLLM is not installed, is too old for an option, or cannot start, saying what to do.
+    Raises MachineError where vLLM is not installed, is too old for an option, or cannot start,
+    saying what to do.
     """
     prepare_environment(settings)
     vllm = import_extra("vllm")
@@ -54,7 +58,8 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
 
 
 def require(settings: LmSettings, module: str, name: str) -> Any:
-    """Return something of vLLM that a decoder needs. Raises MachineError, with another decoder to use, where it is not there."""
+    """Return something of vLLM that a decoder needs. Raises MachineError, with another decoder to
+    use, where it is not there."""
     prepare_environment(settings)
     import_extra("vllm")
     try:
@@ -76,7 +81,8 @@ def common_options(encoder: PageEncoder, settings: LmSettings) -> Mapping[str, o
         "enable_prefix_caching": True,
         "disable_log_stats": True,
         "seed": 0,
-        # Compiling for a CPU takes 40 s a start and gains nothing measurable; CUDA graphs are worth it token by token.
+        # Compiling for a CPU slows the start and gains nothing measurable; CUDA graphs are worth it
+        # token by token.
         "enforce_eager": import_extra("vllm.platforms").current_platform.is_cpu(),
     }
 
@@ -90,18 +96,21 @@ def uses_model_runner_v2(encoder: PageEncoder, settings: LmSettings) -> bool:
 
 
 def weights(encoder: PageEncoder, settings: LmSettings) -> str:
-    """Return what vLLM loads: the folder, or the hub's name where only config and tokenizer were fetched."""
+    """Return what vLLM loads: the folder, or the hub's name where only config and tokenizer were
+    fetched."""
     folder = encoder.checkpoint.folder
     here = any(folder.glob("*.safetensors")) or any(folder.glob("*.bin"))
     return str(folder) if here else settings.model
 
 
 def call_engine(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]:
-    """Return what an engine gives for some work; where that raises, leave the engine as if it had not been asked.
+    """Return what an engine gives for some work; where that raises, leave the engine as if it had
+    not been asked.
 
-    After a failed step vLLM keeps the requests, and would return them with those of the next call; and it takes blocks of
-    keys and values for filled that the step did not fill. Raises what the work raised, or LabelerStoppedError where the engine is
-    beyond repair and has to be started anew.
+    After a failed step vLLM keeps the requests, and would return them with those of the next call;
+    and it takes blocks of keys and values for filled that the step did not fill. Raises what the
+    work raised, or LabelerStoppedError where the engine is beyond repair and has to be started
+    anew.
     """
     try:
         return work()

@@ -1,4 +1,5 @@
-"""The labeler `lm` for the registry: it wants a stage of its own, with GPUs; importing this loads neither vLLM nor a tokenizer."""
+"""The labeler `lm` for the registry: it wants a stage of its own, with GPUs; importing this loads
+neither vLLM nor a tokenizer."""
 
 from collections.abc import Sequence
 
@@ -8,7 +9,8 @@ from dripper.labels.entry import CountTokens, LabelerEntry, Use
 from dripper.labels.lm.settings import LmSettings
 from dripper.optional import needed
 
-# In-process, because with vLLM's default the engine is a process of its own that a killed Spark worker leaves behind.
+# In-process, because with vLLM's default the engine is a process of its own that a killed Spark
+# worker leaves behind.
 ENVIRONMENT = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
 
 

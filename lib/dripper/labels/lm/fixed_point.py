@@ -1,10 +1,12 @@
-"""All labels of a page in a few passes: the fixed point that equals the state machine's greedy answer.
+"""All labels of a page in a few passes: the fixed point that equals the state machine's greedy
+answer.
 
-Fill every hole with a draft, score all holes in one pass, replace the draft by what the scores say, repeat. A label depends
-only on those before it. So where the first label to change is at hole j, the labels up to and including j are the greedy
-ones (induction over passes), and when none changes all are. At most N passes; 2 to 13 were seen where the state machine
-takes hundreds to thousands. It is Jacobi decoding (Santilli et al. 2023, "Accelerating Transformer Inference for
-Translation via Parallel Decoding") with the holes for positions.
+Fill every hole with a draft, score all holes in one pass, replace the draft by what the scores say,
+repeat. A label depends only on those before it. So where the first label to change is at hole j,
+the labels up to and including j are the greedy ones (induction over passes), and when none changes
+all are. At most N passes; 2 to 13 were seen where the state machine takes hundreds to thousands. It
+is Jacobi decoding (Santilli et al. 2023, "Accelerating Transformer Inference for Translation via
+Parallel Decoding") with the holes for positions.
 
 Pure: scores come from a function, so the law is tested on random score tables without any engine.
 """
@@ -21,16 +23,18 @@ from dripper.labels.lm.decision import DecisionRule
 
 @dataclass(slots=True)
 class Draft:
-    """One page on its way. page: its place in the batch. main: (N,) the labels so far. settled: so many are final.
-
-    margins: (N,) logit of main minus logit of other, of the pass that scored the hole last. passes: done so far.
-    """
+    """One page on its way."""
 
     page: int
+    """Its place in the batch."""
     main: npt.NDArray[np.bool_]
+    """(N,) the labels so far."""
     margins: FloatArray
+    """(N,) logit of main minus logit of other, of the pass that scored the hole last."""
     settled: int = 0
+    """So many are final."""
     passes: int = 0
+    """Done so far."""
 
     @property
     def done(self) -> bool:
@@ -38,7 +42,8 @@ class Draft:
         return self.settled == len(self.main)
 
     def update(self, margins: FloatArray, decision: DecisionRule) -> None:
-        """Take in a pass. margins: (N - settled,), of the holes that were not yet settled, under this draft."""
+        """Take in a pass. margins: (N - settled,), of the holes that were not yet settled, under
+        this draft."""
         self.passes += 1
         self.margins[self.settled :] = margins
         scored = decision.main(margins)
@@ -48,11 +53,13 @@ class Draft:
 
 
 MarginScorer = Callable[[Sequence[Draft]], Sequence[FloatArray]]
-"""Scores drafts in one batch: for each, the margins of its unsettled holes, in order, shape (N - settled,)."""
+"""Scores drafts in one batch: for each, the margins of its unsettled holes, in order, shape (N -
+settled,)."""
 
 
 def decode_to_fixed_point(sizes: Sequence[int], score: MarginScorer, decision: DecisionRule) -> list[Draft]:
-    """Return the settled drafts of a batch of pages, in order. Pages share each pass until they are done.
+    """Return the settled drafts of a batch of pages, in order. Pages share each pass until they are
+    done.
 
     sizes: number of blocks a page. The first draft is all other: most blocks of most pages are.
     """

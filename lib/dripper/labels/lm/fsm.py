@@ -1,4 +1,5 @@
-"""The decoder `fsm`: the state machine of the paper (3.4), token by token, as a vLLM logits processor.
+"""The decoder `fsm`: the state machine of the paper (3.4), token by token, as a vLLM logits
+processor.
 
 Slow, and exact by construction: what the other decoders are tested against.
 """
@@ -13,7 +14,8 @@ from dripper.labels.lm.optional import import_extra
 from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.template import Template, Templates
 
-# Where the processor classes lie, by model runner; as text, so that vLLM's process can import them too.
+# Where the processor classes lie, by model runner; as text, so that vLLM's process can import them
+# too.
 PROCESSORS = {False: "dripper.labels.lm.fsm_v1:StateMachine", True: "dripper.labels.lm.fsm_v2:StateMachine"}
 
 

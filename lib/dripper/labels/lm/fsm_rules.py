@@ -1,4 +1,5 @@
-"""What the state machine does to one row of logits; shared by the two interfaces that vLLM has for logits processors."""
+"""What the state machine does to one row of logits; shared by the two interfaces that vLLM has for
+logits processors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,8 @@ HOLE = -1
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """answer: the tokens to write, HOLE where a label is chosen. margin: what main's logit must be above other's."""
+    """answer: the tokens to write, HOLE where a label is chosen. margin: what main's logit must be
+    above other's."""
 
     answer: Sequence[int]
     main: int
@@ -17,7 +19,8 @@ class Machine:
     margin: float
 
     def mask(self, logits: Any, written: int) -> None:
-        """Leave one token in a row of logits, a tensor of shape (vocabulary,), after so many written tokens."""
+        """Leave one token in a row of logits, a tensor of shape (vocabulary,), after so many
+        written tokens."""
         token = self.answer[min(written, len(self.answer) - 1)]
         if token == HOLE:
             token = self.main if float(logits[self.main] - logits[self.other]) > self.margin else self.other
@@ -27,7 +30,8 @@ class Machine:
 
 
 def machine_of(arguments: Mapping[str, Any] | None) -> Machine | None:
-    """Return the machine that a request's `extra_args` describe; None for a request of somebody else."""
+    """Return the machine that a request's `extra_args` describe; None for a request of somebody
+    else."""
     if not arguments or "dripper_answer" not in arguments:
         return None
     main, other = arguments["dripper_labels"]

@@ -29,7 +29,8 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
         return False
 
     def update_state(self, batch_update: BatchUpdate | None) -> None:
-        """Follow the requests through the rows of the batch: removed, then added, then moved, as vLLM prescribes."""
+        """Follow the requests through the rows of the batch: removed, then added, then moved, as
+        vLLM prescribes."""
         if batch_update is None:
             return
         for row in batch_update.removed:
@@ -48,7 +49,8 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
         """Mask the logits, shape (rows, vocabulary), in place.
 
-        Only the length of the output is used: with asynchronous scheduling its last entries can be placeholders.
+        Only the length of the output is used: with asynchronous scheduling its last entries can be
+        placeholders.
         """
         for row, (machine, output) in self._rows.items():
             machine.mask(logits[row], len(output))

@@ -1,8 +1,9 @@
-"""The state machine for vLLM's Model Runner V2, the default on GPUs, which does not take the V1 interface.
+"""The state machine for vLLM's Model Runner V2, the default on GPUs, which does not take the V1
+interface.
 
-Tested on tensors against `fsm_rules`; the runner itself needs Triton, so a GPU, and has not been run with it:
-docs/labeler_lm.md has the command that would verify it. All rows are masked at once, on the device; the runner may keep a
-row for every draft token of speculative decoding.
+Tested on tensors against `fsm_rules`; the runner itself needs Triton, so a GPU, and has not been
+run with it: docs/labeler_lm.md has the command that would verify it. All rows are masked at once,
+on the device; the runner may keep a row for every draft token of speculative decoding.
 """
 
 from typing import Any

@@ -1,4 +1,5 @@
-"""What decoders have in common whose engine writes the answer token by token: they differ in how it is held to the template."""
+"""What decoders have in common whose engine writes the answer token by token: they differ in how it
+is held to the template."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -47,7 +48,8 @@ class GeneratingDecoder(ABC):
 def follow(
     written: "np.ndarray[tuple[int], np.dtype[np.int64]]", template: Template, templates: Templates
 ) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    """Return which blocks an answer's tokens say are main. Raises PageError (labeler_failed) where it left the template."""
+    """Return which blocks an answer's tokens say are main. Raises PageError (labeler_failed) where
+    it left the template."""
     length = int(template.holes[-1]) + 1
     if len(written) >= length:
         main = written[template.holes] == templates.main

@@ -40,7 +40,8 @@ class LmLabeler:
 
     @classmethod
     def load(cls, settings: LmSettings) -> "LmLabeler":
-        """Return the labeler with its engine started, or its server asked. Raises SettingsError or MachineError."""
+        """Return the labeler with its engine started, or its server asked. Raises SettingsError or
+        MachineError."""
         encoder = PageEncoder.load(settings)
         start = ServerDecoder.start if settings.endpoint else DECODERS[settings.decoder]
         return cls(encoder, start(encoder, settings), DecisionRule.of(settings))
@@ -52,8 +53,9 @@ class LmLabeler:
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` a page, in order; all pages share each forward pass.
 
-        Raises PageError (labeler_failed) where one page's labels cannot be had, whichever it is: label the pages in smaller
-        calls to find it; the engine lives on. Raises MachineError where a server is gone, for all pages then.
+        Raises PageError (labeler_failed) where one page's labels cannot be had, whichever it is:
+        label the pages in smaller calls to find it; the engine lives on. Raises MachineError where
+        a server is gone, for all pages then.
         """
         started = time.monotonic()
         windows = [self.encoder.windows(page) for page in pages]
@@ -69,8 +71,8 @@ class LmLabeler:
         return self.encoder.count_tokens(simplified_html)
 
     def stats(self) -> dict[str, float]:
-        """Return what was done since loading: pages, windows, blocks, passes and tokens (each summed over the windows: a pass
-        that 32 pages share counts 32 times), seconds in `label`.
+        """Return what was done since loading: pages, windows, blocks, passes and tokens (each
+        summed over the windows: a pass that 32 pages share counts 32 times), seconds in `label`.
         """
         return dict(self._stats)
 

@@ -13,6 +13,7 @@ HOW = {
 
 
 def import_extra(module: str) -> Any:
-    """Import a module of an optional package. Raises MachineError saying how to install it where it is not there."""
+    """Import a module of an optional package. Raises MachineError saying how to install it where it
+    is not there."""
     how = HOW.get(optional.package_of(module), optional.install("lm"))
     return optional.import_extra(module, "the labeler lm needs the package", how)

@@ -1,9 +1,10 @@
 """The decoder `parallel`: the fixed point of `fixed_point.py`, scored by vLLM's pooling runner.
 
-vLLM turns the causal model into a token classifier whose head is the two rows of the output matrix for `main` and `other`
-(`classifier_from_token`): every position of a prompt gives two logits, and the vocabulary of 152,000 is never scored. From
-the second pass on, a page's keys and values come from the prefix cache up to the first label that changed; from the second
-page on, those of the instruction that all prompts begin with.
+vLLM turns the causal model into a token classifier whose head is the two rows of the output matrix
+for `main` and `other` (`classifier_from_token`): every position of a prompt gives two logits, and
+the vocabulary of 152,000 is never scored. From the second pass on, a page's keys and values come
+from the prefix cache up to the first label that changed; from the second page on, those of the
+instruction that all prompts begin with.
 """
 
 import itertools
@@ -29,21 +30,21 @@ TASK = "token_classify"
 
 @dataclass(slots=True)
 class Reading:
-    """A job on its way through the engine.
-
-    salt: what keeps its keys and values apart from those of others, empty where they are shared. passes: done. tokens: processed
-    in them, those from the cache not counted.
-    """
+    """A job on its way through the engine."""
 
     job: Job
     template: Template
     salt: str = ""
+    """What keeps its keys and values apart from those of others, empty where they are shared."""
     passes: int = 0
+    """Forward passes done so far."""
     tokens: int = 0
+    """Tokens processed in them, those from the cache not counted."""
 
     @property
     def length(self) -> int:
-        """Tokens of an input: the logits of a label stand at the token before it, so the last label need not be there."""
+        """Tokens of an input: the logits of a label stand at the token before it, so the last label
+        need not be there."""
         return len(self.job.prompt_ids) + int(self.template.holes[-1])
 
     def input(self, labels: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> dict[str, object]:
@@ -57,10 +58,12 @@ class Reading:
 
 
 class ParallelDecoder:
-    """See the module. `decode` is deterministic up to the engine's own rounding, which depends on the batch."""
+    """See the module. `decode` is deterministic up to the engine's own rounding, which depends on
+    the batch."""
 
     def __init__(self, engine: Any, templates: Templates, decision: DecisionRule, cache_tokens: int) -> None:
-        """engine: vLLM's LLM with the pooling runner and the two-row head. cache_tokens: whose keys and values it can hold."""
+        """engine: vLLM's LLM with the pooling runner and the two-row head. cache_tokens: whose keys
+        and values it can hold."""
         self._engine = engine
         self._templates = templates
         self._decision = decision
@@ -70,7 +73,8 @@ class ParallelDecoder:
     @classmethod
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "ParallelDecoder":
         """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
-        # A field that vLLM marks as internal: a version without it would compute whole pages anew in every pass.
+        # A field that vLLM marks as internal: a version without it would compute whole pages anew
+        # in every pass.
         require(settings, "vllm.pooling_params", "PoolingParams.skip_reading_prefix_cache")
         labels = [encoder.tokenizer.token(token) for token in (encoder.templates.main, encoder.templates.other)]
         engine = start_engine(
@@ -107,9 +111,10 @@ class ParallelDecoder:
     def _margins(self, readings: Sequence[Reading], drafts: Sequence[Draft]) -> list[FloatArray]:
         """Return the margins of the drafts' open labels.
 
-        A page that was labelled before, or stands twice in a batch, finds that other time's drafts in the cache, and vLLM returns
-        no logits for what it takes from there. Such a page is scored again with a salt of its own, which it keeps: from then on
-        it sees only what its own passes have put there.
+        A page that was labelled before, or stands twice in a batch, finds that other time's drafts
+        in the cache, and vLLM returns no logits for what it takes from there. Such a page is scored
+        again with a salt of its own, which it keeps: from then on it sees only what its own passes
+        have put there.
         """
         outputs = self._encode(readings, drafts)
         hidden = [
@@ -150,11 +155,12 @@ def cache_tokens(engine: Any) -> int:
 
 
 def rounds(readings: Sequence[Reading], tokens: int) -> Iterator[Sequence[Reading]]:
-    """Yield the readings in groups, in order, that are in the engine's cache at once; one that is larger goes alone.
+    """Yield the readings in groups, in order, that are in the engine's cache at once; one that is
+    larger goes alone.
 
-    All pages share each pass, so of a group that does not fit every page would be gone from the cache when its next pass
-    comes, and be computed anew: a GPU of 24 GB holds 170,000 tokens of a 0.6B model, 30 pages. Answers count twice: the draft
-    before is there too.
+    All pages share each pass, so of a group that does not fit every page would be gone from the
+    cache when its next pass comes, and be computed anew: a GPU of 24 GB holds 170,000 tokens of a
+    0.6B model, 30 pages. Answers count twice: the draft before is there too.
     """
     group: list[Reading] = []
     held = 0
@@ -170,14 +176,16 @@ def rounds(readings: Sequence[Reading], tokens: int) -> Iterator[Sequence[Readin
 
 
 def count_cached_tokens(output: Any) -> int:
-    """Return how many tokens of a vLLM pooling output came from the cache: its rows cover only the others."""
+    """Return how many tokens of a vLLM pooling output came from the cache: its rows cover only the
+    others."""
     return len(output.prompt_token_ids) - len(output.outputs.data)
 
 
 def margins_at(output: Any, positions: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> FloatArray:
     """Return the margins at token positions of a vLLM pooling output.
 
-    Raises PageError (labeler_failed) where one of them came from the cache: then the labels cannot be trusted.
+    Raises PageError (labeler_failed) where one of them came from the cache: then the labels cannot
+    be trusted.
     """
     cached = count_cached_tokens(output)
     if positions[0] < cached:

@@ -1,7 +1,7 @@
 """What the model is told: our own prompt, or one that a public checkpoint was trained on.
 
-The texts of the public prompts are their authors', so this project has none of them, only how to recognise each.
-`dripper prompts fetch` takes them from where their authors publish them.
+The texts of the public prompts are their authors', so this project has none of them, only how to
+recognise each. `dripper prompts fetch` takes them from where their authors publish them.
 """
 
 import hashlib
@@ -57,16 +57,16 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class PublicPrompt:
-    """How to recognise a public prompt: hash and length of its UTF-8 text without a page, where the page goes.
-
-    function: that returns it in the module build_prompt of the package. answer: the form it asks for.
-    """
+    """How to recognise a public prompt: hash and length of its UTF-8 text without a page, where the
+    page goes."""
 
     sha256: str
     n_bytes: int
     html_at: int
     function: str
+    """That returns it in the module build_prompt of the package."""
     answer: str
+    """The form it asks for."""
 
     def split(self, name: str, text: str) -> Prompt:
         """Return the prompt of that text. Raises ValueError where it is another text."""
@@ -125,15 +125,17 @@ def own_prompt(answer: str) -> Prompt:
 
 
 def prompt_folder(setting: str) -> Path:
-    """Return where fetched prompts lie: the setting labels.lm.prompt_folder, or the user's cache folder on this platform."""
+    """Return where fetched prompts lie: the setting labels.lm.prompt_folder, or the user's cache
+    folder on this platform."""
     return Path(setting).expanduser() if setting else platformdirs.user_cache_path("dripper") / "prompts"
 
 
 def find_prompt(name: str, answer: str, folder: Path) -> Prompt:
-    """Return the prompt of a name: `own`, one of PUBLIC (from the folder), or a file with `{html}` where the page goes.
+    """Return the prompt of a name: `own`, one of PUBLIC (from the folder), or a file with `{html}`
+    where the page goes.
 
-    Raises MachineError saying which command fetches a public prompt that is not there, SettingsError for other names and
-    for a file without exactly one `{html}`.
+    Raises MachineError saying which command fetches a public prompt that is not there,
+    SettingsError for other names and for a file without exactly one `{html}`.
     """
     if name == "own":
         return own_prompt(answer)

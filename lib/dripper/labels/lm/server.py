@@ -1,4 +1,5 @@
-"""Server mode: the same prompts and the same answers from a vLLM server beside Spark, over its OpenAI-compatible API."""
+"""Server mode: the same prompts and the same answers from a vLLM server beside Spark, over its
+OpenAI-compatible API."""
 
 import json
 import logging
@@ -20,15 +21,17 @@ from dripper.labels.lm.template import Templates
 
 log = logging.getLogger(__name__)
 
-# Busy, restarting, or behind a gateway that is: worth another try. All else the same request would meet again.
+# Busy, restarting, or behind a gateway that is: worth another try. All else the same request would
+# meet again.
 PASSING = (429, 500, 502, 503, 504)
 # Waits of 1, 2, 4, … seconds, or what the server's Retry-After says.
 BACKOFF_SECONDS = 1.0
 
 
 class ServerDecoder:
-    """At most `concurrency` requests are under way; the next one waits until one is answered, so that many Spark tasks do
-    not pile up work in the server. Each window is one request, held to the answer form as the decoder `regex` does it.
+    """At most `concurrency` requests are under way; the next one waits until one is answered, so
+    that many Spark tasks do not pile up work in the server. Each window is one request, held to the
+    answer form as the decoder `regex` does it.
     """
 
     def __init__(self, api: "Api", served: str, templates: Templates, decision: DecisionRule, concurrency: int) -> None:
@@ -43,14 +46,16 @@ class ServerDecoder:
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "ServerDecoder":
         """Return the decoder once the server has told that it serves the model with enough context.
 
-        Raises MachineError where the server does not answer, SettingsError where it serves something else.
+        Raises MachineError where the server does not answer, SettingsError where it serves
+        something else.
         """
         api = Api(settings)
         served = choose_model(api.get("models").get("data", []), encoder, settings)
         return cls(api, served, encoder.templates, DecisionRule.of(settings), settings.concurrency)
 
     def decode(self, jobs: Sequence[Job]) -> list[DecodedLabels]:
-        """Return one answer a job, in order. Raises MachineError where the server does not answer any more."""
+        """Return one answer a job, in order. Raises MachineError where the server does not answer
+        any more."""
         return list(self._requests.map(self._decode, jobs))
 
     def close(self) -> None:
@@ -85,7 +90,8 @@ class ServerDecoder:
 
 
 def parse_served_answer(text: str, n_blocks: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    """Return which of the blocks 1..n_blocks an answer says are main; those it says nothing of are not (as the public code).
+    """Return which of the blocks 1..n_blocks an answer says are main; those it says nothing of are
+    not (as the public code).
 
     Raises PageError (labeler_failed) where it says nothing of any.
     """
@@ -98,9 +104,11 @@ def parse_served_answer(text: str, n_blocks: int) -> "np.ndarray[tuple[int], np.
 
 
 def choose_model(models: Sequence[Mapping[str, Any]], encoder: PageEncoder, settings: LmSettings) -> str:
-    """Return the name under which a server serves the checkpoint: its own name, or whatever the server's only model is called.
+    """Return the name under which a server serves the checkpoint: its own name, or whatever the
+    server's only model is called.
 
-    models: as the server lists them. Raises SettingsError where neither fits or the server's context is shorter than ours.
+    models: as the server lists them. Raises SettingsError where neither fits or the server's
+    context is shorter than ours.
     """
     names = {str(model.get("id")): model for model in models}
     fitting = [
@@ -151,8 +159,8 @@ class Api:
     def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
         """Return what an address answers to a JSON body.
 
-        Raises MachineError where the server cannot be reached after all tries or refuses us, PageError (labeler_failed)
-        where it refuses this request.
+        Raises MachineError where the server cannot be reached after all tries or refuses us,
+        PageError (labeler_failed) where it refuses this request.
         """
         return self._ask("POST", path, json.dumps(body).encode())
 

@@ -17,25 +17,30 @@ class LmSettings(Section):
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     """Of weights and activations; auto: what the checkpoint says."""
     answer: Literal["auto", "json", "compact", "tagged"] = "auto"
-    """The form of the answer that the model was trained to give (tagged: compact within <answer> tags); auto: by the
-    checkpoint, or the prompt where one is set."""
+    """The form of the answer that the model was trained to give (tagged: compact within <answer>
+    tags); auto: by the checkpoint, or the prompt where one is set."""
     prompt: str = "auto"
-    """auto: the one that the checkpoint was trained on, else `own`. Or own, v0, v1, v2, compact, short_compact, or a file with
-    `{html}` where the page goes."""
+    """auto: the one that the checkpoint was trained on, else `own`. Or own, v0, v1, v2, compact,
+    short_compact, or a file with `{html}` where the page goes."""
     prompt_folder: str = ""
     """Where `dripper prompts fetch` put the public prompts; empty: the user's cache folder."""
     chat: Literal["auto", "none", "once", "twice"] = "auto"
-    """How often the chat template is applied; auto: as the checkpoint's weights saw it (1.1: twice), else once."""
+    """How often the chat template is applied; auto: as the checkpoint's weights saw it (1.1:
+    twice), else once."""
     context_tokens: int = Field(default=32768, ge=64)
-    """Of prompt and answer together; longer pages are cut into windows. The paper's context; the model's own where shorter."""
+    """Of prompt and answer together; longer pages are cut into windows. The paper's context; the
+    model's own where shorter."""
     overlap_blocks: int = Field(default=8, ge=0)
-    """So many blocks at most are shown twice where a page is cut, so that none is labelled without what stands around it."""
+    """So many blocks at most are shown twice where a page is cut, so that none is labelled without
+    what stands around it."""
     threshold: float = Field(default=0.5, gt=0, lt=1)
     """A block is main where its probability is above it; 0.5 is the state machine's arg-max."""
     temperature: float = Field(default=1.0, gt=0)
-    """Logits are divided by it, to calibrate probabilities (fitted on labelled pages; not the temperature of sampling)."""
+    """Logits are divided by it, to calibrate probabilities (fitted on labelled pages; not the
+    temperature of sampling)."""
     endpoint: str = ""
-    """Address of an OpenAI-compatible vLLM server, such as http://127.0.0.1:8000/v1; empty: the engine runs in the worker."""
+    """Address of an OpenAI-compatible vLLM server, such as http://127.0.0.1:8000/v1; empty: the
+    engine runs in the worker."""
     api_key: str = Field(default="", repr=False)
     """Sent to the endpoint as a bearer token."""
     concurrency: int = Field(default=16, ge=1)
@@ -47,4 +52,5 @@ class LmSettings(Section):
     gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
     """Of a GPU's memory that the engine takes (vLLM's gpu_memory_utilization)."""
     cpu_cache_gib: int = Field(default=4, ge=1)
-    """Of memory for keys and values where the engine runs on a CPU; 32,768 tokens of a Qwen3-0.6B take 3.5."""
+    """Of memory for keys and values where the engine runs on a CPU; 32,768 tokens of a Qwen3-0.6B
+    take 3.5."""

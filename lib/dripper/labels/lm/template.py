@@ -1,4 +1,5 @@
-"""The answer as tokens of one model: fixed ones, and a hole for every label. The paper's state machine (3.4), unrolled.
+"""The answer as tokens of one model: fixed ones, and a hole for every label. The paper's state
+machine (3.4), unrolled.
 
 Because both labels are one token each, the state of the machine is the number of tokens written.
 """
@@ -15,19 +16,19 @@ from dripper.labels.lm.answer import AnswerForm
 
 Encode = Callable[[str], list[int]]
 HOLE = -1
-# Enough for ids of one, two and three digits, and for tokenizers that join up to three digits into one token.
+# Enough for ids of one, two and three digits, and for tokenizers that join up to three digits into
+# one token.
 _CHECKED_LENGTHS = (1, 12, 123)
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The answer for a page of N blocks.
-
-    tokens: (length,) int64, HOLE where a label goes. holes: (N,) int64, the positions of the labels.
-    """
+    """The answer for a page of N blocks."""
 
     tokens: IntArray
+    """(length,) int64, HOLE where a label goes."""
     holes: IntArray
+    """(N,) int64, the positions of the labels."""
 
     def fill(self, labels: IntArray) -> list[int]:
         """Return the tokens with the N label tokens in the holes."""
@@ -39,8 +40,9 @@ class Template:
 class Templates:
     """All templates of an answer form under one tokenizer.
 
-    main, other: the label tokens. Raises MachineError where the tokenizer does not write the labels as one token each,
-    the same wherever they stand: then no decoder can score a label with one pass.
+    main, other: the label tokens. Raises MachineError where the tokenizer does not write the labels
+    as one token each, the same wherever they stand: then no decoder can score a label with one
+    pass.
     """
 
     def __init__(self, form: AnswerForm, encode: Encode, model: str = "") -> None:
@@ -57,7 +59,8 @@ class Templates:
             self._check(length)
 
     def of(self, n_blocks: int) -> Template:
-        """Return the template for a page of n_blocks >= 1 blocks: 5 + digits tokens a block as JSON, 1 + digits compact."""
+        """Return the template for a page of n_blocks >= 1 blocks: 5 + digits tokens a block as
+        JSON, 1 + digits compact."""
         main = np.array(self._encoded([True] * n_blocks), np.int64)
         other = np.array(self._encoded([False] * n_blocks), np.int64)
         if len(main) != len(other):

@@ -1,4 +1,5 @@
-"""The checkpoint's tokenizer and chat template, as its model sees them. Runs on CPU machines without vLLM."""
+"""The checkpoint's tokenizer and chat template, as its model sees them. Runs on CPU machines
+without vLLM."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,12 +14,14 @@ SYSTEM_MESSAGE = "You are a helpful assistant."
 
 
 class ChatTokenizer:
-    """chat: how often the chat template is applied to a prompt: `none`, `once` or `twice` (as MinerU-HTML 1.1 does: its
-    `process` wraps the prompt without a generation prompt, its `generate` wraps that again behind a system message).
+    """chat: how often the chat template is applied to a prompt: `none`, `once` or `twice` (as
+    MinerU-HTML 1.1 does: its `process` wraps the prompt without a generation prompt, its `generate`
+    wraps that again behind a system message).
     """
 
     def __init__(self, tokenizer: Any, chat: str) -> None:
-        """tokenizer: of the package transformers. Raises MachineError where it has no chat template and `chat` wants one."""
+        """tokenizer: of the package transformers. Raises MachineError where it has no chat template
+        and `chat` wants one."""
         if chat != "none" and not tokenizer.chat_template:
             raise MachineError("the model's tokenizer has no chat template: set labels.lm.chat=none")
         self._tokenizer = tokenizer
@@ -58,13 +61,15 @@ class ChatTokenizer:
         if self._chat != "none":
             system = [{"role": "system", "content": SYSTEM_MESSAGE}] if self._chat == "twice" else []
             text = self._framed([*system, {"role": "user", "content": text}], generate=True)
-        # A template writes its special tokens itself, but the published code of 1.1 lets vLLM add the tokenizer's once more.
+        # A template writes its special tokens itself, but the published code of 1.1 lets vLLM add
+        # the tokenizer's once more.
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=self._chat != "once")
         return ids
 
     def without_specials(self, html: str) -> str:
-        """Return HTML in which no special token of the model stands: a page could end its own prompt with a class named
-        `<|im_end|>`. Texts cannot hold one, as `<` is escaped there; values of attributes can.
+        """Return HTML in which no special token of the model stands: a page could end its own
+        prompt with a class named `<|im_end|>`. Texts cannot hold one, as `<` is escaped there;
+        values of attributes can.
         """
         for token in self._specials:
             if token in html:

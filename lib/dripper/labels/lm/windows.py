@@ -1,5 +1,5 @@
-"""Pages that do not fit the model's context: cut into windows of whole blocks that overlap, labelled each as if it were a
-page, and put together again.
+"""Pages that do not fit the model's context: cut into windows of whole blocks that overlap,
+labelled each as if it were a page, and put together again.
 """
 
 import re
@@ -14,8 +14,9 @@ import numpy.typing as npt
 from dripper.errors import ErrorCode, PageError
 from dripper.labels.base import SimplifiedPage
 
-# Any start tag; that of a block has `_item_id` as its last attribute. All are read, one after the other, as a value may hold
-# what looks like the start of a block: `<span class='<p _item_id="9">'>`. In texts `<` is always `&lt;`.
+# Any start tag; that of a block has `_item_id` as its last attribute. All are read, one after the
+# other, as a value may hold what looks like the start of a block: `<span class='<p
+# _item_id="9">'>`. In texts `<` is always `&lt;`.
 _START_TAG = re.compile(
     r"""<[^\s<>/!][^\s<>/]*(?:\s+[^\s=<>"']+(?:=(?:"[^"]*"|'[^']*'))?)*?(?: _item_id="(\d+)")?\s*/?>"""
 )
@@ -25,14 +26,16 @@ _ITEM_ID = re.compile(r' _item_id="\d+">')
 
 @dataclass(frozen=True, slots=True)
 class BlockTexts:
-    """A simplified page taken apart: what stands before the first block, the markup of each block, what comes after."""
+    """A simplified page taken apart: what stands before the first block, the markup of each block,
+    what comes after."""
 
     head: str
     blocks: Sequence[str]
     tail: str
 
     def html(self, start: int, end: int) -> str:
-        """Return the simplified HTML of the blocks start to end (0-based, end not included), ids from 1 on."""
+        """Return the simplified HTML of the blocks start to end (0-based, end not included), ids
+        from 1 on."""
         numbered = (
             _ITEM_ID.sub(f' _item_id="{item}">', block, count=1) for item, block in enumerate(self.blocks[start:end], 1)
         )
@@ -41,7 +44,8 @@ class BlockTexts:
 
 @dataclass(frozen=True, slots=True)
 class PageWindow:
-    """Blocks start to end (0-based, end not included) of a page; `html` is what the model reads, ids from 1 on."""
+    """Blocks start to end (0-based, end not included) of a page; `html` is what the model reads,
+    ids from 1 on."""
 
     start: int
     end: int
@@ -71,11 +75,13 @@ def cut_windows(
     count_tokens: Callable[[str], int],
     overlap: int,
 ) -> list[PageWindow]:
-    """Return windows that cover the page, each of which fits, every next one starting at most `overlap` blocks back.
+    """Return windows that cover the page, each of which fits, every next one starting at most
+    `overlap` blocks back.
 
-    budget: tokens that the HTML of a window may have, by its number of blocks (what is left of the context beside the
-    prompt and the answer). count_tokens: of an HTML text. A block that does not fit even alone is clipped.
-    Raises PageError as `split_blocks`, and where not even an empty block fits beside the prompt.
+    budget: tokens that the HTML of a window may have, by its number of blocks (what is left of the
+    context beside the prompt and the answer). count_tokens: of an HTML text. A block that does not
+    fit even alone is clipped. Raises PageError as `split_blocks`, and where not even an empty block
+    fits beside the prompt.
     """
     if count_tokens(page.simplified_html) <= budget(page.n_blocks):
         return [PageWindow(0, page.n_blocks, page.simplified_html)]
@@ -95,8 +101,8 @@ def cut_windows(
 def merge_windows(windows: Sequence[PageWindow], labels: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
     """Return one value a block of the page from values of shape (end - start,) a window.
 
-    In an overlap the earlier window speaks for the first half, the later one for the second: each block is labelled where
-    it has more context around it.
+    In an overlap the earlier window speaks for the first half, the later one for the second: each
+    block is labelled where it has more context around it.
     """
     cuts = [(later.start + earlier.end) // 2 for earlier, later in pairwise(windows)]
     edges = [0, *cuts, windows[-1].end]
@@ -108,7 +114,8 @@ def merge_windows(windows: Sequence[PageWindow], labels: Sequence[npt.NDArray[Nu
 
 
 class _Sizes:
-    """Token counts of runs of blocks, from the counts of single blocks: a guess that a real count confirms."""
+    """Token counts of runs of blocks, from the counts of single blocks: a guess that a real count
+    confirms."""
 
     def __init__(self, texts: BlockTexts, count_tokens: Callable[[str], int]) -> None:
         self._frame = count_tokens(texts.head) + count_tokens(texts.tail)

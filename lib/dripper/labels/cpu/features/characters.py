@@ -1,8 +1,9 @@
 """Classes of characters and hashes of words, for all texts of a page at once.
 
-A page is one array of code points. Words are found where classes change, and are known by a 64-bit hash of their
-lower-case characters: no Python object a word, which is what made features slow (3.5 CPU ms a page, now 1.3). Where a compiler was
-when the package was installed (see setup.py), one pass in C (`characters_c.c`) gives the same numbers.
+A page is one array of code points. Words are found where classes change, and are known by a 64-bit
+hash of their lower-case characters: no Python object a word, which would be slow. Where a compiler
+was when the package was installed (see setup.py), one pass in C (`characters_c.c`) gives the same
+numbers.
 """
 
 import functools
@@ -26,13 +27,15 @@ except ImportError:
     CONTROL, SPACE, LINE, PUNCTUATION, SENTENCE_END, COMMA, DIGIT, UPPER, LOWER, OTHER_LETTER, NUMERAL, UNSPACED,
     UNSPACED_DIGIT,
 ) = range(13)  # fmt: skip
-"""The classes. From DIGIT on they make words; from UNSPACED on each character is a word of its own."""
+"""The classes. From DIGIT on they make words; from UNSPACED on each character is a word of its own.
+"""
 N_CLASSES = 16
 """A power of two, so that numpy divides nothing."""
 
 _SENTENCE_ENDS = frozenset(".!?。！？…")
 _COMMAS = frozenset(",;:،、，；：")
-# Beyond the CJK extensions (up to U+3347F) there are no letters, only selectors and private use: one class.
+# Beyond the CJK extensions (up to U+3347F) there are no letters, only selectors and private use:
+# one class.
 _CODE_POINTS = 0x34000
 # Odd, so that it has an inverse modulo 2^64; otherwise random.
 _BASE = 0x9E3779B97F4A7C15
@@ -41,21 +44,20 @@ _INVERSE = pow(_BASE, -1, 1 << 64)
 
 @dataclass(frozen=True, slots=True)
 class PageCharacters:
-    """Some texts, character by character and word by word.
-
-    counts: (n_texts, N_CLASSES), characters of each class. first, last: (n_texts,), class of the first and the last
-    character (LINE for an empty text). hashes, lengths, texts: (n_words,), of every word in order: hash, characters, and
-    which text it belongs to. words: (n_texts,), how many words each has: the same number as `words_of` finds (but for
-    'İ', which Python lower-cases to two characters).
-    """
+    """Some texts, character by character and word by word."""
 
     counts: IntArray
+    """(n_texts, N_CLASSES), characters of each class."""
     first: npt.NDArray[np.uint8]
     last: npt.NDArray[np.uint8]
+    """Both: (n_texts,), class of the first and the last character (LINE for an empty text)."""
     hashes: HashArray
     lengths: IntArray
     texts: IntArray
+    """All: (n_words,), of every word in order: hash, characters, and which text it belongs to."""
     words: IntArray
+    """(n_texts,), how many words each has: the same number as `words_of` finds (but for 'İ', which
+    Python lower-cases to two characters)."""
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "PageCharacters":
@@ -108,7 +110,8 @@ def _words_in(classes: npt.NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
 
 
 def _hashes(lower: npt.NDArray[np.uint32], starts: IntArray, stops: IntArray) -> HashArray:
-    """Return the hash of every word: the sum of its characters times powers of a base, from running sums.
+    """Return the hash of every word: the sum of its characters times powers of a base, from running
+    sums.
 
     All arithmetic is modulo 2^64, as unsigned integers wrap.
     """
@@ -119,7 +122,8 @@ def _hashes(lower: npt.NDArray[np.uint32], starts: IntArray, stops: IntArray) ->
     return hashes
 
 
-# Sizes are powers of two up to the longest page seen: a page of 8 MB needs 64 MB once, and small pages share theirs.
+# Sizes are powers of two up to the longest page seen: a page of 8 MB needs 64 MB once, and small
+# pages share theirs.
 @functools.lru_cache(maxsize=16)
 def _powers(base: int, count: int) -> HashArray:
     factors = np.full(count, base, np.uint64)

@@ -28,8 +28,10 @@ NAME_GROUPS: dict[str, str] = {
     "description": "descri|summary|excerpt|lead|intro|detail|overview|about|hero",
     "review": "review|rating|testimonial|faq|accordion|tab",
 }
-"""What class, id, role and itemprop values tell: English words that sites of every language use in their markup."""
-# Generated class lists run to kilobytes; what names an element stands in their first 200 characters.
+"""What class, id, role and itemprop values tell: English words that sites of every language use in
+their markup."""
+# Generated class lists run to kilobytes; what names an element stands in their first 200
+# characters.
 _NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
 _GROUPS = [re.compile(pattern) for pattern in NAME_GROUPS.values()]
 # Grouped by their first characters, 130 alternatives are told apart in a third of the time.
@@ -42,7 +44,8 @@ _WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
 
 
 def bits_of(start_tags: Sequence[str]) -> list[int]:
-    """Return for each start tag, as serialised, which of NAME_GROUPS its names belong to: bit i for group i.
+    """Return for each start tag, as serialised, which of NAME_GROUPS its names belong to: bit i for
+    group i.
 
     >>> bits_of(['<p class="comment-body" id="x1">', "<p>"]) == [1 << 0 | 1 << 6, 0]
     True
@@ -59,7 +62,8 @@ def _name_bits(names: str) -> int:
     return bits
 
 
-# The same few thousand words name the elements of nearly all pages, and twenty searches a word are slow.
+# The same few thousand words name the elements of nearly all pages, and twenty searches a word are
+# slow.
 @functools.lru_cache(maxsize=1 << 15)
 def _word_bits(word: str) -> int:
     lowered = word.lower()

@@ -1,6 +1,8 @@
-"""Features that compare parts of the page: paragraphs' votes for their containers, repeated siblings, headings above.
+"""Features that compare parts of the page: paragraphs' votes for their containers, repeated
+siblings, headings above.
 
-A network that sees a window of blocks can learn all of this from many pages; from 2,300 it is better told.
+A network that sees a window of blocks can learn all of this from many pages; from 2,300 it is
+better told.
 """
 
 from collections.abc import Sequence
@@ -13,15 +15,17 @@ from dripper.labels.cpu.features.places import LEVELS, Places
 from dripper.labels.cpu.features.vocabulary import CUES
 
 VOTE_LEVELS = 3
-# Readability (Arc90, 2009; https://github.com/mozilla/readability): paragraphs of 25 characters vote with one point, one
-# a comma and one a hundred characters, at most three, for their container, half as much for the one above, and so on.
+# Readability (Arc90, 2009; https://github.com/mozilla/readability): paragraphs of 25 characters
+# vote with one point, one a comma and one a hundred characters, at most three, for their container,
+# half as much for the one above, and so on.
 _VOTER_CHARS = 25
 _DIVISORS = (1.0, 2.0, 6.0, 9.0, 12.0)
 
 GROUP_LEVELS = 4
 # Two of a kind are a header and a footer, or two columns; three are a list.
 LEAST_ALIKE = 3
-# A heading or a button that announces comments or other pages is short; a sentence that mentions them is not.
+# A heading or a button that announces comments or other pages is short; a sentence that mentions
+# them is not.
 ANNOUNCEMENT_CHARS = 40
 
 NAMES = (
@@ -42,7 +46,8 @@ def group_features(
 ) -> FloatArray:
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
 
-    chars, link_chars, commas: (n_blocks,), of each block's text. cues: (n_blocks, len(CUES)), 0 or 1.
+    chars, link_chars, commas: (n_blocks,), of each block's text. cues: (n_blocks, len(CUES)), 0 or
+    1.
     """
     chars_in, links_in = places.sums_in(chars), places.sums_in(link_chars)
     return np.concatenate(
@@ -63,7 +68,8 @@ def _votes(
     chars_in: FloatArray,
     links_in: FloatArray,
 ) -> FloatArray:
-    """How many votes of paragraphs a block's containers have, beside those of the winner, and where that one is."""
+    """How many votes of paragraphs a block's containers have, beside those of the winner, and where
+    that one is."""
     index = np.arange(len(chars))
     points = (
         (1 + commas + np.minimum(chars // 100, 3)) * (1 - link_chars / np.maximum(chars, 1)) * (chars >= _VOTER_CHARS)
@@ -83,7 +89,8 @@ def _votes(
 
 
 def _alike(places: Places, chars_in: FloatArray, links_in: FloatArray) -> FloatArray:
-    """How many siblings of a block's containers have the same tag, their text and links, and the page's main list."""
+    """How many siblings of a block's containers have the same tag, their text and links, and the
+    page's main list."""
     n_elements, n_blocks = len(places.parents), len(places.elements)
     group = places.tag_numbers * n_elements + places.parents
     _, group = np.unique(group, return_inverse=True)
@@ -110,7 +117,8 @@ def _alike(places: Places, chars_in: FloatArray, links_in: FloatArray) -> FloatA
 
 
 def _announced(chars: FloatArray, cues: FloatArray, is_heading: npt.NDArray[np.bool_]) -> FloatArray:
-    """The cues of the heading above a block, and how long ago comments or other pages were announced."""
+    """The cues of the heading above a block, and how long ago comments or other pages were
+    announced."""
     n_blocks = len(chars)
     index = np.arange(n_blocks)
     above = np.maximum.accumulate(np.where(is_heading, index, -1))

@@ -7,8 +7,8 @@ from dripper.markup.tree import unescape
 
 
 def link_chars(page: Page) -> list[int]:
-    """Return for each block how many characters of its text stand inside links, white space at the ends of a link's texts
-    not counted. Linear in the page's parts.
+    """Return for each block how many characters of its text stand inside links, white space at the
+    ends of a link's texts not counted. Linear in the page's parts.
 
     A link may hold blocks, or a block links: what counts is where the text is.
     """

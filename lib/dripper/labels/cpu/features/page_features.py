@@ -1,6 +1,7 @@
-"""What the network sees of a page: one row of numbers a block, and the ranges of blocks in its containers.
+"""What the network sees of a page: one row of numbers a block, and the ranges of blocks in its
+containers.
 
-Numbers are float32: 0.7 KB a block, so that a page of 100,000 blocks does not cost a worker its memory.
+Numbers are float32, so that a page of 100,000 blocks does not cost a worker its memory.
 """
 
 from collections.abc import Mapping
@@ -37,7 +38,8 @@ KINDS: Mapping[str, frozenset[str]] = {
     "list": frozenset(["itemlist", "collectionpage", "product.group", "searchresultspage", "offercatalog"]),
     "website": frozenset({"website"}),
 }
-"""Types by which pages say in `og:type` and JSON-LD what they are (see `dripper.markup.hints`)."""
+"""Types by which pages say in `og:type` and JSON-LD what they are (see `dripper.markup.hints`).
+"""
 KIND_NAMES = (*(f"is_{kind}" for kind in KINDS), "has_types", "has_description")
 NAMES = (*TEXT_NAMES, *TREE_NAMES, *POSITION_NAMES, *GROUP_NAMES, *KIND_NAMES)
 """The columns, in order."""
@@ -47,7 +49,8 @@ LONG_BLOCK_CHARS = 200
 
 
 class PageFeatures(NamedTuple):
-    """blocks: features as in `NAMES`, raw, with the container ranges (own element and ancestors, then the page).
+    """blocks: features as in `NAMES`, raw, with the container ranges (own element and ancestors,
+    then the page).
 
     words: (n_blocks,), number of words of each block.
     """
@@ -93,7 +96,8 @@ def _kinds(hints: Hints) -> list[bool]:
 def _position_features(
     chars: FloatArray, link_chars: FloatArray, text: npt.NDArray[np.float32], tree: npt.NDArray[np.float32]
 ) -> FloatArray:
-    """Where a block stands on the page, the page's own shape, and the distance to headings and long blocks."""
+    """Where a block stands on the page, the page's own shape, and the distance to headings and long
+    blocks."""
     n_blocks, total = len(chars), max(chars.sum(), 1)
     index = np.arange(n_blocks)
 
@@ -125,13 +129,14 @@ def _position_features(
 
 
 def _median(values: FloatArray) -> float:
-    """Return the median (`np.median` takes ten times as long on a page's blocks)."""
+    """Return the median (`np.median` is slow on as few numbers as a page has blocks)."""
     ascending = np.sort(values)
     return float(ascending[(len(values) - 1) // 2] + ascending[len(values) // 2]) / 2
 
 
 def _since(flags: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
-    """Return, for every block, how many blocks ago the last flagged one was (itself: 0), and its index or -1."""
+    """Return, for every block, how many blocks ago the last flagged one was (itself: 0), and its
+    index or -1."""
     index = np.arange(len(flags))
     last = np.maximum.accumulate(np.where(flags, index, -1))
     return index - last, last

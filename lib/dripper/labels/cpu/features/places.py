@@ -1,4 +1,5 @@
-"""Where the blocks of a page stand in its tree: containers, and the ranges of blocks and elements in them."""
+"""Where the blocks of a page stand in its tree: containers, and the ranges of blocks and elements
+in them."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
@@ -15,34 +16,36 @@ from dripper.labels.arrays import FloatArray, HashArray, IntArray
 Item = TypeVar("Item")
 
 LEVELS = 5
-"""How many containers of a block are looked at one by one: the element around it, that element's parent, and so on."""
+"""How many containers of a block are looked at one by one: the element around it, that element's
+parent, and so on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The blocks and the elements around them; elements that hold no block are left out, so indexes are our own.
-
-    tags, start_tags, parents: of each such element in document order; the root's parent is the root, number 0.
-    elements: (n_blocks,), the block's element; of a run the one around it. is_run: (n_blocks,).
-    containers: (n_blocks, LEVELS), the element around the block and its ancestors, the root repeated.
-    starts_in, ends_in: (n_elements,), the range of blocks in each such element, end exclusive.
-    tag_numbers: (n_elements,), equal for equal tags. by_end: the elements in the order in which they end.
-    ended: (n_elements,), how many elements end before each begins.
-    inside: (n_blocks, 2), the range of `Page.elements` that begin inside the block, end exclusive.
-    """
+    """The blocks and the elements around them; elements that hold no block are left out, so indexes
+    are our own."""
 
     tags: list[str]
     start_tags: list[str]
     parents: IntArray
+    """All: of each such element in document order; the root's parent is the root, number 0."""
     elements: IntArray
+    """(n_blocks,), the block's element; of a run the one around it."""
     is_run: npt.NDArray[np.bool_]
+    """(n_blocks,)."""
     containers: IntArray
+    """(n_blocks, LEVELS), the element around the block and its ancestors, the root repeated."""
     starts_in: IntArray
     ends_in: IntArray
+    """Both: (n_elements,), the range of blocks in each such element, end exclusive."""
     tag_numbers: IntArray
+    """(n_elements,), equal for equal tags."""
     by_end: IntArray
+    """The elements in the order in which they end."""
     ended: IntArray
+    """(n_elements,), how many elements end before each begins."""
     inside: IntArray
+    """(n_blocks, 2), the range of `Page.elements` that begin inside the block, end exclusive."""
 
     @property
     def starts(self) -> IntArray:
@@ -61,7 +64,8 @@ class Places:
         return np.asarray(sums[self.ends_in] - sums[self.starts_in])
 
     def sums_above(self, values: HashArray) -> HashArray:
-        """Return the sum of a value of each element and its ancestors but the root, modulo 2^64, shape (n_elements,).
+        """Return the sum of a value of each element and its ancestors but the root, modulo 2^64,
+        shape (n_elements,).
 
         That is what has begun less what has ended; the root ends last.
         """
@@ -71,12 +75,14 @@ class Places:
 
 
 def places_of(page: Page) -> Places:
-    """Return the places of the blocks of a page; n log n in elements and blocks, whatever the depth."""
+    """Return the places of the blocks of a page; n log n in elements and blocks, whatever the
+    depth."""
     tree = page.elements
     _, _, block_elements, runs, firsts, lasts = zip(*page.blocks, strict=True)
     is_run, begin, end = np.array(runs, bool), np.array(firsts, np.int64), np.array(lasts, np.int64)
     all_opens, all_closes = np.array(tree.opens, np.int64), np.array(tree.closes, np.int64)
-    # A run may begin with the tag of an element that it holds, but stands inside of those that begin before.
+    # A run may begin with the tag of an element that it holds, but stands inside of those that
+    # begin before.
     begins = 2 * begin - is_run
     first_block, end_block = begins.searchsorted(2 * all_opens), begins.searchsorted(2 * all_closes, side="right")
     used = np.flatnonzero(first_block < end_block)

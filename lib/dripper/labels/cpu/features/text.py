@@ -1,6 +1,7 @@
 """Features of the blocks' texts: characters, sentences and dates, then those of the words.
 
-Everything is counted over the arrays of :class:`PageCharacters`; only dates are looked for text by text.
+Everything is counted over the arrays of :class:`PageCharacters`; only dates are looked for text by
+text.
 """
 
 import re
@@ -16,8 +17,8 @@ from dripper.labels.cpu.features.vocabulary import NAMES as WORD_NAMES
 from dripper.labels.cpu.features.vocabulary import word_features
 from dripper.markup.hints import Hints
 
-# A year, a time or date in digits, an ideographic one; begins with a class of characters, so that a search skips the rest of the
-# text in C (200 µs a page without it).
+# A year, a time or date in digits, an ideographic one; begins with a class of characters, so that a
+# search skips the rest of the text in C.
 _DATE = re.compile(r"\d(?:(?:(?<=\b1)9|(?<=\b2)0)\d\d\b|\d?[:./-]\d{2}|\s*[年月日])")
 
 _CHARACTER_NAMES = (
@@ -35,7 +36,8 @@ _DIGITS = [characters.DIGIT, characters.UNSPACED_DIGIT]
 def text_features(
     texts: Sequence[str], title: str, hints: Hints = _NO_HINTS
 ) -> tuple[npt.NDArray[np.float32], IntArray]:
-    """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)), and the number of words of each block.
+    """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)), and the number of words
+    of each block.
 
     texts must not be an empty sequence.
     """

@@ -1,7 +1,9 @@
-"""Features of the blocks' places: ancestors, their class names, links and other inline elements, repeated structure.
+"""Features of the blocks' places: ancestors, their class names, links and other inline elements,
+repeated structure.
 
-Elements are integers in document order (see `dripper.markup.tree`), so a subtree is a range, and counts over subtrees are
-differences of running sums. Nothing here loops over pairs of blocks or over depths: cost is linear in elements and blocks.
+Elements are integers in document order (see `dripper.markup.tree`), so a subtree is a range, and
+counts over subtrees are differences of running sums. Nothing here loops over pairs of blocks or
+over depths: cost is linear in elements and blocks.
 """
 
 from collections.abc import Sequence
@@ -52,7 +54,8 @@ def tree_features(
 ) -> npt.NDArray[np.float32]:
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
 
-    tags: of all elements of the page. chars, link_chars: (n_blocks,), length of each block's text, and of the part of it in links.
+    tags: of all elements of the page. chars, link_chars: (n_blocks,), length of each block's text,
+    and of the part of it in links.
     """
     own, n_tags = places.elements, len(TAG_GROUPS)
     start_tags = number_distinct(places.start_tags)
@@ -67,7 +70,8 @@ def tree_features(
 
 
 def _container_features(places: Places, chars: FloatArray, link_chars: FloatArray) -> FloatArray:
-    """Share of the page's text, link density and number of blocks of each container; the block's own link density."""
+    """Share of the page's text, link density and number of blocks of each container; the block's
+    own link density."""
     chars_in, links_in = places.sums_in(chars), places.sums_in(link_chars)
     elements = np.stack(
         [
@@ -81,7 +85,8 @@ def _container_features(places: Places, chars: FloatArray, link_chars: FloatArra
 
 
 def _repetition_features(places: Places, start_tags: IntArray, chars: FloatArray, link_chars: FloatArray) -> FloatArray:
-    """How many blocks stand on the same path of tags, or in equal start tags, and how long and linked those are."""
+    """How many blocks stand on the same path of tags, or in equal start tags, and how long and
+    linked those are."""
     paths, depths = _paths(places)
     own, around = places.elements, places.containers[:, 0]
     tags = places.tag_numbers[own]
@@ -106,7 +111,8 @@ def _repetition_features(places: Places, start_tags: IntArray, chars: FloatArray
 def _paths(places: Places) -> tuple[HashArray, IntArray]:
     """Return, for every element, a number that equal paths of tag names share, and its depth."""
     depths = np.arange(len(places.parents)) - places.ended
-    # A path's number is a hash: the sum over its elements of well-mixed bits of tag and depth, modulo 2^64.
+    # A path's number is a hash: the sum over its elements of well-mixed bits of tag and depth,
+    # modulo 2^64.
     steps = ((places.tag_numbers << _TAG_SHIFT) + depths).astype(np.uint64)
     for factor in _MIXERS:
         steps *= factor
@@ -115,7 +121,8 @@ def _paths(places: Places) -> tuple[HashArray, IntArray]:
 
 
 def _flags_of(places: Places) -> IntArray:
-    """Return, for each distinct start tag in order of appearance, the bits of its own tag group and name groups."""
+    """Return, for each distinct start tag in order of appearance, the bits of its own tag group and
+    name groups."""
     groups = {tag: 1 << bit for bit, group in enumerate(TAG_GROUPS) for tag in group.split()}
     tags = dict(zip(places.start_tags, places.tags, strict=True))
     bits = [
@@ -126,7 +133,8 @@ def _flags_of(places: Places) -> IntArray:
 
 
 def _inherited(flags: IntArray, parents: IntArray) -> IntArray:
-    """Return the bits of every element and all its ancestors: pointers double, so the rounds are log2 of the depth."""
+    """Return the bits of every element and all its ancestors: pointers double, so the rounds are
+    log2 of the depth."""
     flags, above = flags.copy(), parents
     while above.any():
         flags |= flags[above]

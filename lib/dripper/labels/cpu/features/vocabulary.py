@@ -1,4 +1,5 @@
-"""Features of the blocks' words: the title's, the page's frequent ones, cue words, and what the page says twice.
+"""Features of the blocks' words: the title's, the page's frequent ones, cue words, and what the
+page says twice.
 
 Words are hashes (see `characters`): everything is sorting and counting of integers.
 """
@@ -16,10 +17,12 @@ from dripper.labels.words import words_of
 
 # How many words of a block count as its beginning, for the features that need the words themselves.
 HEAD_WORDS = 60
-# The most frequent words of a page are its function words and its subject; menus have fewer of both.
+# The most frequent words of a page are its function words and its subject; menus have fewer of
+# both.
 FREQUENT_WORDS = 25
 SHORT_WORD = 3
-# Three words in a row that stand elsewhere on the page too are no chance: a teaser, a quotation, a second copy for phones.
+# Three words in a row that stand elsewhere on the page too are no chance: a teaser, a quotation, a
+# second copy for phones.
 SHINGLE_WORDS = 3
 
 CUES: dict[str, str] = {
@@ -42,7 +45,8 @@ CUES: dict[str, str] = {
     "shipping": "delivery returns refund refunds warranty guarantee free_shipping versand garantie livraison envío 配送",
     "action": "click download view_all see_all show_more learn_more load_more find_out get_started contact_us 更多 查看",
 }
-"""Words and pairs of words by which people recognise the kind of a block; nothing here names a site's template."""
+"""Words and pairs of words by which people recognise the kind of a block; nothing here names a
+site's template."""
 CUE_WORDS = 12
 """How many words of a block are looked up: a cue deeper in the text is part of its prose."""
 
@@ -53,18 +57,20 @@ NAMES = (
 
 # Spread the second and third of words in a row over all bits, so that "a b" and "b a" differ.
 _PAIR, _THIRD = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)
-# Odd: the first bits of a product with it depend on all bits of a hash; short words differ in their last bits only.
+# Odd: the first bits of a product with it depend on all bits of a hash; short words differ in their
+# last bits only.
 _SPREAD = np.uint64(0xBF58476D1CE4E5B9)
 
-# Of the words that are no cue, 98 in 100 are told by their first 14 bits: a search among the cues costs ten times that.
+# Nearly all words that are no cue are told by their first 14 bits, which is cheaper than a search
+# among the cues.
 _SIEVE_SHIFT = np.uint64(64 - 14)
 
 
 def word_features(texts: Sequence[str], page: PageCharacters) -> npt.NDArray[np.float32]:
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
 
-    texts: of the blocks. page: their characters, and behind them those of the page's title, of its description, and of its
-    text in JSON-LD.
+    texts: of the blocks. page: their characters, and behind them those of the page's title, of its
+    description, and of its text in JSON-LD.
     """
     n_blocks = len(texts)
     words = page.words[:n_blocks]
@@ -84,7 +90,8 @@ def word_features(texts: Sequence[str], page: PageCharacters) -> npt.NDArray[np.
 
 
 def _vocabulary_columns(page: PageCharacters, n_blocks: int, owner: IntArray, place: IntArray) -> Sequence[FloatArray]:
-    """Return the shares of words: of the title, the title's in the block, frequent, short, distinct."""
+    """Return the shares of words: of the title, the title's in the block, frequent, short,
+    distinct."""
     words, n_own = page.words[:n_blocks], len(owner)
     order, is_new = _grouped(page.hashes[: n_own + int(page.words[n_blocks])])
     number = np.cumsum(is_new) - 1
@@ -121,7 +128,8 @@ def _copy_columns(texts: Sequence[str]) -> Sequence[FloatArray]:
 
 
 def _shingle_columns(page: PageCharacters, n_blocks: int) -> Sequence[FloatArray]:
-    """Return the shares of each block's shingles that an earlier block has, a later one, the description, the JSON-LD.
+    """Return the shares of each block's shingles that an earlier block has, a later one, the
+    description, the JSON-LD.
 
     0 for blocks of fewer words.
     """
@@ -132,7 +140,8 @@ def _shingle_columns(page: PageCharacters, n_blocks: int) -> Sequence[FloatArray
     owner = owner[whole]
     shingles = hashes[:-2] + hashes[1:-1] * _PAIR + hashes[2:] * _THIRD
     order, is_new = _grouped(shingles[whole])
-    # Most shingles stand alone; the others, in the order of their texts: blocks, title, description, JSON-LD.
+    # Most shingles stand alone; the others, in the order of their texts: blocks, title,
+    # description, JSON-LD.
     several = np.flatnonzero(~(is_new & np.append(is_new[1:], True)))
     texts, starts = owner[order[several]], np.flatnonzero(is_new[several])
     total = np.maximum(np.bincount(owner, minlength=n_blocks)[:n_blocks], 1)
@@ -152,11 +161,12 @@ def _shingle_columns(page: PageCharacters, n_blocks: int) -> Sequence[FloatArray
 
 
 def _grouped(hashes: HashArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
-    """Return the order that brings equal hashes together, first ones first, and where in it a new hash begins.
+    """Return the order that brings equal hashes together, first ones first, and where in it a new
+    hash begins.
 
-    (`np.unique` takes three times as long on the 2,000 words of a page.) A hash gives its last bits, as many as numbers take, to
-    its own place: such keys all differ, and to sort them takes half the time of a stable sort of indexes. 44 bits are left of
-    each hash of a million words.
+    (`np.unique` is slow on as few words as a page has.) A hash gives its last bits, as many as
+    numbers take, to its own place: such keys all differ, so that they need no stable sort of
+    indexes. 44 bits are left of each hash of a million words.
     """
     n_bits = np.uint64(len(hashes).bit_length())
     keys = hashes * _SPREAD >> n_bits << n_bits
@@ -169,7 +179,8 @@ def _grouped(hashes: HashArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
 
 
 def _are_frequent(counts: IntArray) -> npt.NDArray[np.bool_]:
-    """Return which words are among the page's most frequent; all of those that share the last place."""
+    """Return which words are among the page's most frequent; all of those that share the last
+    place."""
     present = np.sort(counts[counts > 0])
     least = present[-FREQUENT_WORDS:][:1]
     return counts >= (least[0] if len(least) else 1)
@@ -192,7 +203,8 @@ def _cue_bits(hashes: HashArray, texts: IntArray, place: IntArray, n_blocks: int
 
 @functools.cache
 def _cue_table() -> tuple[HashArray, IntArray, npt.NDArray[np.bool_]]:
-    """Return the hashes of all cues, ascending, their bits, and whether a cue's hash begins with given 14 bits.
+    """Return the hashes of all cues, ascending, their bits, and whether a cue's hash begins with
+    given 14 bits.
 
     A cue is taken apart as texts are: an ideograph is a word.
     """

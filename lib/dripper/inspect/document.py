@@ -1,0 +1,102 @@
+"""The document: one HTML file that needs nothing else, asks no network, and runs no script but its own."""
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib.resources import files
+from typing import Any
+
+import dripper
+from dripper.inspect.views import BlockView, PageView
+
+DOUBTFUL = (0.2, 0.8)
+"""A block is doubtful where its probability lies between these, both included: there a correction teaches most."""
+
+STYLES = ("layout.css", "blocks.css")
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
+SCRIPTS = ("pages.js", "truth.js", "blocks.js", "views.js", "keys.js")
+
+
+def document(views: Sequence[PageView], about: str = "") -> str:
+    """Return the document that shows the pages. about: what was asked for, in its head.
+
+    Nothing of a page is markup in it: text goes in as JSON, packed page by page, and is shown as text. So a page cannot run a
+    script here, and a browser unpacks only the page that is looked at.
+    """
+    style, script = _joined(STYLES), _joined(SCRIPTS)
+    index = {
+        "generator": f"dripper {dripper.__version__}",
+        "about": about,
+        "doubtful": DOUBTFUL,
+        "pages": [_entry(view) for view in views],
+    }
+    data = [_script("index", "application/json", _json(index))]
+    for number, view in enumerate(views):
+        data.append(_script(f"page-{number}", "application/gzip", _packed(_json(_content(view)).encode())))
+        if view.html:
+            data.append(_script(f"html-{number}", "application/gzip", _packed(view.html)))
+    parts = {
+        "policy": _policy(style, script),
+        "style": style,
+        "data": "\n".join(data),
+        "script": script,
+    }
+    # In one pass: a page's title may well be "{{script}}".
+    return _PLACE.sub(lambda place: parts[place[1]], _asset("inspect.html"))
+
+
+def _policy(style: str, script: str) -> str:
+    """Return what a browser allows the document: its own style and script, by their hashes, and nothing else."""
+    return f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
+
+
+def _entry(view: PageView) -> Mapping[str, Any]:
+    """Return what the list of pages shows, and what a row of truth takes from it."""
+    entry = asdict(view, dict_factory=lambda pairs: {k: v for k, v in pairs if k not in _ELSEWHERE})
+    return entry | {
+        "n_blocks": len(view.blocks),
+        "n_main": sum(block.main for block in view.blocks),
+        "n_doubtful": sum(map(is_doubtful, view.blocks)),
+        "html_sha256": hashlib.sha256(view.html).hexdigest() if view.html else None,
+    }
+
+
+_ELSEWHERE = {"blocks", "markdown", "main_html", "html"}
+
+
+def is_doubtful(block: BlockView) -> bool:
+    """Tell whether the labeler is in doubt about a block."""
+    return block.probability is not None and DOUBTFUL[0] <= block.probability <= DOUBTFUL[1]
+
+
+def _content(view: PageView) -> Mapping[str, Any]:
+    return {"blocks": [asdict(block) for block in view.blocks], "markdown": view.markdown, "main_html": view.main_html}
+
+
+def _json(value: Any) -> str:
+    """Return JSON that may stand in an HTML document: no `<` can end its element. Lone surrogates stay escaped."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _packed(data: bytes) -> str:
+    return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
+
+
+def _script(name: str, kind: str, text: str) -> str:
+    return f'<script type="{kind}" id="{name}">{text}</script>'
+
+
+def _joined(names: Sequence[str]) -> str:
+    return "\n".join(map(_asset, names))
+
+
+def _asset(name: str) -> str:
+    return files("dripper.inspect").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

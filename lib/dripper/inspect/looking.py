@@ -1,0 +1,106 @@
+"""From pages and rows to views: each page in a child process with limits, so that one that hangs is an error like any other."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from dataclasses import replace
+
+from dripper.config import Settings, from_values
+from dripper.errors import InputError, PageError, UsageError
+from dripper.extraction import shared_extractor
+from dripper.guard import Guard, GuardLimits
+from dripper.inspect.sources import page_of, place_of
+from dripper.inspect.table import Row
+from dripper.inspect.views import PageInput, PageView, view_page
+
+Look = Callable[[PageInput, Settings], PageView]
+"""Looks at one page with the labeler of the settings."""
+
+
+def views_of_pages(pages: Iterable[PageInput], settings: Settings) -> Iterator[PageView]:
+    """Yield what is to be seen of pages."""
+    with closing(_Looker(settings)) as looker:
+        for page in pages:
+            yield looker.look(page, settings)
+
+
+def views_of_rows(rows: Iterable[Row], settings: Settings, labeler: str | None) -> Iterator[PageView]:
+    """Yield what is to be seen of rows of `extractions`, whose pages are read from their archives again.
+
+    labeler: who is to label them; None: the labeler that wrote the row, with these settings.
+    """
+    with closing(_Looker(settings)) as looker:
+        for row in rows:
+            yield view_row(row, settings, labeler, looker.look)
+
+
+class _Looker:
+    def __init__(self, settings: Settings) -> None:
+        limits = GuardLimits.of(settings.limits)
+        self._guard: Guard[tuple[PageInput, Settings], PageView] = Guard(_look, limits)
+
+    def look(self, page: PageInput, settings: Settings) -> PageView:
+        shared_extractor(settings)  # here, so that its own errors are not taken for the page's, and children inherit it
+        try:
+            return self._guard.call((page, settings))
+        except PageError as error:
+            return PageView(
+                page.id, page.name, page.url, error_code=error.code.value, error_detail=error.detail or None
+            )
+
+    def close(self) -> None:
+        self._guard.close()
+
+
+def _look(asked: tuple[PageInput, Settings]) -> PageView:
+    page, settings = asked
+    return view_page(shared_extractor(settings), page)
+
+
+def view_row(row: Row, settings: Settings, labeler: str | None, look: Look) -> PageView:
+    """Return what is to be seen of a row: what it holds, and the blocks of its page where the archive can be reached."""
+    # Archives need the extra warc, which pages do without.
+    from dripper.warc.lookup import record_at
+
+    stored = stored_view(row)
+    versions = row["versions"] or {}
+    try:
+        record = record_at(row["warc_file"], row["warc_offset"], row["page_id"], settings.reading)
+    except InputError as error:
+        return _noted(stored, f"The blocks are not shown, as the archive is out of reach: {error}.")
+    name = labeler or versions.get("labeler") or settings.labeler.name
+    own = {"labeler.name": name, "profile": versions.get("profile") or settings.profile}
+    try:
+        seen = look(page_of(record), from_values(settings.model_dump() | own))
+    except UsageError as error:
+        return _noted(stored, f"The blocks are not shown, as the labeler {name} cannot be loaded: {error}.")
+    return compared(stored, seen)
+
+
+def stored_view(row: Row) -> PageView:
+    """Return what a row alone shows."""
+    versions = row["versions"] or {}
+    return PageView(
+        id=row["page_id"], name=place_of(row["warc_file"], row["warc_offset"]), url=row["url"],
+        title=row["title"] or "", labeler=f"{versions.get('labeler')} {versions.get('labeler_version')}",
+        profile=versions.get("profile") or "", method=row["method"], confidence=row["confidence"],
+        language=row["language"], error_code=row["error_code"], error_detail=row["error_detail"],
+        markdown=row["markdown"] or "", main_html=row["main_html"] or "",
+    )  # fmt: skip
+
+
+def compared(stored: PageView, seen: PageView) -> PageView:
+    """Return the stored view with the blocks of the page seen again, and a note where the two are not the same."""
+    both = replace(stored, blocks=seen.blocks, html=seen.html, encoding=seen.encoding, profile=seen.profile)
+    if stored.error_code != seen.error_code:
+        now = f"error {seen.error_code}" if seen.error_code else "no error"
+        return _noted(both, f"The row has {stored.error_code or 'no error'}; read again, the page gives {now}.")
+    if stored.main_html != seen.main_html:
+        return _noted(
+            both,
+            f"The blocks are as {seen.labeler} labels them now; the row, by {stored.labeler}, has another main HTML.",
+        )
+    return both
+
+
+def _noted(view: PageView, note: str) -> PageView:
+    return replace(view, notes=(*view.notes, note))

@@ -1,0 +1,152 @@
+"""What is to be seen of a page: its blocks with their labels, what came out, and all that a row of truth needs."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.blocks.page import Page
+from dripper.errors import PageError
+from dripper.extraction import Examination, Extractor
+from dripper.labels import ExplainingLabeler, Labels
+from dripper.warc import to_utf8
+from dripper.warc.bare import bare_page
+
+REASONS = 4
+"""Reasons shown of a block, the strongest: what the fifth says is seldom a tenth of the first."""
+LEAST_REASON = 0.1
+"""In log odds; less is noise on the network's grid."""
+TAG_CHARS = 300
+"""Shown of the markup of a block without text, which is an image."""
+
+Reasons = Mapping[str, npt.NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class PageInput:
+    """A page to be looked at."""
+
+    id: str
+    """Of its row of truth, unique among the pages of a document."""
+    name: str
+    """For people: the file, or the place in an archive."""
+    html: bytes = b""
+    url: str | None = None
+    content_type: str | None = None
+    """The HTTP header; None: only the bytes say what it is."""
+    error: PageError | None = None
+    """Set where the page could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockView:
+    """One block."""
+
+    text: str
+    path: str
+    """The block's element and its ancestors, outermost first: `body > main > p`."""
+    main: bool
+    """Whether the extraction has it."""
+    probability: float | None
+    """Of being main; None where the labeler has none."""
+    reasons: Sequence[tuple[str, float]] = ()
+    """The strongest, with what each says for `main` in log odds."""
+    is_markup: bool = False
+    """Whether `text` is markup, for want of text."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """One page. Without blocks it has an error, or its archive is out of reach."""
+
+    id: str
+    name: str
+    url: str | None = None
+    title: str = ""
+    labeler: str = ""
+    """Name and version."""
+    profile: str = "dripper"
+    """The rules by which the page was split."""
+    method: str | None = None
+    """Who decided; see `Extraction.method`."""
+    confidence: float | None = None
+    language: str | None = None
+    error_code: str | None = None
+    error_detail: str | None = None
+    notes: Sequence[str] = ()
+    """What a reader must know: for instance that the archive is out of reach."""
+    blocks: Sequence[BlockView] = ()
+    markdown: str = ""
+    main_html: str = ""
+    html: bytes = field(default=b"", repr=False)
+    """The page as its row of truth stores it."""
+    encoding: str | None = None
+    """Of `html`, as that row states it."""
+
+
+def view_page(extractor: Extractor, page: PageInput, *, reasons: bool = True) -> PageView:
+    """Return what is to be seen of a page. reasons: whether to ask the labeler why, where it can tell."""
+    labeler = f"{extractor.labeler.name} {extractor.labeler.version}".strip()
+    if page.error is not None:
+        code, detail = page.error.code, page.error.detail or None
+        return PageView(page.id, page.name, page.url, labeler=labeler, error_code=code, error_detail=detail)
+    seen = extractor.examine(page.html, page.url, page.content_type)
+    made = seen.extraction
+    blocks: Sequence[BlockView] = ()
+    if seen.page is not None:
+        can_tell = reasons and isinstance(extractor.labeler, ExplainingLabeler)
+        why = extractor.labeler.reasons(seen.page) if can_tell else {}  # type: ignore[attr-defined]
+        blocks = _block_views(seen.page, seen, why)
+    html, encoding = stored_page(page.html, page.content_type) if blocks else (b"", None)
+    return PageView(
+        id=page.id, name=page.name, url=page.url, title=made.title, labeler=labeler,
+        profile=seen.page.profile if seen.page else "", method=made.method, confidence=made.confidence,
+        language=made.language, error_code=made.error_code, error_detail=made.error_detail, blocks=blocks,
+        markdown=made.markdown, main_html=made.main_html, html=html, encoding=encoding,
+    )  # fmt: skip
+
+
+def stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | None]:
+    """Return a page as a data set stores it, and the encoding that its row states.
+
+    Bytes as served, inflated; but where the HTTP header said how to decode them, which a data set does not keep, its characters
+    as UTF-8.
+    """
+    payload = bare_page(html) if content_type is None else html
+    served = payload.encode("utf-8", "replace") if isinstance(payload, str) else payload
+    utf8, charset, source = to_utf8(served, content_type)
+    if source == "http":
+        return utf8, f"utf-8 (stored as characters; served as {charset})"
+    return served, charset
+
+
+def _block_views(page: Page, seen: Examination, why: Reasons) -> list[BlockView]:
+    main = np.zeros(len(page.blocks), bool) if seen.main is None else seen.main
+    probabilities = _probabilities(seen.labels, len(page.blocks))
+    views = []
+    for at, block in enumerate(page.blocks):
+        text = block.text or "".join(page.elements.parts[block.first : block.last + 1])[:TAG_CHARS]
+        path = " > ".join(page.elements.tags[element] for element in page.elements.path(block.element))
+        views.append(
+            BlockView(text, path, bool(main[at]), probabilities[at], strongest(why, at), is_markup=not block.text)
+        )
+    return views
+
+
+def _probabilities(labels: Labels | None, n_blocks: int) -> list[float | None]:
+    if labels is None or len(labels.probability) != n_blocks:
+        return [None] * n_blocks
+    return [None if math.isnan(value) else round(value, 4) for value in labels.probability.tolist()]
+
+
+def strongest(why: Reasons, at: int) -> Sequence[tuple[str, float]]:
+    """Return the reasons that say most for or against the block at `at`, strongest first.
+
+    >>> strongest({"links": np.array([-2.04]), "tags": np.array([0.01]), "length": np.array([3.0])}, 0)
+    [('length', 3.0), ('links', -2.0)]
+    """
+    said = [(name, round(float(values[at]), 1)) for name, values in why.items()]
+    found = [reason for reason in said if abs(reason[1]) >= LEAST_REASON]
+    return sorted(found, key=lambda reason: -abs(reason[1]))[:REASONS]

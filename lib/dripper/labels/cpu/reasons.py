@@ -1,0 +1,72 @@
+"""Why the labeler `cpu` thinks so: what the odds of a block would be without one group of features.
+
+The features of a group are set to their means over the training pages, on the whole page at once, and the network is asked
+again. The difference of the log odds is what the group says for the block (above 0) or against it. The differences of all
+groups do not add up to the log odds, as groups overlap: a link in a menu shows in the links, the tags and the place. Only the
+first network is asked, without the second opinion and the focus that may follow it (see `labeler`).
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import numpy as np
+
+from dripper.labels.arrays import FloatArray
+from dripper.labels.cpu.features.page_features import NAMES
+from dripper.labels.cpu.network import Array, Operations, forward
+from dripper.labels.cpu.weights import Weights
+
+GROUPS: Mapping[str, Sequence[str]] = {
+    "links": ("links", "link_share", "same_class_links", "alike_links", "list_links", "top_links", "holds_a"),
+    "title and metadata": ("of_title", "title_covered", "in_description", "in_json_ld"),
+    "kind of page": ("page_", "is_article", "is_product", "is_forum", "is_list", "is_website", "has_"),
+    "cue words": ("cue_", "under_", "since_comments", "since_related"),
+    "class names": ("named_", "near_"),
+    "repetition": ("copied_", "seen_", "log_same_", "same_", "siblings_alike", "alike", "list_", "in_list"),
+    "place on the page": (
+        *("position", "chars_before", "from_", "since_", "until_", "share", "blocks", "depth"),
+        *("votes", "in_top", "top_share", "before_top", "after_top"),
+    ),
+    "tags": ("in_", "own_", "holds_", "heading_level", "is_run"),
+    "length and punctuation": (
+        *("log_chars", "log_words", "chars_per_word", "punctuation", "sentences", "commas", "ends_", "starts_upper"),
+        *("log_lines", "no_words"),
+    ),
+    "words and letters": (
+        *("digits", "upper", "unspaced", "other_letters", "date", "frequent_words", "short_words", "distinct_words"),
+    ),
+}
+"""Groups of features, by how their names begin; the first that fits has the feature."""
+
+
+def group_of(feature: str) -> str:
+    """Return the group of a feature.
+
+    >>> group_of("links0"), group_of("in_list"), group_of("in_nav")
+    ('links', 'repetition', 'tags')
+    """
+    return next(group for group, starts in GROUPS.items() if feature.startswith(tuple(starts)))
+
+
+@cache
+def _columns() -> Mapping[str, Sequence[int]]:
+    """Return the columns of each group."""
+    return {group: [at for at, name in enumerate(NAMES) if group_of(name) == group] for group in GROUPS}
+
+
+def log_odds_by_group(weights: Weights, features: Array, do: Operations) -> Mapping[str, FloatArray]:
+    """Return what each group says for every block to be main, in log odds, shape (n_blocks,); the order is that of GROUPS.
+
+    features: (n_blocks, n_features), standardised, on the grid. do: see `network`. Costs a pass of the network for each group.
+    """
+
+    def logits(seen: Array) -> FloatArray:
+        return np.asarray(forward(weights.exact, weights.shape, seen, do), np.float64)
+
+    whole = logits(features.copy())
+    said = {}
+    for group, columns in _columns().items():
+        without = features.copy()
+        without[:, columns] = 0
+        said[group] = (whole - logits(without)) / weights.temperature
+    return said

@@ -1,0 +1,102 @@
+"""What is to be seen of a page is what was decided about it."""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from dripper.blocks.page import Page
+from dripper.config import LabelerSettings
+from dripper.errors import ErrorCode, PageError
+from dripper.extraction import Extractor
+from dripper.inspect.views import LEAST_REASON, REASONS, PageInput, stored_page, view_page
+from dripper.labels import Labels
+from support.warcs import page
+
+URL, HTML = page(3)
+
+
+class Nothing:
+    """A labeler that finds nothing."""
+
+    name, version = "nothing", "1"
+
+    def label(self, pages: Sequence[Page]) -> list[Labels]:
+        return [Labels.certain(np.zeros(len(page.blocks), bool)) for page in pages]
+
+
+@pytest.fixture(scope="module")
+def extractor() -> Extractor:
+    return Extractor()
+
+
+def test_blocks_stand_in_order_with_what_was_decided(extractor: Extractor) -> None:
+    seen = view_page(extractor, PageInput("a", "a.html", HTML, URL))
+    told = extractor.examine(HTML, URL)
+    assert told.page is not None
+    assert told.main is not None
+    assert [block.text for block in seen.blocks] == [block.text for block in told.page.blocks]
+    assert [block.main for block in seen.blocks] == told.main.tolist()
+    assert (seen.markdown, seen.main_html) == (told.extraction.markdown, told.extraction.main_html)
+    assert (seen.title, seen.method, seen.url, seen.language) == ("Article 3", "cpu", URL, "en")
+    assert seen.labeler == f"cpu {extractor.labeler.version}"
+    paragraph = next(block for block in seen.blocks if block.text.startswith("Paragraph 0"))
+    assert paragraph.path == "html > body > article > p"
+    assert paragraph.probability is not None
+    assert paragraph.probability > 0.5
+
+
+def test_reasons_are_few_and_the_strongest_first(extractor: Extractor) -> None:
+    seen = view_page(extractor, PageInput("a", "a.html", HTML))
+    assert any(block.reasons for block in seen.blocks)
+    for block in seen.blocks:
+        sizes = [abs(says) for _, says in block.reasons]
+        assert sizes == sorted(sizes, reverse=True)
+        assert len(sizes) <= REASONS
+        assert all(size >= LEAST_REASON for size in sizes)
+    assert not any(block.reasons for block in view_page(extractor, PageInput("a", "a", HTML), reasons=False).blocks)
+
+
+def test_a_labeler_without_probabilities_or_reasons_has_none() -> None:
+    rule = Extractor(LabelerSettings(name="all"))
+    seen = view_page(rule, PageInput("a", "a.html", HTML))
+    assert all(block.main for block in seen.blocks)
+    assert {(block.probability, tuple(block.reasons)) for block in seen.blocks} == {(None, ())}
+
+
+def test_the_blocks_of_a_fallback_are_shown_as_main() -> None:
+    seen = view_page(
+        Extractor(LabelerSettings(fallback="body"), labeler=Nothing()), PageInput("a", "a.html", b"<p>one<p>two")
+    )
+    assert seen.method == "fallback:body"
+    assert [block.main for block in seen.blocks] == [True, True]
+
+
+def test_an_image_shows_its_markup(extractor: Extractor) -> None:
+    seen = view_page(extractor, PageInput("a", "a.html", HTML + b'<p><img src="/x.png" onerror="alert(1)"></p>'))
+    (image,) = [block for block in seen.blocks if block.is_markup]
+    assert image.text.startswith('<p><img src="/x.png"')
+
+
+@pytest.mark.parametrize(("html", "code"), [(b"<script>x</script>", "empty_page"), (b"%PDF-1.4 x", "not_html")])
+def test_an_error_is_shown_with_its_code(extractor: Extractor, html: bytes, code: str) -> None:
+    seen = view_page(extractor, PageInput("a", "a.html", html))
+    assert (seen.error_code, seen.blocks, seen.html) == (code, (), b"")
+    assert seen.error_detail
+
+
+def test_a_page_that_could_not_be_read_keeps_its_error(extractor: Extractor) -> None:
+    broken = PageError(ErrorCode.BODY_UNREADABLE, "no gzip")
+    seen = view_page(extractor, PageInput("a", "a.html", b"", URL, error=broken))
+    assert (seen.error_code, seen.error_detail, seen.url) == ("body_unreadable", "no gzip", URL)
+
+
+def test_a_page_is_stored_as_it_was_served_unless_its_header_decoded_it() -> None:
+    latin = "<meta charset=latin1><p>caf\u00e9".encode("latin-1")
+    assert stored_page(latin, "text/html") == (latin, "windows-1252")
+    bare = "<p>caf\u00e9 \u00fc".encode("latin-1")
+    utf8, encoding = stored_page(bare, "text/html; charset=latin1")
+    assert utf8.decode() == "<p>caf\u00e9 \u00fc"
+    assert encoding == "utf-8 (stored as characters; served as windows-1252)"
+    assert hashlib.sha256(stored_page(HTML, None)[0]).digest() == hashlib.sha256(HTML).digest()
