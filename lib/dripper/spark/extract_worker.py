@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from dripper.guard import Guard, GuardLimits
 from dripper.labels import Labels
 from dripper.markup.hints import Hints
 from dripper.rows import Row, extraction_columns, storable
+from dripper.spark.singleton import WorkerSingleton
 from dripper.spark.worker import ProgressSink, in_batches
 from dripper.stages import Extraction, Finisher, Prepared, Splits
 
@@ -51,7 +51,7 @@ LABEL_COLUMNS = {
 """Columns of `labels` that the stage reads, and the names under which they stand beside those of `pages`."""
 
 
-@lru_cache(maxsize=1)
+@WorkerSingleton
 def _finisher(
     labeler: LabelerSettings, labels: LabelsSettings, html: HtmlSettings, markdown: MarkdownSettings
 ) -> Finisher:
