@@ -85,6 +85,7 @@ TEST = [
     "mypy-boto3-s3>=1.35",
     "lxml-stubs",
     "pytest>=8",
+    "pytest-xdist>=3.6",
     "rouge_score>=0.1.2",
     "ruff>=0.8",
     "types-PyYAML",
