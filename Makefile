@@ -6,12 +6,16 @@ DATA ?= ../shared/data
 # pip 23.2, which Python 3.11 brings, crashes on an extra of lxml: pip is upgraded first, to a pinned version like the rest.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINNED := --constraint conf/constraints.txt
+# A process may start a Spark of its own beside its session: 2 to 4 GB in all.
+TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
+PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run test test-vllm wheel bench bench-lm report lint install clean
+.PHONY: help run test test-fast test-vllm wheel bench bench-lm report lint install clean
 
 help:
 	@echo "make run      the main job over the sample WARCs of this repository -> ./$(OUTPUT), then SQL over it"
-	@echo "make test     every test"
+	@echo "make test     every test, in $(TEST_PROCESSES) processes"
+	@echo "make test-fast what a change needs: every test that is not marked slow (pyproject.toml), in a third of the time"
 	@echo "make test-vllm the tests of the labeler lm that need a real engine: vLLM on CPU, 7 GB, 5 minutes to install"
 	@echo "make wheel    the package -> dist; DRIPPER_COMPILE=1 make wheel: with its C, for this Python and platform alone"
 	@echo "make lint     ruff and mypy"
@@ -47,7 +51,11 @@ run: $(VENV)/base
 
 test: $(VENV)/all
 	@sh conf/preflight.sh > /dev/null
-	@$(BIN)/python -m pytest
+	@$(PYTEST)
+
+test-fast: $(VENV)/all
+	@sh conf/preflight.sh > /dev/null
+	@$(PYTEST) -m "not slow"
 
 wheel: $(VENV)/all
 	@rm -rf build dist

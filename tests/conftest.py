@@ -1,10 +1,16 @@
-"""What tests share: one Spark session a run, the folder of private data beside the checkout, the sample WARCs."""
+"""What tests share: one Spark session a process, the folder of private data beside the checkout, the sample WARCs.
 
+`make test` and `make test-fast` run the files of tests in several processes (pytest-xdist, `--dist loadfile`): a test may share its
+folders, ports and environment with the tests of its file alone. What the marker `slow` means is said in pyproject.toml.
+"""
+
+import fcntl
 import os
 import runpy
 import sys
 import tarfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +26,27 @@ SHARED = ROOT.parent / "shared"
 # Tests are never timed: a busy machine, or a first call that loads a dictionary, is no failure.
 settings.register_profile("untimed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
+    """Compressed bytes hold the second they were made in, but all processes must give a test the same name."""
+    return argname if isinstance(val, bytes) and not val.isascii() else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that take long come first, so that no process is left alone with one of them at the end."""
+    weights: dict[Path, int] = {}
+    for item in items:
+        weight = 2 * (item.get_closest_marker("slow") is not None) + (item.get_closest_marker("spark") is not None)
+        weights[item.path] = max(weights.get(item.path, 0), weight)
+    items.sort(key=lambda item: -weights[item.path])
+
+
+@pytest.fixture(autouse=True)
+def _delta_is_fetched(request: pytest.FixtureRequest) -> None:
+    """Before the first test of a process that starts Spark, in whatever way, its own session has fetched Delta's jars."""
+    if request.node.get_closest_marker("spark") and "PYTEST_XDIST_WORKER" in os.environ:
+        request.getfixturevalue("spark")
 
 
 @pytest.fixture(scope="session")
@@ -54,14 +81,30 @@ def sample() -> Path:
     return ROOT / "tests" / "data" / "sample"
 
 
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Wait until no other process is in here with the same file."""
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 @pytest.fixture(scope="session")
-def spark() -> Iterator["SparkSession"]:
-    """One session for all tests: two cores, no UI, small tables, Delta; made as the job makes it."""
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
+    """One session for all tests of a process: two cores, no UI, small tables, Delta; made as the job makes it."""
     from dripper.config import load
     from dripper.spark.session import open_session
 
-    settings = load([ROOT / "conf" / "local.yml"], ["spark.master=local[2]"])
-    with pytest.MonkeyPatch.context() as patch:
+    warehouse = tmp_path_factory.mktemp("warehouse")
+    settings = load(
+        [ROOT / "conf" / "local.yml"],
+        ["spark.master=local[2]", f"spark.properties.spark.sql.warehouse.dir={warehouse}"],
+    )
+    with (
+        # Two sessions that fetch Delta's jars at once write the same files.
+        alone(tmp_path_factory.getbasetemp().parent / "session.lock"),
+        pytest.MonkeyPatch.context() as patch,
+    ):
         # Workers import the test modules whose functions they are sent, and what those import.
         patch.setenv("PYTHONPATH", str(ROOT / "tests"), prepend=os.pathsep)
         session = open_session(settings.spark, "tests")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dripper.config import load
 from dripper.errors import ErrorCode
 from dripper.labels.fallback import Fallback
 from dripper.warc.record import FLAGS, SKIP_REASONS
@@ -69,3 +70,12 @@ def test_links_between_documents_lead_somewhere() -> None:
     for document in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\(([^)#]+)", document.read_text()):
             assert target.startswith("http") or (document.parent / target).exists(), (document.name, target)
+
+
+def test_the_settings_that_operations_name_exist() -> None:
+    words = set(
+        re.findall(r"`((?:batch|limits|labeler|reading|stages)\.\w+)`", (ROOT / "docs/operations.md").read_text())
+    )
+    settings = load().model_dump()
+    assert {"batch.in_flight", "limits.page_memory_bytes"} <= words
+    assert {word for word in words if word.split(".")[1] not in settings[word.split(".")[0]]} == set()

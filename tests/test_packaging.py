@@ -135,6 +135,7 @@ def wheel_built(folder: Path, **environment: str) -> tuple[str, list[str]]:
     return wheel.name, zipfile.ZipFile(wheel).namelist()
 
 
+@pytest.mark.slow
 def test_a_wheel_of_nothing_compiled_runs_everywhere(tmp_path: Path) -> None:
     name, files = wheel_built(tmp_path, DRIPPER_COMPILE="0")
     assert name == f"dripper_spark-{dripper.__version__}-py3-none-any.whl"
@@ -149,6 +150,7 @@ def test_a_wheel_of_nothing_compiled_runs_everywhere(tmp_path: Path) -> None:
     assert [file for file in files if "tests/" in file or file.endswith((".so", ".c"))] == []
 
 
+@pytest.mark.slow
 def test_what_is_written_in_c_is_compiled_where_there_is_a_compiler(setup_py: dict[str, Any], tmp_path: Path) -> None:
     for compiler, there in (
         (os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc"), True),
@@ -174,6 +176,7 @@ def test_a_wrong_wish_to_compile_says_what_can_be_wished() -> None:
     assert told.stderr.splitlines()[-1] == "DRIPPER_COMPILE must be 0 or 1, or not set; it is 'yes'"
 
 
+@pytest.mark.slow
 def test_insisting_on_c_without_a_compiler_fails(tmp_path: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError):
         wheel_built(tmp_path, DRIPPER_COMPILE="1", CC="false")

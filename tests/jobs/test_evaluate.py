@@ -11,6 +11,7 @@ from dripper.eval.run import RunSettings, scoring_of
 from dripper.eval.share import Share, keep_lines, metric_rows, share_lines, shares
 from dripper.eval.sources import PageSource
 from dripper.eval.store import read_lines
+from support.job_mains import job
 from support.small_set import fake, half, perfect, write_set
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def _rows(line: str) -> Iterator[tuple[object, ...]]:
     yield ("dragnet", line, "h", "en", None, 0.5, "gne", "1", 1.0, None, None, "word_f1", 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_the_job_as_a_command(tmp_path: Path) -> None:
     write_set(tmp_path / "data", "dragnet", range(4))
@@ -85,22 +87,18 @@ def test_the_job_as_a_command(tmp_path: Path) -> None:
     assert done.stdout.strip().endswith("report.html")
 
 
-def test_wrong_usage(tmp_path: Path) -> None:
-    command = [sys.executable, str(ROOT / "jobs" / "evaluate.py"), "--data", str(tmp_path), "--output", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment())
-    assert done.returncode == 2
-    assert "no data sets in" in done.stderr
+def test_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert job("evaluate").main(["--data", str(tmp_path), "--output", str(tmp_path)]) == 2
+    assert "no data sets in" in capsys.readouterr().err
 
 
-def test_a_report_without_its_baseline_is_refused_before_the_run(tmp_path: Path) -> None:
+def test_a_report_without_its_baseline_is_refused_before_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_set(tmp_path / "data", "dragnet", range(1))
-    command = [
-        sys.executable, str(ROOT / "jobs" / "evaluate.py"), "--data", str(tmp_path / "data"), "--output", str(tmp_path),
-        "--extractors", "beautifulsoup",
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment())
-    assert done.returncode == 2
-    assert done.stderr.strip().endswith("add it to --extractors")
+    flags = ["--data", str(tmp_path / "data"), "--output", str(tmp_path), "--extractors", "beautifulsoup"]
+    assert job("evaluate").main(flags) == 2
+    assert capsys.readouterr().err.strip().endswith("add it to --extractors")
 
 
 def _environment() -> dict[str, str]:

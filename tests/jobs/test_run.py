@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 JOB = [sys.executable, str(ROOT / "jobs" / "run.py"), "--conf", str(ROOT / "conf" / "local.yml")]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("PYSPARK", "SPARK"))}
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 def run_job(*flags: str, **more: str) -> "subprocess.CompletedProcess[str]":

@@ -9,7 +9,7 @@ from dripper.spark.tables import Tables
 from support.job_mains import job
 from support.warcs import pages, write_warc
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 def test_three_jobs_one_after_the_other(

@@ -98,6 +98,7 @@ def test_a_line_that_was_cut_short_is_done_again(written: Path, crawl: Path, tmp
     assert rows(out) == rows(written)
 
 
+@pytest.mark.slow
 def test_after_a_kill_the_same_command_goes_on(written: Path, crawl: Path, tmp_path: Path) -> None:
     out, lines = tmp_path / "pages.parquet", tmp_path / "pages.parquet.jsonl"
     command = [sys.executable, "-m", "dripper", "extract", str(crawl), "--out", str(out), "--jobs", "2"]

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from dripper.config import Settings
 from dripper.spark.run import run
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 

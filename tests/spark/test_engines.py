@@ -56,6 +56,7 @@ def test_a_session_without_a_context_keeps_its_platforms_workers() -> None:
         pass
 
 
+@pytest.mark.slow
 def test_only_the_stage_label_runs_on_executors_with_gpus(tmp_path: Path, python: str) -> None:
     """Executors of two resource profiles on a standalone cluster; whose GPUs are a script's word."""
     script = tmp_path / "gpus.sh"

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from support.killing import Job, assert_nothing_stays, assert_the_next_run_ends_it
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -59,6 +59,7 @@ def test_a_second_run_finds_the_work_done(spark: SparkSession, sample: Path, tmp
     assert {row["page_id"]: row for row in read(spark, tmp_path).collect()} == before
 
 
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_rows(spark: SparkSession, sample: Path, tmp_path: Path) -> None:
     """However the work is cut: one batch here, a batch a file there."""
     run(spark, str(sample), str(tmp_path / "a"), Settings())
@@ -69,6 +70,7 @@ def test_the_same_input_gives_the_same_rows(spark: SparkSession, sample: Path, t
     assert first == second
 
 
+@pytest.mark.slow
 def test_every_shared_archive_is_accounted_for(
     spark: SparkSession, shared: Path, archives: Path, tmp_path: Path
 ) -> None:
@@ -82,6 +84,7 @@ def test_every_shared_archive_is_accounted_for(
         assert files[clipped]["problems"]
 
 
+@pytest.mark.slow
 def test_poison_pages_cost_one_row_each(spark: SparkSession, tmp_path: Path) -> None:
     heavy = b"<p>one more paragraph</p>" * 1_000_000
     write_warc(tmp_path / "p.warc.gz", [page(1), ("http://example.org/heavy", heavy), page(2)])

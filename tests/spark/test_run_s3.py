@@ -15,7 +15,7 @@ from dripper.spark.run import run
 from dripper.spark.tables import Tables
 from support.warcs import pages, write_warc
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -47,6 +47,7 @@ def test_all_stages_give_the_rows_of_the_fused_job(spark: SparkSession, sample: 
     assert "NOT DONE" not in words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fallback", ["cpu", "trafilatura"])
 def test_the_shared_archives_with_labels_by_hash(
     spark: SparkSession, shared: Path, archives: Path, tmp_path: Path, fallback: str
@@ -74,6 +75,7 @@ def test_the_shared_archives_with_labels_by_hash(
     assert compared > 80
 
 
+@pytest.mark.slow
 def test_each_stage_by_itself_takes_what_the_one_before_left(spark: SparkSession, tmp_path: Path) -> None:
     for i in range(2):
         write_warc(tmp_path / f"{i}.warc", [*pages(10 * i, 2), (f"http://example.org/empty/{i}", b"<html></html>")])
@@ -100,6 +102,7 @@ def test_each_stage_by_itself_takes_what_the_one_before_left(spark: SparkSession
             assert len(ids) == len(set(ids)) == (4 if table in ("blocks", "labels") else 6)
 
 
+@pytest.mark.slow
 def test_every_stage_killed_after_its_rows_is_done_again_with_the_same_rows(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +142,7 @@ def test_pages_that_the_labeler_fails_on_go_to_the_fallback(spark: SparkSession,
     assert "without usable labels" in summary(outcome, "out")
 
 
+@pytest.mark.slow
 def test_trafilatura_without_the_page_as_it_was_is_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
     """Not: other blocks than in one pass, without a word."""
     write_warc(tmp_path / "a.warc", [*pages(1, 1), ("http://example.org/poison", b"<p>this is poison<p>and more")])
@@ -163,6 +167,7 @@ def test_an_engine_that_never_works_ends_the_stage_and_says_so(spark: SparkSessi
     assert (again.complaints, again.totals.files, again.totals.rows) == ((), 0, 2)
 
 
+@pytest.mark.slow
 def test_an_engine_starts_once_a_worker(spark: SparkSession, tmp_path: Path) -> None:
     """Four batches beside the other stages, one engine: it outlives tasks and batches, and no other stage gets its worker."""
     for i in range(4):
@@ -182,6 +187,7 @@ def test_an_engine_starts_once_a_worker(spark: SparkSession, tmp_path: Path) -> 
     assert "DRIPPER_STAGE" not in spark.sparkContext.environment
 
 
+@pytest.mark.slow
 def test_files_that_failed_are_read_again_and_leave_no_row_behind(spark: SparkSession, tmp_path: Path) -> None:
     write_warc(tmp_path / "a.warc", pages(1, 2))
     (tmp_path / "list").write_text(f"{tmp_path}/a.warc\n{tmp_path}/b.warc\n")
@@ -195,6 +201,7 @@ def test_files_that_failed_are_read_again_and_leave_no_row_behind(spark: SparkSe
     assert [len(rows_of(spark, output, table)) for table in ("pages", "blocks", "labels", "extractions")] == [4] * 4
 
 
+@pytest.mark.slow
 def test_a_fused_run_finishes_what_a_staged_one_began(spark: SparkSession, tmp_path: Path) -> None:
     write_warc(tmp_path / "a.warc", pages(1, 2))
     archive, output = str(tmp_path / "a.warc"), str(tmp_path / "out")

@@ -16,6 +16,8 @@ from dripper.train.cpu import main, makers
 from dripper.train.examples import read_examples
 from dripper.train.recipe import Recipe, Shares
 
+pytestmark = pytest.mark.slow
+
 ARGUMENTS = ["--data", str(FOLDER), "--sets", "wcxb-dev", "--folds", "2", "--epochs", "1"]
 
 

@@ -1,7 +1,6 @@
 """Archives behind HTTP: ranges, busy servers, servers that know no ranges."""
 
 import os
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -11,6 +10,7 @@ from dripper.errors import FileErrorKind
 from dripper.warc import ReadSettings, S3Settings, expand, read_records
 from dripper.warc.http import _pool
 from support.archives import http, page, store, warc
+from support.servers import serving
 
 N_PAGES = 30
 ARCHIVE = store([warc(f"http://e.org/{i}", http(page(i, 20_000))) for i in range(N_PAGES)], "gzip").data
@@ -72,11 +72,8 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    running = Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
-    yield running
-    running.shutdown()
-    running.server_close()
+    with serving(Server(("127.0.0.1", 0), Handler)) as running:
+        yield running
 
 
 def address(server: Server, path: str = "/x.warc.gz") -> str:

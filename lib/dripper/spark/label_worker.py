@@ -10,7 +10,6 @@ import logging
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +20,7 @@ from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage
 from dripper.labels.base import Closable, LabelerStoppedError
 from dripper.labels.registry import find_entry, load_from_settings
 from dripper.rows import Row, storable
+from dripper.spark.singleton import WorkerSingleton
 from dripper.spark.worker import ProgressSink, in_batches
 
 logger = logging.getLogger(__name__)
@@ -135,7 +135,7 @@ def labels_mapper(
                 made = _labelled(_engine(loader, settings.model_dump_json()), group)
             except Exception:
                 # Spark tries the task again, maybe in this worker: with an engine of its own.
-                _engine.cache_clear()
+                _engine.forget()
                 raise
             yield from in_batches(made, schema)
             if progress is not None:
@@ -144,7 +144,7 @@ def labels_mapper(
     return work
 
 
-@lru_cache(maxsize=1)
+@WorkerSingleton
 def _engine(loader: Loader, settings: str) -> Engine:
     """The worker's engine singleton. settings: as JSON, which unlike them can be compared and hashed."""
     parsed = Settings.model_validate_json(settings)

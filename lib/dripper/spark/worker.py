@@ -9,7 +9,6 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeVar
 
 import pyarrow as pa
@@ -25,6 +24,7 @@ from dripper.labels.entry import CountTokens
 from dripper.labels.fallback import Fallback
 from dripper.labels.registry import find_entry, labeler_settings, used_fallback
 from dripper.rows import Row, extraction_row, prepared_row, storable
+from dripper.spark.singleton import WorkerSingleton
 from dripper.stages import Prepared, prepare
 from dripper.warc import FileReport, Record, RecordReader, read_records
 
@@ -81,7 +81,7 @@ def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     )
 
 
-@lru_cache(maxsize=1)
+@WorkerSingleton
 def _token_counter(labeler: str, labels: str) -> CountTokens:
     """The worker's tokenizer singleton; the stage that needs it has no engine. labels: settings, as JSON."""
     sections = LabelsSettings.model_validate_json(labels)

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from dripper.labels.lm.encoder import Job
 from dripper.labels.lm.server import Api, ServerDecoder, choose_model, parse_served_answer
 from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.template import Templates
+from support.servers import serving
 
 Reply = Callable[["Stub", dict[str, Any]], tuple[int, dict[str, str], bytes]]
 
@@ -71,22 +73,19 @@ def right(_stub: Stub, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[Stub, ServerDecoder]]]:
     monkeypatch.setattr(server, "BACKOFF_SECONDS", 0.01)
-    running: list[tuple[Stub, ServerDecoder]] = []
+    running = ExitStack()
 
     def started(reply: Reply, decision: DecisionRule = DecisionRule(), **options: object) -> tuple[Stub, ServerDecoder]:  # noqa: B008
-        stub = Stub(reply)
-        threading.Thread(target=stub.serve_forever, daemon=True).start()
+        stub = running.enter_context(serving(Stub(reply)))
         address = f"http://127.0.0.1:{stub.server_address[1]}/v1"
         settings = LmSettings.model_validate({"endpoint": address, "timeout_seconds": 5, **options})
         templates = Templates(FORMS["compact"], encode)
-        running.append((stub, ServerDecoder(Api(settings), "tiny", templates, decision, settings.concurrency)))
-        return running[-1]
+        decoder = ServerDecoder(Api(settings), "tiny", templates, decision, settings.concurrency)
+        running.callback(decoder.close)
+        return stub, decoder
 
-    yield started
-    for stub, decoder in running:
-        decoder.close()
-        stub.shutdown()
-        stub.server_close()
+    with running:
+        yield started
 
 
 def encode(text: str) -> list[int]:
