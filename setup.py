@@ -14,7 +14,6 @@ VERSION = re.search(r'__version__ = "(.+)"', (HERE / "lib/dripper/__init__.py").
 RUN = [
     "chardetng_py>=0.3",
     "html-to-markdown>=3.21,<4",
-    "html2text>=2024.2.26",
     "mathml-to-latex>=1.0",
     "numpy>=1.26",
     "py3langid>=0.3",
@@ -109,6 +108,8 @@ EVAL = [
     "gne>=0.3",
     "goose3>=3.1",
     "html-text>=0.6",
+    # GPL-3.0: a peer, and the setting markdown.converter=html2text; nothing that everybody installs needs it.
+    "html2text>=2024.2.26",
     "inscriptis>=2.5",
     "jieba>=0.42",
     "jinja2>=3.1",

@@ -39,6 +39,20 @@ def test_html_and_json(file: Path, capsysbinary: pytest.CaptureFixture[bytes]) -
     assert told["charset"] == "utf-8"
 
 
+def test_text_and_what_markdown_looks_like(file: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    file.write_bytes(file.read_bytes().replace(b"the pier waves", b"<a href=/pier>the pier</a> waves"))
+
+    def printed(*flags: str) -> bytes:
+        assert main(["extract", str(file), *flags]) == 0
+        return capsysbinary.readouterr().out
+
+    assert b"nobody on the pier waves" in printed("--format", "text")
+    assert b"[the pier](" in printed()
+    assert b"nobody on the pier waves" in printed("--links", "text")
+    assert b"# Article 7" in printed("--title", "include")
+    assert b"# Article 7" not in printed("--title", "exclude")
+
+
 def test_one_line_and_tei(file: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["extract", str(file), "--format", "jsonl", "--url", "http://e.org/7"]) == 0
     (line,) = capsysbinary.readouterr().out.splitlines()

@@ -1,6 +1,8 @@
 """One page's way without Spark: what every result promises."""
 
 import hashlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -111,3 +113,67 @@ def test_an_examination_has_the_blocks_that_a_fallback_chose() -> None:
 def test_an_examination_of_an_empty_page_has_only_the_error() -> None:
     examined = Extractor().examine("<script>x</script>")
     assert (examined.extraction.error_code, examined.page, examined.main) == (ErrorCode.EMPTY_PAGE, None, None)
+
+
+LINKED = (
+    "<base href='/docs/'>"
+    "<p>See <a href='map.html' onclick='x()'>the\nmap</a> and <img src=/a.png alt=it srcset='b.png 2x'></p>"
+)
+
+
+def test_links_and_images_are_absolute_and_nothing_runs() -> None:
+    result = dripper.extract(LINKED, url="https://example.org/a/b")
+    link, source, larger = (
+        "https://example.org/docs/map.html",
+        "https://example.org/a.png",
+        "https://example.org/docs/b.png",
+    )
+    assert result.main_html == (
+        f'<html><body><p>See <a href="{link}">the\nmap</a> and <img src="{source}" alt="it" srcset="{larger} 2x"></p></body></html>'
+    )
+    assert result.markdown == f"See [the map]({link}) and ![it]({source})\n"
+    assert result.text == "See the map and"
+
+
+def test_the_raw_form_is_a_setting() -> None:
+    options = {"html.inert": False, "html.absolute_links": False}
+    raw = dripper.extract(LINKED, url="https://example.org/a/b", settings=options)
+    assert '<a href="map.html" onclick="x()">' in raw.main_html
+    assert "[the map](map.html)" in raw.markdown
+
+
+def test_mineru_main_html_stays_and_its_markdown_is_absolute() -> None:
+    result = dripper.extract(LINKED, url="https://example.org/a/b", settings={"profile": "mineru-1.1"})
+    assert 'href="map.html"' in result.main_html
+    assert "(https://example.org/" in result.markdown
+
+
+@pytest.mark.parametrize(
+    ("options", "markdown"),
+    [
+        ({}, "# The boat | Boats\n\nIt is [red](https://e.org/r). ![a boat](https://e.org/b.png)\n"),
+        ({"markdown.title": "exclude"}, "It is [red](https://e.org/r). ![a boat](https://e.org/b.png)\n"),
+        ({"markdown.title": "exclude", "markdown.links": "text", "markdown.images": "drop"}, "It is red.\n"),
+        (
+            {"markdown.title": "exclude", "markdown.converter": "html2text", "markdown.images": "drop"},
+            "It is [red](https://e.org/r).\n",
+        ),
+    ],
+)
+def test_markdown_has_its_settings(options: dict[str, str], markdown: str) -> None:
+    page = "<title>The boat | Boats</title><p>It is <a href=/r>red</a>. <img src=b.png alt='a boat'>"
+    assert (
+        dripper.extract(page, url="https://e.org/", settings=options).markdown.replace(" \n", "\n").rstrip() + "\n"
+        == markdown
+    )
+
+
+def test_no_gpl_package_is_loaded_on_the_way_of_a_page() -> None:
+    program = """
+import sys
+import dripper, dripper.__main__, dripper.spark.extract_worker, dripper.spark.worker
+assert dripper.extract("<title>T</title><p>One <b>page</b>.</p>").text
+assert dripper.extract("<p>x", settings={"labeler.fallback": "trafilatura", "profile": "paper"}).error_code is None
+sys.exit("html2text" in sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

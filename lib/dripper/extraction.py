@@ -9,8 +9,17 @@ import dripper
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
 from dripper.labels import Labeler, Labels, load
-from dripper.settings import LabelerSettings, LabelsSettings, Settings
-from dripper.stages import DEFAULT_LABELS, Decoded, Extraction, Finisher, Splits, split
+from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
+from dripper.stages import (
+    DEFAULT_HTML,
+    DEFAULT_LABELS,
+    DEFAULT_MARKDOWN,
+    Decoded,
+    Extraction,
+    Finisher,
+    Splits,
+    split,
+)
 from dripper.warc.bare import PAGE_BYTES, bare_page
 
 __all__ = ["Examination", "Extraction", "Extractor", "shared_extractor"]
@@ -46,13 +55,15 @@ class Extractor:
         labeler: Labeler | None = None,
         limits: ParserLimits = DEFAULT_LIMITS,
         labels: LabelsSettings = DEFAULT_LABELS,
+        output: HtmlSettings = DEFAULT_HTML,
+        markdown: MarkdownSettings = DEFAULT_MARKDOWN,
         page_bytes: int = PAGE_BYTES,
     ) -> None:
         settings = settings or LabelerSettings()
         self._profile = profile
         self._limits = limits
         self._page_bytes = page_bytes
-        self._finisher = Finisher(settings, labels)
+        self._finisher = Finisher(settings, labels, output, markdown)
         self.labeler = labeler or load(settings.name, **labels.options(settings.name))
 
     @classmethod
@@ -64,6 +75,8 @@ class Extractor:
             settings.profile,
             limits=limits,
             labels=settings.labels,
+            output=settings.html,
+            markdown=settings.markdown,
             page_bytes=settings.reading.page_bytes,
         )
 
@@ -80,7 +93,8 @@ class Extractor:
     def extract(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Extraction:
         """Return the extraction of `html`. Bytes are decoded as browsers do, with the HTTP `content_type` if given.
 
-        Without one, gzip and zstd are inflated, and what is no HTML gives `not_html`.
+        url: what its relative links and images start from. Without a content type, gzip and zstd are inflated, and what is
+        no HTML gives `not_html`.
 
         A page that cannot be extracted gives an Extraction with `error_code`. Raises only what is no page's fault.
         """
@@ -93,16 +107,16 @@ class Extractor:
         except PageError as error:
             return Examination(_failed(error))
         try:
-            made = self._examine(decoded)
+            made = self._examine(decoded, url)
         except PageError as error:
             made = Examination(_failed(error))
         extraction = replace(made.extraction, charset=decoded.charset, charset_source=decoded.source)
         return replace(made, extraction=extraction)
 
-    def _examine(self, decoded: Decoded) -> Examination:
+    def _examine(self, decoded: Decoded, url: str | None) -> Examination:
         page = split(decoded, self._profile, self._limits)
         labels, detail = self._label(page)
-        choice = self._finisher.choose(Splits.of_page(page, decoded), labels, self.labeler.name, detail)
+        choice = self._finisher.choose(Splits.of_page(page, decoded, url), labels, self.labeler.name, detail)
         return Examination(self._finisher.extract_chosen(choice), page, labels, choice.main)
 
     def _label(self, page: Page) -> tuple[Labels | None, str]:

@@ -67,7 +67,10 @@ def prepared_row(record: Record, prepared: Prepared, batch: int, profile: str) -
         "title": prepared.title if is_good else None,
         "mapping_html": prepared.mapping_html if is_good else None,
         "texts": prepared.texts if is_good else None,
-        "metadata": prepared.metadata._asdict() if is_good else None,
+        "metadata": {name: getattr(prepared.hints, name) for name in ("types", "description", "body")}
+        if is_good
+        else None,
+        "base_href": prepared.hints.base if is_good else None,
         "source": prepared.source,
         "n_blocks": len(prepared.texts) if is_good else None,
         "profile": profile,

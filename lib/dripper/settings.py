@@ -104,6 +104,31 @@ class LabelsSettings(Section):
         return section.model_dump() if isinstance(section, BaseModel) else dict(section)
 
 
+class HtmlSettings(Section):
+    """What leaves as main HTML in the profiles `dripper` and `paper`; that of `mineru-1.1` is never touched."""
+
+    inert: bool = True
+    """Nothing in it can run: no event handlers, no addresses that are scripts, no elements that run or load code."""
+    absolute_links: bool = True
+    """Relative addresses of links, images and other media are completed by the page's own, `<base href>` included. Holds for
+    the Markdown of every profile."""
+
+
+class MarkdownSettings(Section):
+    """What the Markdown of main HTML looks like."""
+
+    converter: Literal["html-to-markdown", "html2text"] = "html-to-markdown"
+    """html2text writes Markdown as the Dripper paper scored it, and is GPL-3.0: it is installed apart, and the settings below
+    but `title` and `links` and `images` do not reach it."""
+    title: Literal["include", "exclude"] = "include"
+    """Whether the Markdown opens with the page's title as a heading, where the main content does not have it already."""
+    links: Literal["keep", "text"] = "keep"
+    """text: without addresses."""
+    images: Literal["keep", "drop"] = "keep"
+    tables: Literal["keep", "text"] = "keep"
+    """text: the cells of every table, one after the other."""
+
+
 class BatchSettings(Section):
     """How WARC files are grouped. A batch is the unit of commit and of redoing."""
 
@@ -195,6 +220,8 @@ class Settings(Section):
     labels: LabelsSettings = LabelsSettings()
     reading: ReadSettings = ReadSettings()
     limits: LimitSettings = LimitSettings()
+    html: HtmlSettings = HtmlSettings()
+    markdown: MarkdownSettings = MarkdownSettings()
     batch: BatchSettings = BatchSettings()
     stages: StageSettings = StageSettings()
     cost: CostSettings = CostSettings()

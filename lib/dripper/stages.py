@@ -20,8 +20,12 @@ from dripper.labels import Labels, load
 from dripper.labels.fallback import Fallback, fall_back
 from dripper.labels.registry import used_fallback
 from dripper.language import SAMPLE_CHARACTERS, detect
-from dripper.markup.metadata import Metadata
-from dripper.settings import LabelerSettings, LabelsSettings
+from dripper.markdown import html2text, markdown_of
+from dripper.markdown.title import heading_of
+from dripper.markup.addresses import Base
+from dripper.markup.hints import Hints
+from dripper.markup.tree import Tree
+from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings
 from dripper.warc import to_utf8
 
 BLOCK_SAMPLE = 4 * SAMPLE_CHARACTERS
@@ -52,6 +56,11 @@ class Extraction:
     error_code: ErrorCode | None = None
     error_detail: str | None = None
 
+    @property
+    def text(self) -> str:
+        """The main content as plain text, made of `main_html` when asked for: what the published scores compare."""
+        return html_core.to_text(self.main_html)
+
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
@@ -73,12 +82,14 @@ class Decoded:
 
 
 DEFAULT_LABELS = LabelsSettings()
+DEFAULT_HTML = HtmlSettings()
+DEFAULT_MARKDOWN = MarkdownSettings()
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A page after the first half, or why there is none. texts: of each block, the first BLOCK_SAMPLE characters. tokens: of the
-    simplified HTML. metadata: what the fallback `cpu` reads beside the mapping HTML. source: the decoded page, which the fallback
+    simplified HTML. hints: what the fallback `cpu` reads beside the mapping HTML. source: the decoded page, which the fallback
     `trafilatura` reads; None: not kept."""
 
     title: str = ""
@@ -86,7 +97,7 @@ class Prepared:
     mapping_html: str = ""
     texts: list[str] = field(default_factory=list)
     tokens: int = 0
-    metadata: Metadata = field(default_factory=Metadata)
+    hints: Hints = field(default_factory=Hints)
     source: str | None = None
     charset: str | None = None
     charset_source: str | None = None
@@ -131,9 +142,7 @@ def prepare(
     texts = [block.text[:BLOCK_SAMPLE] for block in page.blocks]
     source = decoded.text if keep_source else None
     tokens = count_tokens(simplified)
-    return Prepared(
-        page.title, simplified, mapping, texts, tokens, page.metadata, source, decoded.charset, decoded.source
-    )
+    return Prepared(page.title, simplified, mapping, texts, tokens, page.hints, source, decoded.charset, decoded.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +150,7 @@ class Splits:
     """What the second half needs of a page, wherever it comes from.
 
     texts: of the blocks, in order. prune: from main item ids to main HTML. whole: the page, and the text of which Trafilatura
-    makes its choice; called only where no block is main. profile: that split it.
+    makes its choice; called only where no block is main. profile: that split it. base: of the page's relative addresses.
     """
 
     title: str
@@ -149,29 +158,34 @@ class Splits:
     prune: Callable[[Collection[int]], str]
     whole: Callable[[], tuple[Page, Decoded]]
     profile: str
+    base: Base | None = None
 
     @classmethod
-    def of_page(cls, page: Page, decoded: Decoded) -> "Splits":
-        """From the page in hand and what it was split from."""
+    def of_page(cls, page: Page, decoded: Decoded, url: str | None = None) -> "Splits":
+        """From the page in hand, what it was split from, and its address."""
         texts = [block.text for block in page.blocks]
-        return cls(page.title, texts, page.prune, lambda: (page, decoded), page.profile)
+        base = Base.of(url, page.hints.base)
+        return cls(page.title, texts, page.prune, lambda: (page, decoded), page.profile, base)
 
     @classmethod
-    def of_prepared(cls, made: Prepared, profile: str) -> "Splits":
-        """From the first half. Its `whole` splits the source again, or restores the page without it (see `html.restore`): for all
-        but Trafilatura, which also reads what is in no mapping HTML (the head, comments, hidden parts), that is as good."""
+    def of_prepared(cls, made: Prepared, profile: str, url: str | None = None) -> "Splits":
+        """From the first half and the page's address.
+
+        Its `whole` splits the source again, or restores the page without it (see `html.restore`): for all but Trafilatura,
+        which also reads what is in no mapping HTML (the head, comments, hidden parts), that is as good.
+        """
 
         def whole() -> tuple[Page, Decoded]:
             decoded = Decoded.of(made.source if made.source is not None else made.mapping_html)
             if made.source is not None:
                 return html_core.preprocess_utf8(decoded.utf8, profile, NO_LIMITS), decoded
             restored = html_core.restore(made.mapping_html, made.title, profile)
-            return replace(restored, metadata=made.metadata), decoded
+            return replace(restored, hints=made.hints), decoded
 
         def prune(main_ids: Collection[int]) -> str:
             return html_core.prune(made.mapping_html, main_ids, profile)
 
-        return cls(made.title, made.texts, prune, whole, profile)
+        return cls(made.title, made.texts, prune, whole, profile, Base.of(url, made.hints.base))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +213,17 @@ class Finisher:
     '<html><body><p>two</p></body></html>'
     """
 
-    def __init__(self, settings: LabelerSettings, labels: LabelsSettings = DEFAULT_LABELS) -> None:
+    def __init__(
+        self,
+        settings: LabelerSettings,
+        labels: LabelsSettings = DEFAULT_LABELS,
+        html: HtmlSettings = DEFAULT_HTML,
+        markdown: MarkdownSettings = DEFAULT_MARKDOWN,
+    ) -> None:
+        self._html = html
+        self._markdown = markdown
+        if markdown.converter == "html2text":
+            html2text()  # Missing, it would fail every page.
         self._fallback = Fallback(used_fallback(settings))
         self._second = load("cpu", **labels.options("cpu")) if self._fallback is Fallback.CPU else None
 
@@ -225,18 +249,18 @@ class Finisher:
             raise PageError(ErrorCode.LABELER_FAILED, detail)
         whole, decoded = page.whole()
         decided, method = fall_back(whole, decoded.text, self._fallback, self._second)
-        return Choice(Splits.of_page(whole, decoded), decided.main, method, n_main, confidence)
+        return Choice(replace(Splits.of_page(whole, decoded), base=page.base), decided.main, method, n_main, confidence)
 
     def extract_chosen(self, choice: Choice) -> Extraction:
         """Return the extraction made of the chosen blocks."""
         page = choice.page
         main_ids = [i for i, is_main in enumerate(choice.main.tolist(), 1) if is_main]
-        main_html = page.prune(main_ids)
-        # The blocks' own text, as a second html2text run would cost ten times the detector.
+        main_html, tree = self._written(page, main_ids)
+        # The blocks' own text: that of the main HTML would cost ten times the detector.
         language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]))
         return Extraction(
             main_html=main_html,
-            markdown=html_core.to_markdown(main_html, is_pruned=html_core.find_profile(page.profile).main_html_scans),
+            markdown=self._markdown_of(page, main_ids, main_html, tree),
             title=page.title,
             language=language,
             language_probability=probability,
@@ -245,3 +269,17 @@ class Finisher:
             method=choice.method,
             confidence=None if math.isnan(choice.confidence) else round(choice.confidence, 4),
         )
+
+    def _written(self, page: Splits, main_ids: list[int]) -> tuple[str, Tree]:
+        """Return the main HTML as it leaves, and the tree from which its Markdown is written."""
+        pruned, is_ours = page.prune(main_ids), html_core.find_profile(page.profile).main_html_scans
+        tree = html_core.rewrite(pruned, self._html, page.base, is_pruned=is_ours)
+        # The main HTML of MinerU's profile is MinerU's, byte for byte.
+        return "".join(tree.parts) if is_ours else pruned, tree
+
+    def _markdown_of(self, page: Splits, main_ids: list[int], main_html: str, tree: Tree) -> str:
+        markdown = markdown_of(tree, self._markdown) if main_html else ""
+        if self._markdown.title == "exclude" or not markdown.strip():
+            return markdown
+        heading = heading_of(page.title, page.texts, main_ids, main_html)
+        return f"# {heading}\n\n{markdown}" if heading else markdown

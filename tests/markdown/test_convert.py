@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dripper.config import MarkdownSettings
 from dripper.html import to_markdown, to_text
 from support.labelled import pages
 
@@ -137,3 +138,38 @@ def test_the_data_of_an_image_is_no_text():
 @pytest.mark.parametrize("tag", ["p", "h2", "div"])
 def test_code_inside_a_link_keeps_its_lines(tag: str) -> None:
     assert to_markdown(f"<a href='/x'><pre>a<{tag}>b</{tag}>c</pre></a>") == "```\na\nb\nc\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<p>Hello 20\nPercent, <b>all\n\tof</b>\n<i>it</i>", "Hello 20 Percent, **all of** *it*\n"),
+        ("<ul><li>a\nb</ul>", "- a b\n"),
+        ("<h2>a\n b</h2>", "## a b\n"),
+        ("<table><tr><th>a\nb<th>c<tr><td>1\n2<td>3</table>", "| a b | c |\n| --- | --- |\n| 1 2 | 3 |\n"),
+        ("<pre>a\n  b\n\tc</pre>", "```\na\n  b\n\tc\n```\n"),
+        ("<p>a\n<br>\nb", "a  \nb\n"),
+        ("<p>a\n\\(x\n+ y\\)", "a $x + y$\n"),
+    ],
+)
+def test_line_breaks_of_the_source_are_blanks(html: str, markdown: str) -> None:
+    assert to_markdown(html) == markdown
+
+
+CARD = "<p>a <a href=/b><b>c</b></a> <img src=d alt=e></p><table><tr><th>f<th>g<tr><td>h<td>i</table>"
+
+
+@pytest.mark.parametrize(
+    ("options", "markdown"),
+    [
+        ({"links": "text"}, "a **c** ![e](d)\n\n| f | g |\n| --- | --- |\n| h | i |\n"),
+        ({"images": "drop"}, "a [**c**](/b)\n\n| f | g |\n| --- | --- |\n| h | i |\n"),
+        ({"tables": "text"}, "a [**c**](/b) ![e](d)\n\nf\n\ng\n\nh\n\ni\n"),
+    ],
+)
+def test_links_images_and_tables_are_kept_as_wished(options: dict[str, str], markdown: str) -> None:
+    assert to_markdown(CARD, settings=MarkdownSettings.model_validate(options)) == markdown
+
+
+def test_html2text_writes_the_markdown_of_the_paper() -> None:
+    assert to_markdown("<ul><li>a</ul>", settings=MarkdownSettings(converter="html2text")).strip() == "* a"

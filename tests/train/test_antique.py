@@ -48,8 +48,8 @@ def test_nothing_of_html5_stays_and_no_metadata() -> None:
     for page in pages():
         old = antique(page, np.random.default_rng(0))
         assert not NEW & set(old.elements.tags)
-        assert not old.metadata.types
-        assert not old.metadata.description
+        assert not old.hints.types
+        assert not old.hints.description
         assert old.title == page.title
 
 

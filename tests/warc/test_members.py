@@ -8,7 +8,8 @@ import pytest
 import zstandard
 
 from dripper.warc.frames import Frame, FrameReader
-from dripper.warc.members import READ_BYTES, Members, Piece
+from dripper.warc.members import Members, Piece
+from dripper.warc.stored import READ_BYTES
 from support.archives import Bytes, http, page, warc
 
 RECORDS = [warc(f"http://e.org/{i}", http(page(i, 2000))) for i in range(4)]

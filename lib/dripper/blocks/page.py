@@ -8,7 +8,7 @@ from dripper.blocks.mapping import mapping
 from dripper.blocks.numbering import Block
 from dripper.blocks.pruning import prune_blocks
 from dripper.blocks.simplify import CUTOFF, TABLE_CUTOFF, simplify
-from dripper.markup.metadata import Metadata
+from dripper.markup.hints import Hints
 from dripper.markup.tree import Tree
 
 __all__ = ["Block", "Page"]
@@ -31,7 +31,7 @@ class Page:
     """The set of rules that made the blocks."""
     _simplified: str | None = field(default=None, repr=False, compare=False)
     _mapping: str | None = field(default=None, repr=False, compare=False)
-    metadata: Metadata = field(default_factory=Metadata, repr=False)
+    hints: Hints = field(default_factory=Hints, repr=False)
     """What the page says about itself out of sight; empty with the profile `mineru-1.1`."""
     cutoffs: tuple[int, int] = (CUTOFF, TABLE_CUTOFF)
     """Characters of text a block that the model sees, outside and inside of tables."""

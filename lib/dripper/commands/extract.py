@@ -21,6 +21,9 @@ _USAGE = """One page is printed. Many pages become the rows of a file:
 Run again, the same command goes on where it stopped, and does only what is missing.
 Exit code 0: done; 1: the one page has no extraction; 2: wrong usage; 3: work is left, the last lines say what."""
 
+_MARKDOWN = ("title", "links", "images")
+"""Flags that stand for settings of the section `markdown`."""
+
 
 def add(commands: Parsers) -> None:
     """Declare the command."""
@@ -41,6 +44,13 @@ def add(commands: Parsers) -> None:
     extract.add_argument(
         "--format", choices=tuple(formats.FORMATS), help="of a page that is printed (default: markdown)"
     )
+    extract.add_argument(
+        "--title", choices=("include", "exclude"), help="Markdown: the page's title as its first heading"
+    )
+    extract.add_argument(
+        "--links", choices=("keep", "text"), help="Markdown: links with addresses, or their text alone"
+    )
+    extract.add_argument("--images", choices=("keep", "drop"), help="Markdown: images")
     extract.add_argument("--out", type=Path, metavar="FILE", help="pages.jsonl or pages.parquet: one row per page")
     extract.add_argument(
         "--jobs", type=flags.positive, metavar="N", help="with --out: pages at once (default: one per processor)"
@@ -51,7 +61,10 @@ def add(commands: Parsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print or write the extractions; return the exit code."""
-    settings = flags.settings(arguments, {"labeler.name": arguments.labeler})
+    stand_for = {"labeler.name": arguments.labeler} | {
+        f"markdown.{name}": getattr(arguments, name) for name in _MARKDOWN
+    }
+    settings = flags.settings(arguments, stand_for)
     if arguments.out is None:
         return _print(arguments, settings)
     for flag in ("url", "format"):

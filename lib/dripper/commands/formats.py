@@ -18,6 +18,7 @@ def _tei(extraction: Extraction, url: str | None) -> str:
 
 FORMATS: Mapping[str, Callable[[Extraction, str | None], str]] = {
     "markdown": lambda extraction, _: extraction.markdown,
+    "text": lambda extraction, _: extraction.text,
     "html": lambda extraction, _: extraction.main_html,
     "json": _json,
     "xml-tei": _tei,

@@ -5,6 +5,7 @@ from dripper.blocks.page import Page
 from dripper.blocks.pruning import UnknownItemError
 from dripper.html.core import preprocess, preprocess_utf8, prune, restore
 from dripper.html.profiles import PROFILES, Profile, find_profile
+from dripper.html.rewrite import rewrite
 from dripper.markdown import to_markdown, to_text
 from dripper.markup.limits import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
 from dripper.markup.tree import Tree
@@ -24,6 +25,7 @@ __all__ = [
     "preprocess_utf8",
     "prune",
     "restore",
+    "rewrite",
     "to_markdown",
     "to_text",
 ]

@@ -43,7 +43,7 @@ def preprocess_utf8(html: bytes, profile: str = "dripper", limits: ParserLimits 
 
 def restore(mapping_html: str, title: str = "", profile: str = "dripper") -> Page:
     """Return the page that a mapping HTML was written from: for `dripper` and `paper` with the same tree and blocks, but no
-    metadata.
+    hints.
 
     mapping_html, title: of that page. For `mineru-1.1`, whose mapping HTML does not tell all of its blocks, what that profile
     makes of the mapping HTML: on all of 177 archived pages the same blocks. O(len(mapping_html)).

@@ -1,4 +1,4 @@
-"""From main HTML to text for readers: Markdown, or plain text as the published scores use it.
+"""From main HTML to Markdown for readers.
 
 Markdown is written by html-to-markdown (Rust, MIT); what it cannot know is put in order before: formulas become
 LaTeX, code keeps its lines and its language, tables that only lay out the page are taken apart.
@@ -8,15 +8,17 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-import html2text
 import html_to_markdown as h2m
 
 from dripper.markdown.formulas import delimited, formula_at
 from dripper.markdown.layout import ORDERED, put_in_order
-from dripper.markup.document import parse_document
-from dripper.markup.scan import UnbalancedMarkupError, scan
-from dripper.markup.tags import HTML_VOID, LINE_BREAKING
+from dripper.markdown.paper import by_html2text
+from dripper.markdown.text import tree_of
+from dripper.markup.tags import LINE_BREAKING
 from dripper.markup.tree import Tree, attributes, escape, escape_attribute, plain_parts, unescape
+from dripper.settings import MarkdownSettings
+
+DEFAULT_MARKDOWN = MarkdownSettings()
 
 _LANGUAGE = re.compile(
     r"\b(?:lang(?:uage)?|brush|highlight-source|sourceCode|prettyprint lang)[-: ]+([A-Za-z][\w+#.-]*)"
@@ -27,6 +29,7 @@ _LINE_NUMBERS = re.compile(
     r"\b(?:line-?numbers?(?:-rows)?|lineno|linenos|gutter|blob-num|hljs-ln-numbers|code-?lines?-num)\b"
 )
 _TEX = re.compile("tex(?!t)")
+_HOLE_MARKS = "\ufdd2\ufdd3"
 _HOLE = "\ufdd2{}\ufdd3"
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 """A page with many of these is refused as binary data."""
@@ -45,48 +48,39 @@ _MAX_DEPTH = 500
 _HIDING = (" style=", "hidden", "<noscript", "<template")
 """Without a sign of what html-to-markdown holds for hidden there is nothing to keep, and by its default it can take its fast way:
 the same Markdown in half the time."""
+_SOURCE_BREAK = re.compile("[ \t\n\f\r]*[\t\n\f\r][ \t\n\f\r]*")
 _BLANK_LINES = re.compile(r"\s*\n\s*")
 
 
-def to_markdown(main_html: str, *, is_pruned: bool = False) -> str:
+def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> str:
     """Return HTML as Markdown: headings, lists and their numbers, tables, code, formulas, links, image texts; not
     wrapped.
 
     main_html: any HTML; "" gives "". is_pruned: it is what `prune` wrote for the profiles `dripper` and `paper`; then nothing has
     to be parsed, which saves a fifth of the time. Ends with one newline. Never raises on a string.
+
+    >>> to_markdown("<p>See <a href='/x'>the\\nmap</a>.", settings=MarkdownSettings(links="text"))
+    'See the map.\\n'
     """
-    if not main_html.strip():
-        return ""
-    markup = main_html.replace("\ufdd2", "").replace("\ufdd3", "")
-    if not is_pruned:
-        markup = _serialised(markup)
-    try:
-        tree = scan(markup, HTML_VOID)
-    except UnbalancedMarkupError:
-        return to_text(main_html)
+    return markdown_of(tree_of(main_html, is_pruned=is_pruned), settings) if main_html.strip() else ""
+
+
+def markdown_of(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> str:
+    """Return the Markdown of a tree of main HTML, which is used up: its parts are rewritten on the way."""
+    if settings.converter == "html2text":
+        return by_html2text("".join(tree.parts), settings)
     if _depth(tree) > _MAX_DEPTH:
         return _plain(tree)
-    holes = _rewrite(tree)
-    if "\\" in markup or "[tex]" in markup:
-        _cut_tex(tree, holes)
+    texts = tree.parts.copy()
+    _drop_hole_marks(tree)
+    holes = _rewrite(tree, settings)
+    _rewrite_texts(tree, holes)
     try:
         markdown = _convert(_CONTROL.sub("", "".join(tree.parts)))
     except h2m.ConversionError:
-        return _plain(scan(markup, HTML_VOID))
+        tree.parts = texts
+        return _plain(tree)
     return _HOLES.sub(lambda match: holes[int(match.group(1))], markdown).strip() + "\n"
-
-
-def _serialised(html: str) -> str:
-    document = parse_document(html)
-    document.strip_tags(["script", "style", "template", "noembed", "noframes", "iframe", "xmp", "plaintext"])
-    return (document.html or "").replace("&nbsp;", "\u00a0")
-
-
-def to_text(main_html: str) -> str:
-    """Return HTML as the text that scores are computed on: html2text without links and images (Dripper paper 4.1)."""
-    converter = html2text.HTML2Text(bodywidth=0)
-    converter.ignore_links = converter.ignore_images = True
-    return converter.handle(main_html) if main_html.strip() else ""
 
 
 def _convert(html: str) -> str:
@@ -122,7 +116,19 @@ def _depth(tree: Tree) -> int:
     return max(depths, default=0)
 
 
-def _rewrite(tree: Tree) -> list[str]:
+def _drop_hole_marks(tree: Tree) -> None:
+    """Take the marks of holes out of the page's own characters, in place."""
+    markup = "".join(tree.parts)
+    if any(mark in markup for mark in _HOLE_MARKS):
+        tree.names = {_without_hole_marks(tag): name for tag, name in tree.names.items()}
+        tree.parts = [_without_hole_marks(part) for part in tree.parts]
+
+
+def _without_hole_marks(part: str) -> str:
+    return part.replace(_HOLE_MARKS[0], "").replace(_HOLE_MARKS[1], "")
+
+
+def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
     """Replace formulas by holes, whose contents are returned; rewrite code blocks; put the rest in order. In place."""
     holes: list[str] = []
     may_be_formula = {tag for tag in tree.names if _may_be_formula(tag.lower())}
@@ -142,18 +148,26 @@ def _rewrite(tree: Tree) -> list[str]:
             _replace(tree, element, f"<pre><code>{escape(code_text(tree, element))}</code></pre>")
         else:
             if name in ORDERED:
-                put_in_order(tree, element)
+                put_in_order(tree, element, settings)
             element += 1
             continue
         element = tree.lasts[element] + 1
     return holes
 
 
-def _cut_tex(tree: Tree, holes: list[str]) -> None:
-    """Replace LaTeX in running text by more holes, in place."""
-    for index in range(0, len(tree.parts), 2):
-        if "\\" in tree.parts[index] or "[tex]" in tree.parts[index]:
-            tree.parts[index] = _TEX_IN_TEXT.sub(lambda match: _hole(holes, match.group()), tree.parts[index])
+def _rewrite_texts(tree: Tree, holes: list[str]) -> None:
+    """Replace LaTeX in running text by more holes, and line breaks of the source, which say nothing, by blanks, in place.
+
+    Code has become part of a tag by now.
+    """
+    parts = tree.parts
+    for index in range(0, len(parts), 2):
+        text = parts[index]
+        if "\\" in text or "[tex]" in text:
+            text = _TEX_IN_TEXT.sub(lambda match: _hole(holes, match.group()), text)
+        if "\n" in text or "\t" in text:
+            text = _SOURCE_BREAK.sub(" ", text)
+        parts[index] = text
 
 
 def _may_be_formula(tag: str) -> bool:

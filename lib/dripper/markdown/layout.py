@@ -6,6 +6,7 @@ the first version lost 227 of 7,335 headings, 402 of 4,919 table cells and 31 of
 
 from dripper.markup.tags import LINE_BREAKING
 from dripper.markup.tree import Tree, attribute, escape, unescape
+from dripper.settings import MarkdownSettings
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LAYOUT = frozenset({"table", "pre", "article", "section"})
@@ -17,27 +18,32 @@ ORDERED = _WEIGHTS | {"table", "td", "th", "a", "summary", "li", "img"}
 _SHOWS = frozenset({"img", "picture", "video", "audio", "svg", "iframe"})
 
 
-def put_in_order(tree: Tree, element: int) -> None:
+def put_in_order(tree: Tree, element: int, settings: MarkdownSettings) -> None:
     """Rewrite the tags of one element, in place, where Markdown cannot say what stands there.
 
     Tables that lay out the page become divisions, headings that are whole cells of a table of data become bold. A link
     around a card moves into its heading, and goes where it shows nothing or leads to a script. Weights (a `summary` is bold)
     around headings and lists go. An `ol` begins anew at an item with a number of its own. Data of an image that stands in its
-    address goes.
+    address goes. What the settings leave out of links, images and tables goes too.
     """
     name, tag = tree.tags[element], tree.start_tag(element)
     if name == "table":
-        _order_table(tree, element)
+        _order_table(tree, element, settings)
     elif name in ("td", "th"):
         _strip_line_breaks(tree, element)
     elif name == "a":
-        _order_link(tree, element)
+        if settings.links == "keep":
+            _order_link(tree, element)
+        else:
+            _retag(tree, element, "", "")
     elif name in _WEIGHTS or name == "summary":
         if not _NOT_INLINE.isdisjoint(_inside(tree, element)):
             _retag(tree, element, "<div>", "</div>")
     elif name == "li" and " value" in tag and tree.tags[tree.parents[element]] == "ol":
         if (number := attribute(tag, "value")) and number.isascii() and number.isdigit():
             tree.parts[tree.opens[element]] = f'</ol><ol start="{number}">{tag}'
+    elif name == "img" and settings.images == "drop":
+        tree.parts[tree.opens[element]] = ""
     elif name == "img" and "data:" in tag and (attribute(tag, "src") or "").strip().startswith("data:"):
         tree.parts[tree.opens[element]] = escape(attribute(tag, "alt") or "")
 
@@ -79,9 +85,9 @@ def _title(tree: Tree, elements: range) -> int | None:
     return next((i for i in shown if tree.tags[i] != "pre" and LINE_BREAKING.isdisjoint(_inside(tree, i))), None)
 
 
-def _order_table(tree: Tree, table: int) -> None:
+def _order_table(tree: Tree, table: int, settings: MarkdownSettings) -> None:
     inside = range(table + 1, tree.lasts[table] + 1)
-    if not _is_layout(tree, table):
+    if settings.tables == "keep" and not _is_layout(tree, table):
         for element in inside:
             if tree.tags[element] in _HEADINGS:
                 _retag(tree, element, "<strong>", "</strong>")

@@ -92,7 +92,7 @@ def attributes(tag: str) -> dict[str, str]:
     {'class': 'a & b', 'hidden': ''}
     """
     found: dict[str, str] = {}
-    for name, value in _raw_attributes(tag):
+    for name, value in raw_attributes(tag):
         found.setdefault(name, unescape(value))
     return found
 
@@ -112,10 +112,11 @@ def attribute(tag: str, wanted: str) -> str | None:
         # another value.
         start += len(wanted) + 3
         return unescape(tag[start : tag.index('"', start)])
-    return next((unescape(value) for name, value in _raw_attributes(tag) if name == wanted), None)
+    return next((unescape(value) for name, value in raw_attributes(tag) if name == wanted), None)
 
 
-def _raw_attributes(tag: str) -> Iterator[tuple[str, str]]:
+def raw_attributes(tag: str) -> Iterator[tuple[str, str]]:
+    """Yield name and value, as serialised, of each attribute of a start tag."""
     start = _NAME.match(tag)
     for match in _ATTRIBUTE.finditer(tag, start.end() if start else 0):
         name, double, single = match.groups()

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 import dripper
-from dripper.config import LabelerSettings, LabelsSettings, Settings
+from dripper.config import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
 from dripper.errors import ErrorCode, PageError
 from dripper.guard import Guard, GuardLimits
 from dripper.labels import Labels
-from dripper.markup.metadata import Metadata
+from dripper.markup.hints import Hints
 from dripper.rows import Row, extraction_columns, storable
 from dripper.spark.singleton import WorkerSingleton
 from dripper.spark.worker import ProgressSink, in_batches
@@ -28,7 +28,7 @@ def extractions_mapper(
     """Return the function for `mapInArrow` over the columns of `pages` and, of `labels`, those that LABEL_COLUMNS names."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        finisher = _finisher(settings.labeler, settings.labels)
+        finisher = _finisher(settings.labeler, settings.labels, settings.html, settings.markdown)
         guard: Guard[Row, Extraction] = Guard(lambda row: finish(finisher, row), GuardLimits.of(settings.limits))
         with closing(guard):
             for batch in batches:
@@ -52,9 +52,11 @@ LABEL_COLUMNS = {
 
 
 @WorkerSingleton
-def _finisher(labeler: LabelerSettings, labels: LabelsSettings) -> Finisher:
+def _finisher(
+    labeler: LabelerSettings, labels: LabelsSettings, html: HtmlSettings, markdown: MarkdownSettings
+) -> Finisher:
     """The worker's model singleton (the fallback's), warm before any page process is forked, so that none loads it by itself."""
-    finisher = Finisher(labeler, labels)
+    finisher = Finisher(labeler, labels, html, markdown)
     page = Prepared(mapping_html='<p _item_id="1">One short page.</p>', texts=["One short page."])
     finisher.finish(Splits.of_prepared(page, "dripper"), Labels.certain(np.array([True])), "")
     return finisher
@@ -62,7 +64,7 @@ def _finisher(labeler: LabelerSettings, labels: LabelsSettings) -> Finisher:
 
 def finish(finisher: Finisher, row: Row) -> Extraction:
     """Return the second half of a page's way, from a row of `pages` that has blocks, with its labels."""
-    page = Splits.of_prepared(prepared_of(row), row["profile"])
+    page = Splits.of_prepared(prepared_of(row), row["profile"], row["url"])
     labels = labels_of(row)
     detail = row["label_error"] or (_NO_LABELS if labels is None else "")
     return finisher.finish(page, labels, row["labeler"] or "", detail)
@@ -75,7 +77,7 @@ def prepared_of(row: Row) -> Prepared:
         title=row["title"],
         mapping_html=row["mapping_html"],
         texts=row["texts"],
-        metadata=Metadata(tuple(told["types"]), told["description"], told["body"]),
+        hints=Hints(tuple(told["types"]), told["description"], told["body"], row.get("base_href") or ""),
         source=row.get("source"),
     )
 

@@ -80,6 +80,9 @@ PAGES = StructType(
         _column("mapping_html", StringType(), "The page with its blocks numbered, from which main_html is cut"),
         _column("texts", ArrayType(StringType()), "How the text of each block begins: for the language detector"),
         _column("metadata", METADATA, "What the page says about itself out of sight: for the fallback cpu"),
+        _column(
+            "base_href", StringType(), "What relative addresses of the page start from, where it says so (<base href>)"
+        ),
         _column("source", StringType(), "The page as decoded: for the fallback trafilatura; null: it is not set"),
         _column("n_blocks", IntegerType(), "Blocks the page was split into"),
         *_MADE_BY,

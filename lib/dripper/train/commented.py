@@ -57,7 +57,7 @@ class Commenter:
         parts = list(page.elements.parts)
         place = place_after(page, int(np.flatnonzero(example.main)[-1]), int(self.draw.integers(3)))
         parts[place] += comment_section(self._texts(lines), page.title, self.draw)
-        edited = replace(restore("".join(parts), page.title), metadata=page.metadata)
+        edited = replace(restore("".join(parts), page.title), hints=page.hints)
         return _example(self.finish(edited), page, example)
 
     def _texts(self, lines: Sequence[str]) -> list[str]:

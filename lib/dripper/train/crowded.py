@@ -81,7 +81,7 @@ class Crowder:
             before, levels = self.draw.random() < 0.3, int(self.draw.integers(4))
             at = place_before(page, int(kept[0]), levels) if before else place_after(page, int(kept[-1]), levels)
             parts[at] += f"<div{MARK}>{section}</div>"
-        edited = replace(restore("".join(parts), page.title), metadata=page.metadata)
+        edited = replace(restore("".join(parts), page.title), hints=page.hints)
         return _example(self.finish(edited), page, example, kept)
 
     def _kept(self, main: IntArray, example: Example) -> IntArray:

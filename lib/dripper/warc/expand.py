@@ -2,22 +2,20 @@
 
 import fnmatch
 import glob
-import gzip
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from urllib.parse import urlsplit
 
 from dripper.addresses import loggable
 from dripper.errors import InputError
 from dripper.optional import needed
 from dripper.settings import ReadSettings
 from dripper.warc.identity import canonical_address
+from dripper.warc.lists import located, read_text
 from dripper.warc.location import bucket_and_key, has_file_system, is_s3
-from dripper.warc.source import is_http, local_path, local_version, open_source
+from dripper.warc.source import is_http, local_path, local_version
 
 ARCHIVE_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
 _GLOB = re.compile(r"[*?\[]")
@@ -161,41 +159,6 @@ def _expand_stored(part: str) -> Iterator[SourceFile]:
 
 
 def _expand_list(path: str, settings: ReadSettings) -> Iterator[SourceFile]:
-    lines = [line.strip() for line in _read_text(path, settings).splitlines()]
+    lines = [line.strip() for line in read_text(path, settings).splitlines()]
     names = [line for line in lines if line and not line.startswith("#")]
-    relative = [name for name in names if "://" not in name and not name.startswith(("/", "file:/", "dbfs:/"))]
-    prefix = _prefix(path, relative, settings) if relative else ""
-    known = set(relative)
-    return (SourceFile(prefix + name if name in known else name) for name in names)
-
-
-def _prefix(path: str, relative: list[str], settings: ReadSettings) -> str:
-    """Return what goes before the relative lines of the list at `path`."""
-    if settings.list_prefix:
-        return settings.list_prefix.rstrip("/") + "/"
-    if is_s3(path):
-        return f"s3://{bucket_and_key(path)[0]}/"
-    if is_http(path) or has_file_system(path):
-        return f"{urlsplit(path).scheme}://{urlsplit(path).netloc}/"
-    folders = (str(local_path(path).parent) + "/", "")
-    found = next((folder for folder in folders if any(Path(folder + name).exists() for name in relative)), None)
-    if found is None:
-        raise InputError(
-            f"@{path}: {relative[0]} is neither beside the list nor in the working folder; "
-            "set reading.list_prefix, for Common Crawl to s3://commoncrawl/ or https://data.commoncrawl.org/"
-        )
-    return found
-
-
-def _read_text(path: str, settings: ReadSettings) -> str:
-    """Return a list's text, unzipped if it is zipped; raises InputError where it is no text."""
-    stream = open_source(path, settings).open_at(0)
-    try:
-        parts = list(iter(lambda: stream.read(1 << 20), b""))
-    finally:
-        stream.close()
-    data = b"".join(parts)
-    try:
-        return (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).decode("utf-8-sig")
-    except (UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
-        raise InputError(f"@{loggable(path)} is not a list of paths: {error}") from error
+    return map(SourceFile, located(names, path, settings))

@@ -11,8 +11,8 @@ import fsspec
 
 from dripper.addresses import loggable, loggable_text
 from dripper.errors import FileError, FileErrorKind
-from dripper.warc.members import Readable
 from dripper.warc.remote import RangeStream, etag_version, retried
+from dripper.warc.stored import Readable
 
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
 _OTHER_NAMES = {"abfss": "abfs", "wasb": "abfs", "wasbs": "abfs"}

@@ -71,9 +71,9 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Which records of a file are read. at: the stored offset where reading begins: 0, or that of a member that starts with a
-    record. skip: bytes of a file that is not compressed whose records are read and not handed on. ends: tells whether the
-    part ends before the record that a member at this stored offset starts with, or, not compressed, that is stored there."""
+    """Which records of a file are read. at: the stored offset where reading begins: 0, or that of a member or of a record. skip:
+    bytes of a file that is not compressed whose records are read and not handed on. ends: tells whether the part ends before
+    the record that a member at this stored offset starts with, or, not compressed, that is stored there."""
 
     at: int = 0
     skip: int = 0
@@ -222,7 +222,7 @@ class FrameReader:
     def _locate(self, start: int, end: int, after: int) -> tuple[int, int, bool]:
         """Return (offset, length, inflated) of the record at start..end, blank up to `after`; see `Frame`."""
         if not self._members.compressed:
-            return start, end - start, False
+            return self._part.at + start, end - start, False
         first = [b.stored for b in self._window.between(self._position, start) if not b.problem]
         last = [b.stored for b in self._window.between(max(end, start + 1), after)]
         if not last and after == self._window.end:

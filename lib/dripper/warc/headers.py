@@ -58,7 +58,7 @@ def warc_head(block: bytes) -> Head:
     length = (fields.get_header("Content-Length") or "").strip()
     return Head(
         record_type=(fields.get_header("WARC-Type") or "").strip().lower(),
-        url=_clean_url(fields.get_header("WARC-Target-URI") or ""),
+        url=clean_url(fields.get_header("WARC-Target-URI") or ""),
         date=fields.get_header("WARC-Date"),
         content_type=fields.get_header("Content-Type"),
         length=int(length) if length.isascii() and length.isdigit() else None,
@@ -77,7 +77,7 @@ def arc_head(line: bytes) -> Head | None:
         return None
     text = {name: _decode(value) for name, value in found.groupdict().items()}
     kind = "warcinfo" if text["url"].startswith("filedesc:") else "response"
-    return Head(kind, _clean_url(text["url"]), text["date"], text["type"] or None, int(text["length"]))
+    return Head(kind, clean_url(text["url"]), text["date"], text["type"] or None, int(text["length"]))
 
 
 def parse_date(value: str) -> datetime | None:
@@ -111,8 +111,12 @@ def _zone(zone: str | None) -> timezone:
     return timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes))
 
 
-def _clean_url(url: str) -> str:
-    """Undo wget 1.19's angle brackets; percent-encode spaces, as browsers and warcio do."""
+def clean_url(url: str) -> str:
+    """Undo wget 1.19's angle brackets; percent-encode spaces, as browsers and warcio do.
+
+    >>> clean_url("<http://a/b c>")
+    'http://a/b%20c'
+    """
     url = url.strip()
     if url.startswith("<") and url.endswith(">"):
         url = url[1:-1]

@@ -13,9 +13,9 @@ from urllib3.exceptions import HTTPError
 
 from dripper.addresses import loggable
 from dripper.errors import FileError, FileErrorKind
-from dripper.warc.members import Readable
 from dripper.warc.pace import pace_of
 from dripper.warc.remote import RangeStream, check_range, etag_version
+from dripper.warc.stored import Readable
 
 _PASSING = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
 _KINDS = {401: FileErrorKind.DENIED, 403: FileErrorKind.DENIED, 404: FileErrorKind.GONE, 410: FileErrorKind.GONE}

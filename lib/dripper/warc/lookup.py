@@ -7,11 +7,12 @@ from dripper.errors import InputError
 from dripper.settings import ReadSettings
 from dripper.warc.frames import HEAD_BYTES, Frame, FrameReader
 from dripper.warc.identity import canonical_address
-from dripper.warc.members import Members, Readable, Source
+from dripper.warc.members import Members
 from dripper.warc.pages import to_record
 from dripper.warc.reader import read_records
 from dripper.warc.record import Record
 from dripper.warc.source import open_source
+from dripper.warc.stored import Readable, Source
 
 
 class _Tail:

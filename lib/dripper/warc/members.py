@@ -8,7 +8,7 @@ import re
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from dripper.warc.compression import (
     DECOMPRESSORS,
@@ -20,41 +20,12 @@ from dripper.warc.compression import (
     zstd_dictionary,
 )
 from dripper.warc.starts import RECORD_START, find_start
-
-READ_BYTES = 1 << 16
-"""Bytes a read: 1.15 CPU ms a page of 180 kB (three records); with 8, 16 and 32 KiB 1.19, 1.20 and 1.13. Not more: the
-end of a member copies what is left of a read."""
+from dripper.warc.stored import READ_BYTES, Cursor, Source, bites
 
 _MAX_DICTIONARY_BYTES = 1 << 26
 """64 MiB: a `.warc.zst` dictionary is at most a few MB; a larger claim is damage."""
 
 _MAGIC = re.compile(b"|".join(re.escape(magic) for magic in DECOMPRESSORS))
-
-
-class Readable(Protocol):
-    """The part of a binary file that the reader needs."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return up to `size` bytes; b"" only at the end."""
-        ...
-
-    def close(self) -> None:
-        """Let go of the file or connection."""
-        ...
-
-
-class Source(Protocol):
-    """An archive file that can be opened at any byte, as often as needed. `size_bytes`: None where unknown.
-
-    version: changes with the file's content: `etag:…` or `mtime:…` (nanoseconds), None where the storage has neither.
-    """
-
-    size_bytes: int | None
-    version: str | None
-
-    def open_at(self, offset: int) -> Readable:
-        """Return a stream of the file's bytes from `offset` on; raises InputError or OSError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,33 +50,6 @@ class _Damage:
     at: int
     why: str
     at_end: bool = False
-
-
-class _Cursor:
-    """Stored bytes from an offset on: `stored` are read and not used yet, the first of them stands at `at`."""
-
-    def __init__(self, stream: Readable, at: int) -> None:
-        self.at = at
-        self.stored = b""
-        self._stream = stream
-
-    def more(self, size: int = READ_BYTES) -> bool:
-        """Read up to `size` bytes more; False at the end of the file."""
-        got = self._stream.read(size)
-        self.stored = self.stored + got if self.stored else got
-        return bool(got)
-
-    def fill(self, size: int) -> bool:
-        """Have at least `size` bytes, or False where the file ends before."""
-        while len(self.stored) < size:
-            if not self.more(max(READ_BYTES, size - len(self.stored))):
-                return False
-        return True
-
-    def keep(self, rest: bytes) -> None:
-        """Go on to `rest`, the tail of `stored`."""
-        self.at += len(self.stored) - len(rest)
-        self.stored = rest
 
 
 class Members:
@@ -164,9 +108,9 @@ class Members:
         return size
 
     @contextmanager
-    def _open(self, start: int) -> Iterator[_Cursor]:
+    def _open(self, start: int) -> Iterator[Cursor]:
         stream = self._source.open_at(start)
-        cursor = _Cursor(stream, start)
+        cursor = Cursor(stream, start)
         try:
             yield cursor
         finally:
@@ -238,7 +182,7 @@ class Members:
             return ZstdDecompressor(self._dictionary)
         return DECOMPRESSORS[found[0]]() if found else None
 
-    def _skip_frame(self, cursor: _Cursor, size: int) -> _Damage | None:
+    def _skip_frame(self, cursor: Cursor, size: int) -> _Damage | None:
         """Skip a skippable frame; the first of a `.warc.zst` file is its dictionary."""
         if size > _MAX_DICTIONARY_BYTES or not cursor.fill(size):
             return _Damage(cursor.at, f"a skippable frame of {size} bytes is not whole", at_end=True)
@@ -250,7 +194,7 @@ class Members:
         cursor.keep(cursor.stored[size:])
         return None
 
-    def _member(self, decompressor: Decompressor, cursor: _Cursor) -> Generator[Piece, None, _Damage | None]:
+    def _member(self, decompressor: Decompressor, cursor: Cursor) -> Generator[Piece, None, _Damage | None]:
         """Yield one member: its start, then its bytes."""
         start, inflated, n_inflated = cursor.at, b"", 0
         yield Piece("member", at=start)
@@ -279,7 +223,7 @@ class Members:
             decompressor = self._decompressor_of(cursor.stored) if cursor.fill(8) else None
             kept = bytearray()  # one piece in the end: a search over the window for every byte would take seconds
             try:
-                for bite in _bites(cursor, good) if decompressor else ():
+                for bite in bites(cursor, good) if decompressor else ():
                     while bite and decompressor and not decompressor.eof:
                         inflated, bite = decompressor.inflate(bite)
                         kept += inflated[n_inflated:]
@@ -322,14 +266,3 @@ class Members:
 def _is_cut_magic(stored: bytes) -> bool:
     """Tell whether the last bytes of a file are the first of a member."""
     return len(stored) < 4 and any(magic.startswith(stored) for magic in DECOMPRESSORS) and bool(stored)
-
-
-def _bites(cursor: _Cursor, good: int) -> Iterator[bytes]:
-    """Yield stored bytes as read up to offset `good`, one by one from there."""
-    while cursor.stored or cursor.more():
-        bite = cursor.stored[: max(0, good - cursor.at)]
-        if bite:
-            yield bite
-        else:
-            yield from (bytes((byte,)) for byte in cursor.stored)
-        cursor.keep(cursor.stored[len(bite) :] if bite else b"")

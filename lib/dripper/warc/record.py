@@ -67,11 +67,20 @@ class Record:
     error_detail: str | None = None
 
 
-SKIP_REASONS = ("not a response", "revisit", "not http", "status", "not html", "empty", "broken record")
+SKIP_REASONS = (
+    "not a response",
+    "revisit",
+    "not http",
+    "status",
+    "not html",
+    "empty",
+    "broken record",
+    "not as indexed",
+)
 """Every key of `FileReport.skipped`: why a record is no page.
 
 not a response: warcinfo, request, metadata, conversion, continuation. not http: dns, whois, ftp. broken record:
-bytes in which no record can be read.
+bytes in which no record can be read. not as indexed: an index says that a record of an address is stored there, and it is not.
 """
 
 MAX_PROBLEMS = 20

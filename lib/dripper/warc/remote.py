@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from dripper.addresses import loggable, loggable_text
 from dripper.errors import FileError, FileErrorKind
-from dripper.warc.members import Readable
+from dripper.warc.stored import Readable
 
 _MAX_PAUSE_SECONDS = 20.0
 _CONTENT_RANGE = re.compile(r"bytes (?P<start>\d+)-\d+/(?P<size>\d+|\*)")

@@ -22,9 +22,9 @@ from dripper.addresses import loggable_text
 from dripper.errors import FileError, FileErrorKind
 from dripper.settings import S3Settings
 from dripper.warc.location import bucket_and_key
-from dripper.warc.members import Readable
 from dripper.warc.pace import Pace, pace_of
 from dripper.warc.remote import RangeStream, check_range, etag_version, retried
+from dripper.warc.stored import Readable
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

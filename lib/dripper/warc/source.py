@@ -8,7 +8,7 @@ from dripper.errors import FileError, FileErrorKind
 from dripper.optional import needed
 from dripper.settings import ReadSettings
 from dripper.warc.location import has_file_system, is_s3
-from dripper.warc.members import Source
+from dripper.warc.stored import Source
 
 
 class LocalFile:

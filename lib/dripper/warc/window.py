@@ -37,12 +37,13 @@ class Boundary:
 
 class Window:
     """The bytes from `start` to `end` of one archive file, never more than `hold_bytes` and a few MiB. at: the stored offset
-    where reading begins: 0, or a member's."""
+    where reading begins: 0, that of a member, or of anything in a file that is not compressed."""
 
     def __init__(self, members: Members, hold_bytes: int, at: int = 0) -> None:
         self.boundaries: list[Boundary] = []
         self.start = 0
         self._hold_bytes = hold_bytes
+        self._at = at
         self._members = members
         self._pieces = members.pieces(at)
         self._buffer = bytearray()
@@ -170,7 +171,7 @@ class Window:
     def _member_before(self, position: int) -> Boundary:
         """Return from where the bytes at `position` can be inflated."""
         if not self._members.compressed:
-            return Boundary(position, position)
+            return Boundary(position, self._at + position)
         return [b for b in self.boundaries if b.position <= position and not b.problem][-1]
 
     def _drop(self, size: int) -> None:

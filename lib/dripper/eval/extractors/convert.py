@@ -8,7 +8,10 @@ from collections.abc import Callable
 
 from dripper.eval.extra import import_extra
 from dripper.eval.extractors.base import Form
+from dripper.markdown.paper import by_html2text
+from dripper.settings import MarkdownSettings
 
+_NO_LINKS = MarkdownSettings(links="text", images="drop")
 MARKDOWN_TRUTHS = frozenset({"webmainbench", "webmainbench-samples"})
 
 
@@ -21,11 +24,7 @@ def converter(form: Form, data_set: str) -> Callable[[str], str]:
 
 def markdown(html: str) -> str:
     """Return HTML as Markdown, links and images left out, lines not wrapped."""
-    if not html.strip():
-        return ""
-    converter = import_extra("html2text").HTML2Text(bodywidth=0)
-    converter.ignore_links = converter.ignore_images = True
-    return str(converter.handle(html))
+    return by_html2text(html, _NO_LINKS)
 
 
 def plain_text(html: str) -> str:

@@ -9,12 +9,12 @@ from dripper.labels.cpu.features.text import NAMES as TEXT_NAMES
 from dripper.labels.cpu.features.text import text_features
 from dripper.labels.cpu.features.vocabulary import CUES, FREQUENT_WORDS, HEAD_WORDS, NAMES
 from dripper.labels.words import words_of
-from dripper.markup.metadata import Metadata
+from dripper.markup.hints import Hints
 from support.labelled import pages
 
 
-def features(*texts: str, title: str = "", metadata: Metadata = Metadata()) -> dict[str, list[float]]:  # noqa: B008
-    matrix = text_features(texts, title, metadata)[0]
+def features(*texts: str, title: str = "", hints: Hints = Hints()) -> dict[str, list[float]]:  # noqa: B008
+    matrix = text_features(texts, title, hints)[0]
     return {name: matrix[:, TEXT_NAMES.index(name)].tolist() for name in NAMES}
 
 
@@ -47,17 +47,17 @@ def test_a_repetition_within_a_block_is_not_seen_elsewhere() -> None:
 
 
 def test_shingles_of_the_description_and_of_json_ld() -> None:
-    metadata = Metadata((), "one two three", "four five six seven")
-    found = features("One, two: three!", "five six seven eight", "nine ten eleven", metadata=metadata)
+    hints = Hints((), "one two three", "four five six seven")
+    found = features("One, two: three!", "five six seven eight", "nine ten eleven", hints=hints)
     assert found["in_description"] == [1, 0, 0]
     assert found["in_json_ld"] == [0, 0.5, 0]
-    assert found["seen_before"] == found["seen_after"] == [0, 0, 0], "metadata are no block"
+    assert found["seen_before"] == found["seen_after"] == [0, 0, 0], "hints are no block"
 
 
 def test_metadata_changes_no_other_feature() -> None:
     texts = [block.text for block in pages()[2].blocks]
     plain = features(*texts, title="Some title")
-    other = features(*texts, title="Some title", metadata=Metadata(("a",), texts[0], " ".join(texts)))
+    other = features(*texts, title="Some title", hints=Hints(("a",), texts[0], " ".join(texts)))
     for name in set(NAMES) - {"in_description", "in_json_ld"}:
         assert other[name] == plain[name], name
 

@@ -22,7 +22,7 @@ from dripper.labels.cpu.features.tree import NAMES as TREE_NAMES
 from dripper.labels.cpu.features.tree import tree_features
 from dripper.labels.cpu.features.vocabulary import CUES
 from dripper.labels.cpu.network import BlockSequence
-from dripper.markup.metadata import Metadata
+from dripper.markup.hints import Hints
 
 POSITION_NAMES = (
     "position", "chars_before", "from_start", "from_end", "share_of_longest", "share_of_page", "page_blocks", "page_chars",
@@ -38,7 +38,7 @@ KINDS: Mapping[str, frozenset[str]] = {
     "list": frozenset(["itemlist", "collectionpage", "product.group", "searchresultspage", "offercatalog"]),
     "website": frozenset({"website"}),
 }
-"""Types by which pages say in `og:type` and JSON-LD what they are (see `dripper.markup.metadata`).
+"""Types by which pages say in `og:type` and JSON-LD what they are (see `dripper.markup.hints`).
 """
 KIND_NAMES = (*(f"is_{kind}" for kind in KINDS), "has_types", "has_description")
 NAMES = (*TEXT_NAMES, *TREE_NAMES, *POSITION_NAMES, *GROUP_NAMES, *KIND_NAMES)
@@ -68,7 +68,7 @@ def page_features(page: Page) -> PageFeatures:
     chars = np.fromiter(map(len, texts), np.float64, len(texts))
     in_links = np.minimum(link_chars(page), chars)
     places = places_of(page)
-    text, words = text_features(texts, page.title, page.metadata)
+    text, words = text_features(texts, page.title, page.hints)
     tree = tree_features(places, page.elements.tags, chars, in_links)
     position = _position_features(chars, in_links, text, tree)
     heading = position[:, POSITION_NAMES.index("since_heading")] == 0
@@ -78,7 +78,7 @@ def page_features(page: Page) -> PageFeatures:
     whole = np.zeros((len(texts), 1), np.int64)
     blocks = BlockSequence(
         np.concatenate(
-            [text, tree, position, groups, np.broadcast_to(_kinds(page.metadata), (len(texts), len(KIND_NAMES)))],
+            [text, tree, position, groups, np.broadcast_to(_kinds(page.hints), (len(texts), len(KIND_NAMES)))],
             axis=1,
             dtype=np.float32,
         ),
@@ -88,9 +88,9 @@ def page_features(page: Page) -> PageFeatures:
     return PageFeatures(blocks, words)
 
 
-def _kinds(metadata: Metadata) -> list[bool]:
-    types = frozenset(metadata.types)
-    return [*(not types.isdisjoint(kind) for kind in KINDS.values()), bool(types), bool(metadata.description)]
+def _kinds(hints: Hints) -> list[bool]:
+    types = frozenset(hints.types)
+    return [*(not types.isdisjoint(kind) for kind in KINDS.values()), bool(types), bool(hints.description)]
 
 
 def _position_features(

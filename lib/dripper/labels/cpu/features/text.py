@@ -15,7 +15,7 @@ from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.features.characters import PageCharacters
 from dripper.labels.cpu.features.vocabulary import NAMES as WORD_NAMES
 from dripper.labels.cpu.features.vocabulary import word_features
-from dripper.markup.metadata import Metadata
+from dripper.markup.hints import Hints
 
 # A year, a time or date in digits, an ideographic one; begins with a class of characters, so that a
 # search skips the rest of the text in C.
@@ -27,22 +27,22 @@ _CHARACTER_NAMES = (
 )  # fmt: skip
 NAMES = (*_CHARACTER_NAMES, "date", *WORD_NAMES)
 
-_NO_METADATA = Metadata()
+_NO_HINTS = Hints()
 _PUNCTUATION = [characters.PUNCTUATION, characters.SENTENCE_END, characters.COMMA, characters.NUMERAL]
 _IS_PUNCTUATION = np.isin(np.arange(characters.N_CLASSES), _PUNCTUATION)
 _DIGITS = [characters.DIGIT, characters.UNSPACED_DIGIT]
 
 
 def text_features(
-    texts: Sequence[str], title: str, metadata: Metadata = _NO_METADATA
+    texts: Sequence[str], title: str, hints: Hints = _NO_HINTS
 ) -> tuple[npt.NDArray[np.float32], IntArray]:
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)), and the number of words
     of each block.
 
     texts must not be an empty sequence.
     """
-    # Title and metadata are read as more texts: their words get numbers like all others.
-    page = PageCharacters.of([*texts, title, metadata.description, metadata.body])
+    # Title and hints are read as more texts: their words get numbers like all others.
+    page = PageCharacters.of([*texts, title, hints.description, hints.body])
     n_blocks = len(texts)
     dates = np.zeros((n_blocks, 1))
     with_digits = np.flatnonzero(page.counts[:n_blocks, _DIGITS].any(axis=1))

@@ -8,30 +8,28 @@ from hypothesis import strategies as st
 
 from dripper.html import preprocess
 from dripper.markup.document import parse_document
-from dripper.markup.metadata import MAX_JSON_CHARS, Metadata, metadata_of
+from dripper.markup.hints import MAX_JSON_CHARS, Hints, hints_of
 from support.labelled import pages
 
 
-def metadata(html: str) -> Metadata:
-    return metadata_of(parse_document(html).css("meta, script, p"))
+def hints(html: str) -> Hints:
+    return hints_of(parse_document(html).css("meta, script, p"))
 
 
-def json_ld(source: str) -> Metadata:
-    return metadata(f'<script type="application/ld+json">{source}</script><p>x')
+def json_ld(source: str) -> Hints:
+    return hints(f'<script type="application/ld+json">{source}</script><p>x')
 
 
 def test_open_graph_and_description() -> None:
-    found = metadata(
+    found = hints(
         '<meta property="og:type" content=" Article "><meta name="Description" content="One &amp; two">'
         '<meta property="og:description" content="Three"><meta name="keywords" content="no">'
     )
-    assert found == Metadata(("article",), "One & two\nThree", "")
+    assert found == Hints(("article",), "One & two\nThree", "")
 
 
 def test_the_same_description_is_read_once() -> None:
-    assert (
-        metadata('<meta name="description" content="a"><meta property="og:description" content="a">').description == "a"
-    )
+    assert hints('<meta name="description" content="a"><meta property="og:description" content="a">').description == "a"
 
 
 def test_json_ld_types_and_texts_at_any_depth() -> None:
@@ -44,8 +42,8 @@ def test_json_ld_types_and_texts_at_any_depth() -> None:
 
 
 def test_scripts_of_other_types_are_not_read() -> None:
-    assert metadata('<script type="application/json">{"@type": "Product"}</script>') == Metadata()
-    assert metadata('<script type="Application/LD+JSON">{"@type": "Product"}</script>').types == ("product",)
+    assert hints('<script type="application/json">{"@type": "Product"}</script>') == Hints()
+    assert hints('<script type="Application/LD+JSON">{"@type": "Product"}</script>').types == ("product",)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +63,7 @@ def test_scripts_of_other_types_are_not_read() -> None:
     ids=range(10),
 )
 def test_broken_or_empty_json_is_skipped(source: str) -> None:
-    assert json_ld(source) == Metadata()
+    assert json_ld(source) == Hints()
 
 
 def test_a_line_break_inside_a_string_breaks_nothing() -> None:
@@ -73,26 +71,26 @@ def test_a_line_break_inside_a_string_breaks_nothing() -> None:
 
 
 def test_a_huge_script_is_not_read() -> None:
-    assert json_ld('{"@type": "Product", "x": "' + "y" * MAX_JSON_CHARS + '"}') == Metadata()
+    assert json_ld('{"@type": "Product", "x": "' + "y" * MAX_JSON_CHARS + '"}') == Hints()
 
 
 @settings(deadline=None)
 @given(st.text())
 def test_any_script_is_survived(source: str) -> None:
-    assert isinstance(json_ld(source), Metadata)
+    assert isinstance(json_ld(source), Hints)
 
 
 def test_it_travels_with_the_page_but_is_no_content() -> None:
     page = preprocess('<meta name="description" content="hidden"><p>shown')
-    assert pickle.loads(pickle.dumps(page)).metadata.description == "hidden"
+    assert pickle.loads(pickle.dumps(page)).hints.description == "hidden"
     assert [block.text for block in page.blocks] == ["shown"]
     assert "hidden" not in page.mapping_html
 
 
 def test_the_exact_profile_has_none() -> None:
-    assert preprocess('<meta name="description" content="hidden"><p>shown', "mineru-1.1").metadata == Metadata()
+    assert preprocess('<meta name="description" content="hidden"><p>shown', "mineru-1.1").hints == Hints()
 
 
 def test_real_pages_say_what_they_are() -> None:
-    assert sum("article" in page.metadata.types for page in pages()) >= 3
-    assert sum(bool(page.metadata.description) for page in pages()) >= 6
+    assert sum("article" in page.hints.types for page in pages()) >= 3
+    assert sum(bool(page.hints.description) for page in pages()) >= 6

@@ -3,7 +3,7 @@ JSON-LD.
 
 Open Graph (https://ogp.me) and schema.org (https://schema.org/docs/datamodel.html). Of 2,300
 labelled pages 91 % have a description, 81 % an `og:type`, 55 % JSON-LD. Labelers read it; nothing
-of it becomes content.
+of it becomes content. With it the base of the page's addresses, which is out of sight too.
 """
 
 import json
@@ -18,17 +18,19 @@ _DESCRIPTIONS = frozenset({"description", "og:description"})
 _TEXTS = frozenset({"articleBody", "description", "text"})
 
 
-class Metadata(NamedTuple):
+class Hints(NamedTuple):
     """types: `og:type` and the names of schema.org types, lower case, in order of appearance.
     description: of `meta` elements. body: what JSON-LD holds as articleBody, description or text.
+    base: the first `<base href>`, as written.
     """
 
     types: tuple[str, ...] = ()
     description: str = ""
     body: str = ""
+    base: str = ""
 
 
-def metadata_of(nodes: Iterable[LexborNode]) -> Metadata:
+def hints_of(nodes: Iterable[LexborNode]) -> Hints:
     """Return what the `meta` and `script` elements of a document say about it; broken JSON is
     skipped.
 
@@ -37,8 +39,11 @@ def metadata_of(nodes: Iterable[LexborNode]) -> Metadata:
     types: dict[str, None] = {}
     descriptions: dict[str, None] = {}
     texts: dict[str, None] = {}
+    bases: list[str] = []
     for node in nodes:
         tag = node.tag
+        if tag == "base" and (href := node.attributes.get("href")) is not None:
+            bases.append(href)
         if tag == "script" and (node.attributes.get("type") or "").lower() == "application/ld+json":
             _read_json(node.text(), types, texts)
         attributes = node.attributes if tag == "meta" else {}
@@ -50,7 +55,7 @@ def metadata_of(nodes: Iterable[LexborNode]) -> Metadata:
         elif name in _DESCRIPTIONS:
             descriptions[attributes["content"] or ""] = None
     types.pop("", None)
-    return Metadata(tuple(types), "\n".join(descriptions), "\n".join(texts))
+    return Hints(tuple(types), "\n".join(descriptions), "\n".join(texts), next(iter(bases), ""))
 
 
 def _read_json(source: str, types: dict[str, None], texts: dict[str, None]) -> None:

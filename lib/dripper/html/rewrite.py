@@ -1,0 +1,93 @@
+"""Main HTML on its way out: made inert, and its addresses absolute."""
+
+import re
+
+from dripper.markdown.text import tree_of
+from dripper.markup.addresses import Base, rewrite_set
+from dripper.markup.inert import (
+    ADDRESS_SETS,
+    ADDRESSES,
+    NOTABLE,
+    REMOVED,
+    UNWRAPPED,
+    inert_address,
+    is_inert,
+    is_notable,
+)
+from dripper.markup.scan import StartTag
+from dripper.markup.tags import HTML_VOID
+from dripper.markup.tree import Tree, escape_attribute, raw_attributes, unescape
+from dripper.settings import HtmlSettings
+
+_REGULAR = re.compile(r"""<[^\t\n\f\r "'<>=/]+(?: [^\t\n\f\r "'<>=/]+="[^"]*")*>""")
+
+
+def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *, is_pruned: bool = True) -> Tree:
+    """Return main HTML as the tree of what leaves the program.
+
+    base: of the page's relative addresses; None: they stay relative. is_pruned: `prune` wrote it for the profiles `dripper`
+    or `paper`; else it is parsed first. Linear in len(main_html).
+
+    >>> tree = rewrite('<p onclick="a()"><a href="/b">c</a></p>', HtmlSettings(), Base.of("https://e.org/"))
+    >>> "".join(tree.parts)
+    '<p><a href="https://e.org/b">c</a></p>'
+    """
+    tags = Tags(settings.inert, base if settings.absolute_links else None)
+    # 1.0: what could run goes, however much of the page's text is in it.
+    tree = tree_of(main_html, tags.read, 1.0, is_pruned=is_pruned)
+    if settings.inert and not UNWRAPPED.isdisjoint(tree.tags):
+        for element, name in enumerate(tree.tags):
+            if name in UNWRAPPED:
+                tree.parts[tree.opens[element]] = tree.parts[tree.closes[element]] = ""
+        tree.names[""] = ""
+    return tree
+
+
+class Tags:
+    """Rewrites start tags, one by one."""
+
+    def __init__(self, inert: bool, base: Base | None) -> None:
+        self._inert = inert
+        self._base = base
+
+    def read(self, tags: list[str]) -> dict[str, StartTag]:
+        """Return the start tags that become others, or whose elements go."""
+        changed: dict[str, StartTag] = {}
+        for tag in tags:
+            name = tag[1 : tag.find(" ")]
+            if self._inert and name in REMOVED:
+                changed[tag] = StartTag("" if name in HTML_VOID else tag, hidden=True)
+            elif " " in tag and is_notable(tag) and (new := self._rewritten(name, tag)) != tag:
+                changed[tag] = StartTag(new)
+        return changed
+
+    def _rewritten(self, name: str, tag: str) -> str:
+        if tag.count('"') == 2 * tag.count('="') and _REGULAR.fullmatch(tag) and "script:" not in tag.lower():
+            # No name has a quotation mark and no value ends with "=": what looks like an attribute is one.
+            return NOTABLE.sub(self._attribute, tag).replace(" \0", "")
+        written = [f"<{name}"]
+        for attribute, raw in raw_attributes(tag):
+            value = self._value(attribute, unescape(raw))
+            if value is not None:
+                written.append(f'{attribute}="{escape_attribute(value)}"')
+        return " ".join(written) + ">"
+
+    def _attribute(self, match: re.Match[str]) -> str:
+        """Return an attribute rewritten; a NUL, which no serialisation has, where it goes."""
+        attribute, raw = match.groups()
+        if raw.startswith(("https://", "http://")) and raw.isprintable() and " " not in raw and attribute in ADDRESSES:
+            return match.group()
+        value = self._value(attribute, unescape(raw))
+        return "\0" if value is None else f'{attribute}="{escape_attribute(value)}"'
+
+    def _value(self, attribute: str, value: str) -> str | None:
+        """Return the new value of an attribute; None drops it."""
+        if attribute in ADDRESSES:
+            return self._address(value, attribute)
+        if attribute in ADDRESS_SETS:
+            return rewrite_set(value, lambda address: self._address(address, "srcset")) or None
+        return None if self._inert and not is_inert(attribute, value) else value
+
+    def _address(self, address: str, attribute: str) -> str | None:
+        inert = inert_address(address, attribute) if self._inert else address
+        return inert if inert is None or self._base is None else self._base.join(inert)

@@ -1,0 +1,32 @@
+"""The heading of a page: what its Markdown opens with where the main content begins below it."""
+
+from collections.abc import Sequence
+
+_SHARE = 0.4
+"""A block that says less of the title than this is the site's name, or a crumb of the way to the page."""
+
+
+def heading_of(title: str, texts: Sequence[str], main_ids: Sequence[int], main_html: str) -> str:
+    """Return the heading that the main content lacks; "" where it has one, or the page has no title.
+
+    title: of `<title>`, which often names the site too. texts: of all blocks. main_ids: numbers of the main ones, from 1.
+    The block that says most of the title is the heading as readers see it; without such a block it is the title.
+
+    >>> heading_of("Rain in Bergen | The Daily", ["The Daily", "Rain in Bergen", "It rained."], [3], "<p>It rained.</p>")
+    'Rain in Bergen'
+    """
+    whole = _normal(title)
+    if not whole or "<h1" in main_html:
+        return ""
+    heading, main = "", False
+    chosen = frozenset(main_ids)
+    for item_id, text in enumerate(texts, 1):
+        if len(heading) < len(text) <= len(title) and _normal(text) in whole:
+            heading, main = text, item_id in chosen
+    if len(heading) < _SHARE * len(title):
+        return title
+    return "" if main else " ".join(heading.split())
+
+
+def _normal(text: str) -> str:
+    return " ".join(text.casefold().split())

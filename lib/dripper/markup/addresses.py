@@ -1,0 +1,128 @@
+"""Addresses as a browser reads them (WHATWG URL standard), as far as links and images of archived pages need it."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_AUTHORITY = re.compile(r"(https?|ftp)://([^/?#]+)([^?#]*)(\?[^#]*)?", re.IGNORECASE)
+_PATH = re.compile(r"[^?#]*")
+_ENDS = "".join(map(chr, range(0x21)))
+"""C0 controls and the blank, which the standard strips from both ends."""
+_DROPPED = str.maketrans("", "", "\t\n\r")
+_CANDIDATE = re.compile(r"[\t\n\f\r ,]*([^\t\n\f\r ]*[^\t\n\f\r ,])(?:[\t\n\f\r ]+([^,]*))?(?:,|$)")
+_SPECIAL = frozenset({"http", "https", "ftp"})
+
+
+class Base(NamedTuple):
+    """What relative addresses of a page start from."""
+
+    scheme: str
+    host: str
+    """With user and port, as written."""
+    path: str
+    query: str
+    is_own: bool
+    """Whether it is the page's own address, so that `#part` stays within the page."""
+
+    @classmethod
+    def of(cls, url: str | None, base_href: str = "") -> "Base | None":
+        """Return the base of a page at `url` whose first `<base href>` is `base_href`.
+
+        None where neither is an address on the web, so that relative addresses cannot be completed.
+
+        >>> Base.of("https://e.org/a/b.html", "../c/").join("d.png")
+        'https://e.org/c/d.png'
+        """
+        own = _parsed(cleaned(url or ""), is_own=True)
+        if not base_href.strip():
+            return own
+        written = cleaned(base_href)
+        return _parsed(own.join(written) if own is not None else written, is_own=False) or own
+
+    def join(self, address: str) -> str:
+        """Return an address of the page as an absolute one, cleaned.
+
+        `#part` of the page itself, an empty address, and addresses of schemes that know no paths (`mailto:`) stay as they are.
+
+        >>> base = Base.of("https://e.org/a/b.html?c=1")
+        >>> [base.join(address) for address in ("d", "/d", "//f.org/d", "?d", "#d", "tel:1")]
+        ['https://e.org/a/d', 'https://e.org/d', 'https://f.org/d', 'https://e.org/a/b.html?d', '#d', 'tel:1']
+        """
+        address = cleaned(address)
+        if not address or (address[0] == "#" and self.is_own):
+            return address
+        if address[0] == "#":
+            return f"{self.scheme}://{self.host}{self.path}{self.query}{address}"
+        if match := _SCHEME.match(address):
+            scheme, rest = match[1].lower(), address[match.end() :]
+            if scheme not in _SPECIAL or rest.startswith("//"):
+                return address
+            if scheme != self.scheme or rest[:1] + rest[1:2] in ("/\\", "\\/", "\\\\"):
+                return f"{scheme}://" + rest.lstrip("/\\")
+            address = rest
+        path = _PATH.match(address)
+        before, after = (path.group(), address[path.end() :]) if path else ("", address)
+        return self._completed(before.replace("\\", "/"), after)
+
+    def _completed(self, path: str, after: str) -> str:
+        if not path:
+            return f"{self.scheme}://{self.host}{self.path}" + (after if after[:1] == "?" else self.query + after)
+        if path.startswith("//"):
+            return f"{self.scheme}://{path.lstrip('/')}{after}"
+        if not path.startswith("/"):
+            path = self.path[: self.path.rfind("/") + 1] + path
+        return f"{self.scheme}://{self.host}{without_dots(path)}{after}"
+
+
+def _parsed(url: str, *, is_own: bool) -> Base | None:
+    match = _AUTHORITY.match(url)
+    if match is None:
+        return None
+    scheme, host, path, query = match.groups(default="")
+    return Base(scheme.lower(), host, without_dots(path or "/"), query, is_own)
+
+
+def cleaned(address: str) -> str:
+    """Return an address without what the standard ignores: controls and blanks around it, tabs and line breaks within."""
+    return address.strip(_ENDS).translate(_DROPPED)
+
+
+def without_dots(path: str) -> str:
+    """Return an absolute path with its `.` and `..` followed.
+
+    >>> without_dots("/a/./b/../../../c/.")
+    '/c/'
+    """
+    if "/." not in path:
+        return path
+    kept: list[str] = []
+    segments = path.split("/")[1:]
+    for segment in segments:
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1] in (".", ".."):
+        kept.append("")
+    return "/" + "/".join(kept)
+
+
+def scheme_of(address: str) -> str:
+    """Return the scheme of a cleaned address, lower case; "" of a relative one."""
+    match = _SCHEME.match(address)
+    return match[1].lower() if match else ""
+
+
+def rewrite_set(candidates: str, rewrite: Callable[[str], str | None]) -> str:
+    """Return a `srcset` (HTML standard 4.8.4.2.1) with each address rewritten; None drops its candidate.
+
+    >>> rewrite_set("a.jpg, b,c.jpg 2x", str.upper)
+    'A.JPG, B,C.JPG 2x'
+    """
+    written: list[str] = []
+    for match in _CANDIDATE.finditer(candidates):
+        address = rewrite(match[1])
+        if address is not None:
+            written.append(f"{address} {(match[2] or '').strip()}".rstrip())
+    return ", ".join(written)

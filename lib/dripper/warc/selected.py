@@ -1,0 +1,152 @@
+"""Single records of an archive file, read where an index says that they are."""
+
+import io
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+
+from dripper.errors import InputError
+from dripper.settings import ReadSettings
+from dripper.warc.frames import HEAD_BYTES, Frame, FrameReader, Gap, Part
+from dripper.warc.headers import clean_url
+from dripper.warc.index import Place
+from dripper.warc.members import Members
+from dripper.warc.reader import RecordReader
+from dripper.warc.record import Record
+from dripper.warc.source import open_source
+from dripper.warc.stored import Readable, Source
+
+GAP_BYTES = 1 << 18
+"""Records that are no farther apart are read in one go: a request takes about as long as 256 KiB more of an open one."""
+
+_HELD_BYTES = 16 << 20
+"""A record that is stored in more is read from the file, as often as needed, and not kept: what an index says may be wrong."""
+
+
+class _Excerpt:
+    """A file, as a `Source`, that ends where the record that is looked at ends: what follows is not read."""
+
+    def __init__(self, source: Source) -> None:
+        self.size_bytes = source.size_bytes
+        self.version = source.version
+        self._source = source
+        self._stream: Readable | None = None
+        self._at = 0
+        self._start = 0
+        self._end: int | None = None
+        self._data = b""
+
+    def show(self, place: Place, is_near: bool) -> None:
+        """Look at a record. is_near: it comes shortly after the one before, on the connection that is open."""
+        self._start, self._end, self._data = place.offset, place.offset + place.length, b""
+        if place.length > _HELD_BYTES:
+            return
+        if not (is_near and self._stream):
+            self.close()
+            self._stream, self._at = self._source.open_at(place.offset), place.offset
+        self._read(place.offset - self._at)
+        self._data = self._read(place.length)
+
+    def _read(self, size: int) -> bytes:
+        parts = []
+        while size and self._stream and (data := self._stream.read(min(size, 1 << 20))):
+            parts.append(data)
+            size -= len(data)
+            self._at += len(data)
+        return b"".join(parts)
+
+    def open_at(self, offset: int) -> Readable:
+        """See `Source`."""
+        if self._end is None or offset < self._start:  # the first bytes, which tell what kind of file it is
+            return self._source.open_at(offset)
+        if self._data:
+            return io.BytesIO(self._data[offset - self._start :])
+        return _Limited(self._source.open_at(offset), max(0, self._end - offset))
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._stream:
+            self._stream.close()
+        self._stream = None
+
+
+class _Limited:
+    """The first `size` bytes of a stream."""
+
+    def __init__(self, stream: Readable, size: int) -> None:
+        self._stream = stream
+        self._size = size
+
+    def read(self, size: int, /) -> bytes:
+        """See `Readable`."""
+        data = self._stream.read(min(size, self._size)) if self._size else b""
+        self._size -= len(data)
+        return data
+
+    def close(self) -> None:
+        """See `Readable`."""
+        self._stream.close()
+
+
+class SelectedReader(RecordReader):
+    """The pages among the records at `places`. In the report `records` counts the places."""
+
+    def __init__(self, path: str, places: Sequence[Place], settings: ReadSettings) -> None:
+        super().__init__(path, settings)
+        self._places = sorted(places)
+
+    def _read(self) -> Generator[Record, None, None]:
+        report = self.report
+        try:
+            with closing(_Excerpt(open_source(self._path, self._settings))) as source:
+                report.size_bytes, report.version = source.size_bytes, source.version
+                members = Members(source)
+                members.is_compressed()
+                for group in grouped(self._places):
+                    for place in group:
+                        source.show(place, is_near=place is not group[0])
+                        if record := self._record_at(place, members.again()):
+                            yield record
+                        report.bytes_read += place.length
+        except (InputError, OSError) as error:
+            report.fail(error)
+
+    def _record_at(self, place: Place, members: Members) -> Record | None:
+        """Count the record at a place, and return it if it is a page."""
+        frames = FrameReader(members, self._settings.page_bytes + HEAD_BYTES, Part(place.offset))
+        item = next(iter(frames), None)
+        why = self._misplaced(place, item)
+        if why is None and isinstance(item, Frame):
+            return self._take(item)
+        self.report.skip("not as indexed")
+        self.report.problem(f"the index has {place.url} at byte {place.offset}, but {why}")
+        return None
+
+    def _misplaced(self, place: Place, item: Frame | Gap | None) -> str | None:
+        """Return what is not as the index says, or None."""
+        inside = place.offset + place.length < (self.report.size_bytes or 0)
+        if not isinstance(item, Frame) or (item.fault == "clipped" and inside):
+            return f"no whole record is in the {place.length} bytes there"
+        if item.head.url != clean_url(place.url):
+            return f"the record there is of {item.head.url or 'no address'}"
+        return None
+
+
+def read_selected(path: str, places: Sequence[Place], settings: ReadSettings | None = None) -> SelectedReader:
+    """Return an iterator over the pages of one WARC or ARC file at `places`, by ranged reads; see `read_records`.
+
+    The records are those that reading the whole file gives, with the same `page_id`. A place where there is no record, or
+    that of another address, is a problem, and skipped as "not as indexed".
+    """
+    return SelectedReader(path, places, settings or ReadSettings())
+
+
+def grouped(places: Sequence[Place]) -> Iterator[list[Place]]:
+    """Yield neighbours together: places in order, no more than GAP_BYTES apart."""
+    group: list[Place] = []
+    for place in places:
+        if group and not 0 <= place.offset - (group[-1].offset + group[-1].length) <= GAP_BYTES:
+            yield group
+            group = []
+        group.append(place)
+    if group:
+        yield group

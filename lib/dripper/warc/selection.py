@@ -1,0 +1,134 @@
+"""What `--select` means: which captures of an index are wanted, as a value with an identity.
+
+    index=INDEX[,index=…][,host=example.org][,domain=…][,language=deu][,status=200][,mime=text/html][,url-prefix=…][,urls=@FILE]
+
+A key may stand several times: any of its values will do; a capture must satisfy all keys. A comma in a value is written %2C.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from dripper.errors import InputError
+
+KEYS = ("index", "url-prefix", "host", "domain", "language", "status", "mime", "urls")
+"""index: a CDXJ file (`.cdxj`, `.cdx`, `.gz` or not), a Parquet file, or a folder or prefix of either. url-prefix: how the
+address begins. host: the whole host. domain: the host or what it ends with. language: a code of ISO 639-3, as Common Crawl has
+them. status: of HTTP. mime: the detected type, else the one that the server sent. urls: @ and a file of addresses, one a line."""
+
+Value = TypeVar("Value", str, int)
+
+_EXAMPLE = "write for instance index=cc-index.parquet,host=example.org,status=200"
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """One line of an index. file: as the index names the archive. offset, length: of the record, as stored. languages: None
+    where the index tells none."""
+
+    url: str
+    file: str
+    offset: int
+    length: int
+    status: int | None = None
+    mime: str = ""
+    languages: tuple[str, ...] | None = None
+
+    @property
+    def host(self) -> str:
+        """The host of the address, in small letters; "" where it has none."""
+        return host_of(self.url)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which captures are wanted. Of an empty field every value will do; `urls` None: every address."""
+
+    indexes: tuple[str, ...]
+    url_prefixes: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    statuses: tuple[int, ...] = ()
+    mimes: tuple[str, ...] = ()
+    urls: frozenset[str] | None = None
+
+    def wants(self, capture: Capture) -> bool:
+        """Tell whether a capture is selected.
+
+        >>> Selection(("i",), domains=("example.org",)).wants(Capture("https://www.example.org/", "a.warc", 0, 9))
+        True
+        """
+        host = capture.host if self.hosts or self.domains else ""
+        return (
+            (self.urls is None or capture.url in self.urls)
+            and (not self.url_prefixes or capture.url.startswith(self.url_prefixes))
+            and (not self.hosts or host in self.hosts)
+            and (not self.domains or any(host == d or host.endswith("." + d) for d in self.domains))
+            and (not self.statuses or capture.status in self.statuses)
+            and (not self.mimes or capture.mime.lower() in self.mimes)
+            and (not self.languages or not set(self.languages).isdisjoint(capture.languages or ()))
+        )
+
+    def identity(self, versions: dict[str, str | None]) -> str:
+        """Return 16 hex digits that change with what is wanted and with the index. versions: of each index file, by its
+        canonical address. The order in which things were written does not count."""
+        wanted = {name: sorted(value) if value is not None else None for name, value in asdict(self).items()}
+        del wanted["indexes"]
+        told = json.dumps([wanted, sorted(versions.items())], ensure_ascii=True)
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def host_of(url: str) -> str:
+    """Return the host of an address, in small letters; "" where it has none.
+
+    >>> host_of("https://User@Example.org:8080/a")
+    'example.org'
+    """
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def parse_selection(text: str) -> tuple[Selection, str | None]:
+    """Return what `--select` says, and the path of its list of addresses, which is read elsewhere. Raises InputError.
+
+    >>> parse_selection("index=a.cdxj,host=Example.org,status=200")[0].hosts
+    ('example.org',)
+    """
+    values: dict[str, list[str]] = {key: [] for key in KEYS}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        key, equals, value = part.partition("=")
+        if key not in values or not equals:
+            raise InputError(f"--select: {part!r} is none of {', '.join(f'{k}=…' for k in KEYS)}; {_EXAMPLE}")
+        if not value:
+            raise InputError(f"--select: {key}= has no value; leave it out, or {_EXAMPLE}")
+        values[key].append(value.replace("%2C", ",").replace("%2c", ","))
+    if not values["index"]:
+        raise InputError(f"--select names no index; {_EXAMPLE}")
+    if len(values["urls"]) > 1 or not all(value.startswith("@") for value in values["urls"]):
+        raise InputError("--select: urls= takes one @ and a file of addresses, as in urls=@addresses.txt")
+    selection = Selection(
+        indexes=_once(values["index"]),
+        url_prefixes=_once(values["url-prefix"]),
+        hosts=_once(value.lower() for value in values["host"]),
+        domains=_once(value.lower().removeprefix("*.").strip(".") for value in values["domain"]),
+        languages=_once(value.lower() for value in values["language"]),
+        statuses=_once(_status(value) for value in values["status"]),
+        mimes=_once(value.lower() for value in values["mime"]),
+    )
+    return selection, values["urls"][0][1:] if values["urls"] else None
+
+
+def _once(values: Iterable[Value]) -> tuple[Value, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _status(value: str) -> int:
+    if not (value.isascii() and value.isdigit() and len(value) == 3):
+        raise InputError(f"--select: status={value} is no HTTP status; write for instance status=200")
+    return int(value)

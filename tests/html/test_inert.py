@@ -1,0 +1,169 @@
+"""Nothing in main HTML can run: script injection vectors through the whole way of a page, read again by an HTML5 parser."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dripper.config import HtmlSettings
+from dripper.html import preprocess, prune, rewrite
+from dripper.markup.addresses import Base
+from dripper.markup.document import parse_document
+from dripper.markup.inert import inert_address
+from dripper.markup.tree import Tree
+from support.labelled import pages
+
+VECTORS = [
+    re.sub(r"\\(x0[0-9a-c]|t|r)", lambda code: code.group().encode().decode("unicode_escape"), vector)
+    for vector in (Path(__file__).parents[1] / "data/xss/vectors.txt").read_text(encoding="utf-8").split("\n%%\n")
+]
+EXECUTABLE = {
+    *(
+        "script",
+        "style",
+        "iframe",
+        "frame",
+        "frameset",
+        "object",
+        "embed",
+        "applet",
+        "base",
+        "meta",
+        "link",
+        "template",
+    ),
+    *("animate", "animatetransform", "animatemotion", "set", "handler", "xmp", "noembed", "plaintext", "portal"),
+}
+ADDRESSES = {
+    "href",
+    "src",
+    "action",
+    "formaction",
+    "xlink:href",
+    "poster",
+    "background",
+    "cite",
+    "data",
+    "lowsrc",
+    "dynsrc",
+}
+SCRIPT = re.compile(
+    r"(java|vb|live)script:|mocha:|data:(text|application)|expression\(|behaviou?r:|-moz-binding|^data:image/svg"
+)
+
+
+def extracted(html: str, profile: str = "dripper", *, inert: bool = True) -> str:
+    """The main HTML where every block is main."""
+    page = preprocess(html, profile)
+    tree = rewrite(page.prune(page.item_ids), HtmlSettings(inert=inert), Base.of("https://e.org/a/b"))
+    return "".join(tree.parts)
+
+
+def dangers(html: str) -> list[str]:
+    """What could run in HTML, as a browser reads it; what `noscript` hides where scripts run is looked at too."""
+    found = []
+    for node in parse_document(html).css("*"):
+        if node.tag.lower() in EXECUTABLE:
+            found.append(node.tag)
+        for name, value in node.attributes.items():
+            squeezed = re.sub("[\x00-\x20\x7f-\xa0\u200b-\u200f]|/[*].*?[*]/", "", value or "").lower()
+            is_address = name in ADDRESSES or name in ("srcset", "style", "fill")
+            runs = name.lower().startswith("on") or name == "srcdoc" or (is_address and SCRIPT.search(squeezed))
+            if runs or (name == "style" and "\\" in squeezed):
+                found.append(f"{name}={value}")
+    return found
+
+
+@pytest.mark.parametrize("profile", ["dripper", "paper"])
+@pytest.mark.parametrize(
+    "around", ["<p>before</p>{}<p>after</p>", "<table><tr><td>before {} after</table>", "<title>t</title>{} text"]
+)
+def test_no_vector_is_left(around: str, profile: str) -> None:
+    left = {vector: dangers(extracted(around.replace("{}", vector), profile)) for vector in VECTORS}
+    assert {vector: found for vector, found in left.items() if found} == {}
+    assert len(VECTORS) > 180
+
+
+def test_all_vectors_on_one_page_leave_nothing() -> None:
+    assert dangers(extracted("<p>text</p>".join(vector for vector in VECTORS if "plaintext" not in vector))) == []
+
+
+def test_the_vectors_are_dangerous() -> None:
+    """The check that finds nothing above finds most of them as they were, and in the raw form."""
+    assert sum(bool(dangers(vector)) for vector in VECTORS) > 0.8 * len(VECTORS)
+    raw = [extracted(f"<p>a</p>{vector}<p>b</p>", inert=False) for vector in VECTORS]
+    assert sum(map(bool, map(dangers, raw))) > 0.4 * len(VECTORS)
+
+
+@given(st.lists(st.sampled_from(VECTORS), min_size=2, max_size=5), st.integers(0, 60))
+def test_no_pieces_of_vectors_are_left(vectors: list[str], cut: int) -> None:
+    html = "<p>text " + "".join(vector[cut % (len(vector) + 1) :] + vector[: cut % 7] for vector in vectors)
+    assert dangers(extracted(html)) == []
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["onclick", "href", "title", "=", '"', "'", " ", "/", "javascript:x", "style", "\\", "a", "&quot;"]
+        )
+    )
+)
+def test_no_soup_of_attributes_hides_one(soup: list[str]) -> None:
+    assert dangers(extracted(f"<p {''.join(soup)}>text</p>")) == []
+
+
+@pytest.mark.parametrize(
+    ("html", "kept"),
+    [
+        ('<a href="/b" onclick="x()" class="c">t</a>', '<a href="https://e.org/b" class="c">t</a>'),
+        ('<a href="javascript:x()">t</a>', "<a>t</a>"),
+        ('<a href="mailto:a@b.c">t</a>', '<a href="mailto:a@b.c">t</a>'),
+        ('t<img src="data:image/png;base64,AA">', 't<img src="data:image/png;base64,AA">'),
+        ('<p title="how javascript: links work">t</p>', '<p title="how javascript: links work">t</p>'),
+        ('<p style="color: red">t</p>', '<p style="color: red">t</p>'),
+        ("<object data=x><p>fallback</p></object>", "<p>fallback</p>"),
+        ("<video src=/v.mp4 autoplay>t</video>", '<video src="https://e.org/v.mp4" autoplay="">t</video>'),
+        ("<p>a<noscript><img src=/a.png>t</noscript>", '<p>a<noscript><img src="https://e.org/a.png">t</noscript></p>'),
+    ],
+)
+def test_what_shows_something_stays(html: str, kept: str) -> None:
+    assert extracted(html) == f"<html><body>{kept}</body></html>"
+
+
+def test_the_raw_form_is_what_prune_writes() -> None:
+    page = preprocess('<p onclick="x()"><a href="/b">t</a></p>')
+    raw = rewrite(page.prune([1]), HtmlSettings(inert=False, absolute_links=False), Base.of("https://e.org/"))
+    assert "".join(raw.parts) == page.prune([1]) == prune(page.mapping_html, [1])
+
+
+@pytest.mark.parametrize("index", range(11))
+def test_real_pages_lose_no_text_and_no_tag_but_what_runs(index: int) -> None:
+    page = pages()[index]
+    before, after = (
+        page.prune(page.item_ids),
+        rewrite(page.prune(page.item_ids), HtmlSettings(), Base.of("https://e.org/")),
+    )
+    assert dangers("".join(after.parts)) == []
+    assert texts_of(after) == texts_of(rewrite(before, HtmlSettings(inert=False, absolute_links=False)))
+    again = rewrite("".join(after.parts), HtmlSettings(), Base.of("https://other.org/"))
+    assert "".join(again.parts) == "".join(after.parts), "what is inert and absolute stays as it is"
+
+
+def texts_of(tree: Tree) -> list[str]:
+    return "".join(tree.parts[::2]).split()
+
+
+@pytest.mark.parametrize(
+    "address", ["javascript:x", "\x00java\tscript:x", "x-app:y", "data:image/svg+xml,x", "about:blank"]
+)
+def test_an_address_that_runs_something_is_none(address: str) -> None:
+    assert inert_address(address, "src") is None
+
+
+def test_a_frame_and_a_template_in_markup_that_no_parser_left_go_too() -> None:
+    tree = rewrite(
+        "<html><body><p>a<iframe src='x'>b</iframe></p><embed><script>c</script></body></html>", HtmlSettings()
+    )
+    assert "".join(tree.parts) == "<html><body><p>a</p></body></html>"
