@@ -36,13 +36,12 @@ def as_first_release(spark: SparkSession, output: Path, typed: dict[str, str]) -
         schema = tables.read(table).schema
         fields = [name.split(" ")[0] for name in _FIRST_LEDGER.split(", ") if " " in name and name[0].islower()]
         names = schema.names if table == "extractions" else [name for name in schema.names if name in fields]
-        spark.sql(f"DROP TABLE {tables.sql_name(table)}")
         frame = spark.createDataFrame([tuple(row[name] for name in schema.names) for row in rows], schema).select(
             *names
         )
-        frame.write.format("delta").partitionBy("batch").save(f"{output}/{table}")
+        whole = frame.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
+        whole.partitionBy("batch").save(f"{output}/{table}")
         spark.sql(f"ALTER TABLE {tables.sql_name(table)} SET TBLPROPERTIES ('dripper.schema_version' = '1')")
-    spark.sql(f"DROP TABLE {tables.sql_name('runs')}")
 
 
 def test_rows_get_the_addresses_and_ids_of_this_release(

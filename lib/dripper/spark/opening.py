@@ -1,6 +1,7 @@
 """An output, opened for one run: its tables are there and of this version, and no other driver writes into them."""
 
 import json
+import logging
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,10 +17,13 @@ from dripper.config import Settings
 from dripper.spark import lease, migrate
 from dripper.spark.lease import Lease
 from dripper.spark.ledger import Ledger
+from dripper.spark.log_store import log_store_problem
 from dripper.spark.outcome import Outcome
 from dripper.spark.tables import Tables
 from dripper.spark.totals import Totals
 from dripper.spark.work import Work
+
+logger = logging.getLogger(__name__)
 
 BETWEEN = ("blocks", "labels", "pages")
 """Tables between the stages of a staged run; `pages` last, as its presence tells that the others are there."""
@@ -43,6 +47,8 @@ def opened(
     where it cannot be used.
     """
     tables = Tables(spark, output)
+    if problem := log_store_problem(tables.output, lambda key: spark.conf.get(key, None)):
+        logger.warning("%s", problem)
     names = (lease.TABLE, "warc_files", "extractions", *(BETWEEN[:-1] if is_staged else ()))
     # At once, as each waits for the file system and for Spark's planner most of the time.
     with ThreadPoolExecutor(max_workers=len(names)) as pool:
