@@ -230,7 +230,7 @@ def test_a_model_that_is_not_there_is_one_sentence_of_the_batch(spark: SparkSess
 
 def test_an_engine_in_the_fused_job_is_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
     settings = load(assignments=["labeler.name=lm", "labeler.staged=false", "labels.lm.model=x"])
-    with pytest.raises(SettingsError, match=r"leave it out, or set labels\.lm\.endpoint"):
+    with pytest.raises(SettingsError, match=r"or set labels\.lm\.endpoint to a server"):
         run(spark, str(tmp_path), str(tmp_path / "out"), settings)
 
 
