@@ -19,6 +19,7 @@ from dripper.spark.opening import Opened, opened
 from dripper.spark.outcome import Outcome, bad_inputs, work_left
 from dripper.spark.plan import UNFINISHED, Batch, BatchSize, Plan, PlannedFile, make_plan
 from dripper.spark.progress import Progress
+from dripper.spark.schemas import SCHEMA_VERSION
 from dripper.spark.staged import STAGES, Engines, StagedJob
 from dripper.spark.tables import Tables
 from dripper.spark.totals import Totals
@@ -32,7 +33,10 @@ logger = logging.getLogger(__name__)
 def dry_plan(spark: SparkSession, warcs: str, output: str, settings: Settings, limit: int | None = None) -> Plan:
     """Return what `run` would do, and write nothing. Raises UsageError like `run`."""
     tables = Tables(spark, output)
-    ledger = Ledger(spark, tables, run_id="", is_new=tables.version("warc_files") is None)
+    version = tables.version("warc_files")
+    if version not in (None, SCHEMA_VERSION):
+        raise InputError(f"--output {output}: its tables are of another release; a run of this one migrates them first")
+    ledger = Ledger(spark, tables, run_id="", is_new=version is None)
     return _plan(spark, ledger, expand(warcs, settings.reading), settings, limit)
 
 
