@@ -17,12 +17,12 @@ FILES = st.lists(
 
 def split(sizes: list[int | None], slots: int) -> list[list[FilePart]]:
     files = tuple(PlannedFile(f"f{i}", size) for i, size in enumerate(sizes))
-    return split_into_tasks(Batch(1, files), slots, 8 * MIB)
+    return split_into_tasks(Batch(1, files), slots, 4 * MIB)
 
 
 @given(FILES, st.integers(1, 64))
 def test_tasks_hold_every_byte_of_every_file_once_heaviest_first(files: list[PlannedFile], slots: int) -> None:
-    tasks = split_into_tasks(Batch(1, tuple(files)), slots, 8 * MIB)
+    tasks = split_into_tasks(Batch(1, tuple(files)), slots, 4 * MIB)
     parts = [part for task in tasks for part in task]
     for file in files:
         spans = sorted((part.span for part in parts if part.file == file), key=lambda span: span.start)
@@ -41,7 +41,7 @@ def test_big_files_spread_over_the_cores() -> None:
 def test_one_big_file_keeps_the_cores_of_a_small_cluster_busy() -> None:
     assert len(split([100 << 20], 2)) == 8
     assert len(split([1 << 30], 16)) == 64
-    assert len(split([1 << 30], 4000)) == 128
+    assert len(split([1 << 30], 4000)) == 256
     assert len(split([1 << 30] + [1 << 28] * 4, 2)) == 8
 
 
@@ -52,7 +52,7 @@ def test_a_file_of_unknown_size_is_split_as_one_of_common_crawl() -> None:
 
 
 def test_a_file_is_not_split_for_nothing() -> None:
-    for tasks in (split([15 << 20], 1), split([8 << 20], 64), split([1 << 30] * 100, 2)):
+    for tasks in (split([7 << 20], 1), split([4 << 20], 64), split([1 << 30] * 100, 2)):
         assert {part.span for task in tasks for part in task} == {Span()}
 
 
