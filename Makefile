@@ -14,9 +14,9 @@ PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfi
 
 help:
 	@echo "make run      the main job over the sample WARCs of this repository -> ./$(OUTPUT), then SQL over it"
-	@echo "make sql      Spark's SQL shell over ./$(OUTPUT): views extractions and warc_files; make sql QUERY='SELECT …' asks once"
+	@echo "make sql      Spark's SQL shell over ./$(OUTPUT): views extractions, warc_files, runs; make sql QUERY='SELECT …' asks once"
 	@echo "make test     every test, in $(TEST_PROCESSES) processes"
-	@echo "make test-fast what a change needs: every test that is not marked slow (pyproject.toml), in a third of the time"
+	@echo "make test-fast what a change needs: every test that is not marked slow (pyproject.toml)"
 	@echo "make test-vllm the tests of the labeler lm that need a real engine: vLLM on CPU, 7 GB, 5 minutes to install"
 	@echo "make wheel    the package -> dist; DRIPPER_COMPILE=1 make wheel: with its C, for this Python and platform alone"
 	@echo "make lint     ruff and mypy"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dripper.config import load
-from dripper.errors import ErrorCode
+from dripper.errors import ErrorCode, FileErrorKind
 from dripper.labels.fallback import Fallback
 from dripper.warc.record import FLAGS, SKIP_REASONS
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 TABLES_MD = (ROOT / "docs" / "tables.md").read_text()
-VIEWS = ("extractions", "warc_files")
+VIEWS = ("extractions", "warc_files", "runs")
 
 
 def section(title: str) -> str:
@@ -84,11 +84,11 @@ def views(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("file", ["README.md", "docs/tables.md"])
+@pytest.mark.parametrize("file", ["README.md", "docs/tables.md", "docs/operations.md"])
 def test_the_sql_of_the_documents_runs_as_it_stands(spark: "SparkSession", views: list[str], file: str) -> None:
     asked = [statement for block in fenced(file, "sql") for statement in statements(block)]
-    # The README's queries are for `make sql`, the other documents make their views themselves.
-    for statement in (*views, *asked) if file == "README.md" else asked:
+    # The other queries are for `make sql`; docs/tables.md makes the views itself.
+    for statement in asked if file == "docs/tables.md" else (*views, *asked):
         assert spark.sql(statement).collect() == [], statement
     assert len(asked) >= 3
 
@@ -121,6 +121,16 @@ def test_links_between_documents_lead_somewhere() -> None:
     for document in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\(([^)#]+)", document.read_text()):
             assert target.startswith("http") or (document.parent / target).exists(), (document.name, target)
+
+
+def test_operations_explain_every_state_of_a_file_and_why_it_failed() -> None:
+    from dripper.spark.ledger import CRASHED
+    from dripper.spark.plan import FINISHED, UNFINISHED
+
+    text = (ROOT / "docs/operations.md").read_text().split("\n## What a file's state wants", 1)[1].split("\n## ", 1)[0]
+    states, kinds = text.split("| `error_kind` |")
+    assert first_cells(states) == {*UNFINISHED, *FINISHED}
+    assert first_cells(kinds) == {*FileErrorKind, CRASHED}
 
 
 def test_the_settings_that_operations_name_exist() -> None:
