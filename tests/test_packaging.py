@@ -229,6 +229,7 @@ def test_the_notebook_is_stored_without_outputs() -> None:
 
 EXTRAS = {
     "warc": ["WARC"],
+    "warc/columnar": ["PARQUET"],
     "mineru": ["MINERU"],
     "labels/align": ["TRAFILATURA"],
     "labels/baselines": ["TRAFILATURA"],
