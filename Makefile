@@ -10,12 +10,13 @@ PINNED := --constraint conf/constraints.txt
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run test test-fast test-vllm wheel bench bench-lm report lint install clean
+.PHONY: help run sql test test-fast test-vllm wheel bench bench-lm report lint install clean
 
 help:
 	@echo "make run      the main job over the sample WARCs of this repository -> ./$(OUTPUT), then SQL over it"
+	@echo "make sql      Spark's SQL shell over ./$(OUTPUT): views extractions, warc_files, runs; make sql QUERY='SELECT …' asks once"
 	@echo "make test     every test, in $(TEST_PROCESSES) processes"
-	@echo "make test-fast what a change needs: every test that is not marked slow (pyproject.toml), in a third of the time"
+	@echo "make test-fast what a change needs: every test that is not marked slow (pyproject.toml)"
 	@echo "make test-vllm the tests of the labeler lm that need a real engine: vLLM on CPU, 7 GB, 5 minutes to install"
 	@echo "make wheel    the package -> dist; DRIPPER_COMPILE=1 make wheel: with its C, for this Python and platform alone"
 	@echo "make lint     ruff and mypy"
@@ -48,6 +49,12 @@ install: $(VENV)/all
 run: $(VENV)/base
 	@sh conf/preflight.sh > /dev/null
 	@$(BIN)/python jobs/run.py --conf conf/local.yml --warcs tests/data/sample --output $(OUTPUT) --show 3
+
+# Spark looks for its Python on PATH. Without Hive's catalog, which leaves a database in this folder.
+sql: export QUERY := $(QUERY)
+sql: $(VENV)/base
+	@PATH="$(CURDIR)/$(BIN):$$PATH" spark-sql --conf spark.sql.catalogImplementation=in-memory --conf spark.log.level=ERROR \
+	    -d output=$(OUTPUT) -i conf/views.sql $(if $(QUERY),-e "$$QUERY")
 
 test: $(VENV)/all
 	@sh conf/preflight.sh > /dev/null

@@ -13,10 +13,10 @@ from dripper.spark import cli
 
 def main(argv: list[str]) -> int:
     """Parse, run the stage, print the closing counts, return the exit code."""
-    parser = cli.parser("preprocess.py", __doc__)
+    parser = cli.parser("preprocess.py", __doc__, redoes=True)
     parser.add_argument("--labeler", default="lm", help="who will decide what is main content (default lm)")
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="do at most N files that are not done yet")
-    return cli.guarded(lambda: cli.stage("preprocess", parser.parse_args(argv)))
+    return cli.guarded(lambda: cli.stage("preprocess", cli.with_input(parser, argv)))
 
 
 if __name__ == "__main__":

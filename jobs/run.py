@@ -1,11 +1,12 @@
 """Extract the main content of all pages of WARC files into a Delta table.
 
 spark-submit jobs/run.py --warcs W --output O [--labeler cpu] [--conf FILE] [--set key=value ...] [--limit N] [--show N]
-    [--dry-run]
+    [--dry-run] [--redo FILES] [--dismiss FILES]
 
 A labeler that wants GPUs (lm) runs in three stages that meet in tables; jobs/preprocess.py, jobs/label.py and jobs/extract.py run
 them one by one, each on a cluster of its own kind.
-Exit code 0: every record is accounted for; 2: wrong usage or settings; 3: the work ended short, and what to do next.
+Exit code 0: every record is accounted for; 2: wrong usage or settings; 3: work is left, and the same command goes on; 4: all is
+done, but some inputs are bad. The last lines say what to do.
 """
 
 import argparse
@@ -16,14 +17,17 @@ from dripper.spark import cli
 
 def main(argv: list[str]) -> int:
     """Parse, run, print the closing counts, return the exit code."""
-    parser = cli.parser("run.py", __doc__)
+    parser = cli.parser("run.py", __doc__, redoes=True)
     parser.add_argument("--labeler", help="who decides what is main content (setting labeler.name; default cpu)")
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="do at most N files that are not done yet")
     parser.add_argument("--show", type=cli.positive, metavar="N", help="print N rows of the table at the end")
     parser.add_argument(
         "--dry-run", action="store_true", help="say what would be done, and what it would cost; write nothing"
     )
-    return cli.guarded(lambda: _run(parser.parse_args(argv)))
+    parser.add_argument(
+        "--dismiss", default="", metavar="FILES", help="files that could not be read are not wanted any more"
+    )
+    return cli.guarded(lambda: _run(cli.with_input(parser, argv)))
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -32,13 +36,18 @@ def _run(arguments: argparse.Namespace) -> int:
     settings = cli.settings(arguments, {"labeler.name": arguments.labeler})
     with cli.session(settings) as spark:
         from dripper.spark.report import show, summary
-        from dripper.spark.run import run
+        from dripper.spark.run import dismiss, run
 
-        outcome = run(spark, arguments.warcs, arguments.output, settings, arguments.limit)
+        if arguments.dismiss:
+            n_files = dismiss(spark, arguments.dismiss, arguments.output, settings)
+            sys.stdout.write(f"{n_files} files are dismissed\n")
+            if not (arguments.warcs or arguments.redo):
+                return 0
+        outcome = run(spark, arguments.warcs or "", arguments.output, settings, arguments.limit, redo=arguments.redo)
         sys.stdout.write(summary(outcome, arguments.output, settings.cost.devices))
         if arguments.show:
             sys.stdout.write(show(spark, arguments.output, arguments.show))
-    return 3 if outcome.complaints else 0
+    return outcome.exit_code
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ PAGE: Sequence[Column] = (
     BATCH,
     Column("url", Kind.STRING, "Address of the page as archived"),
     Column("host", Kind.STRING, "Host of url, lower case"),
-    Column("warc_file", Kind.STRING, "The archive file, as planned", nullable=False),
+    Column("warc_file", Kind.STRING, "The archive file: its canonical address", nullable=False),
     Column("warc_offset", Kind.LONG, "First byte of the record in warc_file", nullable=False),
     Column("warc_length", Kind.LONG, "Bytes of the record in warc_file, as stored"),
     Column("fetched_at", Kind.TIMESTAMP, "When the page was fetched (WARC-Date)"),

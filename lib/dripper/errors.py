@@ -96,6 +96,10 @@ class MachineError(UsageError):
     """The machine lacks something: Java, a jar, a package, a model file."""
 
 
+class BusyError(Exception):
+    """Another run holds the output; nothing was done. Ends a command with exit code 3: the same command goes on later."""
+
+
 class PageError(Exception):
     """One page failed. Carried as data: never allowed to end a task.
 

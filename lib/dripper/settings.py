@@ -138,8 +138,11 @@ class BatchSettings(Section):
     """A batch ends after so many archive bytes times Spark's default parallelism: two Common Crawl
     files a core."""
     in_flight: int = Field(default=2, ge=1)
-    """Batches worked on at once, so that the last slow file of one does not leave the cluster idle.
-    """
+    """Batches worked on at once, so that the last slow file of one does not leave the cluster idle."""
+    file_attempts: int = Field(default=3, ge=1)
+    """How often a file is tried that does not exist, or that takes its worker down; then it is set aside until --redo names it."""
+    max_failures: int = Field(default=3, ge=1)
+    """After so many batches in a row that failed, or of which no file could be read, no further one is begun."""
 
 
 class StageSettings(Section):
@@ -192,7 +195,8 @@ class SparkSettings(Section):
     """The session, where this program makes it (on Databricks it is given)."""
 
     master: str | None = None
-    """Only for runs outside spark-submit; None: local[*]."""
+    """Only for runs outside spark-submit; None: local[*,4], where a task that fails is tried again as
+    on a cluster."""
     delta_package: str | None = None
     """Fetched from Maven Central unless Delta is on the class path or `jars` is set. None: what the
     installed Python package delta-spark names for the installed Spark, for instance

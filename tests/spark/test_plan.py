@@ -1,5 +1,8 @@
 """Planning: pure, deterministic, and never a file lost or done twice."""
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +14,7 @@ from dripper.spark.plan import (
     Plan,
     PlannedFile,
     existing,
+    has_changed,
     make_plan,
     split_into_tasks,
 )
@@ -77,10 +81,56 @@ def test_any_ledger_accounts_for_every_file(files: list[PlannedFile], data: st.D
 
 
 def test_a_failed_file_moves_to_a_new_batch() -> None:
-    bad = PlannedFile("bad", 1)
-    plan = make_plan([bad], [LedgerEntry(bad, 1, "failed"), LedgerEntry(PlannedFile("good", 1), 1, "done")], SIZE)
-    assert plan.fresh == (Batch(2, (bad,)),)
-    assert [entry.batch for entry in plan.retried] == [1]
+    bad, good = PlannedFile("bad", 1, attempts=1), PlannedFile("good", 1)
+    ledger = [LedgerEntry(bad, 1, "failed", pages=3), LedgerEntry(good, 1, "done")]
+    plan = make_plan([PlannedFile("bad", 1)], ledger, SIZE)
+    assert plan.fresh == (Batch(2, (PlannedFile("bad", 1, replaces=1, attempts=1),)),)
+    assert [entry.batch for entry in plan.moved] == [1]
+
+
+def test_what_is_set_aside_or_dismissed_stays_so_until_it_is_asked_for() -> None:
+    files = [PlannedFile("a", 1), PlannedFile("b", 1)]
+    ledger = [LedgerEntry(files[0], 1, "set_aside"), LedgerEntry(files[1], 1, "dismissed")]
+    plan = make_plan(files, ledger, SIZE)
+    assert (plan.fresh, plan.n_done, plan.set_aside) == ((), 2, ("a",))
+    assert names(make_plan(files, ledger, SIZE, redo={"a"}).fresh) == ["a"]
+
+
+OLD = PlannedFile("a", 10, "etag:x")
+CHANGES = [
+    (OLD, "done", PlannedFile("a", 10, "etag:x"), False),
+    (OLD, "done", PlannedFile("a", 11, "etag:x"), True),
+    (OLD, "done", PlannedFile("a", 10, "etag:y"), True),
+    (OLD, "planned", PlannedFile("a", 11, "etag:y"), False),
+    # What a list names is not looked for; what another storage says cannot be compared.
+    (OLD, "done", PlannedFile("a"), False),
+    (OLD, "done", PlannedFile("a", 10, "mtime:7"), False),
+    (PlannedFile("a"), "done", OLD, False),
+    # It was gone, and is there again.
+    (PlannedFile("a"), "set_aside", OLD, True),
+    (PlannedFile("a"), "dismissed", OLD, True),
+]
+
+
+@pytest.mark.parametrize(("then", "state", "now", "changed"), CHANGES)
+def test_which_file_is_another_than_the_one_that_was_read(
+    then: PlannedFile, state: str, now: PlannedFile, changed: bool
+) -> None:
+    assert has_changed(now, LedgerEntry(then, 1, state)) is changed
+
+
+def test_a_changed_file_is_read_again_and_replaces_its_old_rows() -> None:
+    plan = make_plan([PlannedFile("a", 11)], [LedgerEntry(PlannedFile("a", 10), 4, "done", pages=7)], SIZE)
+    assert plan.fresh == (Batch(5, (PlannedFile("a", 11, replaces=4),)),)
+
+
+def test_a_resumed_batch_is_opened_as_typed_now() -> None:
+    """A signature is in no ledger."""
+    typed = PlannedFile("https://e.org/a", 1, path="https://e.org/a?X-Amz-Signature=new")
+    plan = make_plan(
+        [typed], [LedgerEntry(PlannedFile("https://e.org/a", 1, replaces=2, attempts=1), 3, "planned")], SIZE
+    )
+    assert plan.resumed == (Batch(3, (replace(typed, replaces=2, attempts=1),)),)
 
 
 def test_the_limit_counts_files_to_do_and_says_what_is_left() -> None:
@@ -96,7 +146,7 @@ def test_batches_are_resumed_at_the_stage_they_are_at(files: list[PlannedFile], 
     again = make_plan(files, ledger, SIZE)
     assert [(batch.number, batch.state) for batch in again.resumed] == [(batch.number, state) for batch in first.fresh]
     others = [other for other in UNFINISHED if other != state]
-    assert make_plan(files, ledger, SIZE, limit=1, states=others) == Plan((), (), (), len(files), 0)
+    assert make_plan(files, ledger, SIZE, limit=1, states=others) == Plan(n_done=len(files))
 
 
 def test_a_batch_with_a_planned_file_is_planned() -> None:

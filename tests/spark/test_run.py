@@ -112,16 +112,16 @@ def test_an_unreadable_file_is_told_and_tried_again(spark: SparkSession, tmp_pat
     (tmp_path / "list").write_text(f"{tmp_path}/a.warc\n{tmp_path}/b.warc\n")
     output = tmp_path / "out"
     first = run(spark, f"@{tmp_path}/list", str(output), Settings())
-    assert any("1 files could not be read to their end" in words for words in first.complaints)
-    assert "NOT DONE" in summary(first, "out")
+    assert (first.exit_code, first.complaints) == (4, ())
+    assert first.bad_inputs[0].startswith(f"1 files do not exist, {tmp_path}/b.warc; if that is known")
+    assert "BAD INPUT" in summary(first, "out")
     states = {Path(r["warc_file"]).name: (r["state"], r["error"]) for r in read(spark, output, "warc_files").collect()}
     assert states["a.warc"] == ("done", None)
     assert states["b.warc"][0] == "failed"
     assert "b.warc" in states["b.warc"][1]
     write_warc(tmp_path / "b.warc", pages(3, 2))
     second = run(spark, f"@{tmp_path}/list", str(output), Settings())
-    assert second.complaints == ()
-    assert second.totals.files == 1
+    assert (second.exit_code, second.totals.files) == (0, 1)
     assert read(spark, output).count() == 4
     assert_closed(spark, second, output)
 

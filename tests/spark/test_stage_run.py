@@ -102,7 +102,6 @@ def test_each_stage_by_itself_takes_what_the_one_before_left(spark: SparkSession
             assert len(ids) == len(set(ids)) == (4 if table in ("blocks", "labels") else 6)
 
 
-@pytest.mark.slow
 def test_every_stage_killed_after_its_rows_is_done_again_with_the_same_rows(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from dripper.errors import InputError
+from dripper.spark.plan import Batch, PlannedFile
 from dripper.spark.schemas import EXTRACTIONS, SCHEMA_VERSION, WARC_FILES
 from dripper.spark.tables import Tables
 
@@ -43,16 +44,47 @@ def test_a_new_table_has_the_schema_comments_and_version(spark: SparkSession, tm
 
 
 def test_a_batch_written_twice_is_there_once(spark: SparkSession, tables: Tables) -> None:
-    tables.replace_batch("warc_files", ledger_rows(spark, 1, "a", "b"), 1)
-    tables.replace_batch("warc_files", ledger_rows(spark, 2, "c"), 2)
-    tables.replace_batch("warc_files", ledger_rows(spark, 1, "b", "d"), 1)
+    tables.replace_batch("warc_files", ledger_rows(spark, 1, "a", "b"), Batch(1, ()))
+    tables.replace_batch("warc_files", ledger_rows(spark, 2, "c"), Batch(2, ()))
+    tables.replace_batch("warc_files", ledger_rows(spark, 1, "b", "d"), Batch(1, ()))
     rows = {(row["batch"], row["warc_file"]) for row in tables.read("warc_files").collect()}
     assert rows == {(1, "b"), (1, "d"), (2, "c")}
 
 
+def test_a_batch_takes_the_place_of_what_its_files_left_elsewhere(spark: SparkSession, tables: Tables) -> None:
+    tables.append("warc_files", ledger_rows(spark, 1, "it's", "b").union(ledger_rows(spark, 2, "c")))
+    again = Batch(3, (PlannedFile("it's", replaces=1), PlannedFile("d")))
+    for _ in range(2):
+        tables.replace_batch("warc_files", ledger_rows(spark, 3, "it's", "d"), again)
+        rows = {(row["batch"], row["warc_file"]) for row in tables.read("warc_files").collect()}
+        assert rows == {(1, "b"), (2, "c"), (3, "it's"), (3, "d")}
+
+
+def test_a_number_that_was_there_adds_nothing(spark: SparkSession, tables: Tables) -> None:
+    for name, number in (("a", 1), ("b", 1), ("c", 2)):
+        tables.append("warc_files", ledger_rows(spark, 1, name), ("runs", number))
+    assert {row["warc_file"] for row in tables.read("warc_files").collect()} == {"a", "c"}
+
+
+def test_a_table_gets_the_columns_that_it_lacks_and_keeps_a_users_own(spark: SparkSession, tmp_path: Path) -> None:
+    tables = Tables(spark, str(tmp_path))
+    properties = f"TBLPROPERTIES ('dripper.schema_version' = '{SCHEMA_VERSION}')"
+    spark.sql(
+        f"CREATE TABLE {tables.sql_name('warc_files')} (warc_file STRING NOT NULL, batch BIGINT NOT NULL, mine INT) "
+        f"USING delta {properties}"
+    )
+    spark.sql(f"INSERT INTO {tables.sql_name('warc_files')} VALUES ('a', 1, 7)")
+    assert tables.create("warc_files") is False
+    assert set(tables.read("warc_files").columns) == {*WARC_FILES.names, "mine"}
+    row = tables.read("warc_files").collect()[0]
+    assert (row["warc_file"], row["mine"], row["version"]) == ("a", 7, None)
+    tables.append("warc_files", ledger_rows(spark, 2, "b"))
+    assert tables.read("warc_files").count() == 2
+
+
 def test_rows_of_another_batch_are_refused(spark: SparkSession, tables: Tables) -> None:
     with pytest.raises(Exception, match="REPLACE_WHERE"):
-        tables.replace_batch("warc_files", ledger_rows(spark, 2, "a"), 1)
+        tables.replace_batch("warc_files", ledger_rows(spark, 2, "a"), Batch(1, ()))
 
 
 def test_creating_again_keeps_what_is_there(spark: SparkSession, tables: Tables) -> None:
@@ -108,7 +140,7 @@ def test_catalog_names_work_too(spark: SparkSession) -> None:
     tables = Tables(spark, "spark_catalog.dripper_tests")
     try:
         tables.create("warc_files")
-        tables.replace_batch("warc_files", ledger_rows(spark, 1, "a"), 1)
+        tables.replace_batch("warc_files", ledger_rows(spark, 1, "a"), Batch(1, ()))
         assert spark.sql("SELECT warc_file FROM spark_catalog.dripper_tests.warc_files").head()["warc_file"] == "a"
     finally:
         spark.sql("DROP SCHEMA spark_catalog.dripper_tests CASCADE")
@@ -122,6 +154,8 @@ def test_catalog_names_work_too(spark: SparkSession) -> None:
         ("/data/out", False),
         ("s3a://bucket/x", False),
         ("main.web", True),
+        ("my-catalog.web-2026", True),
+        ("out-1.0", False),
         ("my.v1.0", False),
     ],
 )

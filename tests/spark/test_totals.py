@@ -1,41 +1,37 @@
-"""Batches side by side: one that fails does not end the others."""
+"""What batches add up to."""
 
-import threading
+from typing import Any
 
-from dripper.spark.plan import Batch
-from dripper.spark.totals import Totals, work_through
-
-BATCHES = [Batch(number, ()) for number in range(1, 5)]
-
-
-def test_what_fails_is_told_and_the_others_go_on() -> None:
-    done = []
-
-    def work(batch: Batch) -> None:
-        if batch.number == 2:
-            raise ValueError("no\nmore")
-        done.append(batch.number)
-
-    assert work_through(BATCHES, 1, work) == {2: "ValueError: no"}
-    assert done == [1, 3, 4]
+from dripper.errors import FileErrorKind
+from dripper.spark.pool import Worked
+from dripper.spark.totals import Totals, is_outage
 
 
-def test_batches_are_worked_on_at_once() -> None:
-    """A barrier lets nobody through until two have come."""
-    both = threading.Barrier(2, timeout=30)
-    assert work_through(BATCHES, 2, lambda batch: both.wait() and None) == {}
+def report(**more: Any) -> dict[str, Any]:
+    whole = {"records": 5, "pages": 3, "n_problems": 0, "clipped": True, "error": None, "error_kind": None}
+    return whole | {"warc_file": "a", "skipped": {"status": 2}} | more
+
+
+def failed(kind: FileErrorKind, name: str = "a") -> dict[str, Any]:
+    return report(warc_file=name, error="no", error_kind=kind.value, records=0, pages=0, skipped={})
 
 
 def test_reports_add_up() -> None:
     totals = Totals()
-    report = {"records": 5, "pages": 3, "n_problems": 0, "clipped": True, "error": None, "skipped": {"status": 2}}
-    totals.read([report, report])
-    totals.written([report | {"failed_pages": 1, "fallback_pages": 2}], 3)
-    assert (totals.files, totals.records, totals.pages, totals.broken_files, totals.skipped) == (
-        2,
-        10,
-        6,
-        2,
-        {"status": 4},
-    )
-    assert (totals.rows, totals.failed_pages, totals.fallback_pages) == (3, 1, 2)
+    totals.read([report(), report(), failed(FileErrorKind.DENIED, "b"), report(records=0, pages=0, skipped={})])
+    totals.written([report(rows=3, failed_pages=1, fallback_pages=2, errors=["empty_page"])])
+    totals.gave_up([{"warc_file": "c", "state": "set_aside", "error": "why"}, {"warc_file": "d", "state": "failed"}])
+    totals.ended(Worked({7: "no"}, [9, 8]))
+    assert (totals.files, totals.records, totals.pages, totals.broken_files) == (4, 10, 6, 4)
+    assert (totals.empty_files, totals.skipped, totals.failed_files) == (1, {"status": 4}, {"denied": ["b"]})
+    assert (totals.rows, totals.failed_pages, totals.fallback_pages, totals.errors) == (3, 1, 2, {"empty_page": 1})
+    assert (totals.set_aside, totals.failed_batches, totals.batches_not_begun) == ({"c": "why"}, {7: "no"}, [8, 9])
+
+
+def test_an_outage_is_where_nothing_can_be_read() -> None:
+    denied, gone = failed(FileErrorKind.DENIED), failed(FileErrorKind.GONE)
+    assert is_outage([denied, denied])
+    assert is_outage([denied, gone])
+    assert not is_outage([denied, report()])
+    assert not is_outage([gone, gone])
+    assert not is_outage([])

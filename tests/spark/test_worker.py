@@ -14,8 +14,11 @@ from pyspark.sql.types import StringType, StructField, StructType
 from dripper.config import Settings, load
 from dripper.errors import ErrorCode
 from dripper.spark import worker
+from dripper.spark.closing import page_key
+from dripper.spark.plan import PlannedFile
 from dripper.spark.schemas import EXTRACTIONS
 from dripper.warc import FileReport, Record
+from dripper.warc.identity import canonical_address
 from support.warcs import pages, write_warc
 
 SCHEMA = to_arrow_schema(
@@ -37,7 +40,8 @@ class Sink:
 def work(
     tasks: list[list[str]], *ids: int, settings: Settings | None = None, sink: Sink | None = None
 ) -> list[dict[str, object]]:
-    mapper = worker.files_mapper(tasks, 4, settings or Settings(), SCHEMA, sink)
+    planned = [[PlannedFile(canonical_address(file), path=file) for file in task] for task in tasks]
+    mapper = worker.files_mapper(planned, 4, settings or Settings(), SCHEMA, sink)
     batch = pa.RecordBatch.from_pydict({"id": pa.array(ids, pa.int64())})
     return [row for out in mapper([batch]) for row in out.to_pylist()]
 
@@ -48,10 +52,8 @@ def test_a_task_gives_its_files_rows_and_a_report_each(tmp_path: Path) -> None:
     rows = work([files[:2], files[2:]], 0, sink=sink)
     assert [row["url"] for row in rows if row["page_id"]] == [f"http://example.org/{i}" for i in (0, 1, 10, 11)]
     reports = [json.loads(str(row["report"])) for row in rows if row["report"]]
-    assert [(Path(r["warc_file"]).name, r["pages"], r["failed_pages"]) for r in reports] == [
-        ("0.warc.gz", 2, 0),
-        ("1.warc.gz", 2, 0),
-    ]
+    assert [(Path(r["warc_file"]).name, r["pages"]) for r in reports] == [("0.warc.gz", 2), ("1.warc.gz", 2)]
+    assert reports[0]["page_keys"] == sum(page_key(str(row["page_id"])) for row in rows[:2])
     assert all(row["batch"] == 4 for row in rows if row["page_id"])
     assert rows[0]["fetched_at"] == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert sink.counts == {"files": 2, "pages": 4, "failed": 0}
@@ -67,7 +69,7 @@ def test_a_page_over_its_limit_is_a_row_and_the_next_goes_on(tmp_path: Path) -> 
     rows = work([[file]], 0, settings=load(assignments=["limits.page_cpu_seconds=1"]))
     assert [row["error_code"] in ("memory_limit", "time_limit") for row in rows[:2]] == [True, False]
     assert rows[1]["markdown"]
-    assert json.loads(str(rows[2]["report"]))["failed_pages"] == 1
+    assert json.loads(str(rows[2]["report"]))["pages"] == 2
 
 
 def test_a_fault_of_the_reader_ends_the_file_not_the_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +87,7 @@ def test_a_fault_of_the_reader_ends_the_file_not_the_task(tmp_path: Path, monkey
             yield next(self.records)
             raise RuntimeError("not foreseen")
 
-    monkeypatch.setattr(worker, "read_records", lambda file, _: Faulty(file) if "bad" in file else read(file))
+    monkeypatch.setattr(worker, "read_records", lambda file, *_, **__: Faulty(file) if "bad" in file else read(file))
     rows = work([["bad", good]], 0)
     reports = [json.loads(str(row["report"])) for row in rows if row["report"]]
     assert [report["error"] for report in reports] == ["internal: RuntimeError: not foreseen", None]

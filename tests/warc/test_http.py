@@ -2,13 +2,17 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
 from dripper.errors import FileErrorKind
-from dripper.warc import ReadSettings, S3Settings, expand, read_records
+from dripper.warc import ReadSettings, S3Settings, Span, expand, read_records
 from dripper.warc.http import _pool
+from dripper.warc.index import Place
+from dripper.warc.selected import read_selected
 from support.archives import http, page, store, warc
 from support.servers import serving
 
@@ -26,6 +30,7 @@ class Server(ThreadingHTTPServer):
     changing = False
     busy = 0
     n_requests = 0
+    n_bytes = 0
     wrong_range = ""
 
 
@@ -54,17 +59,22 @@ class Handler(BaseHTTPRequestHandler):
         data = b"list.warc.gz\nx/a.warc.gz\n" if self.path == "/crawl/warc.paths" else ARCHIVE
         data = b"" if self.path == "/empty.warc" else data
         wanted = self.headers.get("Range")
-        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and server.ranges else 0
+        start, end = 0, len(data)
+        if wanted and server.ranges:
+            first, _, last = wanted.removeprefix("bytes=").partition("-")
+            start, end = int(first), min(len(data), int(last or len(data)) + 1)
         if not data:
             self.send_error(416)
             return
         self.send_response(206 if wanted and server.ranges else 200)
         if wanted and server.ranges:
-            self.send_header("Content-Range", server.wrong_range or f"bytes {start}-{len(data) - 1}/{len(data)}")
-        self.send_header("Content-Length", str(len(data) - start))
+            self.send_header("Content-Range", server.wrong_range or f"bytes {start}-{end - 1}/{len(data)}")
+        self.send_header("Content-Length", str(end - start))
         self.send_header("ETag", f'"{server.n_requests if server.changing else 1}"')
         self.end_headers()
-        self.wfile.write(data[start : start + server.cut_after])
+        sent = data[start : min(end, start + server.cut_after)]
+        server.n_bytes += len(sent)
+        self.wfile.write(sent)
 
     def log_message(self, *_: object) -> None:
         pass
@@ -123,6 +133,29 @@ def test_a_file_is_streamed(server: Server) -> None:
     reader = read_records(address(server), SETTINGS)
     assert [record.payload for record in reader] == [page(i, 20_000) for i in range(N_PAGES)]
     assert reader.report.size_bytes == len(ARCHIVE)
+
+
+def test_spans_and_single_records_are_read_by_ranges(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "x.warc.gz"
+    file.write_bytes(ARCHIVE)
+    whole = [replace(record, warc_file="", page_id="") for record in read_records(str(file))]
+    half = whole[15].offset - 10
+    found = [
+        replace(record, warc_file="", page_id="")
+        for span in (Span(0, half), Span(half))
+        for record in read_records(address(server), SETTINGS, span)
+    ]
+    assert found == whole
+    monkeypatch.setattr("dripper.warc.selected.GAP_BYTES", 100)
+    server.n_bytes = 0
+    places = [Place(record.offset, record.length, record.url) for record in whole[3::5]]
+    for cut_after in (1 << 40, 500):
+        server.cut_after = cut_after
+        reader = read_selected(address(server), places, SETTINGS)
+        assert [replace(record, warc_file="", page_id="") for record in reader] == whole[3::5]
+    assert server.n_bytes < 4 * len(ARCHIVE)
 
 
 @pytest.mark.parametrize("ranges", [True, False])

@@ -2,13 +2,15 @@
 
 import argparse
 import logging
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from dripper.config import Settings
-from dripper.errors import MachineError, UsageError
+from dripper.errors import BusyError, MachineError, UsageError
 from dripper.flags import add_settings, positive, settings
 from dripper.labels.registry import runs_staged
 from dripper.optional import install
@@ -16,22 +18,34 @@ from dripper.optional import install
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["dry_run", "guarded", "parser", "positive", "session", "settings", "stage"]
+__all__ = ["dry_run", "guarded", "parser", "positive", "session", "settings", "stage", "with_input"]
 
 logger = logging.getLogger(__name__)
 
 
-def parser(name: str, description: str | None, *, reads_archives: bool = True) -> argparse.ArgumentParser:
-    """Return a parser with the flags that every job has, and --warcs where it reads archives."""
+def parser(
+    name: str, description: str | None, *, reads_archives: bool = True, redoes: bool = False
+) -> argparse.ArgumentParser:
+    """Return a parser with the flags that every job has, --warcs where it reads archives, and --redo where it does so again."""
     made = argparse.ArgumentParser(
         prog=name, description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     if reads_archives:
         kinds = "comma-separated files, folders, globs, s3:// objects or prefixes, and @lists of paths"
-        made.add_argument("--warcs", required=True, help=kinds)
+        made.add_argument("--warcs", required=not redoes, help=kinds)
+    if redoes:
+        made.add_argument("--redo", default="", metavar="FILES", help="read these files again although they are done")
     made.add_argument("--output", required=True, help="a folder, an s3a:// prefix, or catalog.schema")
     add_settings(made)
     return made
+
+
+def with_input(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:
+    """Parse the flags of a job that reads archives; there must be something to read, or at least to note."""
+    arguments = parser.parse_args(argv)
+    if not any(getattr(arguments, name, None) for name in ("warcs", "redo", "dismiss")):
+        parser.error("the following arguments are required: --warcs")
+    return arguments
 
 
 @contextmanager
@@ -54,11 +68,17 @@ def guarded(job: Callable[[], int]) -> int:
     """Return the job's exit code; a UsageError becomes its message on stderr and 2, Ctrl-C and the loss of the JVM become 3."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     logging.getLogger("dripper").setLevel(logging.INFO)
+    if threading.current_thread() is threading.main_thread():
+        # As Ctrl-C: what is at work is cancelled, and what is committed stays.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return job()
     except UsageError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    except BusyError as error:
+        sys.stderr.write(f"{error}\n")
+        return 3
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; run the same command again: only what is missing is done\n")
         return 3
@@ -85,9 +105,10 @@ def stage(name: str, arguments: argparse.Namespace) -> int:
         from dripper.spark.run import run_stages
 
         warcs = getattr(arguments, "warcs", None)
-        outcome = run_stages(spark, (name,), arguments.output, asked, warcs, arguments.limit)
+        redo = getattr(arguments, "redo", "")
+        outcome = run_stages(spark, (name,), arguments.output, asked, warcs, arguments.limit, redo=redo)
         sys.stdout.write(summary(outcome, arguments.output, asked.cost.devices))
-    return 3 if outcome.complaints else 0
+    return outcome.exit_code
 
 
 def dry_run(arguments: argparse.Namespace) -> int:

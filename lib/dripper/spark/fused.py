@@ -1,22 +1,26 @@
 """The fused job: batches of archive files → one `mapInArrow` pass each → `extractions` and the ledger `warc_files`."""
 
 import json
-import threading
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from pyspark.sql import Observation, SparkSession
+from pyspark.sql import Observation
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField
 
-from dripper.config import Settings
-from dripper.spark.ledger import Ledger
+from dripper.spark import capacity
+from dripper.spark.closing import until_closed, whole_reports
+from dripper.spark.isolation import Isolation, Tasks
+from dripper.spark.jobs import cancel, described
 from dripper.spark.plan import Batch, split_into_tasks
+from dripper.spark.pool import Breaker, work_through
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import EXTRACTIONS, nullable
-from dripper.spark.tables import Tables
-from dripper.spark.totals import Report, Totals, work_through
+from dripper.spark.tables import replaced_rows
+from dripper.spark.totals import Totals, is_outage
+from dripper.spark.work import Work
 from dripper.spark.worker import REPORT, files_mapper
 
 
@@ -26,42 +30,65 @@ class FusedJob:
     A kill between the two commits leaves the batch `planned`: the next run writes the same rows over it.
     """
 
-    def __init__(self, spark: SparkSession, tables: Tables, ledger: Ledger, settings: Settings, slots: int) -> None:
-        self._spark = spark
-        self._tables = tables
-        self._ledger = ledger
-        self._settings = settings
-        self._slots = slots
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._totals = Totals()
+        self._breaker = Breaker(work.settings.batch.max_failures)
+        attempts = work.settings.batch.file_attempts
+        self._isolation = Isolation(work.ledger, attempts, lambda: self._breaker.is_open)
 
     def run(self, batches: Sequence[Batch], progress: Progress) -> Totals:
         """Work through `batches`, `settings.batch.in_flight` at a time. A batch that fails is noted in `failed_batches` and
         stays `planned`; the others go on."""
-        totals, lock = Totals(), threading.Lock()
+        work = self._work
 
-        def work(batch: Batch) -> None:
-            reports, rows = self._run_batch(batch, progress)
-            with lock:
-                totals.read(reports)
-                totals.written(reports, rows)
+        def take(batch: Batch) -> None:
+            with described(work.spark, work.lease.run_id, f"batch {batch.number}: extract {len(batch.files)} files"):
+                self._isolation.work_off(
+                    batch,
+                    lambda part: split_into_tasks(part, capacity.slots(work.spark)),
+                    lambda part, tasks: until_closed(
+                        lambda: self._attempt(part, tasks, progress), part, lambda: self._breaker.is_open
+                    ),
+                    self._give_up,
+                )
 
-        totals.failed_batches = work_through(batches, self._settings.batch.in_flight, work)
-        return totals
+        in_flight = work.settings.batch.in_flight
+        stop = lambda: cancel(work.spark, work.lease.run_id)  # noqa: E731
+        self._totals.ended(work_through(batches, in_flight, take, self._breaker, stop))
+        return self._totals
 
-    def _run_batch(self, batch: Batch, progress: Progress) -> tuple[list[Report], int]:
-        tasks = [[file.warc_file for file in task] for task in split_into_tasks(batch, self._slots)]
+    def _attempt(self, batch: Batch, tasks: Tasks, progress: Progress) -> None:
+        work, start = self._work, time.monotonic()
         with_report = nullable([*EXTRACTIONS.fields, StructField(REPORT, StringType())])
-        mapper = files_mapper(tasks, batch.number, self._settings, to_arrow_schema(with_report), progress.sink)
+        mapper = files_mapper(tasks, batch.number, work.settings, to_arrow_schema(with_report), progress.sink)
         seen = Observation()
         rows = (
-            self._spark.range(0, len(tasks), 1, len(tasks))
+            work.spark.range(0, len(tasks), 1, len(tasks))
             .mapInArrow(mapper, with_report)
             # The reports leave with the same pass: a second action over the plan would read every archive again.
-            .observe(seen, F.concat_ws("\n", F.collect_list(REPORT)).alias("reports"), F.count("page_id").alias("rows"))
+            .observe(seen, F.concat_ws("\n", F.collect_list(REPORT)).alias("reports"))
             .where(F.col("page_id").isNotNull())
             .drop(REPORT)
         )
-        self._tables.replace_batch("extractions", rows, batch.number)
-        reports = [json.loads(line) for line in seen.get["reports"].splitlines()]
-        self._ledger.finish(batch, reports, datetime.now(UTC))
+        work.lease.check()
+        work.tables.replace_batch("extractions", rows, batch)
+        told = [json.loads(line) for line in seen.get["reports"].splitlines()]
+        written = work.tables.read("extractions").where(F.col("batch") == batch.number)
+        reports = whole_reports(batch, told, written)
+        work.lease.check()
+        noted = work.ledger.finish(batch, reports, datetime.now(UTC))
         progress.batch_done(batch.number)
-        return reports, int(seen.get["rows"])
+        self._breaker.failed() if is_outage(reports) else self._breaker.succeeded()
+        with self._totals.lock:
+            self._totals.read(reports)
+            self._totals.written(reports)
+            self._totals.gave_up(noted)
+            self._totals.stage_ms["extract"] += round((time.monotonic() - start) * 1000)
+
+    def _give_up(self, batch: Batch, why: str) -> None:
+        """The file's rows of an earlier reading go: the ledger counts none for it any more."""
+        if any(file.replaces is not None for file in batch.files):
+            self._work.tables.delete("extractions", replaced_rows(batch))
+        with self._totals.lock:
+            self._totals.set_aside |= {file.warc_file: why for file in batch.files}

@@ -1,34 +1,58 @@
 """The ledger `warc_files`: which files are planned, done or failed, and what was counted in each."""
 
-from collections.abc import Iterable, Sequence
+import threading
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from pyspark.sql import Column, SparkSession
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
 
-from dripper.spark.plan import UNFINISHED, Batch, LedgerEntry, Plan, PlannedFile, existing
-from dripper.spark.schemas import WARC_FILES
+from dripper.errors import FileErrorKind
+from dripper.spark.plan import FINISHED, UNFINISHED, Batch, LedgerEntry, Plan, PlannedFile, existing
+from dripper.spark.schemas import WARC_FILES, nullable
 from dripper.spark.tables import Tables
-from dripper.spark.words import quoted
+from dripper.warc.identity import reading_path
 
 TABLE = "warc_files"
 
+CRASHED = "crashed"
+"""The value of `error_kind` for a file that took its worker down, beside those of `FileErrorKind`."""
+
+_FILES_TO_COMPACT = 200
+"""Every commit of a batch adds a data file, and reading 2,800 of them takes 7 s: so many are joined into one."""
+
+_ENTRY_COLUMNS = ("warc_file", "path", "batch", "replaces", "state", "attempts", "size_bytes", "version", "pages")
+
+Report = dict[str, Any]
+
 
 class Ledger:
-    """Reads and writes the ledger; every write is one commit of one batch."""
+    """Reads and writes the ledger; every write is one commit. Its batches are this driver's alone (`dripper.spark.runs`)."""
 
-    def __init__(self, spark: SparkSession, tables: Tables, is_new: bool = False) -> None:
+    def __init__(
+        self, spark: SparkSession, tables: Tables, run_id: str, max_attempts: int = 3, is_new: bool = False
+    ) -> None:
         self._spark = spark
         self._tables = tables
+        self._run_id = run_id
+        self._max_attempts = max_attempts
         self._is_new = is_new
+        self._last_batch = 0
+        # Two commits at once of one driver would be one conflict after the other: each rewrites files of the plan.
+        self._lock = threading.Lock()
 
     def entries(self) -> list[LedgerEntry]:
         """Return all entries; one small object a file (Common Crawl's 90,000 files are 20 MB on the driver)."""
         if self._is_new:
             return []
-        rows = self._tables.read(TABLE).select("warc_file", "size_bytes", "batch", "state").collect()
-        return [LedgerEntry(PlannedFile(r["warc_file"], r["size_bytes"]), r["batch"], r["state"]) for r in rows]
+        rows = self._tables.read(TABLE).select(*_ENTRY_COLUMNS).toArrow().to_pylist()
+        self._last_batch = max((row["batch"] for row in rows), default=0)
+        return [LedgerEntry(_planned_file(row), row["batch"], row["state"], row["pages"] or 0) for row in rows]
 
     def batches(self, state: str) -> list[Batch]:
         """Return the batches that are at this state, one of UNFINISHED, in order."""
@@ -39,29 +63,98 @@ class Ledger:
     def record(self, plan: Plan) -> None:
         """Write the plan down before any work, so that a killed run is resumed with the same batches.
 
-        Files to be tried again leave their old batch first, with the rows they had got as far as; the ledger's own last, so
-        that a kill in between is made good by the next run.
+        Files that leave the batch of their last reading go first. Their old rows stay until the new ones are committed
+        (`PlannedFile.replaces`), and so does what the ledger counted in them.
         """
-        if plan.retried:
-            names = ", ".join(quoted(entry.file.warc_file) for entry in plan.retried)
-            batches = ", ".join(str(number) for number in sorted({entry.batch for entry in plan.retried}))
-            condition = f"batch IN ({batches}) AND warc_file IN ({names})"
-            if self._tables.version("pages") is not None:
-                for table in ("blocks", "labels"):
-                    self._tables.delete_matching(table, "pages", "page_id", condition)
-                self._tables.delete("pages", condition)
-            for table in ("extractions", TABLE):
-                self._tables.delete(table, condition)
-        if plan.fresh:
-            self._tables.append(TABLE, self._frame(_planned(batch) for batch in plan.fresh))
+        moved = {entry.file.warc_file for entry in plan.moved}
+        planned = [_planned_row(file, batch.number, self._run_id) for batch in plan.fresh for file in batch.files]
+        self._last_batch = max([self._last_batch, *(batch.number for batch in plan.fresh)])
+        if moved:
+            self._move([row for row in planned if row["warc_file"] in moved])
+        unknown = [row for row in planned if row["warc_file"] not in moved]
+        if unknown:
+            self._tables.append(TABLE, self._frame(unknown))
 
-    def finish(self, batch: Batch, reports: Sequence[dict[str, Any]], now: datetime, state: str | None = None) -> None:
-        """Note what was counted in each file of `batch`. state: of all its files; None: of each, done or failed."""
-        sizes = {file.warc_file: file.size_bytes for file in batch.files}
-        rows = [_finished(report, batch.number, sizes[report["warc_file"]], now, state) for report in reports]
-        self._tables.replace_batch(TABLE, self._frame([rows]), batch.number)
+    def _move(self, rows: Sequence[dict[str, Any]]) -> None:
+        names = ("path", "batch", "replaces", "state", "attempts", "size_bytes", "version", "run_id")
+        view = f"moved_{uuid.uuid4().hex}"
+        self._frame(rows).createOrReplaceTempView(view)
+        try:
+            self._spark.sql(
+                f"MERGE INTO {self._tables.sql_name(TABLE)} t USING {view} s ON t.warc_file = s.warc_file "
+                f"WHEN MATCHED THEN UPDATE SET {', '.join(f't.{name} = s.{name}' for name in names)}"
+            )
+        finally:
+            self._spark.catalog.dropTempView(view)
 
-    def reports(self, batch: Batch) -> list[dict[str, Any]]:
+    def finish(self, batch: Batch, reports: Sequence[Report], now: datetime, state: str | None = None) -> list[Report]:
+        """Note what was counted in each file of `batch`, and return the rows. state: of all its files; None: of each, one of
+        FINISHED."""
+        files = {file.warc_file: file for file in batch.files}
+        any_read = any(report["error"] is None for report in reports)
+        rows = [
+            self._finished(report, files[report["warc_file"]], batch.number, now, state, any_read) for report in reports
+        ]
+        with self._lock:
+            self._tables.replace_where(TABLE, self._frame(rows), f"batch = {batch.number}")
+        return rows
+
+    def _finished(
+        self, report: Report, file: PlannedFile, batch: int, now: datetime, state: str | None, any_read: bool
+    ) -> dict[str, Any]:
+        row = report | {
+            key: value for key, value in _planned_row(file, batch, self._run_id).items() if key not in _READ
+        }
+        row |= {"finished_at": now, "state": state or "done"}
+        row |= {key: row[key] if row.get(key) is not None else getattr(file, key) for key in _READ}
+        if state is not None:
+            return row
+        row["replaces"] = None
+        if report["error"] is None:
+            return row | {"attempts": 0}
+        # Where nothing at all could be read, the network or somebody's credentials are at fault, and no file.
+        is_own_fault = report.get("error_kind") == FileErrorKind.GONE or any_read
+        attempts = file.attempts + is_own_fault
+        return row | {"attempts": attempts, "state": "set_aside" if attempts >= self._max_attempts else "failed"}
+
+    def isolate(self, batch: Batch, suspects: Sequence[Collection[str]]) -> list[Batch]:
+        """Give each group of suspected files of `batch` a batch of its own, a single one with an attempt more on its account;
+        return the rest of the batch, if any is left, and the new ones. One commit."""
+        with self._lock:
+            group_of = {name: i for i, group in enumerate(suspects) for name in group}
+            rest = tuple(file for file in batch.files if file.warc_file not in group_of)
+            made = [replace(batch, files=rest)] if rest else []
+            for i in range(len(suspects)):
+                self._last_batch += 1
+                mine = (file for file in batch.files if group_of.get(file.warc_file) == i)
+                counted = tuple(_suspected(file, batch, len(suspects[i]) == 1) for file in mine)
+                made.append(Batch(self._last_batch, counted))
+            numbers = ", ".join(str(number) for number in sorted({batch.number, *(b.number for b in made)}))
+            rows = [_planned_row(file, b.number, self._run_id) for b in made for file in b.files]
+            self._tables.replace_where(TABLE, self._frame(rows), f"batch IN ({numbers})")
+        return made
+
+    def set_aside(self, batch: Batch, reason: str, now: datetime) -> None:
+        """Note that the files of `batch` take their worker down, and are not to be tried again unasked."""
+        crashed: dict[str, Any] = {"state": "set_aside", "replaces": None, "finished_at": now}
+        crashed |= {"error": reason, "error_kind": CRASHED} | _NOTHING_READ
+        rows = [_planned_row(file, batch.number, self._run_id) | crashed for file in batch.files]
+        with self._lock:
+            self._tables.replace_where(TABLE, self._frame(rows), f"batch = {batch.number}")
+
+    def dismiss(self, names: Collection[str]) -> None:
+        """Note that somebody knows of these files, which failed, and does not want them any more."""
+        view = f"dismissed_{uuid.uuid4().hex}"
+        self._frame([_planned_row(PlannedFile(name), 0, self._run_id) for name in names]).createOrReplaceTempView(view)
+        try:
+            self._spark.sql(
+                f"MERGE INTO {self._tables.sql_name(TABLE)} t USING {view} s ON t.warc_file = s.warc_file "
+                f"AND t.state IN ('failed', 'set_aside') WHEN MATCHED THEN UPDATE SET t.state = 'dismissed'"
+            )
+        finally:
+            self._spark.catalog.dropTempView(view)
+
+    def reports(self, batch: Batch) -> list[Report]:
         """Return what is noted of each file of `batch`."""
         rows = self._tables.read(TABLE).where(F.col("batch") == batch.number).orderBy("warc_file").collect()
         return [row.asDict() for row in rows]
@@ -71,7 +164,7 @@ class Ledger:
         row = (
             self._tables.read(TABLE)
             .agg(
-                *(F.count_if(F.col("state") == state).alias(state) for state in (*UNFINISHED, "done", "failed")),
+                *(F.count_if(F.col("state") == state).alias(state) for state in (*UNFINISHED, *FINISHED)),
                 *(F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in ("records", "pages", "failed_pages")),
                 F.coalesce(F.sum(n_skipped()), F.lit(0)).alias("skipped"),
             )
@@ -80,9 +173,24 @@ class Ledger:
         assert row is not None
         return {name: int(count) for name, count in row.asDict().items()}
 
-    def _frame(self, batches: Iterable[list[dict[str, Any]]]) -> Any:
-        rows = [tuple(row.get(name) for name in WARC_FILES.names) for batch in batches for row in batch]
-        return self._spark.createDataFrame(rows, WARC_FILES).coalesce(1)
+    def compact(self) -> None:
+        """Join the data files that the commits of many batches left."""
+        # There is no data file without a commit of a batch, hence a number.
+        if self._last_batch >= _FILES_TO_COMPACT and len(self._tables.read(TABLE).inputFiles()) >= _FILES_TO_COMPACT:
+            self._spark.sql(f"OPTIMIZE {self._tables.sql_name(TABLE)}")
+
+    def _frame(self, rows: Sequence[dict[str, Any]]) -> DataFrame:
+        schema = to_arrow_schema(nullable(WARC_FILES.fields))
+        columns = [pa.array([_storable(row.get(field.name)) for row in rows], field.type) for field in schema]
+        frame = self._spark.createDataFrame(pa.Table.from_arrays(columns, schema=schema), nullable(WARC_FILES.fields))
+        # Some 2,500 files a data file, neighbours by batch: what a commit of a batch rewrites.
+        n_files = 1 + len(rows) // 2500
+        return frame.repartitionByRange(n_files, "batch") if n_files > 1 else frame.coalesce(1)
+
+
+_READ = ("size_bytes", "version")
+"""What the reading of a file tells better than its planning."""
+_NOTHING_READ = {"records": 0, "pages": 0, "failed_pages": 0, "skipped": {}, "bytes_read": 0, "clipped": False}
 
 
 def n_skipped() -> Column:
@@ -90,16 +198,33 @@ def n_skipped() -> Column:
     return F.aggregate(F.map_values("skipped"), F.lit(0).cast("long"), lambda total, count: total + count)
 
 
-def _planned(batch: Batch) -> list[dict[str, Any]]:
-    return [
-        {"warc_file": file.warc_file, "batch": batch.number, "state": "planned", "size_bytes": file.size_bytes}
-        for file in batch.files
-    ]
+def _suspected(file: PlannedFile, batch: Batch, is_alone: bool) -> PlannedFile:
+    """The batch may have been committed, and not noted in the ledger: then its rows are those of an earlier reading."""
+    replaces = batch.number if file.replaces is None else file.replaces
+    return replace(file, attempts=file.attempts + is_alone, replaces=replaces)
 
 
-def _finished(
-    report: dict[str, Any], batch: int, planned_size: int | None, now: datetime, state: str | None
-) -> dict[str, Any]:
-    size = planned_size if report["size_bytes"] is None else report["size_bytes"]
-    end = "failed" if report["error"] is not None else "done"
-    return report | {"batch": batch, "state": state or end, "size_bytes": size, "finished_at": now}
+def _planned_file(row: dict[str, Any]) -> PlannedFile:
+    return PlannedFile(
+        row["warc_file"], row["size_bytes"], row["version"], row["path"], row["replaces"], row["attempts"] or 0
+    )
+
+
+def _planned_row(file: PlannedFile, batch: int, run_id: str) -> dict[str, Any]:
+    path = reading_path(file.path) if file.path else None
+    return {
+        "warc_file": file.warc_file,
+        "path": None if path == file.warc_file else path,
+        "batch": batch,
+        "replaces": file.replaces,
+        "state": "planned",
+        "attempts": file.attempts,
+        "size_bytes": file.size_bytes,
+        "version": file.version,
+        "run_id": run_id,
+    }
+
+
+def _storable(value: Any) -> Any:
+    """Arrow takes maps as pairs."""
+    return list(value.items()) if isinstance(value, dict) else value

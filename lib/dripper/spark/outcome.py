@@ -1,111 +1,83 @@
-"""How a run ended: counts closed over the tables themselves, and complaints that say what to do."""
+"""How a run ended: what is left to do, which inputs are bad, and the exit code that says so."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import reduce
+from itertools import islice
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
-from dripper.spark.ledger import n_skipped
+from dripper.errors import FileErrorKind
 from dripper.spark.plan import Plan
-from dripper.spark.tables import Tables
 from dripper.spark.totals import Totals
 
-_REPORT_THIS = "please report this, with the versions of Spark and Delta"
+_AGAIN = "run the same command again: only what is missing is done"
+_SHOWN = 5
+"""Files that a sentence names; the ledger has all."""
+
+_CURES = {
+    FileErrorKind.DENIED: "grant access or renew the credentials",
+    FileErrorKind.EXPIRED: "renew the credentials",
+    FileErrorKind.CHANGED: "they were replaced while they were read",
+    FileErrorKind.UNREACHABLE: "the storage or the network did not answer",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended. stages: of a staged run, those that it ran; none: the fused job. complaints: why it is not whole, each
-    with what to do; none: every record is accounted for."""
+    """How a run ended."""
 
     plan: Plan
     totals: Totals
     ledger: dict[str, int]
-    complaints: tuple[str, ...]
+    """Files by state, records, pages and skipped, over all runs into the output."""
+    complaints: tuple[str, ...] = ()
+    """Why work is left, each with what to do."""
+    bad_inputs: tuple[str, ...] = ()
+    """Inputs that another run would find as bad as this one did, each with what to do."""
     stages: tuple[str, ...] = ()
+    """Of a staged run, those that it ran; none: the fused job."""
+
+    @property
+    def exit_code(self) -> int:
+        """0: every record is accounted for. 3: work is left. 4: all is done, but for inputs that are bad."""
+        return 3 if self.complaints else 4 if self.bad_inputs else 0
 
 
-def unfinished(totals: Totals) -> list[str]:
-    """Return a sentence for each batch that failed, and one for files that could not be read."""
-    words = [
-        f"batch {number} failed ({error}); run the same command again: only what is missing is done"
-        for number, error in totals.failed_batches.items()
-    ]
-    if totals.failed_files:
+def work_left(totals: Totals) -> list[str]:
+    """Return a sentence for each batch that failed, one for those that were not begun, and one for each kind of failure of files
+    that may be read by another run."""
+    words = [f"batch {number} failed ({error}); {_AGAIN}" for number, error in sorted(totals.failed_batches.items())]
+    if totals.batches_not_begun:
         words.append(
-            f"{totals.failed_files} files could not be read to their end: see the column `error` of warc_files, mend the "
-            "cause, and run the same command again"
+            f"{len(totals.batches_not_begun)} batches were not begun, as too many before them failed in a row: mend the "
+            f"cause, then {_AGAIN}"
+        )
+    for kind, names in sorted(totals.failed_files.items()):
+        open_files = [name for name in names if name not in totals.set_aside]
+        if kind == FileErrorKind.GONE or not open_files:
+            continue
+        cure = _CURES.get(FileErrorKind(kind), "see the column error of warc_files, mend the cause")
+        words.append(
+            f"{len(open_files)} files could not be read to their end ({kind}: {cure}), {_named(open_files)}; {_AGAIN}"
         )
     return words
 
 
-def unclosed(tables: Tables, totals: Totals, batches: Sequence[int]) -> list[str]:
-    """Every record is a page or skipped with a reason, and every page is exactly one row: checked on the table itself, for the
-    batches that a fused run wrote."""
-    if not batches:
-        return []
-    rows, pages = _rows_and_pages(tables, "extractions", batches)
-    skipped = sum(totals.skipped.values())
+def bad_inputs(totals: Totals, plan: Plan) -> list[str]:
+    """Return a sentence for files that do not exist, and one for those that are set aside."""
     words = []
-    if totals.records != totals.pages + skipped:
-        words.append(f"{totals.records} records were seen, but {totals.pages} pages and {skipped} skipped were counted")
-    if not totals.pages == rows == pages == totals.rows:
-        words.append(f"{totals.pages} pages were read, but the table has {rows} rows of {pages} pages")
-    return [f"{problem}: {_REPORT_THIS}" for problem in words]
+    if totals.files and totals.empty_files == totals.files:
+        words.append(f"no record was found in any of the {totals.files} files: are they WARC or ARC archives?")
+    gone = [name for name in totals.failed_files.get(FileErrorKind.GONE, []) if name not in totals.set_aside]
+    if gone:
+        words.append(f"{len(gone)} files do not exist, {_named(gone)}; if that is known, say so with --dismiss FILE,…")
+    aside = [*totals.set_aside, *(name for name in plan.set_aside if name not in totals.set_aside)]
+    if aside:
+        words.append(
+            f"{len(aside)} files are set aside, as reading them failed too often, {_named(aside)}: see the column error of "
+            "warc_files; --redo FILE,… tries them again, --dismiss FILE,… says that it is known"
+        )
+    return words
 
 
-def unclosed_stages(tables: Tables, stages: Iterable[str], batches: Sequence[int]) -> list[str]:
-    """The same for the batches that a staged run took through `stages`: each stage's tables have a row for every row of the
-    stage before, and none twice."""
-    if not batches:
-        return []
-    ledger = (
-        tables.read("warc_files")
-        .where(F.col("batch").isin(list(batches)))
-        .agg(F.sum("records"), F.sum("pages"), F.sum(n_skipped()))
-        .head()
-    )
-    assert ledger is not None
-    records, n_pages, skipped = (int(count or 0) for count in ledger)
-    words = []
-    if records != n_pages + skipped:
-        words.append(f"{records} records were seen, but {n_pages} pages and {skipped} skipped were counted")
-    found = _staged_rows(tables, batches)
-    split = found["pages"][2]
-    expected = {
-        "preprocess": {"pages": n_pages, "blocks": split},
-        "label": {"labels": split},
-        "extract": {"extractions": n_pages},
-    }
-    for table, wanted in ((table, wanted) for stage in stages for table, wanted in expected[stage].items()):
-        rows, pages, _ = found[table]
-        if not wanted == rows == pages:
-            words.append(f"{wanted} pages went into the table {table}, but it has {rows} rows of {pages} pages")
-    return [f"{problem}: {_REPORT_THIS}" for problem in words]
-
-
-def _staged_rows(tables: Tables, batches: Sequence[int]) -> dict[str, tuple[int, int, int]]:
-    """Return of each table between stages, and of `extractions`: rows, different pages, rows without an error; in one query."""
-    parts = []
-    for table in ("pages", "blocks", "labels", "extractions"):
-        rows = tables.read(table).where(F.col("batch").isin(list(batches)))
-        error = F.col("error_code") if table != "blocks" else F.lit(None)
-        parts.append(rows.select(F.lit(table).alias("table"), "page_id", error.isNull().cast("int").alias("good")))
-    counted = (
-        reduce(DataFrame.union, parts).groupBy("table").agg(F.count("*"), F.count_distinct("page_id"), F.sum("good"))
-    )
-    found = {row[0]: (int(row[1]), int(row[2]), int(row[3])) for row in counted.collect()}
-    return {table: found.get(table, (0, 0, 0)) for table in ("pages", "blocks", "labels", "extractions")}
-
-
-def _rows_and_pages(tables: Tables, table: str, batches: Sequence[int]) -> tuple[int, int]:
-    row = (
-        tables.read(table)
-        .where(F.col("batch").isin(list(batches)))
-        .agg(F.count("*").alias("rows"), F.count_distinct("page_id").alias("pages"))
-        .head()
-    )
-    assert row is not None
-    return int(row["rows"]), int(row["pages"])
+def _named(names: Iterable[str]) -> str:
+    listed = list(names)
+    return ", ".join(islice(sorted(listed), _SHOWN)) + (", …" if len(listed) > _SHOWN else "")

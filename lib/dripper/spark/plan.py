@@ -1,7 +1,7 @@
 """Which files are still to do, in which batches: pure functions over the ledger, the same answer every time."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 UNKNOWN_SIZE_BYTES = 1 << 30
@@ -11,7 +11,11 @@ SMALLEST_TASK_BYTES = 1 << 20
 """Tasks below this cost more to schedule (about 50 ms) than to share: 1 MiB of WARC is half a second of work."""
 
 UNFINISHED = ("planned", "preprocessed", "labelled")
-"""States of a batch's files on their way, in order; then each is `done` or `failed`."""
+"""States of a batch's files on their way, in order; then each is in one of FINISHED."""
+
+FINISHED = ("done", "failed", "set_aside", "dismissed")
+"""done: read to its end. failed: it was not; the next run tries again. set_aside: it failed too often, and is tried again
+only when somebody asks. dismissed: somebody said that it is not wanted any more."""
 
 TASKS_PER_SLOT = 4
 """Tasks a batch aims at, per core, so that the last ones end together."""
@@ -19,46 +23,70 @@ TASKS_PER_SLOT = 4
 
 @dataclass(frozen=True, slots=True)
 class PlannedFile:
-    """One archive file: its path as given, and its size in bytes where known."""
+    """One archive file to read."""
 
     warc_file: str
-    size_bytes: int | None
+    """Its canonical address."""
+    size_bytes: int | None = None
+    """As stored; None where not known."""
+    version: str | None = None
+    """Its ETag or modification time (`dripper.warc.members.Source`); None where not known."""
+    path: str | None = None
+    """How to open it; None: by its canonical address."""
+    replaces: int | None = None
+    """The batch that holds the rows of an earlier reading, which those of the next replace; None: there are none."""
+    attempts: int = 0
+    """How often reading it has failed in a way that is the file's own fault."""
 
     @property
     def weight(self) -> int:
         """Bytes that planning counts for the file."""
         return UNKNOWN_SIZE_BYTES if self.size_bytes is None else self.size_bytes
 
+    @property
+    def open_path(self) -> str:
+        """The path to open."""
+        return self.path or self.warc_file
+
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """What the ledger says of a file. state: one of UNFINISHED, done or failed."""
+    """What the ledger says of a file."""
 
     file: PlannedFile
     batch: int
     state: str
+    """One of UNFINISHED or FINISHED."""
+    pages: int = 0
+    """Rows of `extractions` that its last reading left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The unit of commit: `files`, in order. state: how far it is, one of UNFINISHED."""
+    """The unit of commit."""
 
     number: int
     files: tuple[PlannedFile, ...]
     state: str = "planned"
+    """How far it is, one of UNFINISHED."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """resumed: batches an earlier run planned and did not finish, whatever stage they are at. fresh: batches of files the
-    ledger does not know, and of the files in `retried`, which an earlier run could not read. n_done: files of the input that
-    need no work. n_left: files beyond the limit."""
+    """What a run is to do."""
 
-    resumed: tuple[Batch, ...]
-    fresh: tuple[Batch, ...]
-    retried: tuple[LedgerEntry, ...]
-    n_done: int
-    n_left: int
+    resumed: tuple[Batch, ...] = ()
+    """Batches that an earlier run planned and did not finish, whatever stage they are at."""
+    fresh: tuple[Batch, ...] = ()
+    """New batches, of files that the ledger does not know, and of those in `moved`."""
+    moved: tuple[LedgerEntry, ...] = ()
+    """Files that leave the batch of their last reading: those that failed, that have changed, or that are to be redone."""
+    n_done: int = 0
+    """Files of the input that need no work."""
+    n_left: int = 0
+    """Files beyond the limit."""
+    set_aside: tuple[str, ...] = ()
+    """Files of the input that failed too often to be tried again unasked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,40 +103,82 @@ def make_plan(
     size: BatchSize,
     limit: int | None = None,
     states: Collection[str] = UNFINISHED,
+    redo: Collection[str] = (),
 ) -> Plan:
     """Return what is to do for `files`, given the ledger.
 
-    states: at which batches of an earlier run are resumed; at others they are none of this run's, and count as done.
-
     limit: at most so many files that are not done; whole batches of an earlier run are never cut, as their rows are
-    committed together. Files of the ledger that are not in `files` are left alone.
+    committed together.
+    states: at which batches of an earlier run are resumed; at others they are none of this run's, and count as done.
+    redo: files to be read again although they are done.
+    Files of the ledger that are not in `files` are left alone.
     """
     entries = {entry.file.warc_file: entry for entry in ledger}
-    wanted = {file.warc_file for file in files}
+    wanted = {file.warc_file: file for file in files}
     unfinished = {
         entry.batch for entry in entries.values() if entry.state in UNFINISHED and entry.file.warc_file in wanted
     }
     resumed = [batch for batch in existing(entries.values(), unfinished) if batch.state in states]
-    retried = [
-        entry
-        for file in files
-        if (entry := entries.get(file.warc_file)) and entry.state == "failed" and entry.batch not in unfinished
-    ]
-    unknown = [file for file in files if file.warc_file not in entries]
-    todo = unknown + [entry.file for entry in retried]
+    todo = [_again(file, entry) if entry else file for file, entry in _undone(wanted, entries, unfinished, set(redo))]
     room = len(todo) if limit is None else max(0, limit - sum(len(batch.files) for batch in resumed))
     chosen = todo[:room]
-    chosen_names = {file.warc_file for file in chosen}
     first = 1 + max((entry.batch for entry in entries.values()), default=0)
-    fresh = [Batch(first + i, tuple(group)) for i, group in enumerate(_groups(chosen, size))]
-    n_done = len(wanted) - len(todo) - sum(len(wanted & {f.warc_file for f in batch.files}) for batch in resumed)
+    untouched = wanted.keys() - {file.warc_file for file in todo}
     return Plan(
-        resumed=tuple(resumed),
-        fresh=tuple(fresh),
-        retried=tuple(entry for entry in retried if entry.file.warc_file in chosen_names),
-        n_done=n_done,
+        resumed=tuple(_opened_as_typed(batch, wanted) for batch in resumed),
+        fresh=tuple(Batch(first + i, tuple(group)) for i, group in enumerate(_groups(chosen, size))),
+        moved=tuple(entries[file.warc_file] for file in chosen if file.warc_file in entries),
+        n_done=len(untouched) - sum(len(untouched & {f.warc_file for f in batch.files}) for batch in resumed),
         n_left=len(todo) - len(chosen),
+        set_aside=tuple(sorted(n for n in untouched if n in entries and entries[n].state == "set_aside")),
     )
+
+
+def _undone(
+    wanted: dict[str, PlannedFile], entries: dict[str, LedgerEntry], unfinished: set[int], redo: set[str]
+) -> Iterable[tuple[PlannedFile, LedgerEntry | None]]:
+    """Yield the files that need a new batch, those that the ledger does not know first, each with its entry."""
+    known = []
+    for name, file in wanted.items():
+        entry = entries.get(name)
+        if entry is None:
+            yield file, None
+        elif entry.batch not in unfinished and (name in redo or entry.state == "failed" or has_changed(file, entry)):
+            known.append((file, entry))
+    yield from known
+
+
+def has_changed(file: PlannedFile, entry: LedgerEntry) -> bool:
+    """Whether the file is another than the one that was read, as far as its size and version tell.
+
+    What is not known of either says nothing, unless the file was never read: then it says that it is there now.
+    """
+    if entry.state in UNFINISHED:
+        return False
+    for now, then in ((file.size_bytes, entry.file.size_bytes), (file.version, entry.file.version)):
+        if now != then and now is not None and (then is not None or entry.state != "done") and _comparable(now, then):
+            return True
+    return False
+
+
+def _comparable(now: str | int, then: str | int | None) -> bool:
+    """ETags and modification times tell nothing about each other: the same file, read in two ways."""
+    return then is None or str(now).partition(":")[0] == str(then).partition(":")[0] or isinstance(now, int)
+
+
+def _again(file: PlannedFile, entry: LedgerEntry) -> PlannedFile:
+    was_refused = entry.state == "failed"
+    return replace(
+        file, replaces=entry.batch if entry.pages else None, attempts=entry.file.attempts if was_refused else 0
+    )
+
+
+def _opened_as_typed(batch: Batch, wanted: dict[str, PlannedFile]) -> Batch:
+    """A signed address is not kept: the one that was typed for this run is the one that works."""
+    files = (
+        replace(file, path=wanted[file.warc_file].path) if file.warc_file in wanted else file for file in batch.files
+    )
+    return replace(batch, files=tuple(files))
 
 
 def split_into_tasks(batch: Batch, slots: int) -> list[list[PlannedFile]]:

@@ -14,13 +14,14 @@ from dripper.spark.tables import Tables
 from dripper.spark.totals import Totals
 
 _SHOWN_CHARACTERS = 70
+_GIVEN_UP = {"set_aside": "set aside", "dismissed": "dismissed"}
 
 
 def summary(outcome: Outcome, output: str, devices: Mapping[str, Device] | None = None) -> str:
     """Return the closing counts of a run, as lines of text. devices: GPUs whose rent prices a stage `label`."""
     totals, ledger = outcome.totals, outcome.ledger
     lines = [""]
-    if not (totals.files or totals.rows or totals.label.pages or outcome.complaints):
+    if not (totals.files or totals.rows or totals.label.pages or outcome.complaints or totals.set_aside):
         lines.append(_nothing(outcome))
     else:
         lines += ["this run"]
@@ -30,14 +31,16 @@ def summary(outcome: Outcome, output: str, devices: Mapping[str, Device] | None 
         if not outcome.stages or "extract" in outcome.stages:
             lines += _rows(totals)
     between = "".join(f", {ledger[state]} {state}" for state in ("preprocessed", "labelled") if ledger.get(state))
+    given_up = "".join(f", {ledger[state]} {words}" for state, words in _GIVEN_UP.items() if ledger.get(state))
     lines += [
         f"all runs into {output}",
-        f"  files     {ledger['done']} done, {ledger['failed']} failed{between}, {ledger['planned']} planned",
+        f"  files     {ledger['done']} done, {ledger['failed']} failed{between}, {ledger['planned']} planned{given_up}",
         f"  records   {ledger['records']} = {ledger['pages']} pages + {ledger['skipped']} skipped",
     ]
     if outcome.plan.n_left:
         lines.append(f"--limit left {outcome.plan.n_left} files for the next run")
     lines += [f"NOT DONE: {complaint}" for complaint in outcome.complaints]
+    lines += [f"BAD INPUT: {sentence}" for sentence in outcome.bad_inputs]
     return "\n".join(lines) + "\n"
 
 
@@ -52,7 +55,8 @@ def _reading(totals: Totals) -> list[str]:
         f"{count} {reason}" for reason, count in sorted(totals.skipped.items(), key=lambda item: -item[1])
     )
     return [
-        f"  files     {totals.files} read, {totals.broken_files} with faults, {totals.failed_files} failed",
+        f"  files     {totals.files} read, {totals.broken_files} with faults, "
+        f"{sum(map(len, totals.failed_files.values()))} failed",
         f"  records   {totals.records} = {totals.pages} pages + {sum(totals.skipped.values())} skipped",
         f"  skipped   {skipped or 'none'}",
     ]
@@ -82,7 +86,7 @@ def _rows(totals: Totals) -> list[str]:
 
 def plan_summary(plan: Plan) -> str:
     """Return what a run would do, a line a batch."""
-    lines = [f"{plan.n_done} files are done; {len(plan.retried)} that could not be read are tried again"]
+    lines = [f"{plan.n_done} files are done; {len(plan.moved)} that failed or have changed are read again"]
     for kind, batches in (("goes on", plan.resumed), ("new", plan.fresh)):
         for batch in batches:
             known = sum(file.size_bytes or 0 for file in batch.files)

@@ -1,67 +1,39 @@
-"""The jobs as functions: plan, work, close the counts, say how it ended."""
+"""The jobs as functions: plan, work, say how it ended."""
 
 import logging
 from collections.abc import Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from pyspark.sql import SparkSession
 
+from dripper.addresses import loggable
 from dripper.config import Settings
 from dripper.errors import InputError
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_use, load_from_settings, runs_staged
+from dripper.spark import capacity
 from dripper.spark.engines import engine_profile, n_engines
 from dripper.spark.fused import FusedJob
 from dripper.spark.label_worker import Loader, check_labeler, load_labeler
 from dripper.spark.ledger import Ledger
-from dripper.spark.outcome import Outcome, unclosed, unclosed_stages, unfinished
+from dripper.spark.opening import Opened, opened
+from dripper.spark.outcome import Outcome, bad_inputs, work_left
 from dripper.spark.plan import UNFINISHED, Batch, BatchSize, Plan, PlannedFile, make_plan
 from dripper.spark.progress import Progress
-from dripper.spark.session import slots
 from dripper.spark.staged import STAGES, Engines, StagedJob
 from dripper.spark.tables import Tables
 from dripper.spark.totals import Totals
-from dripper.warc import expand
+from dripper.warc import SourceFile, expand
+from dripper.warc.expand import named_files
+from dripper.warc.identity import opening_path
 
 logger = logging.getLogger(__name__)
-
-NAMES = ("warc_files", "extractions")
-BETWEEN = ("blocks", "labels", "pages")
-"""Tables between stages; `pages` last, as its presence tells that the others are there."""
-
-
-def open_tables(spark: SparkSession, output: str, staged: bool = False) -> tuple[Tables, Ledger]:
-    """Return the tables below `output`, made if they are not there, and the ledger among them."""
-    tables = Tables(spark, output)
-    # At once, as each waits for the file system and for Spark's planner most of the time.
-    names = (*NAMES, *BETWEEN[:-1]) if staged else NAMES
-    with ThreadPoolExecutor(max_workers=len(names)) as pool:
-        is_new = dict(zip(names, pool.map(tables.create, names), strict=True))
-    if staged:
-        tables.create(BETWEEN[-1])
-    return tables, Ledger(spark, tables, is_new["warc_files"])
-
-
-def plan_files(
-    ledger: Ledger,
-    warcs: str,
-    settings: Settings,
-    slots: int,
-    limit: int | None,
-    states: Collection[str] = UNFINISHED,
-) -> Plan:
-    """Return what is to do for the files that `warcs` names (states: see `make_plan`). Raises InputError where it names none
-    that exist."""
-    files = [PlannedFile(file.path, file.size_bytes) for file in expand(warcs, settings.reading)]
-    size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * slots)
-    return make_plan(files, ledger.entries(), size, limit, states)
 
 
 def dry_plan(spark: SparkSession, warcs: str, output: str, settings: Settings, limit: int | None = None) -> Plan:
     """Return what `run` would do, and write nothing. Raises UsageError like `run`."""
     tables = Tables(spark, output)
-    ledger = Ledger(spark, tables, is_new=tables.version("warc_files") is None)
-    return plan_files(ledger, warcs, settings, slots(spark), limit)
+    ledger = Ledger(spark, tables, run_id="", is_new=tables.version("warc_files") is None)
+    return _plan(spark, ledger, expand(warcs, settings.reading), settings, limit)
 
 
 def run(
@@ -71,31 +43,87 @@ def run(
     settings: Settings,
     limit: int | None = None,
     loader: Loader = load_labeler,
+    redo: str = "",
 ) -> Outcome:
     """Extract all pages of `warcs` into the tables below `output`; files that are done are left alone.
 
     In one pass, or where the labeler wants it (`labeler.staged`) in three, several batches at once in different stages.
-    loader: makes the labeler of a staged run. Raises UsageError for what a person has to change. Everything else ends in
-    `Outcome.complaints`.
+    loader: makes the labeler of a staged run. redo: files to be read again, as `warcs` names files. Raises UsageError for what
+    a person has to change, BusyError where another run is at work on the output. Everything else ends in the `Outcome`.
     """
     if runs_staged(settings.labeler):
-        return run_stages(spark, STAGES, output, settings, warcs, limit, loader)
+        return run_stages(spark, STAGES, output, settings, warcs, limit, loader, redo)
     _check_use(settings)
     load_from_settings(settings.labeler, settings.labels)
-    tables, ledger = open_tables(spark, output)
-    at_once = slots(spark)
-    plan = plan_files(ledger, warcs, settings, at_once, limit)
-    batches = _begun(plan)
-    ledger.record(plan)
-    totals = Totals()
-    if batches:
-        with Progress(spark, _n_files(batches)) as progress:
-            totals = FusedJob(spark, tables, ledger, settings, at_once).run(batches, progress)
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        problems = pool.submit(unclosed, tables, totals, _written(batches, totals))
-        counts = ledger.counts()
-        complaints = [*unfinished(totals), *problems.result()]
-    return Outcome(plan, totals, counts, tuple(complaints))
+    files, again = _input(warcs, redo, settings)
+    with opened(spark, output, settings, job="run", input=_told(warcs or redo)) as output_at_work:
+        work = output_at_work.work
+        plan = _plan(spark, work.ledger, files, settings, limit, redo=_known(again, work.ledger, redo))
+        batches = _begun(work.ledger, plan)
+        totals = Totals()
+        if batches:
+            with Progress(spark, _n_files(batches)) as progress:
+                totals = FusedJob(work).run(batches, progress)
+        return _ended(output_at_work, plan, totals)
+
+
+def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) -> int:
+    """Note in the ledger that these files, which could not be read, are not wanted any more; return how many there are.
+
+    files: as `run` takes them; they need not exist. Raises InputError where one of them is not a file that failed.
+    """
+    names = [file.address for file in named_files(files, settings.reading)]
+    with opened(spark, output, settings, job="dismiss", input=_told(files)) as output_at_work:
+        ledger = output_at_work.work.ledger
+        failed = {entry.file.warc_file for entry in ledger.entries() if entry.state in ("failed", "set_aside")}
+        if others := [name for name in names if name not in failed]:
+            raise InputError(f"--dismiss {others[0]}: no file of that address failed in {output}")
+        ledger.dismiss(names)
+        output_at_work.outcome = Outcome(Plan(), Totals(), ledger.counts())
+    return len(names)
+
+
+def _input(warcs: str, redo: str, settings: Settings) -> tuple[list[SourceFile], list[SourceFile]]:
+    """Return the files of both flags, and those of `redo` alone."""
+    again = named_files(redo, settings.reading) if redo else []
+    found = expand(warcs, settings.reading) if warcs or not redo else []
+    known = {file.address for file in found}
+    return [*found, *(file for file in again if file.address not in known)], again
+
+
+def _known(again: Sequence[SourceFile], ledger: Ledger, redo: str) -> set[str]:
+    """Return the addresses of files to be read again. Raises InputError where the ledger does not know one."""
+    if not again:
+        return set()
+    names = {file.address for file in again}
+    if unknown := names - {entry.file.warc_file for entry in ledger.entries()}:
+        raise InputError(f"--redo {redo}: {min(unknown)} was never read into this output; --warcs reads new files")
+    return names
+
+
+def _plan(
+    spark: SparkSession,
+    ledger: Ledger,
+    files: Sequence[SourceFile],
+    settings: Settings,
+    limit: int | None,
+    states: Collection[str] = UNFINISHED,
+    redo: Collection[str] = (),
+) -> Plan:
+    planned = [PlannedFile(file.address, file.size_bytes, file.version, opening_path(file.path)) for file in files]
+    # For the cores that the cluster may come to have: it grows only while tasks wait for more.
+    size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * capacity.slots(spark))
+    return make_plan(planned, ledger.entries(), size, limit, states, redo)
+
+
+def _ended(output_at_work: Opened, plan: Plan, totals: Totals, stages: Sequence[str] = ()) -> Outcome:
+    ledger = output_at_work.work.ledger
+    ledger.compact()
+    outcome = Outcome(
+        plan, totals, ledger.counts(), tuple(work_left(totals)), tuple(bad_inputs(totals, plan)), tuple(stages)
+    )
+    output_at_work.outcome = outcome
+    return outcome
 
 
 def _check_use(settings: Settings, stages: Sequence[str] = ()) -> None:
@@ -111,54 +139,61 @@ def run_stages(
     warcs: str | None = None,
     limit: int | None = None,
     loader: Loader = load_labeler,
+    redo: str = "",
 ) -> Outcome:
     """Run some of STAGES, neighbours in their order, over what is ready for them in the tables below `output`.
 
     warcs: the input of `preprocess`, which plans; the others take the batches that the stage before has left. limit: at most so
-    many files for `preprocess`, else batches. Raises UsageError for what a person has to change.
+    many files for `preprocess`, else batches. redo: see `run`. Raises UsageError for what a person has to change, BusyError
+    where another run is at work on the output.
     """
-    engines = Engines(loader)
+    engines = _engines(spark, stages, settings, loader)
     _check_use(settings, stages)
-    if "label" in stages:
-        check_labeler(settings, loader)
-        engines = Engines(loader, n_engines(spark, settings.stages), engine_profile(spark, settings.stages))
     if stages[0] != "preprocess" and Tables(spark, output).version("pages") is None:
         raise InputError(
             f"--output {output}: there is no table pages; run jobs/preprocess.py into the same output first"
         )
-    tables, ledger = open_tables(spark, output, staged=True)
-    at_once = slots(spark)
+    plans = stages[0] == "preprocess"
+    files, again = _input(warcs or "", redo, settings) if plans else ([], [])
     states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
-    plan = (
-        _ready(ledger, states[0], limit)
-        if warcs is None
-        else plan_files(ledger, warcs, settings, at_once, limit, states)
-    )
-    batches = _begun(plan)
-    ledger.record(plan)
-    totals = Totals()
-    if batches:
-        with Progress(spark, _n_files(batches)) as progress:
-            job = StagedJob(spark, tables, ledger, settings, at_once, engines)
-            totals = job.run(batches, progress, stages)
-    problems = unclosed_stages(tables, stages, _written(batches, totals))
-    return Outcome(plan, totals, ledger.counts(), (*unfinished(totals), *problems), tuple(stages))
+    job, read = ", ".join(stages), _told(warcs or redo)
+    with opened(spark, output, settings, job=job, input=read, is_staged=True) as output_at_work:
+        work = output_at_work.work
+        if plans:
+            plan = _plan(spark, work.ledger, files, settings, limit, states, _known(again, work.ledger, redo))
+        else:
+            plan = _ready(work.ledger, states[0], limit)
+        batches = _begun(work.ledger, plan)
+        totals = Totals()
+        if batches:
+            with Progress(spark, _n_files(batches)) as progress:
+                totals = StagedJob(work, engines).run(batches, progress, stages)
+        return _ended(output_at_work, plan, totals, stages)
+
+
+def _engines(spark: SparkSession, stages: Sequence[str], settings: Settings, loader: Loader) -> Engines:
+    if "label" not in stages:
+        return Engines(loader)
+    check_labeler(settings, loader)
+    return Engines(loader, n_engines(spark, settings.stages), engine_profile(spark, settings.stages))
 
 
 def _ready(ledger: Ledger, state: str, limit: int | None) -> Plan:
     batches = ledger.batches(state)
     taken = batches if limit is None else batches[:limit]
-    return Plan(tuple(taken), (), (), n_done=0, n_left=_n_files(batches) - _n_files(taken))
+    return Plan(resumed=tuple(taken), n_left=_n_files(batches) - _n_files(taken))
 
 
-def _begun(plan: Plan) -> list[Batch]:
+def _begun(ledger: Ledger, plan: Plan) -> list[Batch]:
     batches = [*plan.resumed, *plan.fresh]
     logger.info("%d files to do in %d batches, %d done before", _n_files(batches), len(batches), plan.n_done)
+    ledger.record(plan)
     return batches
 
 
-def _written(batches: Sequence[Batch], totals: Totals) -> list[int]:
-    return [batch.number for batch in batches if batch.number not in totals.failed_batches]
+def _told(files: str) -> str:
+    """Return what somebody typed, for the table `runs`."""
+    return ",".join(loggable(part) for part in files.split(","))
 
 
 def _n_files(batches: Sequence[Batch]) -> int:

@@ -46,7 +46,7 @@ def take_sample(files: Sequence[PlannedFile], settings: Settings) -> Sample:
 
 
 def _records(file: PlannedFile, settings: Settings) -> Iterator[Record]:
-    return iter(read_records(file.warc_file, settings.reading))
+    return iter(read_records(file.open_path, settings.reading, address=file.warc_file))
 
 
 def _prepared(record: Record, guard: Guard[PageInput, Prepared]) -> list[Prepared]:

@@ -22,8 +22,8 @@ from pyspark.sql.types import (
 
 from dripper import columns
 
-SCHEMA_VERSION = 1
-"""Kept as the table property `dripper.schema_version`; a job refuses to write into a table of another version."""
+SCHEMA_VERSION = 2
+"""Kept as the table property `dripper.schema_version`; how a table of an older one is brought up to it: `dripper.spark.migrate`."""
 
 
 def nullable(fields: Iterable[StructField]) -> StructType:
@@ -121,15 +121,19 @@ LABELS = StructType(
 
 WARC_FILES = StructType(
     [
-        _column("warc_file", StringType(), "Key: the archive file, as planned", nullable=False),
-        _column("batch", LongType(), "The batch it belongs to; the partition", nullable=False),
+        _column("warc_file", StringType(), "Key: the archive file's canonical address", nullable=False),
+        _column("path", StringType(), "How the file is opened, where that is not warc_file"),
+        _column("batch", LongType(), "The batch it belongs to", nullable=False),
+        _column("replaces", LongType(), "While it is read again: the batch that holds the rows of the reading before"),
         _column(
             "state",
             StringType(),
-            "planned, preprocessed, labelled (these two in staged runs), done, or failed (could not be read to its end; "
-            "tried again by the next run)",
+            "planned, preprocessed, labelled (these two in staged runs), done, failed (not read to its end; the next run "
+            "tries again), set_aside (failed too often; tried again on --redo), or dismissed (by --dismiss)",
         ),
+        _column("attempts", IntegerType(), "How often reading it failed by its own fault; 0 once it is done"),
         _column("size_bytes", LongType(), "Size of the file; null: not known before reading"),
+        _column("version", StringType(), "ETag or modification time of the file; null: not known"),
         _column("bytes_read", LongType(), "Bytes of it that were read"),
         _column("records", LongType(), "Records seen = pages + all skipped"),
         _column("pages", LongType(), "Records that are HTML pages: each is one row of extractions"),
@@ -139,7 +143,41 @@ WARC_FILES = StructType(
         _column("n_problems", LongType(), "Faults found in the file"),
         _column("problems", ArrayType(StringType()), "The first faults, each with its offset"),
         _column("error", StringType(), "Why the file could not be read to its end"),
+        _column(
+            "error_kind",
+            StringType(),
+            "gone, denied, expired, changed, unreachable, unreadable, crashed (it took its worker down) or internal",
+        ),
+        _column("run_id", StringType(), "The run that wrote the row, as in runs"),
         _column("finished_at", TimestampType(), "When its batch was committed"),
+    ]
+)
+
+RUNS = StructType(
+    [
+        _column("run_id", StringType(), "Key: the run", nullable=False),
+        _column("epoch", LongType(), "Runs into this output are numbered: the newest one may write", nullable=False),
+        _column(
+            "state", StringType(), "running, ended, interrupted, or lost (it ended without a word)", nullable=False
+        ),
+        _column("holder", StringType(), "The driver: machine, process and when that was started"),
+        _column("started_at", TimestampType(), "When the run began"),
+        _column("heard_at", TimestampType(), "When it last said that it is alive"),
+        _column("ended_at", TimestampType(), "When it ended"),
+        _column("exit_code", IntegerType(), "0: all done. 3: work is left. 4: all done but for inputs that are bad"),
+        _column("job", StringType(), "The stages that it ran"),
+        _column("input", StringType(), "What it was told to read, without signatures"),
+        _column("settings", StringType(), "Its settings that are not the default, as JSON, without secrets"),
+        _column("versions", MapType(StringType(), StringType()), "dripper, Spark, Delta, Python, labeler"),
+        _column("files", LongType(), "Files that it read"),
+        _column("records", LongType(), "Records in them = pages + all skipped"),
+        _column("pages", LongType(), "Records that are HTML pages"),
+        _column("failed_pages", LongType(), "Pages that ended as error rows"),
+        _column("skipped", MapType(StringType(), LongType()), "Records that are not pages, by reason"),
+        _column("errors", MapType(StringType(), LongType()), "Error rows, by error code"),
+        _column("pages_per_second", DoubleType(), "pages over the seconds from start to end"),
+        _column("stage_ms", MapType(StringType(), LongType()), "Milliseconds of its batches' stages, summed"),
+        _column("complaints", ArrayType(StringType()), "Why it is not whole, each with what to do"),
     ]
 )
 
@@ -175,5 +213,10 @@ TABLES = {
     "blocks": (BLOCKS, "One row per page that has blocks, for the stage label: all that a labeler reads"),
     "labels": (LABELS, "One row per row of blocks: which blocks are main content"),
     "warc_files": (WARC_FILES, "One row per archive file: what was read, what was skipped and why"),
+    "runs": (RUNS, "One row per run of a job: when, with which settings, and how it ended"),
 }
 """Name → (schema, comment)."""
+
+PARTITIONED = frozenset(TABLES) - {"warc_files", "runs"}
+"""Tables that are partitioned by `batch`. The ledger is not: 90,000 files in 2,813 batches took 42 s to record, and every commit
+of a batch read all of their names."""

@@ -56,7 +56,7 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
     if not is_given():
         _require_java()
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        master = settings.master or os.environ.get("MASTER") or "local[*]"
+        master = settings.master or os.environ.get("MASTER") or "local[*,4]"
         builder = builder.master(master)
         properties |= (_LOCAL if master.startswith("local") else {}) | _DELTA | delta_jars(settings) | _quiet_logging()
     for key, value in _merged(properties, settings.properties).items():
@@ -78,14 +78,6 @@ def is_given() -> bool:
     """Whether somebody else starts and stops the session: spark-submit, a notebook, Databricks, a Connect server."""
     given = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
     return any(name in os.environ for name in given) or SparkSession.getActiveSession() is not None
-
-
-def slots(spark: SparkSession) -> int:
-    """Return how many tasks run at once; 200 where the session does not tell (Spark Connect)."""
-    try:
-        return int(spark.sparkContext.defaultParallelism)
-    except Exception:  # Connect sessions raise one of several types here, by version.
-        return 200
 
 
 def _require_java() -> None:

@@ -11,28 +11,32 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
 
 from pyspark import StorageLevel
 from pyspark.resource import ResourceProfile
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField
 
-from dripper.config import Settings
 from dripper.errors import SettingsError
 from dripper.labels.fallback import Fallback
 from dripper.labels.registry import used_fallback
+from dripper.spark import capacity
+from dripper.spark.closing import NO_ROWS, check_rows, rows_by_file, until_closed, whole_reports
 from dripper.spark.engines import own_workers
 from dripper.spark.extract_worker import LABEL_COLUMNS, extractions_mapper
+from dripper.spark.isolation import Isolation, Tasks
+from dripper.spark.jobs import cancel, described
 from dripper.spark.label_worker import Loader, labels_mapper
-from dripper.spark.ledger import Ledger
 from dripper.spark.plan import UNFINISHED, Batch, split_into_tasks
+from dripper.spark.pool import Breaker, work_through
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import BLOCKS, EXTRACTIONS, LABELS, PAGES, nullable
-from dripper.spark.tables import Tables
-from dripper.spark.totals import Report, Totals, work_through
+from dripper.spark.tables import replaced_rows
+from dripper.spark.totals import Report, Totals, is_outage
+from dripper.spark.work import Work
 from dripper.spark.worker import REPORT, files_mapper, preparing
 
 STAGES = ("preprocess", "label", "extract")
@@ -54,18 +58,15 @@ class Engines:
 class StagedJob:
     """Takes batches through their stages."""
 
-    def __init__(
-        self, spark: SparkSession, tables: Tables, ledger: Ledger, settings: Settings, slots: int, engines: Engines
-    ) -> None:
-        self._spark = spark
-        self._tables = tables
-        self._ledger = ledger
-        self._settings = settings
-        self._slots = slots
+    def __init__(self, work: Work, engines: Engines) -> None:
+        self._work = work
+        self._tables = work.tables
+        self._settings = work.settings
         self._engines = engines
         self._totals = Totals()
         self._reports: dict[int, list[Report]] = {}
-        self._lock = threading.Lock()
+        self._breaker = Breaker(work.settings.batch.max_failures)
+        self._isolation = Isolation(work.ledger, work.settings.batch.file_attempts, lambda: self._breaker.is_open)
         # Two label stages at once would start twice as many engines as there are GPUs.
         self._labelling = threading.Lock()
         # While the stage `label` is planned, the session's environment says so, and no other stage may be.
@@ -74,46 +75,90 @@ class StagedJob:
     def run(self, batches: Sequence[Batch], progress: Progress, stages: Sequence[str] = STAGES) -> Totals:
         """Take `batches` through those of `stages` that are left for them. One that fails is noted in `failed_batches` and stays
         where it was; the others go on."""
-        work: dict[str, Callable[[Batch, Progress], None]] = {
-            "preprocess": self._preprocess,
-            "label": self._label,
-            "extract": self._extract,
-        }
 
         def take(batch: Batch) -> None:
-            for stage in STAGES[UNFINISHED.index(batch.state) :]:
-                if stage in stages:
-                    work[stage](batch, progress)
-                    progress.batch_done(batch.number, stage)
+            parts = [batch]
+            left = STAGES[UNFINISHED.index(batch.state) :]
+            if "preprocess" in left:
+                parts = self._preprocess_all(batch, progress) if "preprocess" in stages else []
+            for part in parts:
+                for stage, do in (("label", self._label), ("extract", self._extract)):
+                    if stage in left and stage in stages and not self._breaker.is_open:
+                        self._do(stage, part, partial(do, part, progress))
+                        progress.batch_done(part.number, stage)
 
         # One batch a stage at least, so that CPUs and GPUs are both at work.
         at_once = max(self._settings.batch.in_flight, len(stages))
-        self._totals.failed_batches = work_through(batches, at_once, take)
+        stop = lambda: cancel(self._work.spark, self._work.lease.run_id)  # noqa: E731
+        self._totals.ended(work_through(batches, at_once, take, self._breaker, stop))
         return self._totals
 
-    def _preprocess(self, batch: Batch, progress: Progress) -> None:
-        tasks = [[file.warc_file for file in task] for task in split_into_tasks(batch, self._slots)]
+    def _do(self, stage: str, batch: Batch, do: Callable[[], None]) -> None:
+        start = time.monotonic()
+        with described(self._work.spark, self._work.lease.run_id, f"batch {batch.number}: {stage}"):
+            until_closed(do, batch, lambda: self._breaker.is_open)
+        with self._totals.lock:
+            self._totals.stage_ms[stage] += round((time.monotonic() - start) * 1000)
+
+    def _preprocess_all(self, batch: Batch, progress: Progress) -> list[Batch]:
+        """Preprocess the batch, and return what it became: itself, or parts, where one of its files takes its worker down."""
+        parts: list[Batch] = []
+
+        def attempt(part: Batch, tasks: Tasks) -> None:
+            self._do("preprocess", part, lambda: self._preprocess(part, tasks, progress))
+            progress.batch_done(part.number, "preprocess")
+            parts.append(part)
+
+        self._isolation.work_off(
+            batch, lambda part: split_into_tasks(part, capacity.slots(self._work.spark)), attempt, self._give_up
+        )
+        return parts
+
+    def _preprocess(self, batch: Batch, tasks: Tasks, progress: Progress) -> None:
         schema = nullable([*PAGES, BLOCKS["simplified_html"], BLOCKS["tokens"], StructField(REPORT, StringType())])
         mapper = files_mapper(tasks, batch.number, self._settings, to_arrow_schema(schema), progress.sink, preparing)
         with self._planning:
-            made = self._spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
+            made = self._work.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
         # Two tables and the reports from one pass, on the executors' disks in between: 6.9 CPU s for 485 pages, by way of a third
-        # table 8.3, for one table alone 5.6.
+        # table 8.3, for one table alone 5.6. An executor that is lost takes its part along, and the archives are read again,
+        # perhaps with another outcome: so the tables are compared with the reports, and each other, before the ledger says so.
         made = made.persist(StorageLevel.DISK_ONLY)
+        self._work.lease.check()
         try:
-            reports = [json.loads(row[0]) for row in made.where(F.col(REPORT).isNotNull()).select(REPORT).collect()]
+            told = [json.loads(row[0]) for row in made.where(F.col(REPORT).isNotNull()).select(REPORT).collect()]
             pages = made.where(F.col("page_id").isNotNull())
-            self._tables.replace_batch("pages", pages.select(*PAGES.names), batch.number)
+            self._forget_earlier(batch)
+            self._tables.replace_batch("pages", pages.select(*PAGES.names), batch)
             blocks = pages.where(F.col("simplified_html").isNotNull())
             blocks = blocks.withColumn("item_ids", F.sequence(F.lit(1), F.col("n_blocks"))).select(*BLOCKS.names)
-            self._tables.replace_batch("blocks", blocks, batch.number)
+            self._tables.replace_where("blocks", blocks, f"batch = {batch.number}")
         finally:
             made.unpersist()
-        self._ledger.finish(batch, reports, datetime.now(UTC), state="preprocessed")
+        written = self._batch_of("pages", batch)
+        reports = whole_reports(batch, told, written)
+        check_rows(self._tables, "blocks", batch, written.where(F.col("error_code").isNull()))
+        self._work.lease.check()
+        self._work.ledger.finish(batch, reports, datetime.now(UTC), state="preprocessed")
         self._reports[batch.number] = reports
-        with self._lock:
+        self._breaker.failed() if is_outage(reports) else self._breaker.succeeded()
+        with self._totals.lock:
             self._totals.read(reports)
             self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in reports)
+
+    def _forget_earlier(self, batch: Batch) -> None:
+        """Delete what an earlier reading of the batch's files left in tables whose rows do not name a file."""
+        if any(file.replaces is not None for file in batch.files):
+            for table in ("blocks", "labels"):
+                self._tables.delete_matching(table, "pages", "page_id", replaced_rows(batch))
+
+    def _give_up(self, batch: Batch, why: str) -> None:
+        """The rows of an earlier reading go: the ledger counts none for these files any more."""
+        if any(file.replaces is not None for file in batch.files):
+            self._forget_earlier(batch)
+            for table in ("pages", "extractions"):
+                self._tables.delete(table, replaced_rows(batch))
+        with self._totals.lock:
+            self._totals.set_aside |= {file.warc_file: why for file in batch.files}
 
     def _label(self, batch: Batch, progress: Progress) -> None:
         blocks = self._batch_of("blocks", batch).select(
@@ -129,7 +174,7 @@ class StagedJob:
             .repartition(self._engines.n, "page_id")
             .sortWithinPartitions(F.desc("tokens"), "page_id")
         )
-        with self._planning, own_workers(self._spark):
+        with self._planning, own_workers(self._work.spark):
             rows = blocks.mapInArrow(mapper, schema, profile=self._engines.profile)
         rows = rows.observe(
             labelled,
@@ -140,10 +185,13 @@ class StagedJob:
         )
         with self._labelling:
             start = time.monotonic()
-            self._tables.replace_batch("labels", rows, batch.number)
+            self._work.lease.check()
+            self._tables.replace_where("labels", rows, f"batch = {batch.number}")
             seconds = time.monotonic() - start
-        self._ledger.finish(batch, self._files_of(batch), datetime.now(UTC), state="labelled")
-        with self._lock:
+        check_rows(self._tables, "labels", batch, self._batch_of("blocks", batch))
+        self._work.lease.check()
+        self._work.ledger.finish(batch, self._files_of(batch), datetime.now(UTC), state="labelled")
+        with self._totals.lock:
             totals = self._totals.label
             for name in ("pages", "failed", "windowed", "passes"):
                 setattr(totals, name, getattr(totals, name) + int(labelled.get[name]))
@@ -171,28 +219,21 @@ class StagedJob:
         mapper = extractions_mapper(settings, to_arrow_schema(schema), progress.sink)
         with self._planning:
             rows = pages.mapInArrow(mapper, schema)
-        self._tables.replace_batch("extractions", rows, batch.number)
-        counted = (
-            self._batch_of("extractions", batch)
-            .groupBy("warc_file")
-            .agg(
-                F.count("*").alias("rows"),
-                F.count("error_code").alias("failed_pages"),
-                F.count_if(F.col("method").startswith("fallback:")).alias("fallback_pages"),
-            )
-            .collect()
-        )
-        by_file = {row["warc_file"]: row.asDict() for row in counted}
-        none: dict[str, Any] = {"rows": 0, "failed_pages": 0, "fallback_pages": 0}
-        reports = [report | by_file.get(report["warc_file"], none) for report in self._files_of(batch)]
-        self._ledger.finish(batch, reports, datetime.now(UTC))
-        with self._lock:
-            self._totals.written(reports, sum(report["rows"] for report in reports))
+        self._work.lease.check()
+        self._tables.replace_batch("extractions", rows, batch)
+        check_rows(self._tables, "extractions", batch, self._batch_of("pages", batch))
+        counted = rows_by_file(self._batch_of("extractions", batch))
+        reports = [report | counted.get(report["warc_file"], NO_ROWS) for report in self._files_of(batch)]
+        self._work.lease.check()
+        noted = self._work.ledger.finish(batch, reports, datetime.now(UTC))
+        with self._totals.lock:
+            self._totals.written(reports)
+            self._totals.gave_up(noted)
 
     def _files_of(self, batch: Batch) -> list[Report]:
         """Return what is known of the batch's files: from this run's first stage, or from the ledger."""
         if batch.number not in self._reports:
-            self._reports[batch.number] = self._ledger.reports(batch)
+            self._reports[batch.number] = self._work.ledger.reports(batch)
         return self._reports[batch.number]
 
     def _batch_of(self, table: str, batch: Batch) -> DataFrame:

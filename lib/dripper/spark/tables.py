@@ -10,20 +10,22 @@ from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql.types import StructField
 
 from dripper.errors import InputError
-from dripper.spark.schemas import SCHEMA_VERSION, TABLES
+from dripper.spark.plan import Batch
+from dripper.spark.schemas import PARTITIONED, SCHEMA_VERSION, TABLES
 from dripper.spark.words import first_line, quoted
 
 logger = logging.getLogger(__name__)
 
-_CATALOG_SCHEMA = re.compile(r"[A-Za-z_]\w*\.[A-Za-z_]\w*")
-_VERSION_PROPERTY = "dripper.schema_version"
+_CATALOG_SCHEMA = re.compile(r"[A-Za-z_][\w-]*\.[A-Za-z_][\w-]*")
+"""Unity Catalog allows hyphens in names (`my-catalog.crawl`), which SQL then wants quoted."""
+VERSION_PROPERTY = "dripper.schema_version"
 
 
 class Tables:
     """The tables below one output: a folder or `s3a://` prefix (`O/extractions`), or `catalog.schema`.
 
-    Every table is partitioned by `batch`; a batch is replaced as a whole in one commit, so that writing it again after a
-    kill changes nothing.
+    Tables of pages are partitioned by `batch`; a batch is replaced as a whole in one commit, so that writing it again after
+    a kill changes nothing.
     """
 
     def __init__(self, spark: SparkSession, output: str) -> None:
@@ -36,16 +38,23 @@ class Tables:
 
     def sql_name(self, table: str) -> str:
         """Return how SQL addresses the table: `catalog.schema.table`, or delta.`path`."""
-        return f"{self.output}.{table}" if self.in_catalog else f"delta.`{self._path(table)}`"
+        if self.in_catalog:
+            return ".".join(f"`{part}`" for part in (*self.output.split("."), table))
+        return f"delta.`{self._path(table)}`"
 
     def create(self, table: str) -> bool:
         """Make the table if it is not there, with comments on its columns; return whether it is new.
 
-        Raises InputError if it is there with another schema version, or if something else is in its place.
+        One that is there gets the columns that it lacks, at its end; a user's own columns stay. Raises InputError if it is
+        there with another schema version (`dripper.spark.migrate` goes first), or if something else is in its place.
         """
+        return self.bring_up(table, self.version(table))
+
+    def bring_up(self, table: str, version: int | None) -> bool:
+        """As `create`, for a table whose version is known."""
         schema, comment = TABLES[table]
-        version = self.version(table)
         if version == SCHEMA_VERSION:
+            self._add_columns(table)
             return False
         if version is not None:
             raise InputError(
@@ -53,14 +62,27 @@ class Tables:
                 "--output, or the release that wrote the table"
             )
         columns = ", ".join(_column_ddl(field) for field in schema)
+        partitions = "PARTITIONED BY (batch) " if table in PARTITIONED else ""
         try:
             self._spark.sql(
-                f"CREATE TABLE {self.sql_name(table)} ({columns}) USING delta PARTITIONED BY (batch) "
-                f"COMMENT {quoted(comment)} TBLPROPERTIES ('{_VERSION_PROPERTY}' = '{SCHEMA_VERSION}')"
+                f"CREATE TABLE {self.sql_name(table)} ({columns}) USING delta {partitions}"
+                f"COMMENT {quoted(comment)} TBLPROPERTIES ('{VERSION_PROPERTY}' = '{SCHEMA_VERSION}')"
             )
         except _SPARK_ERRORS as error:
             raise self._unusable("create", table, error) from None
         return True
+
+    def _add_columns(self, table: str) -> None:
+        there = {name.lower() for name in self.read(table).columns}
+        missing = [field for field in TABLES[table][0] if field.name.lower() not in there]
+        if not missing:
+            return
+        logger.info("%s gets the columns %s", self.sql_name(table), ", ".join(field.name for field in missing))
+        columns = ", ".join(_column_ddl(as_added(field)) for field in missing)
+        try:
+            self._spark.sql(f"ALTER TABLE {self.sql_name(table)} ADD COLUMNS ({columns})")
+        except _SPARK_ERRORS as error:
+            raise self._unusable("add columns to", table, error) from None
 
     def version(self, table: str) -> int | None:
         """Return the table's schema version; 0 for a Delta table that another program made, None if there is no table.
@@ -77,7 +99,7 @@ class Tables:
             if isinstance(error, AnalysisException) and error.getCondition() in _ABSENT:
                 return None
             raise self._unusable("open", table, error) from None
-        return int(properties.get(_VERSION_PROPERTY, 0))
+        return int(properties.get(VERSION_PROPERTY, 0))
 
     def _unusable(self, action: str, table: str, error: Exception) -> InputError:
         words = first_line(error)
@@ -94,13 +116,28 @@ class Tables:
             return self._spark.read.table(self.sql_name(table))
         return self._spark.read.format("delta").load(self._path(table))
 
-    def replace_batch(self, table: str, rows: DataFrame, batch: int) -> None:
-        """Make `rows` the whole content of `batch`, in one commit."""
-        self._save(table, rows.write.mode("overwrite").option("replaceWhere", f"batch = {batch}"))
+    def replace_batch(self, table: str, rows: DataFrame, batch: Batch) -> None:
+        """Make `rows` the whole content of `batch`, and of what its files left in other batches, in one commit."""
+        self.replace_where(table, rows, replaced_rows(batch))
 
-    def append(self, table: str, rows: DataFrame) -> None:
-        """Add `rows`, in one commit."""
-        self._save(table, rows.write.mode("append"))
+    def replace_where(self, table: str, rows: DataFrame, condition: str) -> None:
+        """Put `rows` in the place of those for which the SQL `condition` holds, in one commit."""
+        self._save(table, rows.write.mode("overwrite").option("replaceWhere", condition))
+
+    def replace_table(self, table: str, rows: DataFrame) -> None:
+        """Make `rows` the whole content of the table, and give it back without partitions, in one commit."""
+        self._save(table, rows.write.mode("overwrite").option("overwriteSchema", "true"))
+
+    def append(self, table: str, rows: DataFrame, sequence: tuple[str, int] | None = None) -> None:
+        """Add `rows`, in one commit.
+
+        sequence: a name and a number; nothing is added where this number or a higher one of that name was there before
+        (Delta's `txnAppId` and `txnVersion`).
+        """
+        writer = rows.write.mode("append")
+        if sequence is not None:
+            writer = writer.option("txnAppId", sequence[0]).option("txnVersion", sequence[1])
+        self._save(table, writer)
 
     def delete(self, table: str, condition: str) -> None:
         """Delete the rows for which the SQL `condition` holds."""
@@ -126,6 +163,25 @@ class Tables:
 _SPARK_ERRORS = (PySparkException, Py4JJavaError)
 """What Spark raises for an output it cannot use: a file in its place, no right to write, an unknown file system."""
 _ABSENT = {"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "TABLE_OR_VIEW_NOT_FOUND"}
+
+
+def replaced_rows(batch: Batch) -> str:
+    """Return the SQL condition for the rows that a commit of `batch` replaces.
+
+    Those of its number; and those that an earlier reading of its files left under other numbers. The first part prunes
+    partitions, which Delta does for a condition on `batch` alone.
+    """
+    names = [file.warc_file for file in batch.files if file.replaces is not None]
+    if not names:
+        return f"batch = {batch.number}"
+    numbers = {batch.number, *(file.replaces for file in batch.files if file.replaces is not None)}
+    of_files = f"warc_file IN ({', '.join(map(quoted, names))})"
+    return f"batch IN ({', '.join(map(str, sorted(numbers)))}) AND (batch = {batch.number} OR {of_files})"
+
+
+def as_added(field: StructField) -> StructField:
+    """Return the column as it can be added to a table that has rows: they have no value in it."""
+    return StructField(field.name, field.dataType, True, field.metadata)
 
 
 def _column_ddl(field: StructField) -> str:

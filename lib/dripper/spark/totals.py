@@ -1,50 +1,65 @@
-"""What a run did, added up over its batches, and the pool that works through them."""
+"""What a run did, added up over its batches."""
 
-import logging
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dripper.spark.plan import Batch
-from dripper.spark.words import reason
-
-logger = logging.getLogger(__name__)
+from dripper.errors import FileErrorKind
+from dripper.spark.pool import Worked
 
 Report = dict[str, Any]
 
 
 @dataclass(slots=True)
 class LabelTotals:
-    """What the stage `label` did. pages: labelled or failed. tokens: of the pages' simplified HTML. seconds: wall time of the
-    stage, start of the engines included, summed over batches. engines: how many worked at once."""
+    """What the stage `label` did."""
 
     pages: int = 0
+    """Pages labelled or failed."""
     failed: int = 0
     windowed: int = 0
     passes: int = 0
     tokens: int = 0
+    """Of the pages' simplified HTML."""
     seconds: float = 0.0
+    """Wall time of the stage, start of the engines included, summed over batches."""
     engines: int = 0
+    """How many worked at once."""
 
 
 @dataclass(slots=True)
 class Totals:
-    """What a run did. files, records, skipped: read by it. pages: split or extracted. blocks: rows of `blocks`, in staged runs.
-    rows: of `extractions`, as counted while or after they were written. fallback_pages: rows that a fallback decided."""
+    """What a run did. Batches add to it from several threads, one at a time (`lock`)."""
 
     files: int = 0
+    """Files read by the run; `records`, `pages` and `skipped` are those in them."""
     records: int = 0
     pages: int = 0
     blocks: int = 0
+    """Rows of `blocks`, in staged runs."""
     rows: int = 0
+    """Rows of `extractions`, as counted after they were written."""
     failed_pages: int = 0
     fallback_pages: int = 0
-    skipped: dict[str, int] = field(default_factory=dict)
+    """Rows that a fallback decided."""
+    errors: Counter[str] = field(default_factory=Counter)
+    """Error rows, by error code."""
+    skipped: Counter[str] = field(default_factory=Counter)
     broken_files: int = 0
-    failed_files: int = 0
+    empty_files: int = 0
+    """Files in which no record was found."""
+    failed_files: dict[str, list[str]] = field(default_factory=dict)
+    """Files that could not be read to their end, by kind of error (`FileErrorKind`)."""
+    set_aside: dict[str, str] = field(default_factory=dict)
+    """Files that were given up in this run, and why."""
     failed_batches: dict[int, str] = field(default_factory=dict)
+    batches_not_begun: list[int] = field(default_factory=list)
+    stage_ms: Counter[str] = field(default_factory=Counter)
+    """Milliseconds of the batches' stages, summed."""
     label: LabelTotals = field(default_factory=LabelTotals)
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def read(self, reports: Iterable[Report]) -> None:
         """Add the file reports of a batch that was read."""
@@ -53,27 +68,31 @@ class Totals:
             self.records += report["records"]
             self.pages += report["pages"]
             self.broken_files += bool(report["n_problems"] or report["clipped"])
-            self.failed_files += report["error"] is not None
-            for name, count in report["skipped"].items():
-                self.skipped[name] = self.skipped.get(name, 0) + count
+            self.empty_files += not report["records"] and report["error"] is None
+            if report["error"] is not None:
+                kind = report.get("error_kind") or FileErrorKind.INTERNAL
+                self.failed_files.setdefault(str(kind), []).append(report["warc_file"])
+            self.skipped.update(report["skipped"])
 
-    def written(self, reports: Iterable[Report], rows: int) -> None:
-        """Add the rows of `extractions` that a batch became, and the reports of its files."""
-        self.rows += rows
+    def written(self, reports: Iterable[Report]) -> None:
+        """Add what a batch became in `extractions`, by its file reports."""
         for report in reports:
+            self.rows += report["rows"]
             self.failed_pages += report["failed_pages"]
             self.fallback_pages += report["fallback_pages"]
+            self.errors.update(report["errors"])
+
+    def ended(self, worked: Worked) -> None:
+        """Add what did not work."""
+        self.failed_batches.update(worked.failed)
+        self.batches_not_begun += sorted(worked.not_begun)
+
+    def gave_up(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Add the files that the ledger, by these rows of it, will not try again."""
+        self.set_aside.update({row["warc_file"]: row["error"] for row in rows if row["state"] == "set_aside"})
 
 
-def work_through(batches: Sequence[Batch], at_once: int, work: Callable[[Batch], None]) -> dict[int, str]:
-    """Call `work` on every batch, `at_once` at a time; return why which failed. The others go on."""
-    failed = {}
-    with ThreadPoolExecutor(max_workers=at_once) as pool:
-        futures = {batch.number: pool.submit(work, batch) for batch in batches}
-        for number, future in futures.items():
-            try:
-                future.result()
-            except Exception as error:
-                logger.exception("batch %d failed", number)
-                failed[number] = reason(error)
-    return failed
+def is_outage(reports: Iterable[Report]) -> bool:
+    """Whether no file of a batch could be read, and not because they are gone: the network or the credentials are at fault."""
+    kinds = [report.get("error_kind") if report["error"] is not None else None for report in reports]
+    return bool(kinds) and None not in kinds and set(kinds) != {FileErrorKind.GONE}

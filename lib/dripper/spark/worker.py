@@ -24,6 +24,8 @@ from dripper.labels.entry import CountTokens
 from dripper.labels.fallback import Fallback
 from dripper.labels.registry import find_entry, labeler_settings, used_fallback
 from dripper.rows import Row, extraction_row, prepared_row, storable
+from dripper.spark.closing import page_key
+from dripper.spark.plan import PlannedFile
 from dripper.spark.singleton import WorkerSingleton
 from dripper.stages import Prepared, prepare
 from dripper.warc import FileReport, Record, RecordReader, read_records
@@ -89,7 +91,7 @@ def _token_counter(labeler: str, labels: str) -> CountTokens:
 
 
 def files_mapper(
-    tasks: Sequence[Sequence[str]],
+    tasks: Sequence[Sequence[PlannedFile]],
     batch: int,
     settings: Settings,
     schema: pa.Schema,
@@ -108,19 +110,19 @@ def files_mapper(
 
 
 def _rows_of_files(
-    files: Sequence[str], step: Step[Any], settings: Settings, progress: ProgressSink | None
+    files: Sequence[PlannedFile], step: Step[Any], settings: Settings, progress: ProgressSink | None
 ) -> Iterator[Row]:
     guard: Guard[PageInput, Any] = Guard(step.work, GuardLimits.of(settings.limits))
     with closing(guard):
         for file in files:
-            reader = read_records(file, settings.reading)
-            failed = fallbacks = 0
+            reader = read_records(file.open_path, settings.reading, address=file.warc_file)
+            failed = keys = 0
             for record in _until_fault(reader):
                 row = step.row(record, _result(record, guard, step))
                 failed += row["error_code"] is not None
-                fallbacks += (row.get("method") or "").startswith("fallback:")
+                keys += page_key(record.page_id)
                 yield storable(row)
-            yield {REPORT: report_json(reader.report, failed, fallbacks)}
+            yield {REPORT: report_json(reader.report, keys)}
             if progress is not None:
                 progress.add({"files": 1, "pages": reader.report.pages, "failed": failed})
 
@@ -144,9 +146,9 @@ def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result])
         return step.result(error_code=error.code, error_detail=error.detail or None)
 
 
-def report_json(report: FileReport, failed_pages: int, fallback_pages: int) -> str:
-    """Return a file's report as one JSON object, with what was counted of its pages added."""
-    return json.dumps(asdict(report) | {"failed_pages": failed_pages, "fallback_pages": fallback_pages})
+def report_json(report: FileReport, page_keys: int) -> str:
+    """Return a file's report as one JSON object. page_keys: the sum of `page_key` over its pages."""
+    return json.dumps(asdict(report) | {"page_keys": page_keys})
 
 
 def in_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

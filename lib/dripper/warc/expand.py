@@ -61,6 +61,21 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
     return list(found.values())
 
 
+def named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
+    """Return the files that `spec` names, as `expand` does, whether they exist or not (any more)."""
+    found: dict[str, SourceFile] = {}
+    for part in _parts(spec):
+        try:
+            files = expand(part, settings)
+        except InputError:
+            if part.startswith("@"):
+                raise
+            files = [SourceFile(part)]
+        for file in files:
+            found.setdefault(file.address, file)
+    return list(found.values())
+
+
 def _parts(spec: str) -> list[str]:
     """Split at commas, unless the whole is the name of a file."""
     if spec and _is_there(local_path(spec)):
@@ -161,4 +176,14 @@ def _expand_stored(part: str) -> Iterator[SourceFile]:
 def _expand_list(path: str, settings: ReadSettings) -> Iterator[SourceFile]:
     lines = [line.strip() for line in read_text(path, settings).splitlines()]
     names = [line for line in lines if line and not line.startswith("#")]
-    return map(SourceFile, located(names, path, settings))
+    return map(_listed, located(names, path, settings))
+
+
+def _listed(name: str) -> SourceFile:
+    """A list may name a hundred thousand files: only those of this machine are looked at, which costs no request."""
+    if "://" in name.removeprefix("file://") or has_file_system(name):
+        return SourceFile(name)
+    try:
+        return _local_file(name)
+    except OSError:
+        return SourceFile(name)

@@ -11,7 +11,7 @@ import fsspec
 
 from dripper.addresses import loggable, loggable_text
 from dripper.errors import FileError, FileErrorKind
-from dripper.warc.remote import RangeStream, etag_version, retried
+from dripper.warc.remote import RangeStream, earlier, etag_version, retried
 from dripper.warc.stored import Readable
 
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
@@ -75,9 +75,10 @@ class StoredFile:
         self.size_bytes: int | None = info.get("size")
         self.version: str | None = _version(info)
 
-    def open_at(self, offset: int) -> Readable:
+    def open_at(self, offset: int, end: int | None = None) -> Readable:
         """See `Source`."""
-        return RangeStream(self._path, self._connect, offset, self.size_bytes, _PASSING, self._max_attempts)
+        until = earlier(end, self.size_bytes)
+        return RangeStream(self._path, self._connect, offset, until, _PASSING, self._max_attempts)
 
     def _info(self) -> dict[str, Any]:
         try:

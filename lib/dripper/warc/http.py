@@ -2,7 +2,7 @@
 
 import os
 import ssl
-from functools import lru_cache
+from functools import lru_cache, partial
 from http import HTTPStatus
 from io import BytesIO
 from urllib.parse import urljoin, urlsplit
@@ -14,7 +14,7 @@ from urllib3.exceptions import HTTPError
 from dripper.addresses import loggable
 from dripper.errors import FileError, FileErrorKind
 from dripper.warc.pace import pace_of
-from dripper.warc.remote import RangeStream, check_range, etag_version
+from dripper.warc.remote import RangeStream, byte_range, check_range, earlier, etag_version
 from dripper.warc.stored import Readable
 
 _PASSING = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
@@ -42,15 +42,16 @@ class HttpFile:
         first.close()
         self.version = etag_version(self._etag)
 
-    def open_at(self, offset: int) -> Readable:
+    def open_at(self, offset: int, end: int | None = None) -> Readable:
         """See `Source`."""
-        return RangeStream(self._name, self._connect, offset, self.size_bytes, _CONNECTION_ERRORS, self._max_attempts)
+        connect, until = partial(self._connect, end=end), earlier(end, self.size_bytes)
+        return RangeStream(self._name, connect, offset, until, _CONNECTION_ERRORS, self._max_attempts)
 
-    def _connect(self, offset: int) -> Readable:
+    def _connect(self, offset: int, end: int | None) -> Readable:
         """Open the file at `offset`; a busy server is an error that is tried again, others are a FileError."""
         pace = pace_of(urlsplit(self._url).netloc.rpartition("@")[2])
         pace.wait()
-        response = _get(self._url, offset, self._timeout_seconds)
+        response = _get(self._url, byte_range(offset, end), self._timeout_seconds)
         pace.answered(response.status)
         if (
             response.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and not offset
@@ -95,9 +96,9 @@ class HttpFile:
                 offset -= len(skipped)
 
 
-def _get(url: str, offset: int, timeout_seconds: float) -> urllib3.BaseHTTPResponse:
-    """Return the answer to a request for the bytes from `offset` on, behind whatever redirects."""
-    headers = {"User-Agent": _USER_AGENT, "Range": f"bytes={offset}-"}
+def _get(url: str, wanted: str, timeout_seconds: float) -> urllib3.BaseHTTPResponse:
+    """Return the answer to a request for a range of bytes, behind whatever redirects."""
+    headers = {"User-Agent": _USER_AGENT, "Range": wanted}
     timeout = urllib3.Timeout(connect=timeout_seconds, read=timeout_seconds)
     for _ in range(_MAX_REDIRECTS):
         pool = _pool(os.getpid(), _proxy(url))

@@ -48,14 +48,14 @@ def canonical_address(path: str) -> str:
     return os.path.realpath(local_path(path))
 
 
-def reading_path(path: str) -> str:
-    """Return how to open the file later and elsewhere: a local file by its canonical address, another as it was typed.
+def opening_path(path: str) -> str:
+    """Return how to open the file from other processes: a local file by its canonical address, another as it was typed."""
+    return path if is_s3(path) or "://" in path.removeprefix("file://") else canonical_address(path)
 
-    A presigned address loses its signature, which must not be kept in a table.
-    """
-    if is_s3(path) or "://" in path.removeprefix("file://"):
-        return _without_signature(path) if is_http(path.lower()) else path
-    return canonical_address(path)
+
+def reading_path(path: str) -> str:
+    """Return how to open the file later: as `opening_path`, but without a signature, which must not be kept in a table."""
+    return _without_signature(opening_path(path)) if is_http(path.lower()) else opening_path(path)
 
 
 def page_id(warc_file: str, offset: int, inflated: bool = False) -> str:

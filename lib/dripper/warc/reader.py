@@ -18,8 +18,8 @@ class RecordReader(Iterator[Record]):
     """The pages of one archive file, or a span of it. `report` fills while it is read and is complete when the pages are
     exhausted."""
 
-    def __init__(self, path: str, settings: ReadSettings, span: Span | None = None) -> None:
-        self.report = FileReport(canonical_address(path))
+    def __init__(self, path: str, settings: ReadSettings, span: Span | None = None, address: str | None = None) -> None:
+        self.report = FileReport(address or canonical_address(path))
         self._path = path
         self._settings = settings
         self._span = span or Span()
@@ -89,12 +89,16 @@ class RecordReader(Iterator[Record]):
         return found
 
 
-def read_records(path: str, settings: ReadSettings | None = None, span: Span | None = None) -> RecordReader:
+def read_records(
+    path: str, settings: ReadSettings | None = None, span: Span | None = None, address: str | None = None
+) -> RecordReader:
     """Return an iterator over the pages of one WARC or ARC file; `.report` says what became of every record.
 
-    path: a local path, `s3://bucket/key` or `http(s)://…`. span: only the records that begin there; whatever spans a file is
-    cut into, their pages one after the other are the file's, and their reports together (`merge_reports`) the file's report.
+    path: a local path, `s3://bucket/key` or `http(s)://…`.
+    span: only the records that begin there; whatever spans a file is cut into, their pages one after the other are the
+    file's, and their reports together (`merge_reports`) the file's report.
+    address: the canonical address that records and report name; None: that of `path`.
     Never raises for what is in the file: damage is skipped and counted, a file that cannot be opened gives no pages and a
     report with `error`. Memory stays bounded whatever the file's size.
     """
-    return RecordReader(path, settings or ReadSettings(), span)
+    return RecordReader(path, settings or ReadSettings(), span, address)

@@ -40,6 +40,20 @@ def check_range(told: str | None, offset: int, size: int | None) -> None:
         raise ConnectionError(f"the answer is {told!r}, not the bytes from {offset} on")
 
 
+def byte_range(start: int, end: int | None) -> str:
+    """Return the value of a `Range` header for the bytes from `start` on, up to `end`, or to the last.
+
+    >>> byte_range(5, 9), byte_range(5, None)
+    ('bytes=5-8', 'bytes=5-')
+    """
+    return f"bytes={start}-" if end is None else f"bytes={start}-{end - 1}"
+
+
+def earlier(end: int | None, size: int | None) -> int | None:
+    """Return where a stream ends that is asked for up to `end`, of a file of `size` bytes; None: not known."""
+    return min(end, size) if end is not None and size is not None else size if end is None else end
+
+
 class _Attempts:
     """Attempts at one thing, with pauses that grow and are never in step with those of others."""
 
@@ -76,7 +90,7 @@ def retried(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception],
 
 
 class RangeStream:
-    """Bytes from `start` to `size` of a remote file, whatever the number of connections that takes.
+    """Bytes from `start` to `end` of a remote file, whatever the number of connections that takes.
 
     open_at: opens a connection at an offset. errors: what a broken connection raises. max_attempts: how often in a
     row it is opened without a byte more; then FileError. An early end is a broken connection too: S3 and proxies
@@ -88,33 +102,33 @@ class RangeStream:
         name: str,
         open_at: Callable[[int], Readable],
         start: int,
-        size: int | None,
+        end: int | None,
         errors: tuple[type[Exception], ...],
         max_attempts: int,
     ) -> None:
         self._open_at = open_at
         self._at = start
-        self._size = size
+        self._end = end
         self._errors = errors
         self._attempts = _Attempts(name, max_attempts)
         self._stream: Readable | None = None
 
     def read(self, size: int, /) -> bytes:
-        """Return up to `size` bytes; b"" only at the end of the file."""
-        while self._size is None or self._at < self._size:
+        """Return up to `size` bytes; b"" only at the end."""
+        while self._end is None or self._at < self._end:
             try:
                 self._stream = self._stream or self._open_at(self._at)
                 data = self._stream.read(size)
-                if not data and self._size is not None:
-                    raise ConnectionError(f"the connection ended at byte {self._at} of {self._size}")
+                if not data and self._end is not None:
+                    raise ConnectionError(f"the connection ended at byte {self._at} of {self._end}")
             except FileError:
                 raise
             except self._errors as error:
                 self.close()
                 self._attempts.failed(error, f" at byte {self._at}")
                 continue
-            if self._size is not None:
-                data = data[: self._size - self._at]
+            if self._end is not None:
+                data = data[: self._end - self._at]
             self._at += len(data)
             self._attempts.succeeded()
             return data

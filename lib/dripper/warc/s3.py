@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from dripper.errors import FileError, FileErrorKind
 from dripper.settings import S3Settings
 from dripper.warc.location import bucket_and_key
 from dripper.warc.pace import Pace, pace_of
-from dripper.warc.remote import RangeStream, check_range, etag_version, retried
+from dripper.warc.remote import RangeStream, byte_range, check_range, earlier, etag_version, retried
 from dripper.warc.stored import Readable
 
 if TYPE_CHECKING:
@@ -86,10 +86,11 @@ class S3Object:
         self._etag = first["ETag"]
         self.version: str | None = etag_version(self._etag)
 
-    def open_at(self, offset: int) -> Readable:
+    def open_at(self, offset: int, end: int | None = None) -> Readable:
         """See `Source`."""
         attempts = self._settings.max_attempts
-        return RangeStream(self._path, self._connect, offset, self.size_bytes, CONNECTION_ERRORS, attempts)
+        connect = partial(self._connect, end=end)
+        return RangeStream(self._path, connect, offset, earlier(end, self.size_bytes), CONNECTION_ERRORS, attempts)
 
     def _first_byte(self) -> dict[str, Any]:
         """Ask for one byte: what S3 answers to HEAD has no body that could say why something is refused."""
@@ -104,8 +105,8 @@ class S3Object:
         check_range(got.get("ContentRange") or "none", 0, None)
         return got
 
-    def _connect(self, offset: int) -> Readable:
-        ranged = self._request | {"Range": f"bytes={offset}-", "IfMatch": self._etag}
+    def _connect(self, offset: int, end: int | None) -> Readable:
+        ranged = self._request | {"Range": byte_range(offset, end), "IfMatch": self._etag}
         got = _asked(self._path, self._settings, lambda client: client.get_object(**ranged))
         try:
             check_range(got.get("ContentRange"), offset, self.size_bytes)

@@ -35,16 +35,19 @@ class _Excerpt:
         self._end: int | None = None
         self._data = b""
 
-    def show(self, place: Place, is_near: bool) -> None:
-        """Look at a record. is_near: it comes shortly after the one before, on the connection that is open."""
+    def connect(self, group: Sequence[Place]) -> None:
+        """Ask for the bytes of neighbours in one go."""
+        self.close()
+        self._at = group[0].offset
+        if _is_held(group[0]):
+            self._stream = self._source.open_at(self._at, group[-1].offset + group[-1].length)
+
+    def show(self, place: Place) -> None:
+        """Look at a record of the group that was asked for last."""
         self._start, self._end, self._data = place.offset, place.offset + place.length, b""
-        if place.length > _HELD_BYTES:
-            return
-        if not (is_near and self._stream):
-            self.close()
-            self._stream, self._at = self._source.open_at(place.offset), place.offset
-        self._read(place.offset - self._at)
-        self._data = self._read(place.length)
+        if _is_held(place):
+            self._read(place.offset - self._at)
+            self._data = self._read(place.length)
 
     def _read(self, size: int) -> bytes:
         parts = []
@@ -54,13 +57,13 @@ class _Excerpt:
             self._at += len(data)
         return b"".join(parts)
 
-    def open_at(self, offset: int) -> Readable:
+    def open_at(self, offset: int, end: int | None = None) -> Readable:
         """See `Source`."""
         if self._end is None or offset < self._start:  # the first bytes, which tell what kind of file it is
-            return self._source.open_at(offset)
+            return self._source.open_at(offset, end)
         if self._data:
             return io.BytesIO(self._data[offset - self._start :])
-        return _Limited(self._source.open_at(offset), max(0, self._end - offset))
+        return _Limited(self._source.open_at(offset, self._end), max(0, self._end - offset))
 
     def close(self) -> None:
         """Close the connection."""
@@ -102,8 +105,9 @@ class SelectedReader(RecordReader):
                 members = Members(source)
                 members.is_compressed()
                 for group in grouped(self._places):
+                    source.connect(group)
                     for place in group:
-                        source.show(place, is_near=place is not group[0])
+                        source.show(place)
                         if record := self._record_at(place, members.again()):
                             yield record
                         report.bytes_read += place.length
@@ -141,12 +145,20 @@ def read_selected(path: str, places: Sequence[Place], settings: ReadSettings | N
 
 
 def grouped(places: Sequence[Place]) -> Iterator[list[Place]]:
-    """Yield neighbours together: places in order, no more than GAP_BYTES apart."""
+    """Yield neighbours together: places in order, no more than GAP_BYTES apart. One that is too large to hold is alone."""
     group: list[Place] = []
     for place in places:
-        if group and not 0 <= place.offset - (group[-1].offset + group[-1].length) <= GAP_BYTES:
+        if group and not (_is_held(place) and _is_held(group[-1]) and 0 <= _gap(group[-1], place) <= GAP_BYTES):
             yield group
             group = []
         group.append(place)
     if group:
         yield group
+
+
+def _gap(first: Place, second: Place) -> int:
+    return second.offset - (first.offset + first.length)
+
+
+def _is_held(place: Place) -> bool:
+    return place.length <= _HELD_BYTES

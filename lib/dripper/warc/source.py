@@ -25,7 +25,7 @@ class LocalFile:
         self.size_bytes: int | None = found.st_size
         self.version: str | None = local_version(found)
 
-    def open_at(self, offset: int) -> BinaryIO:
+    def open_at(self, offset: int, end: int | None = None) -> BinaryIO:
         """See `Source`."""
         try:
             stream = self._path.open("rb")

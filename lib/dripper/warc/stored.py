@@ -29,8 +29,11 @@ class Source(Protocol):
     size_bytes: int | None
     version: str | None
 
-    def open_at(self, offset: int) -> Readable:
-        """Return a stream of the file's bytes from `offset` on; raises InputError or OSError."""
+    def open_at(self, offset: int, end: int | None = None) -> Readable:
+        """Return a stream of the file's bytes from `offset` on; raises InputError or OSError.
+
+        end: the stream may end there. A connection that is read to its end serves the next request too.
+        """
         ...
 
 

@@ -1,0 +1,106 @@
+"""Whether a batch is whole: every page that was read is one row, no more and no less, before the ledger says that it is done."""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from dripper.spark.plan import Batch
+from dripper.spark.tables import Tables
+
+Report = dict[str, Any]
+
+logger = logging.getLogger(__name__)
+
+_MOST_REDONE = 2
+"""How often a batch is written again whose rows are not what was read."""
+_KEY_DIGITS = 10
+"""Hexadecimal digits of a page id that are summed: 40 bits, so that the pages of a file, at most some 100,000, stay below 64."""
+
+
+class UnclosedError(Exception):
+    """What a batch wrote is not what it read; it is redone."""
+
+
+def until_closed(do: Callable[[], None], batch: Batch, is_stopped: Callable[[], bool]) -> None:
+    """Call `do`, which writes `batch`, and again where what it wrote is not what it read. Raises UnclosedError in the end."""
+    for _ in range(_MOST_REDONE):
+        try:
+            return do()
+        except UnclosedError as error:
+            if is_stopped():
+                raise
+            logger.warning("batch %d is written again: %s", batch.number, error)
+    return do()
+
+
+def page_key(page_id: str) -> int:
+    """Return the number that is summed over the pages of a file: equal sums of equal counts are the same pages.
+
+    >>> page_key("000000000f" + "0" * 22)
+    15
+    """
+    return int(page_id[:_KEY_DIGITS], 16)
+
+
+def page_keys() -> Column:
+    """Return the sum of `page_key` over the column `page_id`."""
+    digits = F.substring("page_id", 1, _KEY_DIGITS)
+    return F.coalesce(F.sum(F.conv(digits, 16, 10).cast("long")), F.lit(0))
+
+
+def whole_reports(batch: Batch, told: Iterable[Report], rows: DataFrame) -> list[Report]:
+    """Return one report for each file of `batch`, such that it agrees with the rows that the batch wrote.
+
+    told: as tasks told them. Spark may run a task twice, after the loss of an executor: then a file is told twice, perhaps
+    with another outcome, and the rows of one of the two are in the table. rows: those of the batch. The returned reports
+    have `rows`, `failed_pages` and `fallback_pages` as counted in them. Raises UnclosedError where none fits.
+    """
+    counted = rows_by_file(rows)
+    by_file: dict[str, list[Report]] = {file.warc_file: [] for file in batch.files}
+    for report in told:
+        by_file.setdefault(report["warc_file"], []).append(report)
+    if foreign := (set(by_file) | set(counted)) - {file.warc_file for file in batch.files}:
+        raise UnclosedError(f"rows of {min(foreign)}, which is no file of the batch")
+    return [_fitting(name, reports, counted.get(name, NO_ROWS)) for name, reports in by_file.items()]
+
+
+NO_ROWS: Report = {"rows": 0, "keys": 0, "failed_pages": 0, "fallback_pages": 0, "errors": []}
+"""What `rows_by_file` says of a file that has none."""
+
+
+def _fitting(name: str, reports: Sequence[Report], counted: Report) -> Report:
+    for report in reports:
+        if report["records"] != report["pages"] + sum(report["skipped"].values()):
+            raise UnclosedError(f"{name}: {report['records']} records were seen, and not all are pages or skipped")
+        if (report["pages"], report["page_keys"]) == (counted["rows"], counted["keys"]):
+            return report | {key: counted[key] for key in ("rows", "failed_pages", "fallback_pages", "errors")}
+    if not reports:
+        raise UnclosedError(f"{name}: nothing was told of it")
+    raise UnclosedError(f"{name}: {reports[-1]['pages']} pages were read, and {counted['rows']} rows are not the same")
+
+
+def rows_by_file(rows: DataFrame) -> dict[str, Report]:
+    """Return what can be counted of each archive file in rows of `pages` or `extractions`: `rows`, the sum of their keys,
+    error rows and their codes, rows that a fallback decided."""
+    method = F.col("method") if "method" in rows.columns else F.lit(None).cast("string")
+    counted = rows.groupBy("warc_file").agg(
+        F.count("*").alias("rows"),
+        page_keys().alias("keys"),
+        F.count("error_code").alias("failed_pages"),
+        F.collect_list("error_code").alias("errors"),
+        F.count_if(method.startswith("fallback:")).alias("fallback_pages"),
+    )
+    return {row["warc_file"]: row.asDict() for row in counted.collect()}
+
+
+def check_rows(tables: Tables, table: str, batch: Batch, expected: DataFrame) -> None:
+    """Raise UnclosedError unless `table` has a row for every row of `expected` in `batch`, and none twice."""
+    found = tables.read(table).where(F.col("batch") == batch.number)
+    have, want = (frame.agg(F.count("*"), page_keys()).head() for frame in (found, expected))
+    assert have is not None
+    assert want is not None
+    if tuple(have) != tuple(want):
+        raise UnclosedError(f"{want[0]} pages went into the table {table}, and its {have[0]} rows are not the same")

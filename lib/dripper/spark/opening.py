@@ -1,0 +1,110 @@
+"""An output, opened for one run: its tables are there and of this version, and no other driver writes into them."""
+
+import json
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+import dripper
+from dripper.config import Settings
+from dripper.spark import lease, migrate
+from dripper.spark.lease import Lease
+from dripper.spark.ledger import Ledger
+from dripper.spark.outcome import Outcome
+from dripper.spark.tables import Tables
+from dripper.spark.totals import Totals
+from dripper.spark.work import Work
+
+BETWEEN = ("blocks", "labels", "pages")
+"""Tables between the stages of a staged run; `pages` last, as its presence tells that the others are there."""
+
+
+@dataclass(slots=True)
+class Opened:
+    """An output at work. Who opened it sets `outcome` before the end, which the table `runs` then tells."""
+
+    work: Work
+    outcome: Outcome | None = None
+
+
+@contextmanager
+def opened(
+    spark: SparkSession, output: str, settings: Settings, *, job: str, input: str, is_staged: bool = False
+) -> Iterator[Opened]:
+    """Open the tables below `output` for one run: make or migrate them, and hold the lease until the end.
+
+    job, input: what the table `runs` says of the run. Raises BusyError where another run is at work on the output, InputError
+    where it cannot be used.
+    """
+    tables = Tables(spark, output)
+    names = (lease.TABLE, "warc_files", "extractions", *(BETWEEN[:-1] if is_staged else ()))
+    # At once, as each waits for the file system and for Spark's planner most of the time.
+    with ThreadPoolExecutor(max_workers=len(names)) as pool:
+        versions = list(pool.map(tables.version, names))
+        old = migrate.tables_to_migrate(tables, versions, names)
+        made = pool.map(tables.bring_up, names[:1] if old else names, versions)
+        is_new = dict(zip(names, made, strict=False))
+    held = Lease(spark, tables)
+    held.take(job=job, input=input, settings=changed_settings(settings), versions=_versions(spark, settings))
+    ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
+    try:
+        if old:
+            migrate.migrate(spark, tables)
+            for name in names[1:]:
+                tables.create(name)
+        if is_staged:
+            tables.create(BETWEEN[-1])
+        attempts = settings.batch.file_attempts
+        ledger = Ledger(spark, tables, held.run_id, attempts, is_new=is_new.get("warc_files", False))
+        output_at_work = Opened(Work(spark, tables, ledger, held, settings))
+        yield output_at_work
+        if output_at_work.outcome is not None:
+            ending = {"state": "ended", **_ending(output_at_work.outcome)}
+    except Exception as error:
+        ending = {"state": "ended", "exit_code": 3, "complaints": [f"{type(error).__name__}: {error}"[:1000]]}
+        raise
+    finally:
+        # After the loss of the JVM or of the storage there is nothing to write it with; the next run finds that out.
+        with suppress(Exception):
+            held.end(**ending)
+
+
+def changed_settings(settings: Settings) -> str:
+    """Return the settings that are not as by default, as JSON, without what may be secret."""
+    secret: Mapping[str, Any] = {"spark": {"properties"}, "labels": {"lm": {"api_key"}}}
+    return json.dumps(settings.model_dump(mode="json", exclude_defaults=True, exclude=dict(secret)), sort_keys=True)
+
+
+def _versions(spark: SparkSession, settings: Settings) -> dict[str, str]:
+    found = {
+        "dripper": dripper.__version__,
+        "spark": spark.version,
+        "python": platform.python_version(),
+        "profile": settings.profile,
+        "labeler": settings.labeler.name,
+    }
+    with suppress(PackageNotFoundError):
+        found["delta"] = version("delta-spark")
+    return found
+
+
+def _ending(outcome: Outcome) -> dict[str, Any]:
+    totals: Totals = outcome.totals
+    complaints: Sequence[str] = (*outcome.complaints, *outcome.bad_inputs)
+    return {
+        "exit_code": outcome.exit_code,
+        "files": totals.files,
+        "records": totals.records,
+        "pages": totals.pages,
+        "failed_pages": totals.failed_pages,
+        "skipped": dict(totals.skipped),
+        "errors": dict(totals.errors),
+        "stage_ms": dict(totals.stage_ms),
+        "complaints": list(complaints),
+    }

@@ -1,0 +1,91 @@
+"""A batch is whole, or it is written again: every way to lose or double a row is seen."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from dripper.spark.closing import UnclosedError, check_rows, page_key, until_closed, whole_reports
+from dripper.spark.plan import Batch, PlannedFile
+from dripper.spark.tables import Tables
+
+pytestmark = pytest.mark.spark
+
+IDS = [f"{i:x}" * 32 for i in range(1, 10)]
+BATCH = Batch(1, (PlannedFile("x"), PlannedFile("y")))
+COLUMNS = "page_id string, warc_file string, batch bigint, error_code string, method string"
+
+
+def rows(spark: SparkSession, **files: list[str]) -> DataFrame:
+    made = [
+        (i, name, 1, "empty_page" if i == IDS[1] else None, "fallback:cpu") for name, ids in files.items() for i in ids
+    ]
+    return spark.createDataFrame(made, COLUMNS)
+
+
+def told(name: str, ids: list[str], **more: Any) -> dict[str, Any]:
+    counted = {"records": len(ids) + 2, "pages": len(ids), "skipped": {"status": 2}}
+    return {"warc_file": name, "page_keys": sum(map(page_key, ids))} | counted | more
+
+
+X, Y = told("x", IDS[:2]), told("y", [])
+
+
+def test_what_was_told_and_written_agrees(spark: SparkSession) -> None:
+    first, second = whole_reports(BATCH, [X, Y], rows(spark, x=IDS[:2]))
+    assert (first["rows"], first["failed_pages"], first["fallback_pages"], first["errors"]) == (2, 1, 2, ["empty_page"])
+    assert (second["rows"], second["errors"]) == (0, [])
+
+
+def test_a_file_told_twice_is_one_report_that_fits_the_rows(spark: SparkSession) -> None:
+    """As after the loss of an executor, whose tasks run again: here with another outcome."""
+    other = told("x", IDS[:1])
+    for reports in ([X, other, Y], [other, X, Y], [X, X, Y, Y]):
+        found = whole_reports(BATCH, reports, rows(spark, x=IDS[:2]))
+        assert [(report["warc_file"], report["pages"]) for report in found] == [("x", 2), ("y", 0)]
+
+
+LOST_OR_DOUBLED: list[tuple[list[dict[str, Any]], dict[str, list[str]], str]] = [
+    ([X, Y], {"x": IDS[:1]}, "x: 2 pages were read, and 1 rows are not the same"),
+    ([X, Y], {"x": IDS[:3]}, "x: 2 pages were read, and 3 rows are not the same"),
+    ([X, Y], {"x": [IDS[0], IDS[0]]}, "x: 2 pages were read, and 2 rows are not the same"),
+    ([X, Y], {"x": IDS[1:3]}, "x: 2 pages were read, and 2 rows are not the same"),
+    ([X, Y], {"x": IDS[:2], "y": IDS[3:4]}, "y: 0 pages were read, and 1 rows are not the same"),
+    ([X], {"x": IDS[:2]}, "y: nothing was told of it"),
+    ([X, Y], {"x": IDS[:2], "z": IDS[3:4]}, "rows of z, which is no file of the batch"),
+    ([X | {"records": 9}, Y], {"x": IDS[:2]}, "x: 9 records were seen, and not all are pages or skipped"),
+]
+
+
+@pytest.mark.parametrize(("reports", "written", "words"), LOST_OR_DOUBLED)
+def test_a_page_lost_or_doubled_is_seen(
+    spark: SparkSession, reports: list[dict[str, Any]], written: dict[str, list[str]], words: str
+) -> None:
+    with pytest.raises(UnclosedError, match=words):
+        whole_reports(BATCH, reports, rows(spark, **written))
+
+
+def test_a_row_lost_between_tables_is_seen(spark: SparkSession, tmp_path: Path) -> None:
+    tables = Tables(spark, str(tmp_path))
+    rows(spark, x=IDS[:3]).write.format("delta").save(str(tmp_path / "blocks"))
+    check_rows(tables, "blocks", BATCH, rows(spark, x=IDS[:1], y=IDS[1:3]))
+    for other in ([], IDS[:2], IDS[:4], [*IDS[:2], IDS[1]], IDS[1:4]):
+        with pytest.raises(UnclosedError, match=f"{len(other)} pages went into the table blocks, and its 3 rows"):
+            check_rows(tables, "blocks", BATCH, rows(spark, x=list(other)))
+
+
+def test_a_batch_is_written_again_until_it_is_whole() -> None:
+    calls: list[int] = []
+
+    def do() -> None:
+        calls.append(1)
+        if len(calls) < 3:
+            raise UnclosedError("a row is missing")
+
+    until_closed(do, BATCH, lambda: False)
+    assert len(calls) == 3
+    calls.clear()
+    with pytest.raises(UnclosedError):
+        until_closed(do, BATCH, lambda: True)
+    assert len(calls) == 1

@@ -1,0 +1,167 @@
+"""Two drivers on one output: whatever the moment, one works and the other ends with a sentence."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dripper.config import Settings
+from dripper.errors import BusyError
+from dripper.spark import lease
+from dripper.spark.lease import Lease, is_alive, is_dead, this_process
+from dripper.spark.ledger import Ledger
+from dripper.spark.plan import Plan
+from dripper.spark.run import run
+from dripper.spark.tables import Tables
+from support.warcs import pages, write_warc
+
+pytestmark = pytest.mark.spark
+
+ELSEWHERE = "other-machine 0123/pid:[1] 77 88"
+
+
+@pytest.fixture
+def tables(spark: SparkSession, tmp_path: Path) -> Tables:
+    made = Tables(spark, str(tmp_path / "out"))
+    made.create("runs")
+    return made
+
+
+def states(tables: Tables) -> list[tuple[int, str]]:
+    rows = tables.read("runs").orderBy("epoch").collect()
+    return [(row["epoch"], row["state"]) for row in rows]
+
+
+def other(spark: SparkSession, tables: Tables, holder: str, **columns: Any) -> Lease:
+    """A run of another driver, which does not say that it is alive of itself."""
+    made = Lease(spark, tables, holder=holder, beat_seconds=3600)
+    made.take(**columns)
+    return made
+
+
+def test_a_run_is_numbered_and_told(spark: SparkSession, tables: Tables) -> None:
+    for epoch in (1, 2):
+        held = Lease(spark, tables)
+        held.take(job="run", input="a.warc")
+        assert states(tables)[-1] == (epoch, "running")
+        held.check()
+        held.end("ended", exit_code=0, skipped={"status": 3}, complaints=["no"])
+    row = tables.read("runs").where("epoch = 2").collect()[0]
+    assert (row["state"], row["exit_code"], row["skipped"], row["input"]) == ("ended", 0, {"status": 3}, "a.warc")
+    assert row["started_at"] <= row["heard_at"] == row["ended_at"]
+
+
+def test_a_driver_at_work_is_not_disturbed(spark: SparkSession, tables: Tables) -> None:
+    held = Lease(spark, tables)
+    held.take()
+    with pytest.raises(BusyError, match=f"another run is at work on this output: run {held.run_id} \\(process"):
+        Lease(spark, tables).take()
+    held.end("ended")
+    assert states(tables) == [(1, "ended")]
+
+
+def test_a_killed_driver_of_this_machine_is_known_at_once(spark: SparkSession, tables: Tables) -> None:
+    machine, boot, process, _ = this_process().split(" ")
+    other(spark, tables, f"{machine} {boot} {process} 1")  # the number is in use again, by a process that began later
+    held = Lease(spark, tables, sleep=lambda _: pytest.fail("there is nothing to wait for"))
+    held.take()
+    assert states(tables) == [(1, "lost"), (2, "running")]
+    held.end("ended")
+
+
+def test_a_driver_elsewhere_that_was_not_heard_of_for_long_is_lost(spark: SparkSession, tables: Tables) -> None:
+    gone = other(spark, tables, ELSEWHERE)
+    gone._row["heard_at"] = datetime.now(UTC) - timedelta(seconds=lease.SILENCE_SECONDS + 1)
+    gone._write()
+    held = Lease(spark, tables)
+    held.take()
+    assert states(tables) == [(1, "lost"), (2, "running")]
+    with pytest.raises(BusyError, match="another run has taken this output over"):
+        gone._beat()
+    gone._heard = -1e9
+    with pytest.raises(BusyError):
+        gone.check()
+    held.end("ended")
+
+
+def test_a_driver_elsewhere_is_waited_for_until_it_says_something(spark: SparkSession, tables: Tables) -> None:
+    alive = other(spark, tables, ELSEWHERE)
+    with pytest.raises(BusyError, match="at work on this output"):
+        Lease(spark, tables, sleep=lambda _: alive._beat()).take()
+    silent = Lease(spark, tables, patience_seconds=0.5, sleep=lambda _: None)
+    silent.take()
+    assert states(tables) == [(1, "lost"), (2, "running")]
+    silent.end("ended")
+
+
+def test_who_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = this_process()
+    machine, boot, process, started = mine.split(" ")
+    assert is_alive(mine, mine)
+    assert is_dead(f"{machine} {boot} {process} 1", mine)
+    assert is_dead(f"{machine} {boot} 999999999 {started}", mine)
+    assert not is_dead(ELSEWHERE, mine)
+    assert not is_alive(ELSEWHERE, mine)
+    monkeypatch.setattr(lease, "_boot", lambda: "-")
+    assert not is_dead(f"{machine} - 999999999 1", this_process())
+
+
+def test_drivers_that_begin_at_the_same_moment_get_one_number_each(spark: SparkSession, tables: Tables) -> None:
+    """Both have looked, and seen nobody, before one of them writes."""
+    both, outcomes = threading.Barrier(2, timeout=60), []
+
+    class Together(Lease):
+        def _wait_for_others(self) -> tuple[list[str], int]:
+            found = super()._wait_for_others()
+            both.wait()
+            return found
+
+    def take() -> None:
+        held = Together(spark, tables)
+        try:
+            held.take()
+            outcomes.append(held.run_id)
+        except BusyError:
+            outcomes.append(None)
+
+    threads = [threading.Thread(target=take) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes.count(None) >= 1
+    running = [row["run_id"] for row in tables.read("runs").where("state = 'running'").collect()]
+    assert [run_id for run_id in outcomes if run_id] == running[: len(outcomes) - outcomes.count(None)]
+
+
+def test_a_driver_that_stands_still_between_plan_and_record_loses_no_rows(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The interleaving in which the second driver's batch took the number, and the place, of the first one's."""
+    for name in "ab":
+        write_warc(tmp_path / f"{name}.warc", pages(ord(name), 3))
+    output, standing, go, told = str(tmp_path / "out"), threading.Event(), threading.Event(), []
+    record = Ledger.record
+
+    def stand_still(self: Ledger, plan: Plan) -> None:
+        if threading.current_thread().name == "B":
+            standing.set()
+            assert go.wait(120)
+        record(self, plan)
+
+    monkeypatch.setattr(Ledger, "record", stand_still)
+    second = threading.Thread(
+        target=lambda: told.append(run(spark, f"{tmp_path}/b.warc", output, Settings())), name="B", daemon=True
+    )
+    second.start()
+    assert standing.wait(120)
+    with pytest.raises(BusyError, match="another run is at work"):
+        run(spark, f"{tmp_path}/a.warc", output, Settings())
+    go.set()
+    second.join(240)
+    assert told[0].exit_code == 0
+    assert run(spark, f"{tmp_path}/a.warc", output, Settings()).exit_code == 0
+    assert Tables(spark, output).read("extractions").count() == 6
