@@ -7,7 +7,8 @@ LABELS: a folder with the files that the data sets' sources hold beside the page
 `article-extraction-dataset/articles.json`.
 
 Right is: the same calendar day; the same set of authors and the same title, but for case, blanks and punctuation; the site's name
-holds that of fundus's publisher, the only set that has it, or the other way round. Only pages with a label count; found: of them,
+holds that of fundus's publisher (no
+other set has it), or the other way round. Only pages with a label count; found: of them,
 those where the extractor gives something. Ours takes the page as parsed for the extraction; the others are handed text and parse it.
 """
 

@@ -12,6 +12,8 @@ from dripper.metadata.names import author_in_sight, authors_of, tags_of
         (["By  Ann\nLee"], ("Ann Lee",)),
         (["Written by Ann Lee"], ("Ann Lee",)),
         (["Von Ann Lee"], ("Ann Lee",)),
+        (["Von Miller"], ("Von Miller",)),
+        (["John von Neumann"], ("John von Neumann",)),
         (["Ann Lee, Bo Ray and Cy Fox"], ("Ann Lee", "Bo Ray", "Cy Fox")),
         (["Ann Lee;Bo Ray"], ("Ann Lee", "Bo Ray")),
         (["Lee, Ann"], ("Lee, Ann",)),

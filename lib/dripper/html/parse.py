@@ -47,7 +47,8 @@ _WRAPPER_TAG = re.compile(rf"(</?){WRAPPER}(?=[\t\n\f\r />])")
 
 
 class ParsedPage(NamedTuple):
-    """tree: of the visible body. title: of `<title>`, else `og:title`, else "". hints: see `markup.hints`. metadata: see `metadata`."""
+    """tree: of the visible body. title: of `<title>`, else `og:title`, else "". hints, metadata: see
+    `markup.hints` and `metadata`."""
 
     tree: Tree
     title: str

@@ -46,9 +46,8 @@ class Metadata:
         """Return the same with absolute addresses, as far as a base is known."""
         if base is None:
             return self
-        joined = {
-            name: base.join(address)
-            for name in ("canonical_url", "image")
-            if (address := getattr(self, name)) is not None
-        }
-        return replace(self, **joined)
+        return replace(
+            self,
+            canonical_url=base.join(self.canonical_url) if self.canonical_url is not None else None,
+            image=base.join(self.image) if self.image is not None else None,
+        )

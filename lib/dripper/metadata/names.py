@@ -7,7 +7,7 @@ _LONGEST = 100
 _MOST = 30
 _SPACES = re.compile(r"\s+")
 _BEFORE = re.compile(
-    r"(?:(?:written|posted|published|story|words|text)\s+)?(?:by|von|par|por|door|av)\b[\s:]+|authors?\s*:\s*",
+    r"(?:(?:written|posted|published|story|words|text)\s+)?by\b[\s:]+|authors?\s*:\s*|(?-i:Von|Par|Por|Door|Av)\s+(?=\S+\s+\S)",
     re.IGNORECASE,
 )
 _BESIDE = re.compile(
@@ -19,20 +19,20 @@ _BESIDE = re.compile(
 _APART = re.compile(r"\s*[;|•·]\s*|\s+(?:and|und|et|y)\s+|\s*&\s*|\s*,\s*(?:and\s+)?", re.IGNORECASE)
 _NO_NAME = re.compile(r"https?:|www\.|@|\.(?:com|org|net)/|^[\W\d_]*$")
 _NOBODY = frozenset(
-    {
+    [
         "admin",
+        "administrator",
+        "author",
         "the author",
         "about the author",
         "authors",
-        "administrator",
-        "author",
         "unknown",
         "none",
         "null",
         "undefined",
         "webmaster",
         "user",
-    }
+    ]
 )
 
 

@@ -76,12 +76,9 @@ def metadata_of(head: Head, tree: Tree) -> Metadata:
         or first_date(metas.each(MODIFIED))
         or first_date(visible.items("dateModified"))
     )
+    declared = _first(data.texts("headline"), metas.each(TITLES), visible.items("headline"))
     return Metadata(
-        title=_title(
-            _first(data.texts("headline"), metas.each(TITLES), visible.items("headline")),
-            site,
-            tuple(visible.headings()),
-        ),
+        title=_title(declared, site, tuple(visible.headings())),
         authors=_authors(metas, data, visible, site),
         published=published,
         modified=modified,
