@@ -7,9 +7,9 @@ LABELS: a folder with the files that the data sets' sources hold beside the page
 `article-extraction-dataset/articles.json`.
 
 Right is: the same calendar day; the same set of authors and the same title, but for case, blanks and punctuation; the site's name
-holds that of fundus's publisher (no
-other set has it), or the other way round. Only pages with a label count; found: of them,
-those where the extractor gives something. Ours takes the page as parsed for the extraction; the others are handed text and parse it.
+holds that of fundus's publisher (no other set has it), or the other way round. Only pages with a label count. A cell `a of b`: the
+extractor gives something on the share b of them, and what is right on the share a. Ours takes the page as parsed for the
+extraction; the others are handed text and parse it.
 """
 
 import argparse

@@ -19,20 +19,10 @@ _BESIDE = re.compile(
 _APART = re.compile(r"\s*[;|•·]\s*|\s+(?:and|und|et|y)\s+|\s*&\s*|\s*,\s*(?:and\s+)?", re.IGNORECASE)
 _NO_NAME = re.compile(r"https?:|www\.|@|\.(?:com|org|net)/|^[\W\d_]*$")
 _NOBODY = frozenset(
-    [
-        "admin",
-        "administrator",
-        "author",
-        "the author",
-        "about the author",
-        "authors",
-        "unknown",
-        "none",
-        "null",
-        "undefined",
-        "webmaster",
-        "user",
-    ]
+    {
+        *("admin", "administrator", "author", "authors", "the author", "about the author", "webmaster", "user"),
+        *("unknown", "none", "null", "undefined"),
+    }
 )
 
 
