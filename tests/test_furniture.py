@@ -5,6 +5,7 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -80,3 +81,16 @@ def test_the_commit_hooks_are_what_make_lint_runs() -> None:
     makefile = (ROOT / "Makefile").read_text()
     for hook in hooks:
         assert hook["entry"].replace(".venv/bin", "$(BIN)") in makefile.replace("format --check", "format")
+
+
+def test_the_site_has_every_page_of_the_documents() -> None:
+    nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]
+    listed = re.findall(r"[\w/]+\.md", yaml.safe_dump(nav))
+    assert sorted(listed) == sorted(str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md"))
+
+
+def test_links_out_of_the_documents_become_names_of_files_in_the_site() -> None:
+    on_page = runpy.run_path(str(ROOT / "docs/hooks.py"))["on_page_markdown"]
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="research/notes.md"))
+    told = on_page("[settings](../../conf/base.yml), [card](../model_card_cpu.md), [here](x.md)", page=page)
+    assert told == "`conf/base.yml`, [card](../model_card_cpu.md), [here](x.md)"
