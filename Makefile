@@ -10,7 +10,7 @@ PINNED := --constraint conf/constraints.txt
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run sql test test-fast test-vllm wheel bench bench-lm report lint install clean
+.PHONY: help run sql test test-fast test-vllm wheel bench bench-lm report lint docs install clean
 
 help:
 	@echo "make run      the main job over the sample WARCs of this repository -> ./$(OUTPUT), then SQL over it"
@@ -20,6 +20,7 @@ help:
 	@echo "make test-vllm the tests of the labeler lm that need a real engine: vLLM on CPU, 7 GB, 5 minutes to install"
 	@echo "make wheel    the package -> dist; DRIPPER_COMPILE=1 make wheel: with its C, for this Python and platform alone"
 	@echo "make lint     ruff and mypy"
+	@echo "make docs     the pages under docs as a site in ./site"
 	@echo "make bench    ratios against peers, in one run"
 	@echo "make report   scores of all extractors over the labelled pages of DATA, as one HTML page"
 	@echo "make bench-lm the labeler lm on vLLM: its decoders against each other, the stage against no Spark, stages that overlap"
@@ -115,9 +116,13 @@ bench: $(VENV)/all $(VENV)-bench/done
 	$(BIN)/python benchmarks/html_core.py --data $(DATA)
 	$(BIN)/python benchmarks/labeler_cpu.py --data $(DATA)
 
+docs: $(VENV)/base
+	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[docs]"
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --site-dir site
+
 report: $(VENV)/all
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make report DATA=/path/to/data"; exit 1; }
 	$(BIN)/python -m dripper.eval --data $(DATA) --output report
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-vllm $(OUTPUT) build dist lib/*.egg-info $$(find lib/dripper -name '*.so')
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib/dripper -name '*.so')

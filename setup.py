@@ -125,6 +125,7 @@ EVAL = [
 BENCH = [
     "fastwarc>=0.15",
 ]
+DOCS = ["mkdocs-material>=9.5"]
 
 # The labeler lm without its engine: the tokenizer, and a server's client.
 LM = [
@@ -215,6 +216,7 @@ setup(
         "train": TRAIN,
         "eval": EVAL,
         "bench": BENCH,
+        "docs": DOCS,
     },
     ext_modules=extensions(),
     entry_points={"console_scripts": ["dripper = dripper.__main__:main"]},

@@ -64,6 +64,18 @@ def test_one_line_and_tei(file: Path, capsysbinary: pytest.CaptureFixture[bytes]
     assert b'target="http://e.org/7"' in tei
 
 
+def test_what_a_page_declares_is_shown(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    page = tmp_path / "a.html"
+    page.write_text('<meta name="author" content="Ann Lee"><meta name="date" content="2024-05-03"><p>Rain all day.')
+    assert main(["extract", str(page), "--format", "json"]) == 0
+    metadata = json.loads(capsysbinary.readouterr().out)["metadata"]
+    assert (metadata["authors"], metadata["published"], metadata["site"]) == (["Ann Lee"], "2024-05-03", None)
+    assert main(["extract", str(page), "--format", "xml-tei"]) == 0
+    tei = capsysbinary.readouterr().out
+    assert b"<author>Ann Lee</author>" in tei
+    assert b"<date>2024-05-03</date>" in tei
+
+
 def test_standard_input(
     file: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,18 +107,26 @@ def test_the_page_of_the_readme_gives_what_stands_below_it(capsys: pytest.Captur
     assert capsys.readouterr().out == printed
 
 
+@pytest.mark.parametrize("file", ["docs/python.md", "docs/labeler_cpu.md"])
+def test_the_python_of_the_documents_runs(monkeypatch: pytest.MonkeyPatch, file: str) -> None:
+    monkeypatch.chdir(ROOT)
+    names: dict[str, object] = {}
+    for block in fenced(file, "python"):
+        exec(block, names)
+
+
 def test_the_readme_is_short_and_names_what_there_is() -> None:
     lines = (ROOT / "README.md").read_text().splitlines()
     assert len(lines) <= 150
     assert [line for line in lines if len(line) > 100] == []
     makefile = (ROOT / "Makefile").read_text()
-    for document in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+    for document in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
         for target in re.findall(r"(?:^|`)make ([a-z-]+)", document.read_text(), re.MULTILINE):
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), (document.name, target)
 
 
 def test_links_between_documents_lead_somewhere() -> None:
-    for document in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+    for document in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
         for target in re.findall(r"\]\(([^)#]+)", document.read_text()):
             assert target.startswith("http") or (document.parent / target).exists(), (document.name, target)
 

@@ -50,6 +50,17 @@ class Column(NamedTuple):
     nullable: bool = True
 
 
+METADATA = Struct(
+    (
+        ("title", Kind.STRING),
+        ("authors", ListOf(Kind.STRING)),
+        *((name, Kind.STRING) for name in ("published", "modified", "site", "description", "canonical_url", "image")),
+        ("tags", ListOf(Kind.STRING)),
+        ("language", Kind.STRING),
+    )
+)
+"""The fields of `dripper.metadata.Metadata`."""
+
 VERSIONS = Struct.of_strings("dripper", "profile", "labeler", "labeler_version")
 BATCH = Column("batch", Kind.LONG, "The batch of WARC files that wrote the row; the partition", nullable=False)
 
@@ -93,6 +104,7 @@ EXTRACTION: Sequence[Column] = (
     Column("n_blocks", Kind.INTEGER, "Blocks the page was split into"),
     Column("n_main", Kind.INTEGER, "Blocks marked main by the labeler"),
     Column("confidence", Kind.DOUBLE, "How sure the labeler is of the page as a whole, 0 to 1; null: it does not say"),
+    Column("metadata", METADATA, "What the page declares about itself; dates are ISO 8601, see docs/metadata.md"),
     Column("versions", VERSIONS, "What produced the row: the same versions give the same row"),
     Column("error_code", Kind.STRING, "Why there is no extraction; null: there is one"),
     Column("error_detail", Kind.STRING, "What exactly went wrong"),

@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import dripper
+from dripper.metadata import Metadata
 from dripper.stages import Extraction, Prepared
 from dripper.warc import Record
 
@@ -47,6 +48,7 @@ def extraction_columns(extraction: Extraction) -> Row:
         "n_blocks": extraction.n_blocks if is_good else None,
         "n_main": extraction.n_main if is_good else None,
         "confidence": extraction.confidence,
+        "metadata": _metadata(extraction.metadata),
         "error_code": extraction.error_code.value if extraction.error_code else None,
         "error_detail": extraction.error_detail,
     }
@@ -70,6 +72,7 @@ def prepared_row(record: Record, prepared: Prepared, batch: int, profile: str) -
         "metadata": {name: getattr(prepared.hints, name) for name in ("types", "description", "body")}
         if is_good
         else None,
+        "page_metadata": _metadata(prepared.metadata),
         "base_href": prepared.hints.base if is_good else None,
         "source": prepared.source,
         "n_blocks": len(prepared.texts) if is_good else None,
@@ -80,6 +83,10 @@ def prepared_row(record: Record, prepared: Prepared, batch: int, profile: str) -
         "simplified_html": prepared.simplified_html if is_good else None,
         "tokens": prepared.tokens if is_good else None,
     }
+
+
+def _metadata(metadata: Metadata | None) -> Row | None:
+    return metadata.as_row() if metadata is not None else None
 
 
 def host_name(url: str) -> str | None:

@@ -137,6 +137,9 @@ class BatchSettings(Section):
     bytes_per_core: int = Field(default=2 * GIB, ge=1)
     """A batch ends after so many archive bytes times Spark's default parallelism: two Common Crawl
     files a core."""
+    split_bytes: int = Field(default=4 * MIB, ge=1)
+    """A file that would keep one core busy while others wait is read in parts of at least so many bytes: some 2 s of work, and
+    2 ms to find where a part begins."""
     in_flight: int = Field(default=2, ge=1)
     """Batches worked on at once, so that the last slow file of one does not leave the cluster idle."""
     file_attempts: int = Field(default=3, ge=1)

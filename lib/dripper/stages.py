@@ -25,6 +25,7 @@ from dripper.markdown.title import heading_of
 from dripper.markup.addresses import Base
 from dripper.markup.hints import Hints
 from dripper.markup.tree import Tree
+from dripper.metadata import Metadata
 from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings
 from dripper.warc import to_utf8
 
@@ -40,6 +41,7 @@ class Extraction:
     `fallback:trafilatura`, `fallback:body`, `fallback:empty`.
     confidence: 0 to 1, how sure the labeler is of the page as a whole; None where it does not say.
     charset, charset_source: set where bytes came in.
+    metadata: what the page declares about itself (authors, dates, site…); None where there is no extraction.
     """
 
     main_html: str = ""
@@ -55,6 +57,7 @@ class Extraction:
     charset_source: str | None = None
     error_code: ErrorCode | None = None
     error_detail: str | None = None
+    metadata: Metadata | None = None
 
     @property
     def text(self) -> str:
@@ -103,6 +106,7 @@ class Prepared:
     charset_source: str | None = None
     error_code: ErrorCode | None = None
     error_detail: str | None = None
+    metadata: Metadata | None = None
 
 
 def split(decoded: Decoded, profile: str, limits: ParserLimits = DEFAULT_LIMITS) -> Page:
@@ -142,7 +146,18 @@ def prepare(
     texts = [block.text[:BLOCK_SAMPLE] for block in page.blocks]
     source = decoded.text if keep_source else None
     tokens = count_tokens(simplified)
-    return Prepared(page.title, simplified, mapping, texts, tokens, page.hints, source, decoded.charset, decoded.source)
+    return Prepared(
+        page.title,
+        simplified,
+        mapping,
+        texts,
+        tokens,
+        page.hints,
+        source,
+        decoded.charset,
+        decoded.source,
+        metadata=page.metadata,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +166,7 @@ class Splits:
 
     texts: of the blocks, in order. prune: from main item ids to main HTML. whole: the page, and the text of which Trafilatura
     makes its choice; called only where no block is main. profile: that split it. base: of the page's relative addresses.
+    metadata: of the page, with addresses as written.
     """
 
     title: str
@@ -159,13 +175,14 @@ class Splits:
     whole: Callable[[], tuple[Page, Decoded]]
     profile: str
     base: Base | None = None
+    metadata: Metadata | None = None
 
     @classmethod
     def of_page(cls, page: Page, decoded: Decoded, url: str | None = None) -> "Splits":
         """From the page in hand, what it was split from, and its address."""
         texts = [block.text for block in page.blocks]
         base = Base.of(url, page.hints.base)
-        return cls(page.title, texts, page.prune, lambda: (page, decoded), page.profile, base)
+        return cls(page.title, texts, page.prune, lambda: (page, decoded), page.profile, base, page.metadata)
 
     @classmethod
     def of_prepared(cls, made: Prepared, profile: str, url: str | None = None) -> "Splits":
@@ -185,7 +202,7 @@ class Splits:
         def prune(main_ids: Collection[int]) -> str:
             return html_core.prune(made.mapping_html, main_ids, profile)
 
-        return cls(made.title, made.texts, prune, whole, profile, Base.of(url, made.hints.base))
+        return cls(made.title, made.texts, prune, whole, profile, Base.of(url, made.hints.base), made.metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +266,8 @@ class Finisher:
             raise PageError(ErrorCode.LABELER_FAILED, detail)
         whole, decoded = page.whole()
         decided, method = fall_back(whole, decoded.text, self._fallback, self._second)
-        return Choice(replace(Splits.of_page(whole, decoded), base=page.base), decided.main, method, n_main, confidence)
+        split_again = replace(Splits.of_page(whole, decoded), base=page.base, metadata=page.metadata)
+        return Choice(split_again, decided.main, method, n_main, confidence)
 
     def extract_chosen(self, choice: Choice) -> Extraction:
         """Return the extraction made of the chosen blocks."""
@@ -268,6 +286,7 @@ class Finisher:
             n_main=choice.n_main,
             method=choice.method,
             confidence=None if math.isnan(choice.confidence) else round(choice.confidence, 4),
+            metadata=page.metadata.completed(page.base) if page.metadata is not None else None,
         )
 
     def _written(self, page: Splits, main_ids: list[int]) -> tuple[str, Tree]:

@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from dripper.html import preprocess
 from dripper.markup.document import parse_document
-from dripper.markup.hints import MAX_JSON_CHARS, Hints, hints_of
+from dripper.markup.head import MAX_JSON_CHARS, read_head
+from dripper.markup.hints import Hints, hints_of
 from support.labelled import pages
 
 
 def hints(html: str) -> Hints:
-    return hints_of(parse_document(html).css("meta, script, p"))
+    return hints_of(read_head(parse_document(html).css("meta, script, p")))
 
 
 def json_ld(source: str) -> Hints:

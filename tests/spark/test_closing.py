@@ -1,5 +1,6 @@
 """A batch is whole, or it is written again: every way to lose or double a row is seen."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dripper.spark.closing import UnclosedError, check_rows, page_key, until_closed, whole_reports
 from dripper.spark.plan import Batch, PlannedFile
 from dripper.spark.tables import Tables
+from dripper.warc import FileReport
 
 pytestmark = pytest.mark.spark
 
@@ -26,7 +28,7 @@ def rows(spark: SparkSession, **files: list[str]) -> DataFrame:
 
 def told(name: str, ids: list[str], **more: Any) -> dict[str, Any]:
     counted = {"records": len(ids) + 2, "pages": len(ids), "skipped": {"status": 2}}
-    return {"warc_file": name, "page_keys": sum(map(page_key, ids))} | counted | more
+    return asdict(FileReport(name)) | {"page_keys": sum(map(page_key, ids)), "span": [0, None]} | counted | more
 
 
 X, Y = told("x", IDS[:2]), told("y", [])
@@ -46,6 +48,17 @@ def test_a_file_told_twice_is_one_report_that_fits_the_rows(spark: SparkSession)
         assert [(report["warc_file"], report["pages"]) for report in found] == [("x", 2), ("y", 0)]
 
 
+FIRST, SECOND = told("x", IDS[:1], span=[0, 50]), told("x", IDS[1:2], span=[50, None])
+
+
+def test_the_reports_of_parts_are_one_in_whatever_order_they_come(spark: SparkSession) -> None:
+    other = told("x", IDS[1:3], span=[50, None])
+    for reports in ([FIRST, SECOND], [SECOND, FIRST], [FIRST, other, SECOND, FIRST]):
+        report, _ = whole_reports(BATCH, [*reports, Y], rows(spark, x=IDS[:2]))
+        assert (report["pages"], report["records"], report["skipped"]) == (2, 6, {"status": 4})
+        assert report["page_keys"] == X["page_keys"]
+
+
 LOST_OR_DOUBLED: list[tuple[list[dict[str, Any]], dict[str, list[str]], str]] = [
     ([X, Y], {"x": IDS[:1]}, "x: 2 pages were read, and 1 rows are not the same"),
     ([X, Y], {"x": IDS[:3]}, "x: 2 pages were read, and 3 rows are not the same"),
@@ -54,6 +67,8 @@ LOST_OR_DOUBLED: list[tuple[list[dict[str, Any]], dict[str, list[str]], str]] = 
     ([X, Y], {"x": IDS[:2], "y": IDS[3:4]}, "y: 0 pages were read, and 1 rows are not the same"),
     ([X], {"x": IDS[:2]}, "y: nothing was told of it"),
     ([X, Y], {"x": IDS[:2], "z": IDS[3:4]}, "rows of z, which is no file of the batch"),
+    ([SECOND, Y], {"x": IDS[:2]}, "x: nothing was told of it"),
+    ([FIRST, Y], {"x": IDS[:2]}, "x: nothing was told of it from byte 50 on"),
     ([X | {"records": 9}, Y], {"x": IDS[:2]}, "x: 9 records were seen, and not all are pages or skipped"),
 ]
 

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.spark.isolation import Isolation, Tasks, suspects
-from dripper.spark.plan import Batch, PlannedFile, split_into_tasks
+from dripper.spark.isolation import Isolation, suspects
+from dripper.spark.parts import FilePart, Tasks, split_into_tasks
+from dripper.spark.plan import Batch, PlannedFile
+from dripper.warc import Span
 
 CRASH = (
     "Job aborted due to stage failure: Task {task} in stage 3.0 failed 4 times, most recent failure: Lost task "
@@ -47,13 +49,13 @@ def work_off(poison: set[str], names: Sequence[str], slots: int = 2) -> tuple[li
 
     def attempt(batch: Batch, tasks: Tasks) -> None:
         for i, task in enumerate(tasks):
-            if poison & {file.warc_file for file in task}:
+            if poison & {part.file.warc_file for part in task}:
                 raise RuntimeError(CRASH.format(task=i))
         done.extend(file.warc_file for file in batch.files)
 
     batch = Batch(1, tuple(PlannedFile(name, 300_000) for name in names))
     isolation = Isolation(ledger, 3, lambda: False)  # type: ignore[arg-type]
-    isolation.work_off(batch, lambda b: split_into_tasks(b, slots), attempt, lambda b, why: None)
+    isolation.work_off(batch, lambda b: split_into_tasks(b, slots, 1 << 20), attempt, lambda b, why: None)
     return done, ledger.aside
 
 
@@ -82,13 +84,17 @@ def test_a_machine_on_which_nothing_works_sets_no_file_aside() -> None:
     isolation = Isolation(ledger, 3, lambda: False)  # type: ignore[arg-type]
     with pytest.raises(RuntimeError):
         isolation.work_off(
-            Batch(1, tuple(PlannedFile(name, 1) for name in NAMES)), lambda b: split_into_tasks(b, 2), attempt, print
+            Batch(1, tuple(PlannedFile(name, 1) for name in NAMES)),
+            lambda b: split_into_tasks(b, 2, 1 << 20),
+            attempt,
+            print,
         )
     assert ledger.aside == {}
 
 
 def test_who_is_suspected() -> None:
-    tasks = [[PlannedFile("a")], [PlannedFile("b"), PlannedFile("c")]]
+    a, b, c = (FilePart(PlannedFile(name), 1) for name in "abc")
+    tasks = [[a], [b, c, replace(b, span=Span(9))]]
     assert suspects(RuntimeError(CRASH.format(task=1)), tasks) == ["b", "c"]
     assert suspects(RuntimeError("ExecutorLostFailure (executor 1 exited)"), tasks) == ["a", "b", "c"]
     assert suspects(RuntimeError("Task 1 in stage 3.0 failed 4 times: java.io.IOException: disk full"), tasks) is None

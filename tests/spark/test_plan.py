@@ -16,7 +16,6 @@ from dripper.spark.plan import (
     existing,
     has_changed,
     make_plan,
-    split_into_tasks,
 )
 
 SIZE = BatchSize(files=3, bytes=100)
@@ -157,22 +156,3 @@ def test_a_batch_with_a_planned_file_is_planned() -> None:
 def test_other_files_of_the_ledger_are_left_alone() -> None:
     plan = make_plan([PlannedFile("a", 1)], [LedgerEntry(PlannedFile("x", 1), 7, "planned")], SIZE)
     assert (names(plan.resumed), names(plan.fresh), plan.fresh[0].number) == ([], ["a"], 8)
-
-
-@given(FILES, st.integers(1, 64))
-def test_tasks_hold_every_file_once_heaviest_first(files: list[PlannedFile], slots: int) -> None:
-    tasks = split_into_tasks(Batch(1, tuple(files)), slots)
-    assert sorted(f.warc_file for task in tasks for f in task) == sorted(file.warc_file for file in files)
-    weights = [file.weight for task in tasks for file in task]
-    assert weights == sorted(weights, reverse=True)
-    assert all(tasks)
-
-
-def test_big_files_spread_over_the_cores() -> None:
-    files = tuple(PlannedFile(f"f{i}", 1 << 30) for i in range(8))
-    assert len(split_into_tasks(Batch(1, files), 2)) == 8
-
-
-def test_small_files_share_a_task() -> None:
-    files = tuple(PlannedFile(f"f{i}", 10_000) for i in range(100))
-    assert len(split_into_tasks(Batch(1, files), 2)) == 1

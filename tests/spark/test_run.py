@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dripper.config import Settings, load
 from dripper.errors import InputError, SettingsError
+from dripper.spark import parts
 from dripper.spark.outcome import Outcome
 from dripper.spark.report import show, summary
 from dripper.spark.run import run
@@ -60,14 +61,19 @@ def test_a_second_run_finds_the_work_done(spark: SparkSession, sample: Path, tmp
 
 
 @pytest.mark.slow
-def test_the_same_input_gives_the_same_rows(spark: SparkSession, sample: Path, tmp_path: Path) -> None:
-    """However the work is cut: one batch here, a batch a file there."""
+def test_the_same_input_gives_the_same_rows(
+    spark: SparkSession, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However the work is cut: one batch here, a batch a file there, and each file in parts."""
     run(spark, str(sample), str(tmp_path / "a"), Settings())
-    run(spark, str(sample), str(tmp_path / "b"), load(assignments=["batch.files=1"]))
-    first, second = (
-        {row["page_id"]: row for row in read(spark, tmp_path / name).drop("batch").collect()} for name in ("a", "b")
-    )
-    assert first == second
+    monkeypatch.setattr(parts, "SMALLEST_TASK_BYTES", 1000)
+    run(spark, str(sample), str(tmp_path / "b"), load(assignments=["batch.files=1", "batch.split_bytes=1000"]))
+    mine = ("batch", "run_id", "finished_at")
+    for table, key in (("extractions", "page_id"), ("warc_files", "warc_file")):
+        first, second = (
+            {row[key]: row for row in read(spark, tmp_path / name, table).drop(*mine).collect()} for name in ("a", "b")
+        )
+        assert first == second
 
 
 @pytest.mark.slow

@@ -14,10 +14,11 @@ from pyspark.sql.types import StringType, StructField, StructType
 from dripper.config import Settings, load
 from dripper.errors import ErrorCode
 from dripper.spark import worker
-from dripper.spark.closing import page_key
+from dripper.spark.closing import merged, page_key
+from dripper.spark.parts import FilePart
 from dripper.spark.plan import PlannedFile
 from dripper.spark.schemas import EXTRACTIONS
-from dripper.warc import FileReport, Record
+from dripper.warc import FileReport, Record, cut
 from dripper.warc.identity import canonical_address
 from support.warcs import pages, write_warc
 
@@ -40,7 +41,7 @@ class Sink:
 def work(
     tasks: list[list[str]], *ids: int, settings: Settings | None = None, sink: Sink | None = None
 ) -> list[dict[str, object]]:
-    planned = [[PlannedFile(canonical_address(file), path=file) for file in task] for task in tasks]
+    planned = [[FilePart(PlannedFile(canonical_address(file), path=file), 1) for file in task] for task in tasks]
     mapper = worker.files_mapper(planned, 4, settings or Settings(), SCHEMA, sink)
     batch = pa.RecordBatch.from_pydict({"id": pa.array(ids, pa.int64())})
     return [row for out in mapper([batch]) for row in out.to_pylist()]
@@ -57,6 +58,23 @@ def test_a_task_gives_its_files_rows_and_a_report_each(tmp_path: Path) -> None:
     assert all(row["batch"] == 4 for row in rows if row["page_id"])
     assert rows[0]["fetched_at"] == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert sink.counts == {"files": 2, "pages": 4, "failed": 0}
+
+
+def test_parts_of_a_file_give_its_rows_and_a_report_each(tmp_path: Path) -> None:
+    path = write_warc(tmp_path / "a.warc", pages(0, 8))
+    file = PlannedFile(str(path), path.stat().st_size)
+    sink = Sink()
+    parts = [[FilePart(file, 1, span)] for span in cut(file.weight, 3)]
+    mapper = worker.files_mapper(parts, 4, Settings(), SCHEMA, sink)
+    batch = pa.RecordBatch.from_pydict({"id": pa.array(range(3), pa.int64())})
+    rows = [row for out in mapper([batch]) for row in out.to_pylist()]
+    assert [row["url"] for row in rows if row["page_id"]] == [f"http://example.org/{i}" for i in range(8)]
+    told = [json.loads(str(row["report"])) for row in rows if row["report"]]
+    assert [report["span"][0] for report in told] == [0, file.weight // 3, file.weight * 2 // 3]
+    assert all(report["pages"] for report in told)
+    (whole,) = merged(file.warc_file, told)
+    assert (whole["pages"], whole["bytes_read"]) == (8, file.weight)
+    assert sink.counts == {"files": 1, "pages": 8, "failed": 0}
 
 
 def test_no_file_no_row() -> None:

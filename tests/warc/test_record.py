@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dripper.errors import FileError, FileErrorKind, InputError
-from dripper.warc.record import FLAGS, MAX_PROBLEMS, SKIP_REASONS, FileReport
+from dripper.warc.record import FLAGS, MAX_PROBLEMS, SKIP_REASONS, FileReport, merge_reports
 
 
 @given(st.lists(st.sampled_from(SKIP_REASONS)))
@@ -54,3 +54,33 @@ def test_reports_do_not_share_their_lists() -> None:
 def test_names_are_unique() -> None:
     assert len(set(FLAGS)) == len(FLAGS)
     assert len(set(SKIP_REASONS)) == len(SKIP_REASONS)
+
+
+def test_a_file_is_the_sum_of_its_spans() -> None:
+    first = FileReport("a", 9, "etag:1", bytes_read=5, records=3, pages=1, skipped={"empty": 2})
+    second = FileReport("a", 9, "etag:1", bytes_read=4, records=2, pages=1, skipped={"status": 1}, clipped=True)
+    for report, n_problems in ((first, 15), (second, 9)):
+        for number in range(n_problems):
+            report.problem(f"{report.bytes_read}: {number}")
+    whole = merge_reports([first, second])
+    assert (whole.size_bytes, whole.version, whole.bytes_read, whole.records, whole.pages) == (9, "etag:1", 9, 5, 2)
+    assert whole.skipped == {"empty": 2, "status": 1}
+    assert (whole.clipped, whole.n_problems) == (True, 24)
+    assert whole.problems == (first.problems + second.problems)[:20]
+
+
+def test_a_span_that_failed_is_the_files_error() -> None:
+    failed = FileReport("a")
+    failed.fail(FileError(FileErrorKind.DENIED, "no"))
+    whole = merge_reports([FileReport("a", 9, "etag:1"), failed])
+    assert (whole.error, whole.error_kind) == ("no", FileErrorKind.DENIED)
+
+
+def test_a_file_that_changed_between_two_spans_is_an_error() -> None:
+    whole = merge_reports([FileReport("a", 9, "etag:1"), FileReport("a", 9, "etag:2")])
+    assert whole.error_kind is FileErrorKind.CHANGED
+
+
+def test_no_span_is_no_file() -> None:
+    with pytest.raises(ValueError, match="one span"):
+        merge_reports([])

@@ -10,6 +10,7 @@ from dripper.blocks.pruning import prune_blocks
 from dripper.blocks.simplify import CUTOFF, TABLE_CUTOFF, simplify
 from dripper.markup.hints import Hints
 from dripper.markup.tree import Tree
+from dripper.metadata import Metadata
 
 __all__ = ["Block", "Page"]
 
@@ -35,6 +36,8 @@ class Page:
     """What the page says about itself out of sight; empty with the profile `mineru-1.1`."""
     cutoffs: tuple[int, int] = (CUTOFF, TABLE_CUTOFF)
     """Characters of text a block that the model sees, outside and inside of tables."""
+    metadata: Metadata | None = field(default=None, repr=False)
+    """What the page declares about itself; None of a page restored from its mapping HTML."""
 
     @property
     def item_ids(self) -> range:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from dripper.extraction import Extraction
+from dripper.metadata import Metadata
 from dripper.tei import Source, to_tei
 
 
@@ -13,7 +14,15 @@ def _json(extraction: Extraction, url: str | None, indent: int | None = 2) -> st
 
 
 def _tei(extraction: Extraction, url: str | None) -> str:
-    return to_tei(extraction.main_html, Source(extraction.title, url or "", language=extraction.language or ""))
+    metadata = extraction.metadata or Metadata()
+    source = Source(
+        title=metadata.title or extraction.title,
+        url=url or metadata.canonical_url or "",
+        author=", ".join(metadata.authors),
+        date=metadata.published or "",
+        language=extraction.language or "",
+    )
+    return to_tei(extraction.main_html, source)
 
 
 FORMATS: Mapping[str, Callable[[Extraction, str | None], str]] = {

@@ -16,15 +16,17 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from dripper.blocks.mapping import WRAPPER
 from dripper.html.images import with_real_address
 from dripper.markup.document import parse_document, title_of
+from dripper.markup.head import HEAD, read_head
 from dripper.markup.hints import Hints, hints_of
 from dripper.markup.limits import DEFAULT_LIMITS, ParserLimits, refuse_costly
 from dripper.markup.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
 from dripper.markup.tags import HTML_VOID, RAW_TEXT
 from dripper.markup.tree import Tree, attribute
+from dripper.metadata import Metadata, metadata_of
 
-_UNSEEN = "script, style, template, link, meta, base, noembed, datalist, iframe, noframes, xmp, plaintext, body title, svg desc"
+_UNSEEN = f"{HEAD}, style, template, noembed, datalist, iframe, noframes, xmp, plaintext, body title, svg desc"
 """What shows nothing, and the elements whose content is serialised unescaped, which would not scan. One query, which finds
-what `hints_of` reads too: each walks the whole page."""
+what `read_head` reads too: each walks the whole page."""
 DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
 _OPENS_LATER = re.compile(
     "tab-?_?(?:panel|content|pane)|accordi?on|collaps|faq|toggle|expand|until-found|subscriber|"
@@ -45,17 +47,19 @@ _WRAPPER_TAG = re.compile(rf"(</?){WRAPPER}(?=[\t\n\f\r />])")
 
 
 class ParsedPage(NamedTuple):
-    """tree: of the visible body. title: of `<title>`, else `og:title`, else "". hints: see `markup.hints`."""
+    """tree: of the visible body. title: of `<title>`, else `og:title`, else "". hints, metadata: see
+    `markup.hints` and `metadata`."""
 
     tree: Tree
     title: str
     hints: Hints
+    metadata: Metadata
 
 
 def parse_page(
     html: bytes, read_tags: ReadTags, hidden_share: float = HIDDEN_SHARE, limits: ParserLimits = DEFAULT_LIMITS
 ) -> ParsedPage:
-    """Return the page's visible body as a tree, its title and hints.
+    """Return the page's visible body as a tree, its title, hints and metadata.
 
     read_tags, hidden_share: see `scan`; they decide what is cut out.
     html: as UTF-8; NULs in texts are dropped. Linear, see `limits`.
@@ -66,7 +70,7 @@ def parse_page(
     if _may_end_in_raw_text(document, html) and (closed := with_raw_text_closed(html)) != html:
         document = parse_document(closed)
     title, unseen = title_of(document), document.css(_UNSEEN)
-    hints = hints_of(unseen)
+    head = read_head(unseen)
     frames = document.css_first("frameset noframes, html > noframes") if document.body is None else None
     if frames is not None:
         # A frameset has no body of its own; what it offers instead is markup inside a raw text element.
@@ -79,7 +83,7 @@ def parse_page(
     tree = scan(markup, HTML_VOID, read_tags, hidden_share)
     if WRAPPER in tree.names.values():
         tree = scan(_WRAPPER_TAG.sub(r"\1span", markup), HTML_VOID, read_tags, hidden_share)
-    return ParsedPage(tree, title, hints)
+    return ParsedPage(tree, title, hints_of(head), metadata_of(head, tree))
 
 
 def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:

@@ -13,9 +13,11 @@ from itertools import pairwise
 
 from dripper.errors import ErrorCode, PageError
 from dripper.markup.document import parse_document, title_of
+from dripper.markup.head import HEAD, read_head
 from dripper.markup.limits import ParserLimits, refuse_costly
 from dripper.markup.tags import INLINE
 from dripper.markup.tree import Tree, attribute
+from dripper.metadata import Metadata, metadata_of
 from dripper.mineru.forbidden import FORBIDDEN
 from dripper.mineru.second_parse import read_again
 
@@ -46,6 +48,8 @@ class CleanPage:
     title: str
     has_forbidden: bool
     """Some FORBIDDEN character is in the page."""
+    metadata: Metadata
+    """What the page declares about itself, for users; MinerU has none."""
     void_text: dict[int, str] = field(default_factory=dict)
     """Texts that were moved into void block elements (`br`, `hr`), by the index of their tag."""
 
@@ -58,8 +62,9 @@ def read_clean(html: bytes, limits: ParserLimits) -> CleanPage:
     document = parse_document(html)
     title = title_of(document)
     tree, scripts, addresses, is_odd = read_again(document.html or "<html></html>")
+    metadata = metadata_of(read_head(document.css(HEAD)), tree)
     raw = dict(zip([i for i, tag in enumerate(tree.tags) if tag in ("script", "style")], scripts, strict=True))
-    clean = CleanPage(tree, raw, tree.parts.copy(), bytearray(len(tree)), title, is_odd)
+    clean = CleanPage(tree, raw, tree.parts.copy(), bytearray(len(tree)), title, is_odd, metadata)
     _strip_addresses(clean, addresses)
     _remove(clean)
     return clean

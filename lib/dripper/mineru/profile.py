@@ -48,7 +48,11 @@ class MineruProfile:
     def restore(self, mapping_html: str, title: str) -> Page:
         """Return what this profile makes of its own mapping HTML, which does not tell all of its
         blocks."""
-        return replace(preprocess_exactly(without_ids(mapping_html).encode("utf-8", "ignore"), NO_LIMITS), title=title)
+        return replace(
+            preprocess_exactly(without_ids(mapping_html).encode("utf-8", "ignore"), NO_LIMITS),
+            title=title,
+            metadata=None,
+        )
 
 
 MINERU = MineruProfile()
@@ -84,7 +88,7 @@ def preprocess_exactly(html: bytes, limits: ParserLimits) -> ExactPage:
     _open_empty_items(tree, parts)
     simplified_html = show_angles(HEAD + write_simplified(tree, parts, short, blocks) + TAIL)
     mapping_html = show_angles(_Mapper(clean, entered).write(blocks))
-    return ExactPage(tree, blocks, clean.title, MINERU.name, simplified_html, mapping_html)
+    return ExactPage(tree, blocks, clean.title, MINERU.name, simplified_html, mapping_html, metadata=clean.metadata)
 
 
 def _survivors(clean: CleanPage, paragraphs: list[Paragraph], entered: list[int]) -> list[Paragraph]:

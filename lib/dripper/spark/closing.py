@@ -2,6 +2,8 @@
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, fields
+from itertools import islice, product
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
@@ -9,6 +11,7 @@ from pyspark.sql import functions as F
 
 from dripper.spark.plan import Batch
 from dripper.spark.tables import Tables
+from dripper.warc import FileReport, merge_reports
 
 Report = dict[str, Any]
 
@@ -16,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 _MOST_REDONE = 2
 """How often a batch is written again whose rows are not what was read."""
+_MOST_OUTCOMES = 256
+"""Ways to put a file's report together that are tried: of spans whose tasks ran twice with different outcomes, eight."""
 _KEY_DIGITS = 10
 """Hexadecimal digits of a page id that are summed: 40 bits, so that the pages of a file, at most some 100,000, stay below 64."""
 
@@ -64,7 +69,34 @@ def whole_reports(batch: Batch, told: Iterable[Report], rows: DataFrame) -> list
         by_file.setdefault(report["warc_file"], []).append(report)
     if foreign := (set(by_file) | set(counted)) - {file.warc_file for file in batch.files}:
         raise UnclosedError(f"rows of {min(foreign)}, which is no file of the batch")
-    return [_fitting(name, reports, counted.get(name, NO_ROWS)) for name, reports in by_file.items()]
+    return [_fitting(name, merged(name, reports), counted.get(name, NO_ROWS)) for name, reports in by_file.items()]
+
+
+def merged(name: str, told: Iterable[Report]) -> list[Report]:
+    """Return what the reports of a file's spans may come to for the whole file: more than one where a span was told twice.
+
+    Raises UnclosedError where a span is missing.
+    """
+    by_span: dict[int, list[Report]] = {}
+    for report in told:
+        same = by_span.setdefault(report["span"][0], [])
+        if report not in same:
+            same.append(report)
+    spans = [by_span[start] for start in sorted(by_span)]
+    at: int | None = 0
+    for same in spans:
+        if same[0]["span"][0] != at:
+            break
+        at = same[0]["span"][1]
+    if at is not None:
+        raise UnclosedError(f"{name}: nothing was told of it" + (f" from byte {at} on" if at else ""))
+    return [_joined(reports) for reports in islice(product(*spans), _MOST_OUTCOMES)]
+
+
+def _joined(reports: Sequence[Report]) -> Report:
+    names = [field.name for field in fields(FileReport)]
+    whole = merge_reports([FileReport(**{name: report[name] for name in names}) for report in reports])
+    return asdict(whole) | {"page_keys": sum(report["page_keys"] for report in reports)}
 
 
 NO_ROWS: Report = {"rows": 0, "keys": 0, "failed_pages": 0, "fallback_pages": 0, "errors": []}
@@ -77,8 +109,6 @@ def _fitting(name: str, reports: Sequence[Report], counted: Report) -> Report:
             raise UnclosedError(f"{name}: {report['records']} records were seen, and not all are pages or skipped")
         if (report["pages"], report["page_keys"]) == (counted["rows"], counted["keys"]):
             return report | {key: counted[key] for key in ("rows", "failed_pages", "fallback_pages", "errors")}
-    if not reports:
-        raise UnclosedError(f"{name}: nothing was told of it")
     raise UnclosedError(f"{name}: {reports[-1]['pages']} pages were read, and {counted['rows']} rows are not the same")
 
 

@@ -14,6 +14,7 @@ from dripper.errors import ErrorCode, PageError
 from dripper.guard import Guard, GuardLimits
 from dripper.labels import Labels
 from dripper.markup.hints import Hints
+from dripper.metadata import Metadata
 from dripper.rows import Row, extraction_columns, storable
 from dripper.spark.singleton import WorkerSingleton
 from dripper.spark.worker import ProgressSink, in_batches
@@ -79,6 +80,7 @@ def prepared_of(row: Row) -> Prepared:
         texts=row["texts"],
         hints=Hints(tuple(told["types"]), told["description"], told["body"], row.get("base_href") or ""),
         source=row.get("source"),
+        metadata=Metadata.of_row(row.get("page_metadata")),
     )
 
 

@@ -12,9 +12,10 @@ from pyspark.sql.types import StringType, StructField
 
 from dripper.spark import capacity
 from dripper.spark.closing import until_closed, whole_reports
-from dripper.spark.isolation import Isolation, Tasks
+from dripper.spark.isolation import Isolation
 from dripper.spark.jobs import cancel, described
-from dripper.spark.plan import Batch, split_into_tasks
+from dripper.spark.parts import Tasks, split_into_tasks
+from dripper.spark.plan import Batch
 from dripper.spark.pool import Breaker, work_through
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import EXTRACTIONS, nullable
@@ -46,7 +47,7 @@ class FusedJob:
             with described(work.spark, work.lease.run_id, f"batch {batch.number}: extract {len(batch.files)} files"):
                 self._isolation.work_off(
                     batch,
-                    lambda part: split_into_tasks(part, capacity.slots(work.spark)),
+                    lambda part: split_into_tasks(part, capacity.slots(work.spark), work.settings.batch.split_bytes),
                     lambda part, tasks: until_closed(
                         lambda: self._attempt(part, tasks, progress), part, lambda: self._breaker.is_open
                     ),

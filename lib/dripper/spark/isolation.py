@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from dripper.spark.ledger import Ledger
-from dripper.spark.plan import Batch, PlannedFile
+from dripper.spark.parts import Tasks
+from dripper.spark.plan import Batch
 from dripper.spark.words import reason
 
 logger = logging.getLogger(__name__)
-
-Tasks = Sequence[Sequence[PlannedFile]]
 
 _DEATHS = re.compile(
     r"Python worker exited unexpectedly|Python worker failed|ExecutorLostFailure|OutOfMemoryError|Traceback \(most recent"
@@ -31,8 +30,8 @@ def suspects(error: Exception, tasks: Tasks) -> list[str] | None:
     if not _DEATHS.search(words):
         return None
     found = _TASK.search(words)
-    of = tasks[int(found[1])] if found and int(found[1]) < len(tasks) else [file for task in tasks for file in task]
-    return [file.warc_file for file in of]
+    of = tasks[int(found[1])] if found and int(found[1]) < len(tasks) else [part for task in tasks for part in task]
+    return list(dict.fromkeys(part.file.warc_file for part in of))
 
 
 class Isolation:

@@ -7,18 +7,12 @@ from itertools import groupby
 UNKNOWN_SIZE_BYTES = 1 << 30
 """What a file counts for whose size is not known (lists do not tell): a Common Crawl WARC has about 1 GiB."""
 
-SMALLEST_TASK_BYTES = 1 << 20
-"""Tasks below this cost more to schedule (about 50 ms) than to share: 1 MiB of WARC is half a second of work."""
-
 UNFINISHED = ("planned", "preprocessed", "labelled")
 """States of a batch's files on their way, in order; then each is in one of FINISHED."""
 
 FINISHED = ("done", "failed", "set_aside", "dismissed")
 """done: read to its end. failed: it was not; the next run tries again. set_aside: it failed too often, and is tried again
 only when somebody asks. dismissed: somebody said that it is not wanted any more."""
-
-TASKS_PER_SLOT = 4
-"""Tasks a batch aims at, per core, so that the last ones end together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,24 +173,6 @@ def _opened_as_typed(batch: Batch, wanted: dict[str, PlannedFile]) -> Batch:
         replace(file, path=wanted[file.warc_file].path) if file.warc_file in wanted else file for file in batch.files
     )
     return replace(batch, files=tuple(files))
-
-
-def split_into_tasks(batch: Batch, slots: int) -> list[list[PlannedFile]]:
-    """Return the batch's files grouped into tasks of about equal bytes, the heaviest first, for `slots` cores.
-
-    A file is never split: gzip members can only be read in order.
-    """
-    total = sum(file.weight for file in batch.files)
-    target = max(SMALLEST_TASK_BYTES, total // max(1, slots * TASKS_PER_SLOT))
-    tasks: list[list[PlannedFile]] = []
-    room = 0
-    for file in sorted(batch.files, key=lambda file: (-file.weight, file.warc_file)):
-        if room < file.weight or not tasks:
-            tasks.append([])
-            room = target
-        tasks[-1].append(file)
-        room -= file.weight
-    return tasks
 
 
 def existing(entries: Iterable[LedgerEntry], numbers: Collection[int]) -> list[Batch]:

@@ -57,7 +57,7 @@ def spark_type(kind: columns.Type) -> DataType:
     return _TYPES[kind]
 
 
-METADATA = StructType(
+HINTS = StructType(
     [
         StructField("types", ArrayType(StringType())),
         StructField("description", StringType()),
@@ -79,7 +79,8 @@ PAGES = StructType(
         _column("title", StringType(), "Title of the page"),
         _column("mapping_html", StringType(), "The page with its blocks numbered, from which main_html is cut"),
         _column("texts", ArrayType(StringType()), "How the text of each block begins: for the language detector"),
-        _column("metadata", METADATA, "What the page says about itself out of sight: for the fallback cpu"),
+        _column("metadata", HINTS, "What the page says about itself out of sight: for the fallback cpu"),
+        _column("page_metadata", spark_type(columns.METADATA), "What becomes the column metadata of extractions"),
         _column(
             "base_href", StringType(), "What relative addresses of the page start from, where it says so (<base href>)"
         ),

@@ -27,10 +27,11 @@ from dripper.spark import capacity
 from dripper.spark.closing import NO_ROWS, check_rows, rows_by_file, until_closed, whole_reports
 from dripper.spark.engines import own_workers
 from dripper.spark.extract_worker import LABEL_COLUMNS, extractions_mapper
-from dripper.spark.isolation import Isolation, Tasks
+from dripper.spark.isolation import Isolation
 from dripper.spark.jobs import cancel, described
 from dripper.spark.label_worker import Loader, labels_mapper
-from dripper.spark.plan import UNFINISHED, Batch, split_into_tasks
+from dripper.spark.parts import Tasks, split_into_tasks
+from dripper.spark.plan import UNFINISHED, Batch
 from dripper.spark.pool import Breaker, work_through
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import BLOCKS, EXTRACTIONS, LABELS, PAGES, nullable
@@ -110,7 +111,10 @@ class StagedJob:
             parts.append(part)
 
         self._isolation.work_off(
-            batch, lambda part: split_into_tasks(part, capacity.slots(self._work.spark)), attempt, self._give_up
+            batch,
+            lambda part: split_into_tasks(part, capacity.slots(self._work.spark), self._settings.batch.split_bytes),
+            attempt,
+            self._give_up,
         )
         return parts
 

@@ -1,7 +1,7 @@
 """What runs in a Spark task: archive files in, Arrow batches of rows and of file reports out.
 
-The output has the columns of `extractions` and one more, `report`: a file's last row is empty but for its report (JSON), so
-that rows and counts come out of one pass and of the same attempt of a task.
+The output has the columns of `extractions` and one more, `report`: the last row of a file, or of a span of it, is empty but for its
+report (JSON), so that rows and counts come out of one pass and of the same attempt of a task.
 """
 
 import json
@@ -25,10 +25,10 @@ from dripper.labels.fallback import Fallback
 from dripper.labels.registry import find_entry, labeler_settings, used_fallback
 from dripper.rows import Row, extraction_row, prepared_row, storable
 from dripper.spark.closing import page_key
-from dripper.spark.plan import PlannedFile
+from dripper.spark.parts import FilePart, Tasks
 from dripper.spark.singleton import WorkerSingleton
 from dripper.stages import Prepared, prepare
-from dripper.warc import FileReport, Record, RecordReader, read_records
+from dripper.warc import FileReport, Record, RecordReader, Span, read_records
 
 logger = logging.getLogger(__name__)
 
@@ -91,40 +91,41 @@ def _token_counter(labeler: str, labels: str) -> CountTokens:
 
 
 def files_mapper(
-    tasks: Sequence[Sequence[PlannedFile]],
+    tasks: Tasks,
     batch: int,
     settings: Settings,
     schema: pa.Schema,
     progress: ProgressSink | None,
     step: Callable[[Settings, int], Step[Any]] = extracting,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow`. Its input column `id` says which of `tasks` (lists of files) to work on."""
+    """Return the function for `mapInArrow`. Its input column `id` says which of `tasks` to work on."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for ids in batches:
             for task in ids.column("id").to_pylist():
-                rows = _rows_of_files(tasks[task], step(settings, batch), settings, progress)
+                rows = _rows_of_parts(tasks[task], step(settings, batch), settings, progress)
                 yield from in_batches(rows, schema)
 
     return work
 
 
-def _rows_of_files(
-    files: Sequence[PlannedFile], step: Step[Any], settings: Settings, progress: ProgressSink | None
+def _rows_of_parts(
+    parts: Sequence[FilePart], step: Step[Any], settings: Settings, progress: ProgressSink | None
 ) -> Iterator[Row]:
     guard: Guard[PageInput, Any] = Guard(step.work, GuardLimits.of(settings.limits))
     with closing(guard):
-        for file in files:
-            reader = read_records(file.open_path, settings.reading, address=file.warc_file)
+        for part in parts:
+            file, span = part.file, part.span
+            reader = read_records(file.open_path, settings.reading, span, file.warc_file)
             failed = keys = 0
             for record in _until_fault(reader):
                 row = step.row(record, _result(record, guard, step))
                 failed += row["error_code"] is not None
                 keys += page_key(record.page_id)
                 yield storable(row)
-            yield {REPORT: report_json(reader.report, keys)}
+            yield {REPORT: report_json(reader.report, keys, span)}
             if progress is not None:
-                progress.add({"files": 1, "pages": reader.report.pages, "failed": failed})
+                progress.add({"files": int(span.end is None), "pages": reader.report.pages, "failed": failed})
 
 
 def _until_fault(reader: RecordReader) -> Iterator[Record]:
@@ -146,9 +147,9 @@ def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result])
         return step.result(error_code=error.code, error_detail=error.detail or None)
 
 
-def report_json(report: FileReport, page_keys: int) -> str:
-    """Return a file's report as one JSON object. page_keys: the sum of `page_key` over its pages."""
-    return json.dumps(asdict(report) | {"page_keys": page_keys})
+def report_json(report: FileReport, page_keys: int, span: Span) -> str:
+    """Return the report of a file, or a span of it, as one JSON object. page_keys: the sum of `page_key` over its pages."""
+    return json.dumps(asdict(report) | {"page_keys": page_keys, "span": [span.start, span.end]})
 
 
 def in_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

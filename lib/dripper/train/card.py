@@ -54,7 +54,7 @@ All pages: **{f1:.4f}** ({n} pages; ceiling {ceiling:.4f}).
 
 {scores}
 
-Pages of other collections, which no training saw, were scored once, after this training: see `labeler_cpu.md`.
+Pages of other collections, which no training saw, were scored once, after this training: see `research/labeler_cpu.md`.
 
 ## Calibration
 

@@ -55,7 +55,7 @@ class Recipe:
     other_shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32), pooled=(1, 3)))
     """Both: of the networks that give a second opinion."""
     # A fifth of the pages stays as it is: so the first needs twice the epochs
-    # (docs/labeler_cpu.md).
+    # (docs/research/labeler_cpu.md).
     other_shares: tuple[Shares, ...] = (
         Shares(crowded=0.25, antique=0.2, antique_crowded=0.15, commented=0.1, antique_commented=0.1), Shares(crowded=0.4),
     )  # fmt: skip

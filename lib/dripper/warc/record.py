@@ -137,7 +137,8 @@ class FileReport:
 
 
 def merge_reports(reports: Sequence[FileReport]) -> FileReport:
-    """Return the report of a file from those of the spans it was read in, in order. Raises ValueError where there is none."""
+    """Return the report of a file from those of the spans it was read in, in order; one with an error where the file was
+    changed between two of them. Raises ValueError where there is none."""
     if not reports:
         raise ValueError("a file is made of one span at least")
     whole = FileReport(reports[0].warc_file)
@@ -154,4 +155,6 @@ def merge_reports(reports: Sequence[FileReport]) -> FileReport:
         whole.n_problems += report.n_problems
         if whole.error is None:
             whole.error, whole.error_kind = report.error, report.error_kind
+    if whole.error is None and len({report.version for report in reports} - {None}) > 1:
+        whole.fail(FileError(FileErrorKind.CHANGED, f"{whole.warc_file} was changed while it was read; run again"))
     return whole

@@ -1,0 +1,103 @@
+"""Does one big file keep all cores busy? The main job over one WARC file, and over the same pages in eight, in one run.
+
+    python benchmarks/one_big_file.py --megabytes 100
+
+The pages are those of tests/data/sample, over and over. Both go through jobs/run.py on the same two cores, in turn; the ratio of
+their wall seconds is printed, and that both gave as many rows. CPU seconds stand beside them: on a machine that others use too,
+they tell whether the work is more, or the machine was busier.
+"""
+
+import argparse
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from deltalake import DeltaTable
+
+ROOT = Path(__file__).parents[1]
+FILES = 8
+CORES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Wall and CPU seconds of a run, and the rows that it wrote."""
+
+    wall: float
+    cpu: float
+    rows: int
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--megabytes", type=float, default=100)
+    parser.add_argument("--rounds", type=int, default=1)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        size = write(folder, arguments.megabytes * 1e6)
+        print(f"{size / 1e6:.0f} MB of pages from tests/data/sample, local[{CORES}] on {CORES} cores")
+        ratios = []
+        for number in range(1, arguments.rounds + 1):
+            order = ("one", "eight") if number % 2 else ("eight", "one")
+            found = {name: timed(folder / name, folder / f"out-{name}-{number}") for name in order}
+            one, eight = found["one"], found["eight"]
+            ratios.append(one.wall / eight.wall)
+            print(
+                f"round {number}: one file {one.wall:.1f} s ({one.cpu:.1f} of CPU), {FILES} files {eight.wall:.1f} s "
+                f"({eight.cpu:.1f}), ratio {one.wall / eight.wall:.2f} ({one.cpu / eight.cpu:.2f}); {one.rows} rows"
+            )
+            if one.rows != eight.rows:
+                sys.exit(f"{one.rows} rows of one file, but {eight.rows} of {FILES}")
+    print(f"one file takes {statistics.median(ratios):.2f} times as long as {FILES}, median of {len(ratios)} rounds")
+    return 0
+
+
+def write(folder: Path, size: float) -> int:
+    """Write the pages into one file, and dealt out into eight; return how many bytes that is."""
+    members = [file.read_bytes() for file in sorted((ROOT / "tests/data/sample").glob("*.warc.gz"))]
+    for name in ("one", "eight"):
+        (folder / name).mkdir()
+    written = copies = 0
+    with (folder / "one" / "pages.warc.gz").open("wb") as one:
+        while written < size or copies % FILES:
+            whole = b"".join(members)
+            one.write(whole)
+            with (folder / "eight" / f"{copies % FILES}.warc.gz").open("ab") as part:
+                part.write(whole)
+            written += len(whole)
+            copies += 1
+    return written
+
+
+def timed(source: Path, output: Path) -> Timing:
+    """Run the job over a folder."""
+    cores = sorted(os.sched_getaffinity(0))[:CORES]
+    job = [sys.executable, str(ROOT / "jobs/run.py"), "--conf", str(ROOT / "conf/local.yml")]
+    job += ["--set", f"spark.master=local[{CORES}]", "--warcs", str(source), "--output", str(output)]
+    start, before = time.perf_counter(), children_cpu()
+    done = subprocess.run(
+        job, capture_output=True, text=True, check=False, preexec_fn=lambda: os.sched_setaffinity(0, cores)
+    )
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(job)} failed:\n{done.stderr[-3000:]}")
+    seconds = time.perf_counter() - start
+    rows = DeltaTable(str(output / "extractions")).to_pyarrow_table(columns=["page_id"]).num_rows
+    return Timing(seconds, children_cpu() - before, rows)
+
+
+def children_cpu() -> float:
+    """Return the CPU seconds of all processes that were started here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+"""Dates as pages write them, as ISO 8601."""
+
+import re
+from datetime import UTC, date, datetime
+from email.utils import parsedate_to_datetime
+
+_YEARS = range(1900, 2101)
+_LONGEST = 100
+"""Characters; a longer text is no date, but may hold many."""
+
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1
+    )
+}
+_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_ISO = re.compile(
+    r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)"
+    r"(?:[T\s]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(Z|UTC|GMT|[+-]\d{2}:?(?:\d{2})?)?(?!\d))?",
+    re.IGNORECASE,
+)
+_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s*[/.年]\s*(\d{1,2})\s*[/.月]\s*(\d{1,2})(?!\d)")
+_COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})(?:T?\d{4,6}Z?)?")
+_DAY_MONTH = re.compile(
+    r"(?<!\d)(\d{1,2})(?:st|nd|rd|th)?[\s-]+(?:of\s+)?" + _MONTH + r",?[\s-]+(\d{4})(?!\d)", re.IGNORECASE
+)
+_MONTH_DAY = re.compile(_MONTH + r"\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})(?!\d)", re.IGNORECASE)
+_NUMBERS = re.compile(r"(?<!\d)(\d{1,2})([./])(\d{1,2})\2(\d{4})(?!\d)")
+_SECONDS = re.compile(r"1\d{9}(?:\d{3})?")
+_IN_ADDRESS = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?![\d])")
+
+
+def iso_date(text: str) -> str | None:
+    """Return the date, and time of day, that a short text states; None where it states none, or one that can be read in two ways.
+
+    >>> iso_date("2024-05-03T15:47:42.389+0200"), iso_date("Fri, May 3rd, 2024"), iso_date("03.05.2024"), iso_date("03/05/2024")
+    ('2024-05-03T15:47:42+02:00', '2024-05-03', '2024-05-03', None)
+    """
+    text = text.strip()
+    if not text or len(text) > _LONGEST:
+        return None
+    if match := _ISO.search(text):
+        return _with_time(match)
+    if match := _SECONDS.fullmatch(text):
+        return datetime.fromtimestamp(int(text[:10]), UTC).isoformat()
+    if match := _YEAR_FIRST.search(text) or _COMPACT.fullmatch(text):
+        return _date(match[1], match[2], match[3])
+    if match := _DAY_MONTH.search(text):
+        return _of_mail(text) or _date(match[3], _MONTHS[match[2].lower()], match[1])
+    if match := _MONTH_DAY.search(text):
+        return _date(match[3], _MONTHS[match[1].lower()], match[2])
+    return _of_numbers(match) if (match := _NUMBERS.search(text)) else None
+
+
+def date_in_address(url: str) -> str | None:
+    """Return the date in the path of an address.
+
+    >>> date_in_address("https://e.org/2024/05/03/rain.html"), date_in_address("https://e.org/2024/05/rain.html")
+    ('2024-05-03', None)
+    """
+    match = _IN_ADDRESS.search(url)
+    return _date(match[1], match[2], match[3]) if match else None
+
+
+def _date(year: str, month: str | int, day: str) -> str | None:
+    try:
+        found = date(int(year), int(month), int(day))
+    except ValueError:
+        return None
+    return found.isoformat() if found.year in _YEARS else None
+
+
+def _with_time(match: re.Match[str]) -> str | None:
+    day = _date(match[1], match[2], match[3])
+    if day is None or match[4] is None:
+        return day
+    offset = (match[7] or "").upper()
+    if offset in ("Z", "UTC", "GMT"):
+        offset = "+00:00"
+    elif offset:
+        digits = offset[1:].replace(":", "")
+        offset = f"{offset[0]}{digits[:2]}:{digits[2:] or '00'}"
+    try:
+        return datetime.fromisoformat(f"{day}T{match[4]:0>2}:{match[5]}:{match[6] or '00'}{offset}").isoformat()
+    except ValueError:
+        return day
+
+
+def _of_mail(text: str) -> str | None:
+    """The form of mail (RFC 5322), which old pages have in `meta` elements."""
+    try:
+        found = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError):
+        return None
+    return found.isoformat() if ":" in text and found.year in _YEARS else None
+
+
+def _of_numbers(match: re.Match[str]) -> str | None:
+    """Dots stand between day and month; slashes stand both ways, so that one of the two must be above 12."""
+    first, mark, second, year = match.groups()
+    if mark == "." or int(first) > 12:
+        return _date(year, second, first)
+    return _date(year, first, second) if int(second) > 12 or first == second else None
