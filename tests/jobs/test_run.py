@@ -168,14 +168,13 @@ def test_without_java_nothing_starts(four_files: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("spark")
-def test_a_file_that_vanished_ends_with_exit_code_3(
+def test_a_file_that_vanished_ends_with_exit_code_4(
     four_files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "list").write_text(f"{four_files}/0.warc.gz\n{four_files}/gone.warc.gz\n")
-    assert call("--warcs", f"@{tmp_path}/list", "--output", str(tmp_path / "out")) == 3
+    assert call("--warcs", f"@{tmp_path}/list", "--output", str(tmp_path / "out")) == 4
     told = capsys.readouterr().out
-    assert "NOT DONE: 1 files could not be read to their end" in told
-    assert "run the same command again" in told
+    assert f"BAD INPUT: 1 files do not exist, {four_files}/gone.warc.gz; if that is known, say so with" in told
     assert len(rows(tmp_path / "out", "page_id")) == 5
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from dripper.config import Settings, load
 from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage
+from dripper.labels.registry import labeler_settings
 from dripper.spark import cli
 from dripper.spark.label_worker import load_labeler
 from dripper.spark.run import run
@@ -38,10 +39,11 @@ class SlowLabeler(HashLabeler):
 
 def load_slow(settings: Settings) -> HashLabeler:
     """In the worker; the driver only looks whether there is such a labeler."""
-    engine = load_labeler(settings) if settings.labels.lm.model else None
+    lm = labeler_settings("lm", settings.labels)
+    engine = load_labeler(settings) if lm.model else None
     if engine is not None:
         engine.label_simplified([SimplifiedPage('<html><body><p _item_id="1">One.</p></body></html>', 1)])
-    return SlowLabeler(Path(settings.labels.lm.prompt_folder), engine)
+    return SlowLabeler(Path(lm.prompt_folder), engine)
 
 
 def main(archives: str, output: str, told: str, model: str) -> int:

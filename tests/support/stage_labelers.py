@@ -11,6 +11,7 @@ import numpy as np
 from dripper.config import Settings
 from dripper.html import Page
 from dripper.labels import Labels, SimplifiedPage
+from dripper.labels.registry import labeler_settings
 
 BLOCK = re.compile(r'_item_id="\d+"')
 
@@ -109,4 +110,4 @@ class WritingLabeler(HashLabeler):
 
 def load_writing(settings: Settings) -> HashLabeler:
     """The file is the one that `labels.lm.model` names."""
-    return WritingLabeler(Path(settings.labels.lm.model))
+    return WritingLabeler(Path(labeler_settings("lm", settings.labels).model))

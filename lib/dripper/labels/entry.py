@@ -12,6 +12,10 @@ CountTokens = Callable[[str], int]
 """From a page's simplified HTML to its number of tokens."""
 
 
+FallbackName = Literal["cpu", "trafilatura", "body", "empty"]
+DEFAULT_FALLBACK: FallbackName = "trafilatura"
+
+
 @dataclass(frozen=True, slots=True)
 class Use:
     """What a run wants of a labeler, for its check."""
@@ -50,7 +54,7 @@ class LabelerEntry:
     count_tokens: Callable[[Any], CountTokens | None] = _not_counted
     """Returns, for its settings, how tokens are counted; None: they are estimated from the length.
     """
-    fallback: Literal["cpu", "trafilatura", "body", "empty"] = "trafilatura"
+    fallback: FallbackName = DEFAULT_FALLBACK
     """What the setting labeler.fallback=auto means."""
     check: Callable[[Any, Use], Sequence[str]] = _no_warnings
     """Called before a run with the settings: raises SettingsError where it cannot work so, or

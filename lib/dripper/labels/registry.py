@@ -9,7 +9,7 @@ from typing import Any
 
 from dripper.errors import MachineError, SettingsError
 from dripper.labels.base import Labeler
-from dripper.labels.entry import LabelerEntry, Use
+from dripper.labels.entry import DEFAULT_FALLBACK, LabelerEntry, Use
 from dripper.settings import LabelerSettings, LabelsSettings, Section
 from dripper.validation import validate
 
@@ -119,7 +119,14 @@ def runs_staged(labeler: LabelerSettings) -> bool:
 def used_fallback(labeler: LabelerSettings) -> str:
     """Return the setting `fallback` with `auto` decided.
 
-    >>> used_fallback(LabelerSettings(name="lm")), used_fallback(LabelerSettings())
-    ('cpu', 'body')
+    The stage `extract` meets labels of labelers that only the machines of the stage `label` know.
+
+    >>> used_fallback(LabelerSettings(name="lm")), used_fallback(LabelerSettings(name="elsewhere"))
+    ('cpu', 'trafilatura')
     """
-    return find_entry(labeler.name).fallback if labeler.fallback == "auto" else labeler.fallback
+    if labeler.fallback != "auto":
+        return labeler.fallback
+    try:
+        return find_entry(labeler.name).fallback
+    except SettingsError:
+        return DEFAULT_FALLBACK
