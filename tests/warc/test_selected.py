@@ -10,9 +10,8 @@ import pytest
 
 from dripper.errors import InputError
 from dripper.settings import ReadSettings
-from dripper.warc import Record, read_records
-from dripper.warc.index import Place, Selected, select
-from dripper.warc.selected import GAP_BYTES, grouped, read_selected
+from dripper.warc import Place, Record, Selected, read_records, read_selected, select
+from dripper.warc.selected import GAP_BYTES, grouped
 from support.archives import STORAGES, http, page, store, warc
 
 LANGUAGES = {"news": "eng", "world": "deu,fra", "kinds": "jpn"}

@@ -3,6 +3,7 @@
 What reads archives is loaded when it is first asked for: a page alone needs none of its packages.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dripper.optional import needed
@@ -13,15 +14,19 @@ from dripper.warc.record import FileReport, Record, merge_reports
 from dripper.warc.span import Span, cut
 
 if TYPE_CHECKING:
+    from dripper.warc.index import Place, Selected, select
     from dripper.warc.reader import RecordReader, read_records
+    from dripper.warc.selected import read_selected
 
 __all__ = [
     "DecodedText",
     "FileReport",
+    "Place",
     "ReadSettings",
     "Record",
     "RecordReader",
     "S3Settings",
+    "Selected",
     "SourceFile",
     "Span",
     "Utf8",
@@ -30,13 +35,24 @@ __all__ = [
     "expand",
     "merge_reports",
     "read_records",
+    "read_selected",
+    "select",
     "to_utf8",
 ]
 
+_LAZY = {
+    "RecordReader": "reader",
+    "read_records": "reader",
+    "Place": "index",
+    "Selected": "index",
+    "select": "index",
+    "read_selected": "selected",
+}
+"""What is loaded on demand → the module that has it."""
+
 
 def __getattr__(name: str) -> Any:
-    if name not in ("RecordReader", "read_records"):
+    if name not in _LAZY:
         raise AttributeError(f"module 'dripper.warc' has no attribute {name!r}")
     with needed("reading archives", "warc"):
-        from dripper.warc import reader
-    return getattr(reader, name)
+        return getattr(import_module(f"dripper.warc.{_LAZY[name]}"), name)
