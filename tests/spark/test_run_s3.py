@@ -69,7 +69,7 @@ def test_a_local_list_with_a_prefix(spark: SparkSession, endpoint: str, tmp_path
 def test_a_missing_object_of_a_list_is_a_failed_file(spark: SparkSession, endpoint: str, tmp_path: Path) -> None:
     (tmp_path / "warc.paths").write_text("s3://jobs/data/1.warc.gz\ns3://jobs/data/9.warc.gz\n")
     outcome = run(spark, f"@{tmp_path}/warc.paths", str(tmp_path / "out"), settings(endpoint))
-    assert len(outcome.complaints) == 1
+    assert (outcome.complaints, len(outcome.bad_inputs)) == ((), 1)
     failed = Tables(spark, str(tmp_path / "out")).read("warc_files").where("state = 'failed'").collect()
     assert [row["warc_file"] for row in failed] == ["s3://jobs/data/9.warc.gz"]
     assert "9.warc.gz" in failed[0]["error"]
