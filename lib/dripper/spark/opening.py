@@ -3,6 +3,7 @@
 import json
 import logging
 import platform
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -56,7 +57,7 @@ def opened(
         old = migrate.tables_to_migrate(tables, versions, names)
         made = pool.map(tables.bring_up, names[:1] if old else names, versions)
         is_new = dict(zip(names, made, strict=False))
-    held = Lease(spark, tables)
+    held, start = Lease(spark, tables), time.monotonic()
     held.take(job=job, input=input, settings=changed_settings(settings), versions=_versions(spark, settings))
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:
@@ -71,7 +72,7 @@ def opened(
         output_at_work = Opened(Work(spark, tables, ledger, held, settings))
         yield output_at_work
         if output_at_work.outcome is not None:
-            ending = {"state": "ended", **_ending(output_at_work.outcome)}
+            ending = {"state": "ended", **_ending(output_at_work.outcome, time.monotonic() - start)}
     except Exception as error:
         ending = {"state": "ended", "exit_code": 3, "complaints": [f"{type(error).__name__}: {error}"[:1000]]}
         raise
@@ -100,7 +101,7 @@ def _versions(spark: SparkSession, settings: Settings) -> dict[str, str]:
     return found
 
 
-def _ending(outcome: Outcome) -> dict[str, Any]:
+def _ending(outcome: Outcome, seconds: float) -> dict[str, Any]:
     totals: Totals = outcome.totals
     complaints: Sequence[str] = (*outcome.complaints, *outcome.bad_inputs)
     return {
@@ -108,6 +109,7 @@ def _ending(outcome: Outcome) -> dict[str, Any]:
         "files": totals.files,
         "records": totals.records,
         "pages": totals.pages,
+        "pages_per_second": totals.pages / seconds if seconds else None,
         "failed_pages": totals.failed_pages,
         "skipped": dict(totals.skipped),
         "errors": dict(totals.errors),
