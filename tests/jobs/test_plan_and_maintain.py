@@ -50,7 +50,9 @@ def test_maintain_joins_files_and_keeps_rows(
     output = str(tmp_path / "out")
     run(spark, str(archives_of_two), output, Settings())
     assert job("maintain").main(["--output", output]) == 0
-    assert capsys.readouterr().out.count("old versions cleared") == 2
+    told = capsys.readouterr().out
+    assert all(f"/{table}`: " in told for table in ("extractions", "warc_files", "runs"))
+    assert told.count("old versions cleared") == 3
     assert Tables(spark, output).read("extractions").count() == 2
 
 

@@ -1,7 +1,14 @@
 """One thing of a kind a worker."""
 
-import pytest
+import pickle
+from types import FunctionType
 
+import pyarrow as pa
+import pytest
+from pyspark import cloudpickle
+
+from dripper.config import Settings
+from dripper.spark import label_worker
 from dripper.spark.singleton import WorkerSingleton
 
 
@@ -21,6 +28,14 @@ def test_it_is_made_anew_only_for_other_arguments_and_when_forgotten() -> None:
     engine.forget()
     engine("a")
     assert made == ["a", "a", "b", "a", "a"]
+
+
+def test_what_spark_sends_to_a_worker_uses_the_singleton_that_is_there() -> None:
+    sent = label_worker.labels_mapper(label_worker.load_labeler, Settings(), pa.schema([]), None)
+    arrived = pickle.loads(cloudpickle.dumps(sent))
+    assert isinstance(arrived, FunctionType)
+    assert arrived is not sent
+    assert arrived.__globals__["_engine"] is label_worker._engine
 
 
 def test_what_fails_to_be_made_leaves_nothing() -> None:

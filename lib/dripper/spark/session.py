@@ -31,6 +31,8 @@ _LOCAL = {
     "spark.sql.shuffle.partitions": "2",
     # Delta reads its own log with 50 tasks by default: half a minute of nothing on two busy cores.
     "spark.databricks.delta.snapshotPartitions": "1",
+    # Delta's VACUUM lists a table with 10,000 tasks by default: 30 s of nothing a table.
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
 }
 """For one machine: small tables, few cores. What Spark would do for a cluster costs seconds here and brings nothing."""
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"

@@ -1,6 +1,7 @@
 """What a Python worker makes once and keeps from task to task: an engine, a tokenizer, a second half."""
 
 from collections.abc import Callable, Hashable
+from functools import update_wrapper
 from typing import Generic, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -15,6 +16,7 @@ class WorkerSingleton(Generic[P, Thing]):
     """
 
     def __init__(self, make: Callable[P, Thing]) -> None:
+        update_wrapper(self, make)
         self._make = make
         self._kept: tuple[Hashable, Thing] | None = None
 
@@ -25,6 +27,15 @@ class WorkerSingleton(Generic[P, Thing]):
             self.forget()
             self._kept = key, self._make(*args, **kwargs)
         return self._kept[1]
+
+    def __reduce__(self) -> str:
+        """Travel to workers by name, as functions of a module do.
+
+        The functions that Spark sends are closures, and what they name of their module is sent along by value: each task
+        had a singleton of its own, and started an engine for itself.
+        """
+        name: str = self.__qualname__  # type: ignore[attr-defined]
+        return name
 
     def forget(self) -> None:
         """Let go what is kept, so that the next call makes it anew."""
