@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 import dripper
-from dripper.tei import Source, to_tei
+from dripper.tei import TeiSource, to_tei
 from dripper.warc import read_records
 
 DTD = etree.DTD(str(Path(trafilatura.__file__).parent / "data" / "tei_corpus.dtd"))
@@ -21,7 +21,7 @@ UNDECLARED = re.compile(r"element (cell|code|row|table)\b|Element (table|code) i
 
 def body(main_html: str) -> str:
     """Return what stands in the entry."""
-    return re.search('<div type="entry">(.*)</div></body>', to_tei(main_html, Source()), re.DOTALL)[1]  # type: ignore[index]
+    return re.search('<div type="entry">(.*)</div></body>', to_tei(main_html, TeiSource()), re.DOTALL)[1]  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_html_becomes_tei(html: str, tei: str) -> None:
 
 
 def test_the_header_says_what_is_known() -> None:
-    found = etree.fromstring(to_tei("<p>x", Source("T & U", "http://e.org/a", "Ann", "2020-01-02", "en")).encode())
+    found = etree.fromstring(to_tei("<p>x", TeiSource("T & U", "http://e.org/a", "Ann", "2020-01-02", "en")).encode())
     names = {element.tag.split("}")[1]: element for element in found.iter()}
     assert (names["title"].text, names["author"].text, names["date"].text) == ("T & U", "Ann", "2020-01-02")
     assert names["ptr"].get("target") == "http://e.org/a"
@@ -62,7 +62,7 @@ def test_the_header_says_what_is_known() -> None:
 def test_real_pages_are_valid_and_keep_their_words(sample: Path) -> None:
     for record in list(read_records(str(sample / "world.warc.gz")))[:20]:
         result = dripper.extract(record.payload)
-        found = etree.fromstring(to_tei(result.main_html, Source(result.title, record.url)).encode())
+        found = etree.fromstring(to_tei(result.main_html, TeiSource(result.title, record.url)).encode())
         DTD.validate(found)
         assert [error.message for error in DTD.error_log if not UNDECLARED.search(error.message)] == []
         shown = letters(unescape(re.sub("<[^>]*>", "", result.main_html)))
@@ -99,7 +99,7 @@ def letters(text: str) -> Counter[str]:
     ).map("".join)
 )
 def test_whatever_comes_is_xml(html: str) -> None:
-    found = etree.fromstring(to_tei(html, Source(html, html)).encode())
+    found = etree.fromstring(to_tei(html, TeiSource(html, html)).encode())
     for element in found.iter("{*}list", "{*}table", "{*}row"):
         inside = {"list": {"item"}, "table": {"row"}, "row": {"cell"}}[element.tag.split("}")[1]]
         assert {child.tag.split("}")[1] for child in element} <= inside

@@ -41,7 +41,7 @@ _LINES = frozenset(
 _SILENT = frozenset({"script", "style", "head", "title", "template"})
 
 
-class Source(NamedTuple):
+class TeiSource(NamedTuple):
     """What is known of a page, for the header; "" where it is not."""
 
     title: str = ""
@@ -52,10 +52,10 @@ class Source(NamedTuple):
     language: str = ""
 
 
-def to_tei(main_html: str, source: Source) -> str:
+def to_tei(main_html: str, source: TeiSource) -> str:
     """Return a TEI document of main HTML. Never raises; linear.
 
-    >>> "<p>one</p>" in to_tei("<div>one</div>", Source("T"))
+    >>> "<p>one</p>" in to_tei("<div>one</div>", TeiSource("T"))
     True
     """
     root = ET.Element("TEI", {"xmlns": "http://www.tei-c.org/ns/1.0"})
@@ -73,7 +73,7 @@ def to_tei(main_html: str, source: Source) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _write_header(header: ET.Element, source: Source) -> None:
+def _write_header(header: ET.Element, source: TeiSource) -> None:
     described = ET.SubElement(header, "fileDesc")
     _write_title(described, source)
     ET.SubElement(ET.SubElement(described, "publicationStmt"), "p")
@@ -87,7 +87,7 @@ def _write_header(header: ET.Element, source: Source) -> None:
         ET.SubElement(published, "date").text = _xml(source.date)
 
 
-def _write_title(parent: ET.Element, source: Source) -> None:
+def _write_title(parent: ET.Element, source: TeiSource) -> None:
     statement = ET.SubElement(parent, "titleStmt")
     ET.SubElement(statement, "title", {"type": "main"}).text = _xml(source.title)
     if source.author:

@@ -173,7 +173,12 @@ def test_an_engine_starts_once_a_worker(spark: SparkSession, tmp_path: Path) -> 
         write_warc(tmp_path / f"{i}.warc", pages(10 * i, 2))
     one_page_a_batch = ["batch.files=1", "stages.batch_pages=1"]
     settings = load(
-        assignments=[*one_page_a_batch, "labeler.staged=true", "labeler.fallback=body", f"labels.lm.model={tmp_path}/log"]
+        assignments=[
+            *one_page_a_batch,
+            "labeler.staged=true",
+            "labeler.fallback=body",
+            f"labels.lm.model={tmp_path}/log",
+        ]
     )
     outcome = run(spark, str(tmp_path), str(tmp_path / "out"), settings, loader=load_writing)
     assert outcome.complaints == ()

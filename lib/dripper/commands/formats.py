@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from dripper.extraction import Extraction
 from dripper.metadata import Metadata
-from dripper.tei import Source, to_tei
+from dripper.tei import TeiSource, to_tei
 
 
 def _json(extraction: Extraction, url: str | None, indent: int | None = 2) -> str:
@@ -15,7 +15,7 @@ def _json(extraction: Extraction, url: str | None, indent: int | None = 2) -> st
 
 def _tei(extraction: Extraction, url: str | None) -> str:
     metadata = extraction.metadata or Metadata()
-    source = Source(
+    source = TeiSource(
         title=metadata.title or extraction.title,
         url=url or metadata.canonical_url or "",
         author=", ".join(metadata.authors),

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from dripper.spark.ledger import Ledger
 from dripper.spark.parts import Tasks
 from dripper.spark.plan import Batch
-from dripper.spark.words import reason
+from dripper.spark.text import reason
 
 logger = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from dripper.errors import BusyError, InputError
 from dripper.spark.schemas import RUNS, nullable
 from dripper.spark.tables import Tables
-from dripper.spark.words import first_line, quoted
+from dripper.spark.text import first_line, quoted
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dripper.errors import BusyError
 from dripper.spark.plan import Batch
-from dripper.spark.words import reason
+from dripper.spark.text import reason
 
 logger = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from dripper.config import SparkSettings
 from dripper.errors import MachineError
-from dripper.spark.words import first_line
+from dripper.spark.text import first_line
 
 _SUPPORTED_JAVA = ("17", "21")
 _DELTA = {

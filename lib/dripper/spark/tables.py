@@ -12,7 +12,7 @@ from pyspark.sql.types import StructField
 from dripper.errors import InputError
 from dripper.spark.plan import Batch
 from dripper.spark.schemas import PARTITIONED, SCHEMA_VERSION, TABLES
-from dripper.spark.words import first_line, quoted
+from dripper.spark.text import first_line, quoted
 
 logger = logging.getLogger(__name__)
 

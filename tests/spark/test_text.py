@@ -2,7 +2,7 @@
 
 import pytest
 
-from dripper.spark.words import first_line, quoted, reason
+from dripper.spark.text import first_line, quoted, reason
 
 
 @pytest.mark.parametrize(("text", "literal"), [("a", "'a'"), ("it's", r"'it\'s'"), ("a\\b", r"'a\\b'")])
