@@ -35,6 +35,9 @@ LANGUAGE_CODES = {"chinese": "zh", "english": "en", "greek": "el", "polish": "pl
 # scores come back only with them decoded.
 ESCAPED_TRUTHS = frozenset({"cleanportaleval"})
 
+# Why a row is bad whose page has no main content: the annotator's answer, not a fault.
+NO_CONTENT = "no main content"
+
 
 class Role(StrEnum):
     """What a data set may be used for. A rule of the licences, not of taste."""
@@ -167,9 +170,10 @@ def count_pages(folder: Path, data_set: str, *, cache: Path | None = None) -> Pa
 
 
 def read_pages(
-    folder: Path, data_set: str, *, sample: int | None = None, cache: Path | None = None
+    folder: Path, data_set: str, *, sample: int | None = None, cache: Path | None = None, empty: bool = False
 ) -> Iterator[LabelledPage]:
-    """Yield the usable pages of a set in the order of the archive: always the same.
+    """Yield the usable pages of a set in the order of the archive: always the same. empty: those too that have no main
+    content (error pages, menus alone), of which nothing can be scored.
 
     sample: only that many pages, those with the smallest hash of their id: the same ones on every
     machine, spread over the set. cache: a folder where the archive is unpacked once, which saves a
@@ -177,7 +181,8 @@ def read_pages(
     a truth file that is not one or not of these pages.
     """
     source = _source(folder, data_set, cache)
-    rows = [row for row in _rows_of(data_set, source) if not row.get("bad") and not row.get("duplicate")]
+    fine = (None, "", NO_CONTENT) if empty else (None, "")
+    rows = [row for row in _rows_of(data_set, source) if row.get("bad") in fine and not row.get("duplicate")]
     if sample is not None:
         rows = _sampled(rows, sample)
     wanted = {row["file"]: row for row in rows}

@@ -48,6 +48,7 @@ def extraction_columns(extraction: Extraction) -> Row:
         "n_blocks": extraction.n_blocks if is_good else None,
         "n_main": extraction.n_main if is_good else None,
         "confidence": extraction.confidence,
+        "page_kind": extraction.page_kind,
         "metadata": _metadata(extraction.metadata),
         "error_code": extraction.error_code.value if extraction.error_code else None,
         "error_detail": extraction.error_detail,

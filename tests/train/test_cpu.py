@@ -1,7 +1,7 @@
 """The training command, end to end on a few pages, and its model card."""
 
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -48,11 +48,13 @@ def test_the_card_says_what_it_was_made_of(output: Path) -> None:
 
 def test_every_kind_of_variant_has_makers_and_comes_out() -> None:
     kinds = {each.name for each in fields(Shares)}
-    assert set(makers(Recipe())) == kinds
-    examples = list(read_examples(labelled_pages(), makers(Recipe())))
+    recipe = replace(Recipe(), antique_variants=2, other_shares=(Shares(0.2, 0.2, 0.2, 0.2, 0.2), Shares()))
+    assert set(makers(recipe)) == kinds
+    assert set(makers(Recipe())) == {"antique_crowded", "commented"}
+    examples = list(read_examples(labelled_pages(), makers(recipe)))
     assert {kind for example in examples for kind, made in example.variants.items() if made} == kinds
     for example in examples:
-        assert len(example.variants["antique"]) == Recipe().antique_variants
+        assert len(example.variants["antique"]) == recipe.antique_variants
         for made in (each for of in example.variants.values() for each in of):
             assert made.key == example.key
             assert made.blocks.features.dtype == np.float16

@@ -12,7 +12,8 @@ def test_the_others_have_shares_and_seeds_of_their_own() -> None:
     first, second = recipe.others
     assert (first.shares, second.shares) == recipe.other_shares
     assert {recipe.seed, first.seed, second.seed} == {5, 8, 9}
-    assert (first.epochs, second.epochs) == (6, 3)
+    assert (first.balance, second.balance) == recipe.other_balances
+    assert first.epochs == second.epochs == 3
     for other in (first, second):
         assert (other.width, other.shape) == (recipe.other_width, recipe.other_shape)
         assert other.learning_rate == recipe.learning_rate
@@ -23,6 +24,6 @@ def test_no_page_has_more_variants_than_chances() -> None:
         assert 0 <= sum(asdict(recipe.shares).values()) <= 1
 
 
-def test_shares_without_rounds_are_refused() -> None:
+def test_shares_without_a_balance_are_refused() -> None:
     with pytest.raises(ValueError, match="longer"):
         assert replace(Recipe(), other_shares=(Shares(),)).others

@@ -26,6 +26,8 @@ class Labels:
     """Forward passes of a language model over this page."""
     windows: int = 1
     """Into how many parts the page was cut to fit it."""
+    page_kind: str | None = None
+    """Article, forum, listing, product…, as the labeler sees it; None where it does not say."""
 
     @classmethod
     def certain(cls, main: npt.NDArray[np.bool_]) -> "Labels":

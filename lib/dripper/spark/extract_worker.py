@@ -44,6 +44,7 @@ def extractions_mapper(
 LABEL_COLUMNS = {
     "main": "main",
     "confidence": "label_confidence",
+    "page_kind": "page_kind",
     "windows": "windows",
     "labeler": "labeler",
     "labeler_version": "labeler_version",
@@ -90,7 +91,7 @@ def labels_of(row: Row) -> Labels | None:
         return None
     main = np.array(row["main"], bool)
     confidence = math.nan if row["label_confidence"] is None else row["label_confidence"]
-    return Labels(main, np.full(len(main), np.nan, np.float32), confidence, 0, row["windows"] or 1)
+    return Labels(main, np.full(len(main), np.nan, np.float32), confidence, 0, row["windows"] or 1, row["page_kind"])
 
 
 def _extraction_row(row: Row, guard: Guard[Row, Extraction]) -> Row:

@@ -198,6 +198,7 @@ def label_columns(outcome: Labels | str) -> Row:
         "main": outcome.main.tolist(),
         "probability": None if np.isnan(outcome.probability).all() else outcome.probability.tolist(),
         "confidence": None if math.isnan(outcome.confidence) else float(outcome.confidence),
+        "page_kind": outcome.page_kind,
         "passes": outcome.passes,
         "windows": outcome.windows,
     }

@@ -110,6 +110,7 @@ LABELS = StructType(
         _column("main", ArrayType(BooleanType()), "Which of the page's blocks are main content; null: see error_code"),
         _column("probability", ArrayType(FloatType()), "The probability of main; null: the labeler has none"),
         _column("confidence", DoubleType(), "How sure the labeler is of the page as a whole, 0 to 1"),
+        _column("page_kind", StringType(), "Kind of page as the labeler sees it; null: it does not say"),
         _column("passes", IntegerType(), "Forward passes of a language model over the page"),
         _column("windows", IntegerType(), "Parts the page was cut into to fit the labeler"),
         _column("labeler", StringType(), "The labeler", nullable=False),

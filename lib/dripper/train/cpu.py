@@ -13,7 +13,7 @@ import logging
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -27,11 +27,11 @@ from dripper.train.card import model_card
 from dripper.train.commented import Commenter
 from dripper.train.crowded import Crowder
 from dripper.train.examples import Maker, read_examples
-from dripper.train.folds import fit, fold_networks, held_out_logits
+from dripper.train.folds import fit, fold_networks
+from dripper.train.held_out import HeldOut
 from dripper.train.picture import draw_reliability
 from dripper.train.recipe import Recipe
 from dripper.train.switch_scores import switch_scores
-from dripper.train.validate import calibrate, page_scores, reliability
 
 log = logging.getLogger(__name__)
 
@@ -45,48 +45,50 @@ def train_and_save(
     Raises InputError for a missing set, UsageError where there are too few pages to train on.
     """
     started = time.process_time()
-    examples = list(read_examples(_pages(data, data_sets, sample), makers(recipe)))
+    examples = [page for page in read_examples(_pages(data, data_sets, sample), makers(recipe)) if len(page.words)]
     if len({example.host for example in examples}) < folds:
         raise UsageError(
             f"{len(examples)} usable pages in {data} are of fewer than {folds} sites: too few to validate on"
         )
     networks = fold_networks(examples, recipe, folds)
-    logits = held_out_logits(examples, networks)
-    calibration = calibrate(examples, logits)
-    log.info("cross-validated F1 over words: %.4f on %d pages", calibration.f1, len(examples))
-    weights = replace(fit(examples, recipe), temperature=calibration.temperature, shift=calibration.shift)
+    held_out = HeldOut.of(examples, networks)
+    log.info("cross-validated ROUGE-5 F1: %.4f on %d pages", held_out.calibration.f1, len(held_out.examples))
+    weights = held_out.calibrated(fit(examples, recipe))
     output.mkdir(parents=True, exist_ok=True)
     path = output / "cpu_weights.npz"
     save_weights(weights, path)
-    switched = switch_scores(examples, networks, calibration)
     seconds, version = time.process_time() - started, load_weights(path).version
     parameters = sum(matrix.size for network in weights.networks for matrix in network.matrices.values())
-    card = model_card(version, recipe, folds, examples, logits, calibration, switched, seconds, parameters)
-    f1, confidence = page_scores(examples, logits, calibration)
-    draw_reliability(reliability(examples, logits, calibration), confidence, f1, output / "reliability_cpu.png")
+    switched = switch_scores(held_out.examples, networks, held_out.calibration)
+    card = model_card(version, recipe, folds, examples, held_out, switched, seconds, parameters)
+    draw_reliability(held_out, output / "reliability_cpu.png")
     (output / "model_card_cpu.md").write_text(card, encoding="utf-8")
     return path
 
 
 def makers(recipe: Recipe) -> Mapping[str, Sequence[Maker]]:
-    """Return the makers of all variants of a page; each has random numbers of its own."""
+    """Return the makers of those variants of a page that some network of the recipe is taught on,
+    and of pages with comments, which the switch is; each has random numbers of its own."""
 
     def draw(number: int = 0) -> np.random.Generator:
         return np.random.default_rng(recipe.seed + number)
 
     aged = partial(antique, draw=draw(recipe.crowded_variants + recipe.antique_variants))
-    return {
+    used = {"commented"}
+    used |= {kind for each in (recipe, *recipe.others) for kind, share in asdict(each.shares).items() if share}
+    made = {
         "crowded": [Crowder(draw(number)) for number in range(recipe.crowded_variants)],
         "antique": [Antiquary(draw(recipe.crowded_variants + number)) for number in range(recipe.antique_variants)],
         "antique_crowded": [Crowder(draw(recipe.crowded_variants), aged)],
         "commented": [Commenter(draw())],
         "antique_commented": [Commenter(draw(1), aged)],
     }
+    return {kind: of for kind, of in made.items() if kind in used}
 
 
 def _pages(data: Path, data_sets: Sequence[str], sample: int | None) -> Iterator[LabelledPage]:
     for data_set in data_sets:
-        yield from read_pages(data, data_set, sample=sample)
+        yield from read_pages(data, data_set, sample=sample, empty=True)
 
 
 def main(arguments: Sequence[str]) -> int:
