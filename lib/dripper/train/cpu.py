@@ -76,7 +76,7 @@ def makers(recipe: Recipe) -> Mapping[str, Sequence[Maker]]:
     aged = partial(antique, draw=draw(recipe.crowded_variants + recipe.antique_variants))
     used = {"commented"}
     used |= {kind for each in (recipe, *recipe.others) for kind, share in asdict(each.shares).items() if share}
-    made = {
+    made: dict[str, Sequence[Maker]] = {
         "crowded": [Crowder(draw(number)) for number in range(recipe.crowded_variants)],
         "antique": [Antiquary(draw(recipe.crowded_variants + number)) for number in range(recipe.antique_variants)],
         "antique_crowded": [Crowder(draw(recipe.crowded_variants), aged)],

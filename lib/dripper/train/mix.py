@@ -21,8 +21,8 @@ def turns_an_epoch(kinds: Sequence[str], balance: float) -> FloatArray:
     [0.83, 0.83, 0.83, 0.83, 1.67]
     """
     counts = Counter(kinds)
-    turns = np.array([float(counts[kind]) ** -balance for kind in kinds])
-    return turns * len(turns) / turns.sum()
+    turns = np.array([float(counts[kind]) ** -balance for kind in kinds], np.float64)
+    return np.asarray(turns * len(turns) / turns.sum())
 
 
 def draw_turns(turns: FloatArray, draw: np.random.Generator) -> IntArray:

@@ -51,7 +51,8 @@ class PageSummary:
         (2 · n_features,), on the grid of activations. Raises ValueError where nothing was added."""
         if self.sums is None:
             raise ValueError("a page of which nothing was added has no means")
-        return snap((self.sums / np.array([[max(self.n_blocks, 1)], [max(self.n_words, 1)]])).ravel())
+        means: FloatArray = (self.sums / np.array([[max(self.n_blocks, 1)], [max(self.n_words, 1)]])).ravel()
+        return np.asarray(snap(means))
 
 
 def kind_probabilities(matrix: FloatArray, bias: FloatArray, means: FloatArray) -> FloatArray:
@@ -61,7 +62,7 @@ def kind_probabilities(matrix: FloatArray, bias: FloatArray, means: FloatArray) 
     """
     logits = means @ matrix + bias  # exact: products of two grids
     odds = np.exp(logits - logits.max())
-    return np.rint(odds / odds.sum() * PROBABILITY_STEPS) / PROBABILITY_STEPS
+    return np.asarray(np.rint(odds / odds.sum() * PROBABILITY_STEPS) / PROBABILITY_STEPS)
 
 
 def evidence_of_f1(expected_f1: float, kinds: FloatArray) -> FloatArray:
