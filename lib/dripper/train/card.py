@@ -77,7 +77,7 @@ of the kinds). Collections of shops count as listings, error pages as nothing.
 ## Calibration
 
 Temperature {temperature}, shift {shift}, chosen on the held-out pages for the highest ROUGE-5 F1, mean over pages and over
-kinds of the network without focus and second opinion. Expected calibration error of the
+kinds. Expected calibration error of the
 blocks' probabilities, weighed by words: **{error:.4f}** (ten bins).
 
 ![Reliability of blocks and pages](reliability_cpu.png)
