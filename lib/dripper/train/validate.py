@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dripper.labels.arrays import FloatArray
-from dripper.labels.cpu.decode import decide, probabilities
+from dripper.labels.cpu.decode import decide
 from dripper.labels.cpu.second_opinion import probability_with_second_opinion
 from dripper.train.examples import Example
 
