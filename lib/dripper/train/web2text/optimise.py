@@ -90,7 +90,7 @@ def train(sequences: Sequences, outcomes: int, recipe: Recipe, validation: Seque
         starts = starts_of[chosen] + draw.integers(room + 1)
         batch = Batch(sequences, chosen, starts, recipe.excerpt_leaves)
         key = jax.random.PRNGKey(recipe.seed * 1_000_003 + done)
-        layers, moments = _step(layers, moments, batch.arrays, key, done, _rate(recipe, done), recipe)
+        layers, moments = _step(layers, moments, batch.arrays, key, done, _rate(recipe, done), (recipe.dropout, recipe.weight_decay))
         if recipe.average_from and done > recipe.average_from * recipe.steps:
             average = layers if average is None else jax.tree.map(partial(_mixed, recipe), average, layers)
         if validation is not None and done % CHECK_STEPS == 0:
@@ -135,16 +135,18 @@ def _error(layers: Sequence[Layer], arrays: Any) -> Any:
     return _losses(layers, arrays, lambda x: x)
 
 
-@partial(jax.jit, static_argnames="recipe", donate_argnums=1)
-def _step(layers: Any, moments: Any, arrays: Any, key: Any, number: Any, rate: Any, recipe: Recipe) -> Any:
+@partial(jax.jit, donate_argnums=1)
+def _step(layers: Any, moments: Any, arrays: Any, key: Any, number: Any, rate: Any, regular: Any) -> Any:
+    dropout, weight_decay = regular
+
     def loss(layers: Any) -> Any:
         keys = iter(jax.random.split(key, len(layers)))
 
         def drop(x: Array) -> Array:
-            return x * jax.random.bernoulli(next(keys), 1 - recipe.dropout, x.shape) / (1 - recipe.dropout)
+            return x * jax.random.bernoulli(next(keys), 1 - dropout, x.shape) / (1 - dropout)
 
         decay = sum((layer.taps**2).sum() for layer in layers) / 2
-        return _losses(layers, arrays, drop) / jnp.maximum(arrays[2].sum(), 1e-6) + recipe.weight_decay * decay
+        return _losses(layers, arrays, drop) / jnp.maximum(arrays[2].sum(), 1e-6) + weight_decay * decay
 
     gradient = jax.grad(loss)(layers)
     first = jax.tree.map(lambda old, new: 0.9 * old + 0.1 * new, moments[0], gradient)
