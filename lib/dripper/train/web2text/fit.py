@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from dripper.labels.arrays import FloatArray
 from dripper.labels.web2text.features import NAMES, PAIR_NAMES, PageFeatures, is_binary
-from dripper.labels.web2text.labeler import Potentials, decide, potentials
+from dripper.labels.web2text.labeler import decide, potentials
 from dripper.labels.web2text.network import LEAF_OUTCOMES, PAIR_OUTCOMES, matrices_of, standardise
 from dripper.labels.web2text.weights import LEAF, PAIR, Weights
 from dripper.train.web2text.examples import Example
@@ -74,13 +74,6 @@ def _moments(examples: Sequence[Example]) -> tuple[FloatArray, FloatArray]:
 def labels_of(weights: Weights, examples: Sequence[Example]) -> list[npt.NDArray[np.bool_]]:
     """Return which leaves of each page the weights hold for main."""
     return [decide(potentials(weights, page.features))[0] for page in examples]
-
-
-def said_of(weights: Weights, page: Example) -> Potentials:
-    """Return the potentials of a page before pairs are weighted and the bias is added."""
-    from dataclasses import replace
-
-    return potentials(replace(weights, pair_weight=1.0, main_bias=0.0), page.features)
 
 
 class LeafScore(NamedTuple):

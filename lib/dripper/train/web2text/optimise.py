@@ -90,7 +90,9 @@ def train(sequences: Sequences, outcomes: int, recipe: Recipe, validation: Seque
         starts = starts_of[chosen] + draw.integers(room + 1)
         batch = Batch(sequences, chosen, starts, recipe.excerpt_leaves)
         key = jax.random.PRNGKey(recipe.seed * 1_000_003 + done)
-        layers, moments = _step(layers, moments, batch.arrays, key, done, _rate(recipe, done), (recipe.dropout, recipe.weight_decay))
+        layers, moments = _step(
+            layers, moments, batch.arrays, key, done, _rate(recipe, done), (recipe.dropout, recipe.weight_decay)
+        )
         if recipe.average_from and done > recipe.average_from * recipe.steps:
             average = layers if average is None else jax.tree.map(partial(_mixed, recipe), average, layers)
         if validation is not None and done % CHECK_STEPS == 0:
