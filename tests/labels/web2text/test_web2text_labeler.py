@@ -68,7 +68,7 @@ def test_the_weight_of_pairs_is_a_setting_and_stands_in_the_version() -> None:
 def test_a_file_gives_back_what_was_saved(tmp_path: Path) -> None:
     weights, path = load_weights(), tmp_path / "w.npz"
     save_weights(weights, path)
-    assert load_weights(path) == weights or load_weights(path).version == weights.version
+    assert load_weights(path).version == weights.version
     assert path.stat().st_size < 200_000
     page = pages()[0]
     assert np.array_equal(

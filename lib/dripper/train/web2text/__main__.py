@@ -84,7 +84,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--output", type=Path, required=True, help="folder for the weights and the model card")
     ships = names_with(Role.TRAIN_SHIPS)
     parser.add_argument("--sets", nargs="+", choices=ships, default=ships, help="data sets (default: all of them)")
-    parser.add_argument("--folds", type=int, default=5, help="of the cross-validation by site (default %(default)s)")
+    parser.add_argument("--folds", type=int, default=3, help="of the cross-validation by site (default %(default)s)")
     parser.add_argument("--steps", type=int, default=SHIPPED.steps, help="of training (default %(default)s)")
     parser.add_argument("--seed", type=int, default=SHIPPED.seed, help="of every random choice (default %(default)s)")
     parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.web2text.labeler import Potentials, decide, potentials
+from dripper.labels.web2text.chain import most_probable
+from dripper.labels.web2text.labeler import Potentials, potentials
 from dripper.labels.web2text.weights import Weights
 from dripper.train.folds import fold_of
 from dripper.train.web2text.examples import Example
@@ -19,7 +20,7 @@ from dripper.train.web2text.recipe import Recipe
 log = logging.getLogger(__name__)
 
 PAIR_WEIGHTS = (0.0, 0.1, 0.3, 1.0)
-MAIN_BIASES = (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5)
+MAIN_BIASES = (-0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 class Choice(NamedTuple):
@@ -62,7 +63,7 @@ def choose(examples: Sequence[Example], said: Sequence[Potentials]) -> Choice:
 def held_out_labels(said: Sequence[Potentials], pair_weight: float, main_bias: float) -> list[npt.NDArray[np.bool_]]:
     """Return which leaves of each page are main, from :func:`held_out`."""
     bias = np.array([0.0, main_bias])
-    return [decide(Potentials(page.leaves + bias, page.pairs * pair_weight))[0] for page in said]
+    return [most_probable(page.leaves + bias, page.pairs * pair_weight) for page in said]
 
 
 def page_f1(examples: Sequence[Example], labels: Sequence[npt.NDArray[np.bool_]]) -> npt.NDArray[np.float64]:
