@@ -46,7 +46,7 @@ def test_the_split_goes_by_the_pages_numbers(monkeypatch: pytest.MonkeyPatch) ->
     assert [page.key[1] for page in train[:3]] == ["9", "10", "70"]
     assert (len(train), len(validation), len(test)) == (55, 5, 44)
     with pytest.raises(cleaneval.UsageError, match="4 usable pages are too few: 60 are trained on"):
-        cleaneval.score(numbered[:4])
+        cleaneval.score(numbered[:4], cleaneval.DEFAULTS)
 
 
 def _numbered(example: object, number: int) -> object:

@@ -19,7 +19,7 @@ def sequences(seed: int) -> Sequences:
     draw = np.random.default_rng(seed)
     features = [draw.normal(size=(length, 3)) for length in (1, 5, 12, 9, 20)]
     outcomes = [np.concatenate([[0], each[:-1, 0] > 0]).astype(np.int64) for each in features]
-    return Sequences.of(features, outcomes, [np.ones(len(each)) for each in features])
+    return Sequences.of(features, outcomes)
 
 
 @pytest.mark.slow
@@ -38,17 +38,11 @@ def test_validation_pages_choose_the_weights() -> None:
     assert cross_entropy(chosen, sequences(9)) < cross_entropy(last, sequences(9))
 
 
-@pytest.mark.slow
-def test_averaged_weights_are_others_and_as_good() -> None:
-    averaged = train(sequences(0), 2, replace(RECIPE, average_from=0.5, average_decay=0.9))
-    assert cross_entropy(averaged, sequences(0)) < 0.6
-
-
 def test_excerpts_see_nothing_beyond_the_end_of_their_page() -> None:
     all_of_them = sequences(0)
     batch = Batch(all_of_them, np.array([1, 4]), np.array([1, 27]), 8)
-    features, _, weights, inside = batch.arrays
-    assert weights.sum(axis=1).tolist() == [5, 8]
+    features, _, inside = batch.arrays
+    assert inside.sum(axis=(1, 2)).tolist() == [5, 8]
     layers = initial_layers(3, 2, 0)
     logits = np.asarray(forward(layers, features, BatchOperations(inside)))
     exact = [Layer(*(np.asarray(part, np.float64) for part in layer)) for layer in layers]
@@ -57,7 +51,5 @@ def test_excerpts_see_nothing_beyond_the_end_of_their_page() -> None:
 
 
 def test_pages_of_one_leaf_have_no_pairs() -> None:
-    made = Sequences.of(
-        [np.zeros((0, 3)), np.zeros((2, 3))], [np.zeros(0, np.int64), np.ones(2, np.int64)], [np.zeros(0), np.ones(2)]
-    )
+    made = Sequences.of([np.zeros((0, 3)), np.zeros((2, 3))], [np.zeros(0, np.int64), np.ones(2, np.int64)])
     assert made.ends.tolist() == [2]

@@ -22,7 +22,7 @@ from dripper.labels.web2text.weights import load_weights, save_weights
 from dripper.train.web2text.card import Result, model_card
 from dripper.train.web2text.examples import Example, read_examples
 from dripper.train.web2text.fit import fit
-from dripper.train.web2text.recipe import PAPER, SHIPPED, Recipe
+from dripper.train.web2text.recipe import Recipe
 from dripper.train.web2text.validate import (
     MAIN_BIASES,
     PAIR_WEIGHTS,
@@ -33,6 +33,8 @@ from dripper.train.web2text.validate import (
 )
 
 log = logging.getLogger(__name__)
+
+DEFAULTS = Recipe()
 
 
 def train_and_save(
@@ -73,7 +75,7 @@ def _validated(examples: Sequence[Example], recipe: Recipe, folds: int) -> Resul
 
     labels = held_out_labels(said, choice.pair_weight, choice.main_bias)
     tried = len(PAIR_WEIGHTS) * len(MAIN_BIASES)
-    return Result(folds, choice, tried, labels, f1(PAPER.pair_weight, 0.0), f1(0.0, choice.main_bias))
+    return Result(folds, choice, tried, labels, f1(DEFAULTS.pair_weight, 0.0), f1(0.0, choice.main_bias))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -85,12 +87,12 @@ def main(arguments: Sequence[str]) -> int:
     ships = names_with(Role.TRAIN_SHIPS)
     parser.add_argument("--sets", nargs="+", choices=ships, default=ships, help="data sets (default: all of them)")
     parser.add_argument("--folds", type=int, default=3, help="of the cross-validation by site (default %(default)s)")
-    parser.add_argument("--steps", type=int, default=SHIPPED.steps, help="of training (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=SHIPPED.seed, help="of every random choice (default %(default)s)")
+    parser.add_argument("--steps", type=int, default=DEFAULTS.steps, help="of training (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=DEFAULTS.seed, help="of every random choice (default %(default)s)")
     parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    recipe = replace(SHIPPED, steps=options.steps, seed=options.seed)
+    recipe = replace(DEFAULTS, steps=options.steps, seed=options.seed)
     try:
         path = train_and_save(options.data, options.output, recipe, options.folds, options.sets, options.sample)
     except UsageError as error:

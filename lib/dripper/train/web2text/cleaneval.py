@@ -22,11 +22,11 @@ from dripper.datasets import read_pages
 from dripper.errors import UsageError
 from dripper.train.web2text.examples import Example, read_examples
 from dripper.train.web2text.fit import LeafScore, fit, labels_of
-from dripper.train.web2text.recipe import PAPER, Recipe
+from dripper.train.web2text.recipe import Recipe
 
 log = logging.getLogger(__name__)
 
-DATA_SET = "cleaneval-en"
+DATA_SET, DEFAULTS = "cleaneval-en", Recipe()
 TRAIN_PAGES, VALIDATION_PAGES = 55, 5
 """CleanEval's development set, as the paper divides it; the others are its test set."""
 PUBLISHED = LeafScore(0.84, 0.88, 0.85, 0.86)
@@ -40,7 +40,7 @@ def split(examples: Sequence[Example]) -> tuple[list[Example], list[Example], li
     return ordered[:TRAIN_PAGES], ordered[TRAIN_PAGES:end], ordered[end:]
 
 
-def score(examples: Sequence[Example], recipe: Recipe = PAPER) -> tuple[LeafScore, LeafScore, int]:
+def score(examples: Sequence[Example], recipe: Recipe) -> tuple[LeafScore, LeafScore, int]:
     """Return the scores on the test pages, of both networks and of that of leaves alone, and the
     number of pages. Raises UsageError where there are too few."""
     train, validation, test = split(examples)
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
         prog="python -m dripper.train.web2text.cleaneval", description="Web2Text on CleanEval, as in the paper."
     )
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
-    parser.add_argument("--steps", type=int, default=PAPER.steps, help="of training (default %(default)s)")
+    parser.add_argument("--steps", type=int, default=DEFAULTS.steps, help="of training (default %(default)s)")
     parser.add_argument("--seeds", type=int, default=1, help="runs to take the mean of (default %(default)s)")
     parser.add_argument("--sample", type=int, default=None, help="only so many pages (default: all)")
     options = parser.parse_args(arguments)
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
     started = time.process_time()
     try:
         examples = list(read_examples(read_pages(options.data, DATA_SET, sample=options.sample), text_nodes=True))
-        runs = [score(examples, replace(PAPER, steps=options.steps, seed=seed)) for seed in range(options.seeds)]
+        runs = [score(examples, replace(DEFAULTS, steps=options.steps, seed=seed)) for seed in range(options.seeds)]
     except UsageError as error:
         log.error("%s", error)
         return 2

@@ -21,18 +21,18 @@ SMALLEST_SCALE = 0.01
 
 def fit(examples: Sequence[Example], recipe: Recipe, validation: Sequence[Example] = ()) -> Weights:
     """Train both networks. validation: pages by which the best of a network's weights are chosen;
-    without them the last (or averaged) ones are taken."""
+    without them the last ones are taken."""
     mean, scale = _moments(examples)
     unfitted = Weights({}, mean, scale, recipe.pair_weight)
     matrices: dict[str, FloatArray] = {}
     for sequences, prefix, outcomes in ((leaf_sequences, LEAF, LEAF_OUTCOMES), (pair_sequences, PAIR, PAIR_OUTCOMES)):
-        checked = sequences(validation, unfitted, recipe) if validation else None
-        layers = train(sequences(examples, unfitted, recipe), outcomes, recipe, checked)
+        checked = sequences(validation, unfitted) if validation else None
+        layers = train(sequences(examples, unfitted), outcomes, recipe, checked)
         matrices |= matrices_of(layers, prefix)
     return Weights(matrices, mean, scale, recipe.pair_weight)
 
 
-def leaf_sequences(examples: Sequence[Example], weights: Weights, recipe: Recipe) -> Sequences:
+def leaf_sequences(examples: Sequence[Example], weights: Weights) -> Sequences:
     """Return the leaves of the pages with their labels."""
     n = len(NAMES)
     return Sequences.of(
@@ -41,23 +41,16 @@ def leaf_sequences(examples: Sequence[Example], weights: Weights, recipe: Recipe
             for page in examples
         ],
         [page.main.astype(np.int64) for page in examples],
-        [_leaf_weights(page, recipe) for page in examples],
     )
 
 
-def pair_sequences(examples: Sequence[Example], weights: Weights, recipe: Recipe) -> Sequences:
-    """Return the pairs of neighbours with the labels of both; a pair weighs the mean of the two."""
+def pair_sequences(examples: Sequence[Example], weights: Weights) -> Sequences:
+    """Return the pairs of neighbours with the labels of both."""
     n = len(NAMES)
-    own = [_leaf_weights(page, recipe) for page in examples]
     return Sequences.of(
         [standardise(page.features.pairs, weights.mean[n:], weights.scale[n:]).astype(np.float16) for page in examples],
         [2 * page.main[:-1].astype(np.int64) + page.main[1:] for page in examples],
-        [(each[:-1] + each[1:]) / 2 for each in own],
     )
-
-
-def _leaf_weights(page: Example, recipe: Recipe) -> FloatArray:
-    return np.asarray(np.maximum(page.words, 1) ** recipe.word_exponent, np.float64)
 
 
 def _moments(examples: Sequence[Example]) -> tuple[FloatArray, FloatArray]:

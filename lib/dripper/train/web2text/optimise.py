@@ -25,26 +25,24 @@ class Sequences:
     features: Any
     """(length of all, n_features), standardised."""
     outcomes: IntArray
-    weights: FloatArray
-    """Both: (length of all,)."""
+    """(length of all,)."""
     ends: IntArray
     """(n_sequences,), where each ends, exclusive."""
 
     @classmethod
-    def of(
-        cls, features: Sequence[FloatArray], outcomes: Sequence[IntArray], weights: Sequence[FloatArray]
-    ) -> "Sequences":
+    def of(cls, features: Sequence[FloatArray], outcomes: Sequence[IntArray]) -> "Sequences":
         """Lay sequences end to end; empty ones are left out."""
         lengths = np.array([len(each) for each in outcomes])
         return cls(
-            np.concatenate(features).astype(np.float32), np.concatenate(outcomes), np.concatenate(weights),
+            np.concatenate(features).astype(np.float32),
+            np.concatenate(outcomes),
             np.cumsum(lengths[lengths > 0]),
-        )  # fmt: skip
+        )
 
 
 class Batch:
-    """Excerpts: features (n, length, n_features), outcomes, weights (n, length); weights are 0
-    beyond the end of a sequence."""
+    """Excerpts: features (n, length, n_features), outcomes (n, length), and whether there is a leaf,
+    (n, length, 1): 0 beyond the end of a sequence."""
 
     def __init__(self, sequences: Sequences, chosen: IntArray, starts: IntArray, length: int) -> None:
         """chosen: (n,), of which sequence. starts: (n,), where in all of them each excerpt begins."""
@@ -52,9 +50,10 @@ class Batch:
         inside = places < sequences.ends[chosen][:, None]
         places = np.minimum(places, len(sequences.outcomes) - 1)
         self.arrays = (
-            sequences.features[places] * inside[:, :, None], sequences.outcomes[places],
-            (sequences.weights[places] * inside).astype(np.float32), inside[:, :, None].astype(np.float32),
-        )  # fmt: skip
+            sequences.features[places] * inside[:, :, None],
+            sequences.outcomes[places],
+            inside[:, :, None].astype(np.float32),
+        )
 
 
 class BatchOperations:
@@ -82,7 +81,7 @@ def train(sequences: Sequences, outcomes: int, recipe: Recipe, validation: Seque
     draw = np.random.default_rng(recipe.seed)
     layers = initial_layers(sequences.features.shape[1], outcomes, recipe.seed)
     moments: Any = (jax.tree.map(jnp.zeros_like, layers), jax.tree.map(jnp.zeros_like, layers))
-    average, best, lowest = None, layers, np.inf
+    best, lowest = layers, np.inf
     starts_of = np.concatenate([[0], sequences.ends[:-1]])
     for done in range(1, recipe.steps + 1):
         chosen = draw.integers(len(sequences.ends), size=recipe.excerpts)
@@ -90,17 +89,14 @@ def train(sequences: Sequences, outcomes: int, recipe: Recipe, validation: Seque
         starts = starts_of[chosen] + draw.integers(room + 1)
         batch = Batch(sequences, chosen, starts, recipe.excerpt_leaves)
         key = jax.random.PRNGKey(recipe.seed * 1_000_003 + done)
-        layers, moments = _step(
-            layers, moments, batch.arrays, key, done, _rate(recipe, done), (recipe.dropout, recipe.weight_decay)
-        )
-        if recipe.average_from and done > recipe.average_from * recipe.steps:
-            average = layers if average is None else jax.tree.map(partial(_mixed, recipe), average, layers)
+        regular = (recipe.dropout, recipe.weight_decay)
+        layers, moments = _step(layers, moments, batch.arrays, key, done, recipe.learning_rate, regular)
         if validation is not None and done % CHECK_STEPS == 0:
             error = cross_entropy(layers, validation)
             if error < lowest:
                 best, lowest = layers, error
-    chosen_layers = best if validation is not None else average or layers
-    return [Layer(*(np.asarray(part, np.float64) for part in layer)) for layer in chosen_layers]
+    taken = layers if validation is None else best
+    return [Layer(*(np.asarray(part, np.float64) for part in layer)) for layer in taken]
 
 
 def initial_layers(n_features: int, outcomes: int, seed: int) -> list[Layer]:
@@ -114,7 +110,7 @@ def initial_layers(n_features: int, outcomes: int, seed: int) -> list[Layer]:
 
 
 def cross_entropy(layers: Sequence[Layer], sequences: Sequences) -> float:
-    """Return the mean over leaves, by their weights, of the cross-entropy, on whole sequences."""
+    """Return the mean over leaves of the cross-entropy, on whole sequences."""
     starts = np.concatenate([[0], sequences.ends[:-1]])
     total = 0.0
     for number, (start, end) in enumerate(zip(starts, sequences.ends, strict=True)):
@@ -122,14 +118,14 @@ def cross_entropy(layers: Sequence[Layer], sequences: Sequences) -> float:
         length = 1 << max(6, int(end - start - 1).bit_length())
         batch = Batch(sequences, np.array([number]), np.array([start]), length)
         total += float(_error(list(layers), batch.arrays))
-    return total / float(sequences.weights.sum())
+    return total / len(sequences.outcomes)
 
 
 def _losses(layers: Sequence[Layer], arrays: Any, drop: Callable[[Array], Array]) -> Any:
-    features, outcomes, weights, inside = arrays
+    features, outcomes, inside = arrays
     logits = forward(layers, features, BatchOperations(inside, drop))
     logs = jax.nn.log_softmax(logits)
-    return -(jnp.take_along_axis(logs, outcomes[:, :, None], axis=2)[:, :, 0] * weights).sum()
+    return -(jnp.take_along_axis(logs, outcomes[:, :, None], axis=2) * inside).sum()
 
 
 @jax.jit
@@ -148,7 +144,7 @@ def _step(layers: Any, moments: Any, arrays: Any, key: Any, number: Any, rate: A
             return x * jax.random.bernoulli(next(keys), 1 - dropout, x.shape) / (1 - dropout)
 
         decay = sum((layer.taps**2).sum() for layer in layers) / 2
-        return _losses(layers, arrays, drop) / jnp.maximum(arrays[2].sum(), 1e-6) + weight_decay * decay
+        return _losses(layers, arrays, drop) / jnp.maximum(arrays[2].sum(), 1) + weight_decay * decay
 
     gradient = jax.grad(loss)(layers)
     first = jax.tree.map(lambda old, new: 0.9 * old + 0.1 * new, moments[0], gradient)
@@ -158,14 +154,3 @@ def _step(layers: Any, moments: Any, arrays: Any, key: Any, number: Any, rate: A
         return weight - rate * mean / (1 - 0.9**number) / (jnp.sqrt(square / (1 - 0.999**number)) + 1e-8)
 
     return jax.tree.map(updated, layers, first, second), (first, second)
-
-
-def _rate(recipe: Recipe, step: int) -> float:
-    """Constant as in the paper, or a cosine down to nothing where weights are averaged."""
-    if not recipe.average_from:
-        return recipe.learning_rate
-    return float(recipe.learning_rate * 0.5 * (1 + np.cos(np.pi * step / (recipe.steps + 1))))
-
-
-def _mixed(recipe: Recipe, old: Any, new: Any) -> Any:
-    return old * recipe.average_decay + new * (1 - recipe.average_decay)

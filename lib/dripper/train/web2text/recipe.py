@@ -18,17 +18,6 @@ class Recipe:
     are."""
     weight_decay: float = 1e-4
     """Factor of half the sum of squared weights."""
-    word_exponent: float = 0.0
-    """A leaf weighs its words to this power; 0: all weigh the same."""
-    average_from: float = 0.0
-    """Share of the steps after which weights are averaged, while the learning rate falls to 0 along
-    a cosine; 0: neither."""
-    average_decay: float = 0.995
     pair_weight: float = 0.1
     """The paper's lambda."""
     seed: int = 0
-
-
-PAPER = Recipe()
-SHIPPED = Recipe(steps=4000, excerpts=48, excerpt_leaves=32, word_exponent=0.5, average_from=0.5)
-"""Of the weights in the package: whole stretches of pages, and what the labels are scored by."""
