@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("matplotlib", reason="needs the extra [train]")
 
 from dripper.labels.cpu.page_kind import KINDS
-from dripper.train.held_out import HeldOut
+from dripper.train.cross_validated import HeldOut
 from dripper.train.picture import draw_reliability
 from dripper.train.validate import Calibration, page_scores
 from support.made_examples import made_example

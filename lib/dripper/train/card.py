@@ -14,7 +14,7 @@ from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.page_kind import KINDS
 from dripper.labels.cpu.second_opinion import DOUBTFUL
 from dripper.train.examples import Example
-from dripper.train.held_out import HeldOut
+from dripper.train.cross_validated import HeldOut
 from dripper.train.kinds import kind_of
 from dripper.train.recipe import Recipe
 from dripper.train.switch_scores import SwitchScore

@@ -1,69 +1,64 @@
-"""What networks say of pages of sites that they did not see, and what was fitted on that."""
+"""Score labelers that nobody trained, on the pages that trained ones are cross-validated on:
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+    python -m dripper.train.held_out --data DIR --labelers trafilatura
+
+Prints the F1 over words of each: what `dripper.labels.vote.held_out` has beside those of the model
+cards.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 
-from dripper.labels.arrays import FloatArray
-from dripper.labels.cpu.page_kind import confidence_of
-from dripper.labels.cpu.weights import Weights
-from dripper.train.examples import Example
-from dripper.train.folds import fold_of, held_out_logits, network_of
-from dripper.train.kinds import fit_confidence, held_out_kinds
-from dripper.train.validate import Calibration, PageScores, calibrate, page_scores
+from dripper.datasets import LabelledPage, Role, names_with, read_pages
+from dripper.errors import PageError, UsageError
+from dripper.html import preprocess
+from dripper.labels import Labeler, load
+from dripper.labels.align import matched_shares
+from dripper.labels.words import words_of
+from dripper.warc import decode
 
 
-@dataclass(frozen=True, slots=True)
-class HeldOut:
-    """Of pages that have main content; arrays in their order."""
+def mean_f1(labeler: Labeler, pages: Iterable[LabelledPage]) -> tuple[float, int]:
+    """Return the mean F1 over words, and the number of pages: those of which a block holds some of the
+    truth."""
+    scores = []
+    for labelled in pages:
+        try:
+            page = preprocess(decode(labelled.html, labelled.content_type).text)
+        except PageError:
+            continue
+        own, truth = [words_of(block.text) for block in page.blocks], words_of(labelled.truth_text)
+        words = np.array([len(each) for each in own], np.int64)
+        matched = matched_shares(own, truth) * words
+        if ((matched >= 0.5 * words) & (words > 0)).any():
+            main = labeler.label([page])[0].main
+            scores.append(2 * matched[main].sum() / max(1, int(words[main].sum()) + len(truth)))
+    return float(np.mean(scores)) if scores else 0.0, len(scores)
 
-    examples: Sequence[Example]
-    logits: Sequence[FloatArray]
-    """As for `validate.page_scores`."""
-    kinds: FloatArray
-    """(n_pages, n_kinds), probabilities of `page_kind.KINDS`."""
-    calibration: Calibration
-    scores: PageScores
-    confidence: FloatArray
-    """(n_pages,), by coefficients fitted on the other half of the sites."""
-    coefficients: FloatArray
-    """Of `page_kind.confidence_of`, fitted on all pages, those without main content too."""
-    empty_kinds: FloatArray
-    """`kinds` of the pages without main content."""
-    empty_confidence: FloatArray
-    """`confidence` of the pages without main content."""
 
-    @classmethod
-    def of(cls, examples: Sequence[Example], networks: Sequence[Weights | None]) -> "HeldOut":
-        """Return what the networks, one a fold, say of the examples of their folds."""
-        full = [example for example in examples if example.truth_words]
-        empty = [example for example in examples if not example.truth_words]
-        logits, nothing = held_out_logits(full, networks), held_out_logits(empty, networks)
-        calibration = calibrate(full, logits)
-        scores, lost = page_scores(full, logits, calibration), page_scores(empty, nothing, calibration)
-        both = [*full, *empty]
-        kinds = np.stack([held_out_kinds(network_of(example, networks), example) for example in both])
-        expected, reached = (np.concatenate([scores[at], lost[at]]) for at in (2, 1))
-        halves = np.array([fold_of(f"half of {example.host}", 2) for example in both])
-        confidence = np.zeros(len(both))
-        for half in (0, 1):
-            others = halves != half
-            if others.any() and not others.all():
-                found = fit_confidence(expected[others], kinds[others], reached[others])
-                for at in np.flatnonzero(halves == half):
-                    confidence[at] = confidence_of(found, float(expected[at]), kinds[at])
-        n = len(full)
-        return cls(
-            full, logits, kinds[:n], calibration, scores, confidence[:n], fit_confidence(expected, kinds, reached),
-            kinds[n:], confidence[n:],
-        )  # fmt: skip
+def main(arguments: Sequence[str]) -> int:
+    """Parse the command line, print a line a labeler, and return the exit code: 0, or 2 where the user
+    has to change something."""
+    parser = argparse.ArgumentParser(prog="python -m dripper.train.held_out", description="Score untrained labelers.")
+    parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
+    parser.add_argument("--labelers", nargs="+", default=["trafilatura"], help="names (default: trafilatura)")
+    parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")
+    options = parser.parse_args(arguments)
+    sets = names_with(Role.TRAIN_SHIPS)
+    try:
+        for name in options.labelers:
+            pages = (page for each in sets for page in read_pages(options.data, each, sample=options.sample))
+            f1, n = mean_f1(load(name), pages)
+            sys.stdout.write(f"{name}: F1 over words {f1:.4f}, {n} pages of {', '.join(sets)}\n")
+    except UsageError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    return 0
 
-    def calibrated(self, weights: Weights) -> Weights:
-        """Return weights with the calibration of blocks and pages."""
-        return replace(
-            weights,
-            temperature=self.calibration.temperature,
-            shift=self.calibration.shift,
-            matrices={**weights.matrices, "confidence": self.coefficients},
-        )
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

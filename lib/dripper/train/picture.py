@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from dripper.train.held_out import HeldOut
+from dripper.train.cross_validated import HeldOut
 from dripper.train.validate import reliability
 
 BINS = 10
