@@ -9,8 +9,8 @@ from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.conventions import Conventions
 from dripper.labels.cpu.page_kind import KINDS
 from dripper.train.card import digest_of, model_card
-from dripper.train.examples import Example
 from dripper.train.cross_validated import HeldOut
+from dripper.train.examples import Example
 from dripper.train.recipe import Recipe, Shares
 from dripper.train.switch_scores import SwitchScore
 from dripper.train.validate import Calibration, page_scores

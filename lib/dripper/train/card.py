@@ -13,8 +13,8 @@ from dripper.datasets import DATA_SETS
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.page_kind import KINDS
 from dripper.labels.cpu.second_opinion import DOUBTFUL
-from dripper.train.examples import Example
 from dripper.train.cross_validated import HeldOut
+from dripper.train.examples import Example
 from dripper.train.kinds import kind_of
 from dripper.train.recipe import Recipe
 from dripper.train.switch_scores import SwitchScore

@@ -25,10 +25,10 @@ from dripper.labels.cpu.weights import load_weights, save_weights
 from dripper.train.antique import Antiquary, antique
 from dripper.train.card import model_card
 from dripper.train.commented import Commenter
+from dripper.train.cross_validated import HeldOut
 from dripper.train.crowded import Crowder
 from dripper.train.examples import Maker, read_examples
 from dripper.train.folds import fit, fold_networks
-from dripper.train.cross_validated import HeldOut
 from dripper.train.picture import draw_reliability
 from dripper.train.recipe import Recipe
 from dripper.train.switch_scores import switch_scores
