@@ -8,10 +8,10 @@ from dripper.train.recipe import Recipe, Shares
 
 
 def test_the_others_have_shares_and_seeds_of_their_own() -> None:
-    recipe = Recipe(seed=5, epochs=3)
+    recipe = Recipe(seed=5, epochs=3, other_shares=(Shares(), Shares(crowded=0.4)), other_balances=(0.5, 0.0))
     first, second = recipe.others
     assert (first.shares, second.shares) == recipe.other_shares
-    assert {recipe.seed, first.seed, second.seed} == {5, 8, 9}
+    assert {recipe.seed, first.seed, second.seed} == {5, 9, 10}
     assert (first.balance, second.balance) == recipe.other_balances
     assert first.epochs == second.epochs == 3
     for other in (first, second):
@@ -25,5 +25,5 @@ def test_no_page_has_more_variants_than_chances() -> None:
 
 
 def test_shares_without_a_balance_are_refused() -> None:
-    with pytest.raises(ValueError, match="longer"):
-        assert replace(Recipe(), other_shares=(Shares(),)).others
+    with pytest.raises(ValueError, match="shorter"):
+        assert replace(Recipe(), other_shares=(Shares(), Shares())).others

@@ -35,7 +35,8 @@ container that holds most of what is main, and the set of blocks of highest expe
 smaller networks are asked too, and the mean logit counts. Arithmetic is exact, so that labels and probabilities are the same
 bits on every machine.
 
-**Made by** `python -m dripper.train.cpu --data DIR --output DIR` in {minutes:.0f} CPU minutes. Arguments:
+**Made by** `python -m dripper.train.cpu --data DIR --output DIR` in {minutes:.0f} CPU minutes (with `--keep WEIGHTS`, two networks
+of earlier weights go on giving a second opinion too). Arguments:
 
 ```json
 {arguments}
@@ -106,7 +107,7 @@ comments that their truth leaves out. Against the truths as they are (mostly wit
 
 ## Limits
 
-- Trained on {n} pages, most of them English articles: expect less on kinds of pages with few examples above.
+- Trained on {trained} pages, half of them English articles: expect less on kinds of pages with few examples above.
 - Annotators disagree on comments, titles and captions. Left alone, the labels follow the habits of these sets.
 - Sees what the server sent. Content that a script fetches later is not on the page; JSON-LD is evidence, never content.
 - A block is kept or dropped whole.
@@ -135,7 +136,7 @@ def model_card(
         layers=len(recipe.shape.dilations), levels=examples[0].blocks.starts.shape[1], minutes=cpu_seconds / 60,
         doubtful=DOUBTFUL, others=len(recipe.others), power=1 - recipe.balance, empty=len(empty),
         arguments=json.dumps({"folds": folds, **asdict(recipe)}, indent=1), data_sets=_data_sets(examples),
-        digest=digest_of(examples), folds=folds, f1=scores.f1.mean(), n=len(pages), ceiling=ceiling.mean(),
+        digest=digest_of(examples), folds=folds, f1=scores.f1.mean(), n=len(pages), trained=len(examples), ceiling=ceiling.mean(),
         rouge5=scores.rouge5.mean(), macro=macro_over_kinds(pages, scores.rouge5),
         by_kind=_scores(pages, scores.rouge5, ceiling, "page type", lambda page: page.kind),
         scores=_scores(pages, scores.rouge5, ceiling, "data set, page type", _set_and_type),

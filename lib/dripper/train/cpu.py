@@ -1,6 +1,6 @@
 """Train the labeler `cpu` from the archives of labelled pages:
 
-    python -m dripper.train.cpu --data DIR --output DIR
+    python -m dripper.train.cpu --data DIR --output DIR --keep lib/dripper/labels/cpu/cpu_weights.npz
 
 Writes `cpu_weights.npz`, `model_card_cpu.md` and its `reliability_cpu.png`. To ship the weights,
 copy them to lib/dripper/labels/cpu/. Reads only the sets whose role is "train, ships". Choices and
@@ -29,18 +29,28 @@ from dripper.train.cross_validated import HeldOut
 from dripper.train.crowded import Crowder
 from dripper.train.examples import Maker, read_examples
 from dripper.train.folds import fit, fold_networks
+from dripper.train.keep import folded
 from dripper.train.picture import draw_reliability
 from dripper.train.recipe import Recipe
 from dripper.train.switch_scores import switch_scores
 
 log = logging.getLogger(__name__)
 
+KEPT = 2
+"""Networks of earlier weights that are kept: those of `e8066a984df9` are the last two since."""
+
 
 def train_and_save(
-    data: Path, output: Path, recipe: Recipe, folds: int, data_sets: Sequence[str], sample: int | None = None
+    data: Path,
+    output: Path,
+    recipe: Recipe,
+    folds: int,
+    data_sets: Sequence[str],
+    sample: int | None = None,
+    keep: Path | None = None,
 ) -> Path:
     """Read, cross-validate, calibrate, train, save; return the weights' path. sample: pages a set,
-    None for all.
+    None for all. keep: weights whose last two networks go on giving a second opinion.
 
     Raises InputError for a missing set, UsageError where there are too few pages to train on.
     """
@@ -54,6 +64,10 @@ def train_and_save(
     held_out = HeldOut.of(examples, networks)
     log.info("cross-validated ROUGE-5 F1: %.4f on %d pages", held_out.calibration.f1, len(held_out.examples))
     weights = held_out.calibrated(fit(examples, recipe))
+    if keep is not None:
+        earlier = load_weights(keep)
+        kept = [folded(earlier, network, weights) for network in earlier.others[-KEPT:]]
+        weights = replace(weights, others=(*weights.others, *kept))
     output.mkdir(parents=True, exist_ok=True)
     path = output / "cpu_weights.npz"
     save_weights(weights, path)
@@ -108,11 +122,16 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--seed", type=int, default=defaults.seed, help="of every random choice (default %(default)s)")
     parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")
+    parser.add_argument(
+        "--keep", type=Path, default=None, help="weights whose last two networks are kept (default: none)"
+    )
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     recipe = replace(defaults, epochs=options.epochs, seed=options.seed)
     try:
-        path = train_and_save(options.data, options.output, recipe, options.folds, options.sets, options.sample)
+        path = train_and_save(
+            options.data, options.output, recipe, options.folds, options.sets, options.sample, options.keep
+        )
     except UsageError as error:
         log.error("%s", error)
         return 2

@@ -57,9 +57,9 @@ class Recipe:
     other_width: int = 48
     other_shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32), pooled=(1, 3)))
     """Both: of the networks that give a second opinion."""
-    other_shares: tuple[Shares, ...] = (Shares(antique_crowded=0.3, commented=0.2), Shares())
+    other_shares: tuple[Shares, ...] = (Shares(),)
     """Of each of them."""
-    other_balances: tuple[float, ...] = (0.0, 0.5)
+    other_balances: tuple[float, ...] = (0.5,)
     """Of each of them: `balance`."""
     average_from: float = 0.6
     """Share of the steps after which weights are averaged, exponentially: `average_decay` a step.
@@ -73,7 +73,7 @@ class Recipe:
         return tuple(
             replace(
                 self, width=self.other_width, shape=self.other_shape, shares=shares, balance=balance,
-                seed=self.seed + 3 + number,
+                seed=self.seed + 4 + number,
             )
             for number, (shares, balance) in enumerate(zip(self.other_shares, self.other_balances, strict=True))
         )  # fmt: skip
