@@ -11,7 +11,7 @@ left_out.jsonl          a row for each page that is not here, with the reason
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import numpy as np
 from dripper.blocks.page import Page
 from dripper.datasets import LabelledPage
 from dripper.errors import InputError, PageError
+from dripper.train.annotation.folders import new_folder
 from dripper.train.annotation.instructions import FILE, guidelines
 from dripper.train.annotation.layout import choose_pages, layout_of
 from dripper.train.annotation.rendering import Rendered, render
@@ -86,12 +87,16 @@ def export(reading: Reading, out: Path, budget: int, sample: int | None = None, 
     budget: tokens a page may have, about. sample: so many pages, chosen to differ in layout (see `layout`); None: all. Raises
     InputError where `out` is there already.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out} is there already: name another folder, or remove it")
+    with new_folder(out) as folder:
+        wanted = None if sample is None else _sampled(reading, budget, sample, seed)
+        return _write(reading, folder, budget, wanted)
+
+
+def _write(reading: Reading, out: Path, budget: int, wanted: Container[int] | None) -> Exported:
+    """Write the pages at the wanted places, None: all."""
     told = Exported()
-    wanted = None if sample is None else _sampled(reading, budget, sample, seed)
-    for folder in (out / "pages", out / "html"):
-        folder.mkdir(parents=True, exist_ok=True)
+    for name in ("pages", "html"):
+        (out / name).mkdir()
     (out / FILE).write_text(guidelines(), encoding="utf-8")
     with (
         (out / "pages.jsonl").open("w", encoding="utf-8") as rows,
@@ -100,10 +105,11 @@ def export(reading: Reading, out: Path, budget: int, sample: int | None = None, 
     ):
         for at, (name, usable) in enumerate(_usable(reading, budget)):
             told.pages += 1
-            reason = usable if isinstance(usable, str) else "" if wanted is None or at in wanted else "not sampled"
-            if isinstance(usable, str) or reason:
-                told.left_out[reason] += 1
-                left_out.write(_json({"id": name, "reason": reason}))
+            if not isinstance(usable, str) and wanted is not None and at not in wanted:
+                usable = "not sampled"
+            if isinstance(usable, str):
+                told.left_out[usable] += 1
+                left_out.write(_json({"id": name, "reason": usable}))
                 continue
             told.written += 1
             number = f"p{told.written:05d}"

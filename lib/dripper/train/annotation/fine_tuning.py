@@ -19,7 +19,7 @@ import numpy.typing as npt
 from dripper.blocks.page import Page
 from dripper.cost import estimate_tokens
 from dripper.datasets import LabelledPage
-from dripper.errors import InputError, PageError
+from dripper.errors import PageError
 from dripper.labels.align import matched_shares
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.answer import FORMS, AnswerForm
@@ -29,6 +29,7 @@ from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.windows import PageWindow, cut_windows
 from dripper.labels.words import words_of
 from dripper.train.annotation.answers import from_ranges
+from dripper.train.annotation.folders import new_folder
 from dripper.train.annotation.sources import split_page
 
 TRAIN, VALIDATION = "train.jsonl", "validation.jsonl"
@@ -104,34 +105,19 @@ def write_conversations(
     validation: share of the sites whose pages go there; a site is never in both. about: what else META.json says. Pages
     without main content are left out (paper 4.1), and those with `split: evaluation`. Raises InputError where `out` is there.
     """
-    if out.exists():
-        raise InputError(f"{out} is there already: name another folder, or remove it")
-    out.mkdir(parents=True)
     written = Written()
-    with ExitStack() as open_files:
-        files = {
-            name: open_files.enter_context((out / name).open("w", encoding="utf-8")) for name in (TRAIN, VALIDATION)
-        }
-        for labelled in pages:
-            name = VALIDATION if is_held_out(labelled.host, validation) else TRAIN
-            _write_page(labelled, framing, profile, files[name], name, written)
-    (out / "dataset_info.json").write_text(json.dumps(_dataset_info(), indent=1) + "\n", encoding="utf-8")
-    told = {
-        "prompt": framing.prompt.version,
-        # How the labeler lm is to be set for a model that learned from this.
-        "settings": {
-            "profile": profile,
-            "labels.lm.prompt": framing.prompt.name,
-            "labels.lm.answer": framing.form.name,
-            "labels.lm.chat": "once",
-        },
-        "pages": written.pages,
-        "windows": written.windows,
-        "labels_from_text": written.aligned,
-        "left_out": written.left_out,
-        **about,
-    }
-    (out / "META.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    with new_folder(out) as folder:
+        with ExitStack() as open_files:
+            files = {
+                name: open_files.enter_context((folder / name).open("w", encoding="utf-8"))
+                for name in (TRAIN, VALIDATION)
+            }
+            for labelled in pages:
+                name = VALIDATION if is_held_out(labelled.host, validation) else TRAIN
+                _write_page(labelled, framing, profile, files[name], name, written)
+        (folder / "dataset_info.json").write_text(json.dumps(_dataset_info(), indent=1) + "\n", encoding="utf-8")
+        told = {**_meta(framing, profile, written), **about}
+        (folder / "META.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     return written
 
 
@@ -189,6 +175,23 @@ def _write_page(
     written.pages[name] += 1
     written.windows[name] += len(conversations)
     written.aligned += aligned
+
+
+def _meta(framing: Framing, profile: str, written: Written) -> dict[str, Any]:
+    return {
+        "prompt": framing.prompt.version,
+        # How the labeler lm is to be set for a model that learned from this.
+        "settings": {
+            "profile": profile,
+            "labels.lm.prompt": framing.prompt.name,
+            "labels.lm.answer": framing.form.name,
+            "labels.lm.chat": "once",
+        },
+        "pages": written.pages,
+        "windows": written.windows,
+        "labels_from_text": written.aligned,
+        "left_out": written.left_out,
+    }
 
 
 def _dataset_info() -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """From answers to a data set: `truth.jsonl`, the pages, `META.json`, readable by `dripper.datasets`."""
 
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from dripper.errors import InputError
 from dripper.language import detect
 from dripper.train.annotation.answers import Answer, answer_of, is_blank, to_ranges
 from dripper.train.annotation.export import Export
+from dripper.train.annotation.folders import new_folder
 
 NO_MAIN = "no main content"
 """Why a row is `bad` that has no main block: scores leave it out."""
@@ -67,19 +67,15 @@ def write_data_set(export: Export, answers: Answers, out: Path) -> int:
 
     Raises InputError where `out` is there, or a page of the export has changed.
     """
-    if out.exists():
-        raise InputError(f"{out} is there already: name another folder, or remove it")
-    fresh = out.with_name(f".{out.name}.part")
-    shutil.rmtree(fresh, ignore_errors=True)
-    (fresh / "html").mkdir(parents=True)
-    with (fresh / "truth.jsonl").open("w", encoding="utf-8", errors="replace", newline="\n") as rows:
-        for number in sorted(answers.of_page):
-            labelled, page = export.page(number)
-            row = truth_row(export.rows[number], labelled, page, answers.of_page[number])
-            (fresh / row["file"]).write_bytes(labelled.html)
-            rows.write(json.dumps(row, ensure_ascii=False) + "\n")
-    (fresh / "META.json").write_text(json.dumps(_meta(answers), indent=1) + "\n", encoding="utf-8")
-    fresh.rename(out)
+    with new_folder(out) as folder:
+        (folder / "html").mkdir()
+        with (folder / "truth.jsonl").open("w", encoding="utf-8", errors="replace", newline="\n") as rows:
+            for number in sorted(answers.of_page):
+                labelled, page = export.page(number)
+                row = truth_row(export.rows[number], labelled, page, answers.of_page[number])
+                (folder / row["file"]).write_bytes(labelled.html)
+                rows.write(json.dumps(row, ensure_ascii=False) + "\n")
+        (folder / "META.json").write_text(json.dumps(_meta(answers), indent=1) + "\n", encoding="utf-8")
     return len(answers.of_page)
 
 
