@@ -18,13 +18,16 @@ def tokens_of(tokenizer: Any, messages: Messages) -> tuple[list[int], int]:
 
 
 def fine_tune(checkpoint: Path, conversations: Sequence[Messages], out: Path, epochs: int) -> list[float]:
-    """Train all weights on the conversations one by one, write the checkpoint `out`, return the mean loss of each epoch."""
+    """Train on the conversations one by one, write the checkpoint `out`, return the mean loss of each epoch."""
     import torch
     import transformers
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint)
     model = transformers.Qwen3ForCausalLM.from_pretrained(checkpoint).float().train()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=0.0)
+    # Of its 20 million weights 19.4 are the vocabulary's, tied to the output: without them a step takes a fifth of the time.
+    model.model.embed_tokens.weight.requires_grad_(False)
+    learning = [weight for weight in model.parameters() if weight.requires_grad]
+    optimizer = torch.optim.AdamW(learning, lr=4e-3, weight_decay=0.0)
     examples = [tokens_of(tokenizer, messages) for messages in conversations]
     losses = []
     for _ in range(epochs):
@@ -34,10 +37,10 @@ def fine_tune(checkpoint: Path, conversations: Sequence[Messages], out: Path, ep
             # The vocabulary of 152,000 is scored at the answer alone.
             loss = torch.nn.functional.cross_entropy(model.lm_head(states), torch.tensor(tokens[answer:]))
             loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            torch.nn.utils.clip_grad_norm_(learning, 1.0)
             optimizer.step()
             optimizer.zero_grad()
-            of_epoch.append(float(loss))
+            of_epoch.append(float(loss.detach()))
         losses.append(sum(of_epoch) / len(of_epoch))
     model.eval().save_pretrained(out)
     tokenizer.save_pretrained(out)

@@ -35,4 +35,7 @@ def test_the_report_is_by_kind() -> None:
         "form               1    0.667     0.500     0.000",
         "all                3    0.556     0.500     0.333",
     ]
+    unknown = agree(PAGE, ("forum", None), ((1,), (1,)))
+    assert report([unknown]).splitlines()[1] == "forum              1    1.000     1.000         -"
+    assert report([*pairs, unknown]).splitlines()[1].endswith("0.500")
     assert report([]) == "no page was annotated twice\n"

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dripper.html import Page
 from dripper.labels import load
+from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.labeler import LmLabeler
 from dripper.labels.lm.settings import LmSettings
@@ -21,10 +23,15 @@ pytestmark = pytest.mark.vllm
 CONTEXT = 1500
 
 
+def simplified(page: Page) -> SimplifiedPage:
+    return SimplifiedPage(page.simplified_html, len(page.blocks))
+
+
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("vllm", reason="needs vLLM: make test-vllm installs it")
-    return make_checkpoint(tmp_path_factory.mktemp("sft") / "tiny", [], sharpness=1.0)
+    seen = min(map(simplified, pages()), key=lambda page: len(page.simplified_html))
+    return make_checkpoint(tmp_path_factory.mktemp("sft") / "tiny", [seen], sharpness=1.0)
 
 
 @pytest.fixture(scope="module", params=["json", "compact"])
@@ -51,7 +58,7 @@ def test_a_conversation_has_the_tokens_that_the_labeler_asks_and_expects(exporte
     expected = []
     for labelled, page in zip(labelled_pages(), pages(), strict=True):
         is_main, _ = main_blocks(labelled, page)
-        for window in encoder.windows(page):
+        for window in encoder.windows(simplified(page)):
             job, labels = encoder.job(window), encoder.templates.labels(is_main[window.start : window.end])
             expected.append((list(job.prompt_ids), encoder.templates.of(job.n_blocks).fill(labels)))
     assert len(framed) == len(expected) > 11
@@ -61,23 +68,26 @@ def test_a_conversation_has_the_tokens_that_the_labeler_asks_and_expects(exporte
         assert len(tokens) <= CONTEXT
 
 
+@pytest.mark.parametrize("exported", ["json"], indirect=True)
 def test_a_tiny_model_learns_from_it_and_labels(exported: Path, checkpoint: Path, tmp_path: Path) -> None:
     shortest = sorted(conversations(exported), key=lambda messages: len(messages[0]["content"]))[:6]
-    losses = fine_tune(checkpoint, shortest, tmp_path / "tuned", epochs=6)
-    assert losses[-1] < losses[0] / 4
+    losses = fine_tune(checkpoint, shortest, tmp_path / "tuned", epochs=12)
+    assert losses[-1] < losses[0] - 1.5
     taught = {messages[0]["content"] for messages in shortest}
     made = load("lm", **settings_of(exported, tmp_path / "tuned"), dtype="float32", cpu_cache_gib=1)
     assert isinstance(made, LmLabeler)
+    said, true = [], []
     try:
-        right = []
         for labels, labelled, page in zip(made.label(pages()), labelled_pages(), pages(), strict=True):
             is_main, _ = main_blocks(labelled, page)
             assert labels.main.shape == is_main.shape
-            for window in made.encoder.windows(page):
+            for window in made.encoder.windows(simplified(page)):
                 if made.encoder.prompt.text(window.html) in taught:
-                    part = slice(window.start, window.end)
-                    right.append(float(np.mean(labels.main[part] == is_main[part])))
-        assert len(right) == 6
-        assert np.mean(right) > 0.7
+                    said.append(labels.main[window.start : window.end])
+                    true.append(is_main[window.start : window.end])
     finally:
         made.close()
+    right = np.concatenate(said) == np.concatenate(true)
+    assert len(said) == 6
+    # Of their 65 blocks 44 are other: it has learned more than which label is the commoner one.
+    assert right.mean() > 0.75

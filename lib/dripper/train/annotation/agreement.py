@@ -15,21 +15,22 @@ class Agreement:
 
     kind: str
     """As the first annotator says."""
-    same_kind: bool
+    same_kind: bool | None
+    """None where the second annotator's kind is not known."""
     words: float
     """F1 over words of the one choice against the other; 1 where both name nothing."""
     blocks: float
     """The same over blocks that have text."""
 
 
-def agree(page: Page, kinds: tuple[str, str], main: tuple[Collection[int], Collection[int]]) -> Agreement:
-    """Return how far two annotators of a page agree. main: the numbers that each takes for main."""
+def agree(page: Page, kinds: tuple[str, str | None], main: tuple[Collection[int], Collection[int]]) -> Agreement:
+    """Return how far two annotators of a page agree. kinds: what each takes it for; main: the numbers of its main blocks."""
     sizes = {block.item_id: len(words_of(block.text)) for block in page.blocks if block.text}
     one, two = ({number: sizes[number] for number in choice if number in sizes} for choice in main)
     both = one.keys() & two.keys()
     return Agreement(
         kinds[0],
-        kinds[0] == kinds[1],
+        None if kinds[1] is None else kinds[0] == kinds[1],
         _f1(sum(sizes[number] for number in both), sum(one.values()), sum(two.values())),
         _f1(len(both), len(one), len(two)),
     )
@@ -50,8 +51,9 @@ def report(agreements: Iterable[Agreement]) -> str:
 
 def _row(name: str, of: Sequence[Agreement]) -> str:
     words, blocks = fmean(each.words for each in of), fmean(each.blocks for each in of)
-    same = fmean(each.same_kind for each in of)
-    return f"{name:<14} {len(of):>5} {words:>8.3f} {blocks:>9.3f} {same:>9.3f}"
+    known = [each.same_kind for each in of if each.same_kind is not None]
+    same = f"{fmean(known):.3f}" if known else "-"
+    return f"{name:<14} {len(of):>5} {words:>8.3f} {blocks:>9.3f} {same:>9}"
 
 
 def _f1(common: int, one: int, two: int) -> float:

@@ -94,8 +94,7 @@ def agreement_of(row: Mapping[str, Any], folder: Path) -> Agreement | None:
         main = tuple(from_ranges(row[name], len(page.blocks)) for name in ("main_blocks", "main_blocks_second"))
     except InputError as error:
         raise InputError(f"{folder}: the row {row['id']}: {error}") from None
-    kind = str(row.get("page_type") or "")
-    return agree(page, (kind, str(row.get("page_type_second") or kind)), (main[0], main[1]))
+    return agree(page, (str(row.get("page_type") or ""), row.get("page_type_second")), (main[0], main[1]))
 
 
 def _truth(folder: Path) -> Path:
