@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from dripper.errors import UsageError
-from dripper.train.annotation.command import parser
+from dripper.train.annotation.command import NOT_ALL, parser
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +27,9 @@ def main(arguments: Sequence[str]) -> int:
     except UsageError as error:
         log.error("%s", error)
         return 2
+    except KeyboardInterrupt:
+        log.error("stopped; the same command goes on, or starts again")
+        return NOT_ALL
     return done
 
 

@@ -102,6 +102,25 @@ def test_a_folder_that_is_there_is_not_written_into(tmp_path: Path) -> None:
         Export.read(tmp_path)
 
 
+def test_an_export_that_somebody_changed_is_told(tmp_path: Path) -> None:
+    made = make_export(tmp_path / "work", sample=1)
+    (number,) = made.rows
+    (made.folder / "pages" / f"{number}.txt").unlink()
+    with pytest.raises(InputError, match=r"p00001\.txt cannot be read: No such file"):
+        made.text(number)
+    (made.folder / "html" / f"{number}.html").write_text("")
+    with pytest.raises(InputError, match="html_sha256 differs"):
+        made.page(number)
+    (made.folder / "pages.jsonl").write_text('{"id": "1", "file": "html/1.html"}\n')
+    with pytest.raises(InputError, match="is not as an export wrote it"):
+        Export.read(made.folder)
+
+
+def test_standard_input_is_refused() -> None:
+    with pytest.raises(InputError, match="standard input only once"):
+        list(unlabelled_pages(["-"]))
+
+
 def test_a_page_that_has_other_blocks_today_is_told(tmp_path: Path, exported: Export) -> None:
     number = next(iter(exported.rows))
     changed = Export(exported.folder, {number: {**exported.rows[number], "n_blocks": 5}})

@@ -80,6 +80,20 @@ def test_agreement_is_of_the_pages_with_two_annotators(data_set: Path) -> None:
     assert (found[0].words, found[1].words) == (1, 0)
 
 
+@pytest.mark.parametrize(
+    ("was", "becomes", "words"),
+    [
+        ('"n_blocks": ', '"n_blocks": 9', r"was annotated on 9\d+ blocks, and its page has \d+ today"),
+        ('"main_blocks_second": "3-9"', '"main_blocks_second": "3-99999"', "the row .*: main names block 99999"),
+    ],
+)
+def test_numbers_of_other_blocks_are_refused(data_set: Path, was: str, becomes: str, words: str) -> None:
+    truth = data_set / "truth.jsonl"
+    truth.write_text(truth.read_text().replace(was, becomes))
+    with pytest.raises(InputError, match=words):
+        filter_data_set(data_set, Filter())
+
+
 def test_what_is_no_data_set_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"has no truth\.jsonl"):
         filter_data_set(tmp_path, Filter())

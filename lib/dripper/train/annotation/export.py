@@ -25,7 +25,7 @@ from dripper.train.annotation.folders import new_folder
 from dripper.train.annotation.instructions import FILE, guidelines
 from dripper.train.annotation.layout import choose_pages, layout_of
 from dripper.train.annotation.rendering import Rendered, render
-from dripper.train.annotation.sources import page_of_row, read_rows, split_page
+from dripper.train.annotation.sources import page_of_row, read_rows, split_known, split_page
 
 Reading = Callable[[], Iterable[LabelledPage | tuple[str, PageError]]]
 """Reads all pages; may be called twice, and then gives the same ones."""
@@ -59,20 +59,27 @@ class Export:
         """Return the export in a folder. Raises InputError where there is none."""
         if not (folder / "pages.jsonl").is_file() or not (folder / "pages").is_dir():
             raise InputError(f"{folder} is no export: python -m dripper.train.annotate export PAGES --out {folder}")
-        return cls(folder, {row["number"]: row for row in read_rows(folder / "pages.jsonl")})
+        rows = read_rows(folder / "pages.jsonl")
+        if not all(isinstance(row.get("number"), str) and isinstance(row.get("n_blocks"), int) for row in rows):
+            raise InputError(f"{folder / 'pages.jsonl'} is not as an export wrote it: rows lack number or n_blocks")
+        return cls(folder, {row["number"]: row for row in rows})
 
     def n_blocks(self, number: str) -> int:
         """Return how many blocks a page has."""
         return int(self.rows[number]["n_blocks"])
 
     def text(self, number: str) -> str:
-        """Return what an annotator reads of a page."""
-        return (self.folder / "pages" / f"{number}.txt").read_text(encoding="utf-8")
+        """Return what an annotator reads of a page. Raises InputError where it is not there."""
+        file = self.folder / "pages" / f"{number}.txt"
+        try:
+            return file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
     def page(self, number: str) -> tuple[LabelledPage, Page]:
         """Return a page, and its blocks. Raises InputError where it has other blocks today than at its export."""
         labelled = page_of_row(self.folder, self.rows[number])
-        page = split_page(labelled)
+        page = split_known(labelled)
         if len(page.blocks) != self.n_blocks(number):
             raise InputError(
                 f"page {number} has {len(page.blocks)} blocks now, and had {self.n_blocks(number)} when it was exported: "

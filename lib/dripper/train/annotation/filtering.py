@@ -17,7 +17,7 @@ from dripper.labels import Labeler
 from dripper.train.annotation.agreement import Agreement, agree
 from dripper.train.annotation.answers import from_ranges
 from dripper.train.annotation.importing import NO_MAIN
-from dripper.train.annotation.sources import page_of_row, read_rows, split_page
+from dripper.train.annotation.sources import page_of_row, read_rows, split_known, split_page
 
 DISAGREE, UNSURE, DOUBTED = "low agreement", "annotator unsure", f"{NO_MAIN}, but the labeler is sure"
 _OURS = (DISAGREE, UNSURE, NO_MAIN)
@@ -40,8 +40,9 @@ class Filter:
         """Return why a row is left out, None where it is kept."""
         if not row.get("truth_text"):
             return self._of_empty(page_of_row(folder, row))
-        if int(row.get("sure") or 3) < self.least_sure:
-            return f"{UNSURE} (sure {row['sure']})"
+        sure = row.get("sure")
+        if isinstance(sure, int) and sure < self.least_sure:
+            return f"{UNSURE} (sure {sure})"
         agreement = agreement_of(row, folder)
         if agreement is not None and agreement.words < self.least_agreement:
             return f"{DISAGREE} ({agreement.words:.2f})"
@@ -89,12 +90,18 @@ def agreement_of(row: Mapping[str, Any], folder: Path) -> Agreement | None:
     """Return how far the two annotators of a row agree; None where there was one. Raises InputError."""
     if "main_blocks_second" not in row:
         return None
-    page = split_page(page_of_row(folder, row))
+    page = split_known(page_of_row(folder, row))
+    n_blocks = len(page.blocks)
+    if row.get("n_blocks", n_blocks) != n_blocks:
+        raise InputError(
+            f"{folder}: the row {row['id']} was annotated on {row['n_blocks']} blocks, and its page has {n_blocks} today: "
+            "its numbers say nothing any more"
+        )
     try:
-        main = tuple(from_ranges(row[name], len(page.blocks)) for name in ("main_blocks", "main_blocks_second"))
+        one, two = (from_ranges(str(row.get(name) or ""), n_blocks) for name in ("main_blocks", "main_blocks_second"))
     except InputError as error:
         raise InputError(f"{folder}: the row {row['id']}: {error}") from None
-    return agree(page, (str(row.get("page_type") or ""), row.get("page_type_second")), (main[0], main[1]))
+    return agree(page, (str(row.get("page_type") or ""), row.get("page_type_second")), (one, two))
 
 
 def _truth(folder: Path) -> Path:

@@ -139,7 +139,7 @@ def main_blocks(labelled: LabelledPage, page: Page) -> tuple[npt.NDArray[np.bool
     if aligned:
         main = (matched_shares(words, words_of(labelled.truth_text)) >= 0.5) & np.array([bool(of) for of in words])
     else:
-        main = np.isin(page.item_ids, from_ranges(more["main_blocks"], len(page.blocks)))
+        main = np.isin(page.item_ids, from_ranges(str(more["main_blocks"]), len(page.blocks)))
     return _with_silent(main, [bool(block.text) for block in page.blocks]), aligned
 
 

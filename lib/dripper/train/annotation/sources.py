@@ -11,7 +11,7 @@ from dripper.config import ReadSettings
 from dripper.datasets import LabelledPage
 from dripper.errors import ErrorCode, InputError, PageError
 from dripper.html import preprocess
-from dripper.inspect.sources import pages_of
+from dripper.inspect.sources import STANDARD_INPUT, pages_of
 from dripper.inspect.views import PageInput, stored_page
 from dripper.warc import decode
 
@@ -26,6 +26,8 @@ def unlabelled_pages(names: Sequence[str]) -> Iterator[LabelledPage | tuple[str,
 
     names: files, folders, archives, `@list`s, as for `dripper inspect`; or folders of rows. Raises InputError.
     """
+    if STANDARD_INPUT in names:
+        raise InputError("pages to annotate are read twice, and standard input only once: write the page to a file")
     plain = [name for name in names if rows_file(Path(name)) is None]
     for name in names:
         if (file := rows_file(Path(name))) is not None:
@@ -80,6 +82,14 @@ def split_page(labelled: LabelledPage, profile: str = "dripper") -> Page:
     if not any(block.text for block in page.blocks):
         raise PageError(ErrorCode.EMPTY_PAGE, "no block has text")
     return page
+
+
+def split_known(labelled: LabelledPage) -> Page:
+    """Return a page in blocks that was annotated before. Raises InputError where it has no blocks any more."""
+    try:
+        return split_page(labelled)
+    except PageError as error:
+        raise InputError(f"the page {labelled.id}, which was annotated, cannot be split into blocks: {error}") from None
 
 
 def _stored(page: PageInput) -> LabelledPage | tuple[str, PageError]:
