@@ -34,10 +34,7 @@ def test_pages_that_are_built_alike_are_one_cluster() -> None:
 
 def test_every_layout_gives_a_page_before_one_gives_its_second() -> None:
     chosen = choose_pages(SITES, LAYOUTS, 2)
-    assert sorted({0: "story", 9: "story"}.get(page, "shop" if page in (6, 7, 8) else "story") for page in chosen) == [
-        "shop",
-        "story",
-    ]
+    assert sorted("shop" if page in (6, 7, 8) else "story" for page in chosen) == ["shop", "story"]
     assert choose_pages(SITES, LAYOUTS, 2) == chosen
     assert choose_pages(SITES, LAYOUTS, 10) == list(range(10))
     assert choose_pages(SITES, LAYOUTS, 99) == list(range(10))
