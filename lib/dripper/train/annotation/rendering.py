@@ -40,7 +40,7 @@ def shortened(text: str, most: int) -> str:
     with its length.
 
     >>> shortened("a  b", 50), shortened("x" * 200, 50)[-24:]
-    ('a b', '…[200]… xxxxxxxxxxx')
+    ('a b', 'xxxx …[200]… xxxxxxxxxxx')
     """
     text = " ".join(text.split())
     if len(text) <= most:
