@@ -127,8 +127,13 @@ def write_conversations(
 
 def is_held_out(site: str, share: float) -> bool:
     """Tell whether a site's pages are for validation: by a hash, so that new pages never move the
-    old ones."""
-    return int.from_bytes(hashlib.sha256(site.encode("utf-8", "replace")).digest()[:8], "big") < share * 2**64
+    old ones.
+
+    Not by the plain hash of the site: sets that split off their evaluation by that have no pages
+    left there.
+    """
+    digest = hashlib.sha256(f"validation {site}".encode("utf-8", "replace")).digest()
+    return int.from_bytes(digest[:8], "big") < share * 2**64
 
 
 def main_blocks(labelled: LabelledPage, page: Page) -> tuple[npt.NDArray[np.bool_], bool]:
