@@ -1,8 +1,9 @@
 """The 128 features of each leaf and the 25 of each pair of neighbours (paper 3.3 and appendix A).
 
 The order is that of the appendix: column i is its b(i+1). Where the appendix leaves something open,
-the published code (https://github.com/dalab/web2text) decides, but for what docs/labeler_web2text.md
-lists. A feature of a parent or grandparent that is not there is NaN, and counts as average.
+the published code (https://github.com/dalab/web2text) decides, but for what
+docs/labeler_web2text.md lists. A feature of a parent or grandparent that is not there is NaN, and
+counts as average.
 """
 
 from typing import NamedTuple
@@ -131,12 +132,13 @@ def features_of(tree: Tree, leaves: Leaves) -> PageFeatures:
         return PageFeatures(np.zeros((0, len(NAMES)), np.float32), np.zeros((0, len(PAIR_NAMES)), np.float32))
     dom = collapse(tree, leaves, _TAG_BITS)
     texts, source = read_texts(tree, leaves), _source_range(tree, leaves)
-    nodes = _node_features(dom, texts, source)
+    nodes = _node_features(dom, texts, source).astype(np.float32)
     above = np.append(dom.parents, NO_NODE)[dom.leaf_parents]
     parents, grandparents = _of(nodes, dom.leaf_parents), _of(nodes, above)
     features = np.concatenate(
         [
-            _duplicates(leaves, dom), _leaf_features(texts, source), (dom.leaf_parents != NO_NODE)[:, None], parents,
+            _duplicates(leaves, dom), _leaf_features(texts, source).astype(np.float32),
+            (dom.leaf_parents != NO_NODE)[:, None], parents,
             _flags(np.append(dom.tags, 0)[dom.leaf_parents], PARENT_TAGS), (above != NO_NODE)[:, None], grandparents,
             np.broadcast_to(nodes[0], (n, nodes.shape[1])), _flags(dom.leaf_tags, LEAF_TAGS),
         ],
@@ -197,7 +199,8 @@ def _text_features(
     ends_with_question: npt.NDArray[np.bool_],
     longest: float,
 ) -> FloatArray:
-    """_TEXT_NAMES, of leaves or nodes. longest: where the logarithm of the characters is clipped."""
+    """_TEXT_NAMES, of leaves or nodes. longest: where the logarithm of the characters is
+    clipped."""
     column = {name: counts[:, number].astype(np.float64) for name, number in _COLUMN.items()}
     words, size = np.maximum(column["words"], 1), column["characters"]
     capitals = np.minimum(column["capitals"] / words, 1)
@@ -214,9 +217,11 @@ def _text_features(
     )  # fmt: skip
 
 
-def _pair_features(tree: Tree, leaves: Leaves, dom: CollapsedDom, nodes: FloatArray) -> npt.NDArray[np.float32]:
-    """The distance in the tree, whether a line ends between the leaves, and b29 to b48 of the common
-    ancestor."""
+def _pair_features(
+    tree: Tree, leaves: Leaves, dom: CollapsedDom, nodes: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    """The distance in the tree, whether a line ends between the leaves, and b29 to b48 of the
+    common ancestor."""
     if len(leaves.texts) == 1:
         return np.zeros((0, len(PAIR_NAMES)), np.float32)
     common, depths = dom.common_ancestors(), dom.leaf_depths
@@ -231,8 +236,8 @@ def _pair_features(tree: Tree, leaves: Leaves, dom: CollapsedDom, nodes: FloatAr
     ).astype(np.float32)
 
 
-def _of(nodes: FloatArray, which: IntArray) -> FloatArray:
-    return np.where((which == NO_NODE)[:, None], np.nan, nodes[which])
+def _of(nodes: npt.NDArray[np.float32], which: IntArray) -> npt.NDArray[np.float32]:
+    return np.where((which == NO_NODE)[:, None], np.float32(np.nan), nodes[which])
 
 
 def _flags(bits: IntArray, tags: list[str]) -> npt.NDArray[np.bool_]:

@@ -2,8 +2,8 @@
 
 One definition serves labelling and training (JAX, `dripper.train.web2text.optimise`). Labelling is
 exact, as in `dripper.labels.cpu.network`: weights are multiples of 2^-10 within ±32, what flows
-between layers of 2^-8 within ±2^12, so that every sum of products is a multiple of 2^-18 below 2^25,
-which a float64 holds whatever the order.
+between layers of 2^-8 within ±2^12, so that every sum of products is a multiple of 2^-18 below
+2^25, which a float64 holds whatever the order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,6 +18,8 @@ Array = Any
 
 FILTERS, KERNELS = (50, 50, 50, 10), (1, 1, 3, 3, 3)
 """Of the hidden layers, and of all; the last has as many filters as there are outcomes."""
+RADIUS = sum(kernel // 2 for kernel in KERNELS)
+"""How far on each side a leaf is seen from."""
 LEAF_OUTCOMES, PAIR_OUTCOMES = 2, 4
 """other, main; of a leaf and the next one: other-other, other-main, main-other, main-main."""
 WEIGHT_STEPS, ACTIVATION_STEPS, ACTIVATION_LIMIT = 1024, 256, 4096.0
@@ -87,7 +89,8 @@ def snapped(x: FloatArray) -> FloatArray:
 
 
 def standardise(features: Array, mean: FloatArray, scale: FloatArray) -> FloatArray:
-    """Return features as the networks see them, float64: those that are not there are average (0)."""
+    """Return features as the networks see them, float64: those that are not there are average
+    (0)."""
     values = (features.astype(np.float64) - mean) / scale
     return snapped(np.nan_to_num(np.clip(values, -FEATURE_LIMIT, FEATURE_LIMIT), nan=0.0))
 
