@@ -15,7 +15,7 @@ from dripper.spark.closing import until_closed, whole_reports
 from dripper.spark.isolation import Isolation
 from dripper.spark.jobs import cancel, described
 from dripper.spark.parts import Tasks, split_into_tasks
-from dripper.spark.plan import Batch
+from dripper.spark.plan import Batch, of_selections_apart
 from dripper.spark.pool import Breaker, work_through
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import EXTRACTIONS, nullable
@@ -88,8 +88,8 @@ class FusedJob:
             self._totals.stage_ms["extract"] += round((time.monotonic() - start) * 1000)
 
     def _give_up(self, batch: Batch, why: str) -> None:
-        """The file's rows of an earlier reading go: the ledger counts none for it any more."""
+        """The file's rows of an earlier reading go: the ledger counts none for it any more. Those of selections stay."""
         if any(file.replaces is not None for file in batch.files):
-            self._work.tables.delete("extractions", replaced_rows(batch))
+            self._work.tables.delete("extractions", replaced_rows(of_selections_apart(batch)))
         with self._totals.lock:
             self._totals.set_aside |= {file.warc_file: why for file in batch.files}

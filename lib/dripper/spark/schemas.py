@@ -151,6 +151,9 @@ WARC_FILES = StructType(
         ),
         _column("run_id", StringType(), "The run that wrote the row, as in runs"),
         _column("finished_at", TimestampType(), "When its batch was committed"),
+        _column(
+            "selection", StringType(), "Key too: which records were read, a hash of --select; null: all of the file"
+        ),
     ]
 )
 
@@ -213,7 +216,10 @@ TABLES = {
     ),
     "blocks": (BLOCKS, "One row per page that has blocks, for the stage label: all that a labeler reads"),
     "labels": (LABELS, "One row per row of blocks: which blocks are main content"),
-    "warc_files": (WARC_FILES, "One row per archive file: what was read, what was skipped and why"),
+    "warc_files": (
+        WARC_FILES,
+        "One row per archive file, and selection of its records: what was read, what was skipped and why",
+    ),
     "runs": (RUNS, "One row per run of a job: when, with which settings, and how it ended"),
 }
 """Name → (schema, comment)."""

@@ -31,7 +31,7 @@ from dripper.spark.isolation import Isolation
 from dripper.spark.jobs import cancel, described
 from dripper.spark.label_worker import Loader, labels_mapper
 from dripper.spark.parts import Tasks, split_into_tasks
-from dripper.spark.plan import UNFINISHED, Batch
+from dripper.spark.plan import UNFINISHED, Batch, of_selections_apart
 from dripper.spark.pool import Breaker, work_through
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import BLOCKS, EXTRACTIONS, LABELS, PAGES, nullable
@@ -151,16 +151,17 @@ class StagedJob:
 
     def _forget_earlier(self, batch: Batch) -> None:
         """Delete what an earlier reading of the batch's files left in tables whose rows do not name a file."""
-        if any(file.replaces is not None for file in batch.files):
+        if any(file.has_earlier_rows for file in batch.files):
             for table in ("blocks", "labels"):
                 self._tables.delete_matching(table, "pages", "page_id", replaced_rows(batch))
 
     def _give_up(self, batch: Batch, why: str) -> None:
-        """The rows of an earlier reading go: the ledger counts none for these files any more."""
-        if any(file.replaces is not None for file in batch.files):
-            self._forget_earlier(batch)
+        """The rows of an earlier reading go: the ledger counts none for these files any more. Those of selections stay."""
+        given_up = of_selections_apart(batch)
+        if any(file.has_earlier_rows for file in given_up.files):
+            self._forget_earlier(given_up)
             for table in ("pages", "extractions"):
-                self._tables.delete(table, replaced_rows(batch))
+                self._tables.delete(table, replaced_rows(given_up))
         with self._totals.lock:
             self._totals.set_aside |= {file.warc_file: why for file in batch.files}
 

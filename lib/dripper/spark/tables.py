@@ -171,10 +171,12 @@ def replaced_rows(batch: Batch) -> str:
     Those of its number; and those that an earlier reading of its files left under other numbers. The first part prunes
     partitions, which Delta does for a condition on `batch` alone.
     """
-    names = [file.warc_file for file in batch.files if file.replaces is not None]
-    if not names:
+    again = [file for file in batch.files if file.has_earlier_rows]
+    if not again:
         return f"batch = {batch.number}"
-    numbers = {batch.number, *(file.replaces for file in batch.files if file.replaces is not None)}
+    names = [file.warc_file for file in again]
+    numbers = {batch.number, *(number for file in again for number in file.supersedes)}
+    numbers |= {file.replaces for file in again if file.replaces is not None}
     of_files = f"warc_file IN ({', '.join(map(quoted, names))})"
     return f"batch IN ({', '.join(map(str, sorted(numbers)))}) AND (batch = {batch.number} OR {of_files})"
 
