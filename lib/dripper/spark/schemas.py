@@ -204,8 +204,18 @@ EVALUATIONS = StructType(
     ]
 )
 
+PUBLISHED = StructType(
+    [
+        *(StructField(field.name, field.dataType, field.nullable, field.metadata) for field in EXTRACTIONS),
+        _column(
+            "batch_version", StringType(), "The state of its batch; changes when one of the batch's files is read again"
+        ),
+    ]
+)
+
 TABLES = {
     "extractions": (EXTRACTIONS, "One row per HTML page of the archives: its main content, or why there is none"),
+    "published": (PUBLISHED, "The rows of extractions, clustered by host and fetched_at (jobs/maintain.py --publish)"),
     "evaluations": (
         EVALUATIONS,
         "One row per page, extractor and metric: how well the extractor did on a labelled page",
@@ -224,6 +234,6 @@ TABLES = {
 }
 """Name → (schema, comment)."""
 
-PARTITIONED = frozenset(TABLES) - {"warc_files", "runs"}
+PARTITIONED = frozenset(TABLES) - {"warc_files", "runs", "published"}
 """Tables that are partitioned by `batch`. The ledger is not: 90,000 files in 2,813 batches took 42 s to record, and every commit
 of a batch read all of their names."""

@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from py4j.protocol import Py4JJavaError
@@ -61,19 +62,30 @@ class Tables:
                 f"{self.sql_name(table)} has schema version {version}, this program writes {SCHEMA_VERSION}: choose another "
                 "--output, or the release that wrote the table"
             )
-        columns = ", ".join(_column_ddl(field) for field in schema)
-        partitions = "PARTITIONED BY (batch) " if table in PARTITIONED else ""
+        self.make(table, schema, comment, "PARTITIONED BY (batch)" if table in PARTITIONED else "")
+        return True
+
+    def make(
+        self,
+        table: str,
+        fields: Iterable[StructField],
+        comment: str,
+        layout: str = "",
+        properties: Mapping[str, str] | None = None,
+    ) -> None:
+        """Make a table that is not there. layout: how SQL says that it is partitioned or clustered. Raises InputError."""
+        columns = ", ".join(_column_ddl(field) for field in fields)
+        told = {VERSION_PROPERTY: str(SCHEMA_VERSION)} | dict(properties or {})
         try:
             self._spark.sql(
-                f"CREATE TABLE {self.sql_name(table)} ({columns}) USING delta {partitions}"
-                f"COMMENT {quoted(comment)} TBLPROPERTIES ('{VERSION_PROPERTY}' = '{SCHEMA_VERSION}')"
+                f"CREATE TABLE {self.sql_name(table)} ({columns}) USING delta {layout} COMMENT {quoted(comment)} "
+                f"TBLPROPERTIES ({', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in told.items())})"
             )
         except _SPARK_ERRORS as error:
             raise self._unusable("create", table, error) from None
-        return True
 
     def _add_columns(self, table: str) -> None:
-        there = {name.lower() for name in self.read(table).columns}
+        there = {name.lower() for name in self.read(table).columns} | OPTIONAL.get(table, set())
         missing = [field for field in TABLES[table][0] if field.name.lower() not in there]
         if not missing:
             return
@@ -120,24 +132,23 @@ class Tables:
         """Make `rows` the whole content of `batch`, and of what its files left in other batches, in one commit."""
         self.replace_where(table, rows, replaced_rows(batch))
 
-    def replace_where(self, table: str, rows: DataFrame, condition: str) -> None:
-        """Put `rows` in the place of those for which the SQL `condition` holds, in one commit."""
-        self._save(table, rows.write.mode("overwrite").option("replaceWhere", condition))
+    def replace_where(self, table: str, rows: DataFrame, condition: str, **options: str | int) -> None:
+        """Put `rows` in the place of those for which the SQL `condition` holds, in one commit. options: of Delta's writer."""
+        self._save(table, rows.write.mode("overwrite").options(**options).option("replaceWhere", condition))
 
     def replace_table(self, table: str, rows: DataFrame) -> None:
         """Make `rows` the whole content of the table, and give it back without partitions, in one commit."""
         self._save(table, rows.write.mode("overwrite").option("overwriteSchema", "true"))
 
-    def append(self, table: str, rows: DataFrame, sequence: tuple[str, int] | None = None) -> None:
-        """Add `rows`, in one commit.
+    def append(self, table: str, rows: DataFrame, **options: str | int) -> None:
+        """Add `rows`, in one commit. options: of Delta's writer, such as `numbered` makes."""
+        self._save(table, rows.write.mode("append").options(**options))
 
-        sequence: a name and a number; nothing is added where this number or a higher one of that name was there before
-        (Delta's `txnAppId` and `txnVersion`).
-        """
-        writer = rows.write.mode("append")
-        if sequence is not None:
-            writer = writer.option("txnAppId", sequence[0]).option("txnVersion", sequence[1])
-        self._save(table, writer)
+    def last_version(self, table: str) -> int:
+        """Return the number of the table's last commit."""
+        last = self._spark.sql(f"DESCRIBE HISTORY {self.sql_name(table)} LIMIT 1").head()
+        assert last is not None
+        return int(last["version"])
 
     def delete(self, table: str, condition: str) -> None:
         """Delete the rows for which the SQL `condition` holds."""
@@ -160,9 +171,17 @@ class Tables:
         return f"{self.output}/{table}"
 
 
+OPTIONAL = {"published": {"main_html"}}
+"""Columns that a table may be made without."""
+
 _SPARK_ERRORS = (PySparkException, Py4JJavaError)
 """What Spark raises for an output it cannot use: a file in its place, no right to write, an unknown file system."""
 _ABSENT = {"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "TABLE_OR_VIEW_NOT_FOUND"}
+
+
+def numbered(name: str, number: int) -> dict[str, str | int]:
+    """Return the options of a write that does nothing where one of this name and number, or a higher one, was there before."""
+    return {"txnAppId": name, "txnVersion": number}
 
 
 def replaced_rows(batch: Batch) -> str:
