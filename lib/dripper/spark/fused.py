@@ -21,6 +21,7 @@ from dripper.spark.progress import Progress
 from dripper.spark.schemas import EXTRACTIONS, nullable
 from dripper.spark.tables import replaced_rows
 from dripper.spark.totals import Totals, is_outage
+from dripper.spark.turns import Turns
 from dripper.spark.work import Work
 from dripper.spark.worker import REPORT, files_mapper
 
@@ -36,6 +37,7 @@ class FusedJob:
         self._totals = Totals()
         self._breaker = Breaker(work.settings.batch.max_failures)
         attempts = work.settings.batch.file_attempts
+        self._turns = Turns()
         self._isolation = Isolation(work.ledger, attempts, lambda: self._breaker.is_open)
 
     def run(self, batches: Sequence[Batch], progress: Progress) -> Totals:
@@ -73,7 +75,8 @@ class FusedJob:
             .drop(REPORT)
         )
         work.lease.check()
-        work.tables.replace_batch("extractions", rows, batch)
+        with self._turns.taking(batch):
+            work.tables.replace_batch("extractions", rows, batch)
         told = [json.loads(line) for line in seen.get["reports"].splitlines()]
         written = work.tables.read("extractions").where(F.col("batch") == batch.number)
         reports = whole_reports(batch, told, written)

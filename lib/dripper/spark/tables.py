@@ -154,11 +154,14 @@ class Tables:
         """Delete the rows for which the SQL `condition` holds."""
         self._spark.sql(f"DELETE FROM {self.sql_name(table)} WHERE {condition}")
 
-    def delete_matching(self, table: str, other: str, key: str, condition: str) -> None:
-        """Delete the rows whose `key` is that of a row in the table `other` for which the SQL `condition` holds."""
+    def delete_matching(self, table: str, other: str, key: str, condition: str, within: str = "TRUE") -> None:
+        """Delete the rows whose `key` is that of a row in the table `other` for which the SQL `condition` holds.
+
+        within: a condition on the rows `t` of the table itself; what lies outside may be written by others at the same time.
+        """
         self._spark.sql(
             f"MERGE INTO {self.sql_name(table)} t USING (SELECT {key} FROM {self.sql_name(other)} WHERE {condition}) o "
-            f"ON t.{key} = o.{key} WHEN MATCHED THEN DELETE"
+            f"ON {within} AND t.{key} = o.{key} WHEN MATCHED THEN DELETE"
         )
 
     def _save(self, table: str, writer: DataFrameWriter) -> None:
@@ -194,10 +197,15 @@ def replaced_rows(batch: Batch) -> str:
     if not again:
         return f"batch = {batch.number}"
     names = [file.warc_file for file in again]
-    numbers = {batch.number, *(number for file in again for number in file.supersedes)}
-    numbers |= {file.replaces for file in again if file.replaces is not None}
+    numbers = touched_batches(batch)
     of_files = f"warc_file IN ({', '.join(map(quoted, names))})"
     return f"batch IN ({', '.join(map(str, sorted(numbers)))}) AND (batch = {batch.number} OR {of_files})"
+
+
+def touched_batches(batch: Batch) -> set[int]:
+    """Return the numbers of the batches in which a commit of `batch` puts or replaces rows."""
+    replaced = {file.replaces for file in batch.files if file.replaces is not None}
+    return {batch.number, *replaced, *(number for file in batch.files for number in file.supersedes)}
 
 
 def as_added(field: StructField) -> StructField:
