@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dripper.errors import InputError
 from dripper.spark.plan import Batch, PlannedFile
 from dripper.spark.schemas import EXTRACTIONS, SCHEMA_VERSION, WARC_FILES
-from dripper.spark.tables import Tables, numbered
+from dripper.spark.tables import Tables
 
 pytestmark = pytest.mark.spark
 
@@ -62,7 +62,7 @@ def test_a_batch_takes_the_place_of_what_its_files_left_elsewhere(spark: SparkSe
 
 def test_a_number_that_was_there_adds_nothing(spark: SparkSession, tables: Tables) -> None:
     for name, number in (("a", 1), ("b", 1), ("c", 2)):
-        tables.append("warc_files", ledger_rows(spark, 1, name), **numbered("runs", number))
+        tables.append("warc_files", ledger_rows(spark, 1, name), ("runs", number))
     assert {row["warc_file"] for row in tables.read("warc_files").collect()} == {"a", "c"}
 
 

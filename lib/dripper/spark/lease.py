@@ -23,7 +23,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from dripper.errors import BusyError, InputError
 from dripper.spark.schemas import RUNS, nullable
-from dripper.spark.tables import Tables, numbered
+from dripper.spark.tables import Tables
 from dripper.spark.text import first_line, quoted
 
 logger = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ class Lease:
         row = {"run_id": self.run_id, "epoch": epoch, "state": "running", "holder": self._holder}
         self._row = row | {"started_at": now, "heard_at": now} | columns
         try:
-            self._tables.append(TABLE, self._frame(), **numbered(_SEQUENCE, epoch))
+            self._tables.append(TABLE, self._frame(), (_SEQUENCE, epoch))
         except (PySparkException, Py4JJavaError) as error:
             if "Concurrent" in str(error):
                 raise BusyError(_taken_first(first_line(error))) from error

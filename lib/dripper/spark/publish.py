@@ -7,22 +7,24 @@ state of its batch it is of (`batch_version`), so that rows and the note that th
 
 import logging
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from dripper.errors import InputError
+from dripper.spark.lease import Lease
 from dripper.spark.plan import UNFINISHED
 from dripper.spark.schemas import PUBLISHED, TABLES
-from dripper.spark.tables import Tables, numbered
+from dripper.spark.tables import Tables
 
 logger = logging.getLogger(__name__)
 
 TABLE = "published"
 TARGET_BYTES = 256 << 20
 """Of a data file: large enough to compress and to list, small enough that one host is in few bytes."""
-_SEQUENCE = "dripper.published"
 _ROWS_A_COMMIT = 5_000_000
 """Some 40 GB of text, an hour of a small cluster: what a kill costs at most."""
 _CLUSTERED_BY = ("host", "fetched_at")
@@ -46,17 +48,32 @@ class State:
 
 
 def publish(spark: SparkSession, output: str, with_main_html: bool = True, target_bytes: int = TARGET_BYTES) -> str:
-    """Bring the table `published` up to date, and return what was done, in a sentence.
+    """Bring the table `published` up to date, and return what was done, in a sentence. Holds the lease on the output: a run that
+    reads files again would move rows from one batch to another meanwhile.
 
     with_main_html: whether a new table has the column main_html; it is most of the bytes. target_bytes: of a data file, after
-    OPTIMIZE. Raises InputError where there is nothing to publish from, or where the table is there with main_html and is wanted
-    without.
+    OPTIMIZE. Raises BusyError where a run is at work, InputError where there is nothing to publish from, or where the table is
+    there with main_html and is wanted without.
     """
     tables = Tables(spark, output)
     _prepare(tables, with_main_html)
+    held = Lease(spark, tables)
+    held.take(job="publish")
+    ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
+    try:
+        told = _publish(spark, tables, held, target_bytes)
+        ending = {"state": "ended", "exit_code": 0}
+    finally:
+        with suppress(Exception):
+            held.end(**ending)
+    return told
+
+
+def _publish(spark: SparkSession, tables: Tables, held: Lease, target_bytes: int) -> str:
     wanted, there = _wanted(tables), _there(tables)
     groups = list(_groups(wanted, there))
     for group in groups:
+        held.check()
         _replace(spark, tables, group, wanted, there)
     name = tables.sql_name(TABLE)
     if not groups:
@@ -76,6 +93,7 @@ def _prepare(tables: Tables, with_main_html: bool) -> None:
         if version is None:
             raise InputError(f"--output {tables.output}: there is no table {table} to publish from")
         tables.bring_up(table, version)
+    tables.create("runs")
     version = tables.version(TABLE)
     if version is None:
         fields = [field for field in PUBLISHED if with_main_html or field.name != "main_html"]
@@ -108,9 +126,10 @@ def _wanted(tables: Tables) -> dict[int, State]:
 
 
 def _there(tables: Tables) -> dict[int, str]:
-    """Return the batches that are published, and in which state."""
-    rows = tables.read(TABLE).select("batch", "batch_version").distinct().collect()
-    return {row["batch"]: row["batch_version"] for row in rows}
+    """Return the batches that are published, and in which state; "" where rows of several are, as nothing here writes them."""
+    versions = F.array_sort(F.collect_set("batch_version")).alias("versions")
+    rows = tables.read(TABLE).groupBy("batch").agg(versions).collect()
+    return {row["batch"]: row["versions"][0] if len(row["versions"]) == 1 else "" for row in rows}
 
 
 def _groups(wanted: dict[int, State], there: dict[int, str]) -> Iterator[list[int]]:
@@ -138,19 +157,17 @@ def _groups(wanted: dict[int, State], there: dict[int, str]) -> Iterator[list[in
 def _replace(
     spark: SparkSession, tables: Tables, group: list[int], wanted: dict[int, State], there: dict[int, str]
 ) -> None:
-    """Publish the batches of a group, in one commit. A second publisher that is about to do the same adds nothing."""
+    """Publish the batches of a group, in one commit."""
     columns = [name for name in tables.read(TABLE).columns if name in PUBLISHED.names]
     states = [(batch, wanted[batch].version) for batch in group if batch in wanted]
     rows = tables.read("extractions").where(F.col("batch").isin(group))
     versions = spark.createDataFrame(states, "batch long, batch_version string")
     rows = rows.join(F.broadcast(versions), "batch").select(*columns)
-    options = numbered(_SEQUENCE, 1 + tables.last_version(TABLE)) | {"compression": "zstd"}
     logger.info("publishing %d batches", len(group))
-    replaced = [batch for batch in group if batch in there]
-    if replaced:
-        tables.replace_where(TABLE, rows, f"batch IN ({', '.join(map(str, group))})", **options)
+    if not there.keys().isdisjoint(group):
+        tables.replace_where(TABLE, rows, f"batch IN ({', '.join(map(str, group))})", compression="zstd")
     else:
-        tables.append(TABLE, rows, **options)
+        tables.append(TABLE, rows, compression="zstd")
 
 
 def optimize(spark: SparkSession, tables: Tables, target_bytes: int = TARGET_BYTES) -> tuple[int, int]:

@@ -140,15 +140,18 @@ class Tables:
         """Make `rows` the whole content of the table, and give it back without partitions, in one commit."""
         self._save(table, rows.write.mode("overwrite").option("overwriteSchema", "true"))
 
-    def append(self, table: str, rows: DataFrame, **options: str | int) -> None:
-        """Add `rows`, in one commit. options: of Delta's writer, such as `numbered` makes."""
-        self._save(table, rows.write.mode("append").options(**options))
+    def append(
+        self, table: str, rows: DataFrame, sequence: tuple[str, int] | None = None, **options: str | int
+    ) -> None:
+        """Add `rows`, in one commit.
 
-    def last_version(self, table: str) -> int:
-        """Return the number of the table's last commit."""
-        last = self._spark.sql(f"DESCRIBE HISTORY {self.sql_name(table)} LIMIT 1").head()
-        assert last is not None
-        return int(last["version"])
+        sequence: a name and a number; nothing is added where this number or a higher one of that name was there before
+        (Delta's `txnAppId` and `txnVersion`). options: of Delta's writer.
+        """
+        writer = rows.write.mode("append").options(**options)
+        if sequence is not None:
+            writer = writer.option("txnAppId", sequence[0]).option("txnVersion", sequence[1])
+        self._save(table, writer)
 
     def delete(self, table: str, condition: str) -> None:
         """Delete the rows for which the SQL `condition` holds."""
@@ -180,11 +183,6 @@ OPTIONAL = {"published": {"main_html"}}
 _SPARK_ERRORS = (PySparkException, Py4JJavaError)
 """What Spark raises for an output it cannot use: a file in its place, no right to write, an unknown file system."""
 _ABSENT = {"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "TABLE_OR_VIEW_NOT_FOUND"}
-
-
-def numbered(name: str, number: int) -> dict[str, str | int]:
-    """Return the options of a write that does nothing where one of this name and number, or a higher one, was there before."""
-    return {"txnAppId": name, "txnVersion": number}
 
 
 def replaced_rows(batch: Batch) -> str:
