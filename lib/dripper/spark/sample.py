@@ -9,7 +9,7 @@ from dripper.cost import Sample
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
 from dripper.spark.parts import FilePart, reader_of
-from dripper.spark.plan import Plan, PlannedFile
+from dripper.spark.plan import REQUEST_BYTES, Plan, PlannedFile
 from dripper.spark.worker import PageInput
 from dripper.stages import Prepared, prepare
 from dripper.warc import Record
@@ -33,23 +33,28 @@ def take_sample(files: Sequence[PlannedFile], settings: Settings) -> Sample:
     limits = GuardLimits.of(settings.limits)
     guard: Guard[PageInput, Prepared] = Guard(lambda page: prepare(page[0], page[1], settings.profile), limits)
     with closing(guard):
-        for records in sampled_records(files, settings):
+        for file, records in sampled_records(files, settings):
             end = 0
             for record in records:
-                end = record.offset + record.length
+                end = weight_until(file, record, end)
                 pages += 1
                 made += _prepared(record, guard)
             bytes_read += end
     return Sample(bytes_read, pages, [page.tokens for page in made], [len(page.texts) for page in made])
 
 
-def sampled_records(files: Sequence[PlannedFile], settings: Settings) -> Iterator[Iterator[Record]]:
-    """Yield the first pages of each of a few files."""
+def sampled_records(files: Sequence[PlannedFile], settings: Settings) -> Iterator[tuple[PlannedFile, Iterator[Record]]]:
+    """Yield a few files, with the first pages of each."""
     step = max(1, len(files) // _FILES)
     chosen = files[::step][:_FILES]
     wanted = -(-settings.cost.sample_pages // max(1, len(chosen)))
     for file in chosen:
-        yield islice(_records(file, settings), wanted)
+        yield file, islice(_records(file, settings), wanted)
+
+
+def weight_until(file: PlannedFile, record: Record, before: int) -> int:
+    """Return what of a file's weight is read when this record is. before: the same of the record before it."""
+    return record.offset + record.length if file.selection is None else before + record.length + REQUEST_BYTES
 
 
 def _records(file: PlannedFile, settings: Settings) -> Iterator[Record]:
