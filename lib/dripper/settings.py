@@ -148,6 +148,14 @@ class BatchSettings(Section):
     """After so many batches in a row that failed, or of which no file could be read, no further one is begun."""
 
 
+class OutputSettings(Section):
+    """The tables as a whole."""
+
+    single_writer: bool = False
+    """Whether a person vouches for it that nothing writes into the output beside this program's one run. Asked for on S3 outside
+    Databricks where Delta has no log store for several writers; without either no run begins there."""
+
+
 class StageSettings(Section):
     """The stage `label` of a staged run."""
 
@@ -230,6 +238,7 @@ class Settings(Section):
     html: HtmlSettings = HtmlSettings()
     markdown: MarkdownSettings = MarkdownSettings()
     batch: BatchSettings = BatchSettings()
+    output: OutputSettings = OutputSettings()
     stages: StageSettings = StageSettings()
     cost: CostSettings = CostSettings()
     spark: SparkSettings = SparkSettings()
