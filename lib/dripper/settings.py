@@ -194,6 +194,8 @@ class CostSettings(Section):
 
     sample_pages: int = Field(default=200, ge=1)
     """Pages that are read and split for an estimate."""
+    core_dollars_per_hour: float = Field(default=0.0425, ge=0)
+    """Rent of a core, of which a run's report makes a price. The default is Amazon's c6i on demand, us-east-1, in 2025."""
     devices: dict[str, DeviceSettings] = {
         "L4": DeviceSettings(dollars_per_hour=0.39, pages_per_second=0.68),
         "A100": DeviceSettings(dollars_per_hour=2.72, pages_per_second=3.6),

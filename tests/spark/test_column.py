@@ -96,10 +96,7 @@ def test_text_columns_settings_and_headers(spark: SparkSession) -> None:
     alone = dripper.extract(html, labeler="all", settings={"markdown.title": "exclude"})
     assert first["markdown"] == alone.markdown
     assert "Imprint" in first["markdown"]
-    assert [(row["error_code"], row["error_detail"]) for row in others][0] == (
-        "not_html",
-        "it is an address, not a page",
-    )
+    assert (others[0]["error_code"], others[0]["error_detail"]) == ("not_html", "it is an address, not a page")
     assert [row["error_code"] for row in others[1:]] == ["empty_page", "empty_page"]
 
 
