@@ -14,7 +14,20 @@ from packaging.utils import canonicalize_name
 
 PAGE = Path(__file__).parent / "licences.md"
 HEAD = "| package | licence | comes with |\n|---|---|---|\n"
-RUN_TIME = ("RUN", "WARC", "PARQUET", "INSPECT", "MINERU", "TRAFILATURA", "CLUSTER", "SPARK", "LM", "GPU", "DATATROVE", "NEMO")
+RUN_TIME = (
+    "RUN",
+    "WARC",
+    "PARQUET",
+    "INSPECT",
+    "MINERU",
+    "TRAFILATURA",
+    "CLUSTER",
+    "SPARK",
+    "LM",
+    "GPU",
+    "DATATROVE",
+    "NEMO",
+)
 """What users install, as setup.py names it; the extras of those who work on the package are not in the table."""
 
 READ = {
