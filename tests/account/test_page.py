@@ -2,53 +2,15 @@
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
-from dripper.account import FileFacts, PageFacts, RunFacts, page
+from dripper.account import RunFacts, page
 from dripper.account.charts import duration, growth_chart, nice, rate_chart
-
-START = datetime(2026, 3, 1, 22, 0, tzinfo=UTC)
-EVIL = "<script>alert(1)</script>\"'&${policy}"
-
-
-def at(seconds: float) -> datetime:
-    return START + timedelta(seconds=seconds)
-
-
-RUN = {
-    "run_id": "ab" * 16,
-    "state": "ended",
-    "exit_code": 4,
-    "holder": "node7 9f/pid:[1] 77 12",
-    "started_at": START,
-    "ended_at": at(100),
-    "job": "run",
-    "input": "s3://crawl/warc/",
-    "settings": '{"labeler": {"name": "cpu"}}',
-    "versions": {"dripper": "0.1.0", "spark": "4.0.2"},
-    "files": 3,
-    "records": 60,
-    "pages": 40,
-    "failed_pages": 2,
-    "skipped": {"not html": 15, "status": 5},
-    "errors": {"empty_page": 1, "time_limit": 1},
-    "stage_ms": {"extract": 95000},
-    "complaints": ["1 files do not exist, s3://crawl/warc/9.warc.gz; if that is known, say so"],
-}
-FILES = [
-    FileFacts("s3://crawl/warc/1.warc.gz", "done", 1, 10, 0, 5_000_000, finished_at=at(40), task_ms=20_000),
-    FileFacts(
-        "s3://crawl/warc/2.warc.gz", "done", 1, 20, 2, 9_000_000, n_problems=3, finished_at=at(40), task_ms=70_000
-    ),
-    FileFacts("s3://crawl/warc/3.warc.gz", "done", 2, 10, 0, 4_000_000, finished_at=at(90), task_ms=18_000),
-]
-SLOW = [PageFacts("https://example.org/slow", "s3://crawl/warc/2.warc.gz", 77, "time_limit", "20 s", 900_000, 20_100)]
-FACTS = RunFacts(
-    "s3a://bucket/out", RUN, FILES, SLOW, SLOW, {"cpu": 36, "fallback:body": 2}, {"en": 30, "unknown": 8}, 0.04
-)
+from support.chromium import Chromium, find_chromium
+from support.run_facts import EVIL, FACTS, FILES, RUN, START, at, evil_facts
 
 
 class Elements(HTMLParser):
@@ -105,11 +67,7 @@ def test_all_that_is_known_of_a_run_is_on_it() -> None:
 
 
 def test_what_tables_hold_is_text_on_it_and_nothing_runs() -> None:
-    run = RUN | {"run_id": EVIL, "input": EVIL, "state": EVIL, "settings": EVIL, "complaints": [EVIL], "holder": EVIL}
-    run |= {"versions": {EVIL: EVIL}, "errors": {EVIL: 1}, "skipped": {EVIL: 20}, "stage_ms": {EVIL: 5}}
-    files = [replace(file, warc_file=EVIL, error=EVIL, error_kind=EVIL, state=EVIL) for file in FILES]
-    pages = [PageFacts(EVIL, EVIL, 1, EVIL, EVIL, 1, 1)]
-    document = page(RunFacts(EVIL, run, files, pages, pages, {EVIL: 1}, {EVIL: 1}))
+    document = page(evil_facts())
     elements = Elements(document)
     assert elements.names & {"script", "iframe", "object", "img", "a", "link", "form"} == set()
     assert not [name for name in elements.attributes if name.startswith("on") or name in ("style", "src", "href")]
@@ -164,3 +122,20 @@ def test_scales_end_at_a_round_number(value: float, top: float) -> None:
 )
 def test_times_are_as_people_read_them(seconds: float, words: str) -> None:
     assert duration(seconds) == words
+
+
+@pytest.mark.skipif(find_chromium() is None, reason="no Chromium or Chrome on this machine")
+def test_a_browser_draws_it_and_asks_nobody(tmp_path: Path) -> None:
+    file = tmp_path / "account.html"
+    file.write_text(page(evil_facts()))
+    browser = Chromium(tmp_path)
+    try:
+        browser.open(file)
+        assert browser.requests() == [file.as_uri()]
+        assert browser.complaints() == []
+        # The style sheet is in force, and the charts are as wide as their column.
+        assert browser.run("getComputedStyle(document.querySelector('.tiles')).display") == "grid"
+        assert browser.run("document.querySelector('.chart').getBoundingClientRect().width") > 500
+        assert browser.run("document.documentElement.scrollWidth <= innerWidth") is True
+    finally:
+        browser.close()

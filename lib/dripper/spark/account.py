@@ -1,6 +1,5 @@
 """The account of a run, read from its tables and put where somebody wants it."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,12 +12,10 @@ from pyspark.sql import functions as F
 
 from dripper.account import FileFacts, PageFacts, RunFacts, page
 from dripper.config import CostSettings
-from dripper.errors import InputError, UsageError
+from dripper.errors import InputError
 from dripper.spark.plan import FINISHED
 from dripper.spark.tables import Tables
 from dripper.spark.text import first_line
-
-logger = logging.getLogger(__name__)
 
 BESIDE = ""
 """Where an account goes: next to the tables."""
@@ -57,8 +54,8 @@ def try_account(spark: SparkSession, output: str, to: str, cost: CostSettings, r
     """As `write_account`, at the end of a run: what is wrong with it is no fault of the run. Return a sentence for people."""
     try:
         return f"account of the run: {write_account(spark, output, to, cost, run_id)}\n"
-    except UsageError as error:
-        return f"no account of the run: {error}; jobs/report.py writes it later\n"
+    except Exception as error:
+        return f"no account of the run: {first_line(error)}; jobs/report.py writes it later\n"
 
 
 def run_facts(tables: Tables, cost: CostSettings, run_id: str | None = None) -> RunFacts:
