@@ -27,22 +27,28 @@ def take_sample(files: Sequence[PlannedFile], settings: Settings) -> Sample:
 
     A file that cannot be read, and a page that cannot be split, tells nothing, and ends nothing.
     """
-    step = max(1, len(files) // _FILES)
-    chosen = files[::step][:_FILES]
-    wanted = -(-settings.cost.sample_pages // max(1, len(chosen)))
     bytes_read = pages = 0
     made: list[Prepared] = []
     limits = GuardLimits.of(settings.limits)
     guard: Guard[PageInput, Prepared] = Guard(lambda page: prepare(page[0], page[1], settings.profile), limits)
     with closing(guard):
-        for file in chosen:
+        for records in sampled_records(files, settings):
             end = 0
-            for record in islice(_records(file, settings), wanted):
+            for record in records:
                 end = record.offset + record.length
                 pages += 1
                 made += _prepared(record, guard)
             bytes_read += end
     return Sample(bytes_read, pages, [page.tokens for page in made], [len(page.texts) for page in made])
+
+
+def sampled_records(files: Sequence[PlannedFile], settings: Settings) -> Iterator[Iterator[Record]]:
+    """Yield the first pages of each of a few files."""
+    step = max(1, len(files) // _FILES)
+    chosen = files[::step][:_FILES]
+    wanted = -(-settings.cost.sample_pages // max(1, len(chosen)))
+    for file in chosen:
+        yield islice(_records(file, settings), wanted)
 
 
 def _records(file: PlannedFile, settings: Settings) -> Iterator[Record]:
