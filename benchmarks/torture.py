@@ -24,6 +24,7 @@ from deltalake import DeltaTable
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+from dripper.spark.schemas import OF_RUN
 from support.processes import of_session
 from support.warcs import pages, write_warc
 
@@ -89,11 +90,10 @@ def content(output: Path) -> tuple[dict[str, object], dict[str, object]]:
     """Return the rows of `extractions` by page, and those of the ledger by file, without what differs from run to run."""
     rows = DeltaTable(str(output / "extractions")).to_pyarrow_table().to_pylist()
     ledger = DeltaTable(str(output / "warc_files")).to_pyarrow_table().to_pylist()
-    of_run = ("batch", "run_id", "finished_at", "attempts")
     assert len({row["page_id"] for row in rows}) == len(rows), "a page is there twice"
     assert len({row["warc_file"] for row in ledger}) == len(ledger), "a file is in the ledger twice"
     return tuple(
-        {row[key]: {name: value for name, value in row.items() if name not in of_run} for row in table}
+        {row[key]: {name: value for name, value in row.items() if name not in OF_RUN} for row in table}
         for key, table in (("page_id", rows), ("warc_file", ledger))
     )  # type: ignore[return-value]
 

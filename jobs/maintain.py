@@ -24,7 +24,8 @@ def _maintain(arguments: argparse.Namespace) -> int:
     with cli.session(settings) as spark:
         from dripper.spark.maintain import maintain
 
-        for line in maintain(spark, arguments.output, arguments.retain_hours):
+        single = settings.output.single_writer
+        for line in maintain(spark, arguments.output, arguments.retain_hours, single_writer=single):
             sys.stdout.write(line + "\n")
     return 0
 

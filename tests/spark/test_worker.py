@@ -55,6 +55,8 @@ def test_a_task_gives_its_files_rows_and_a_report_each(tmp_path: Path) -> None:
     reports = [json.loads(str(row["report"])) for row in rows if row["report"]]
     assert [(Path(r["warc_file"]).name, r["pages"]) for r in reports] == [("0.warc.gz", 2), ("1.warc.gz", 2)]
     assert reports[0]["page_keys"] == sum(page_key(str(row["page_id"])) for row in rows[:2])
+    assert reports[0]["slowest_page"]["page_id"] in [row["page_id"] for row in rows[:2]]
+    assert reports[0]["task_ms"] >= reports[0]["slowest_page"]["ms"] > 0
     assert all(row["batch"] == 4 for row in rows if row["page_id"])
     assert rows[0]["fetched_at"] == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert sink.counts == {"files": 2, "pages": 4, "failed": 0}

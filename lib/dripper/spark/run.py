@@ -124,7 +124,13 @@ def _ended(output_at_work: Opened, plan: Plan, totals: Totals, stages: Sequence[
     ledger = output_at_work.work.ledger
     ledger.compact()
     outcome = Outcome(
-        plan, totals, ledger.counts(), tuple(work_left(totals)), tuple(bad_inputs(totals, plan)), tuple(stages)
+        plan,
+        totals,
+        ledger.counts(),
+        tuple(work_left(totals)),
+        tuple(bad_inputs(totals, plan)),
+        tuple(stages),
+        output_at_work.work.lease.run_id,
     )
     output_at_work.outcome = outcome
     return outcome

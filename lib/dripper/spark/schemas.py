@@ -120,6 +120,8 @@ LABELS = StructType(
     ]
 )
 
+_SLOWEST = StructType([StructField("page_id", StringType()), StructField("ms", LongType())])
+
 WARC_FILES = StructType(
     [
         _column("warc_file", StringType(), "Key: the archive file's canonical address", nullable=False),
@@ -151,8 +153,17 @@ WARC_FILES = StructType(
         ),
         _column("run_id", StringType(), "The run that wrote the row, as in runs"),
         _column("finished_at", TimestampType(), "When its batch was committed"),
+        _column(
+            "task_ms",
+            LongType(),
+            "Milliseconds that tasks were at work on it, from its first byte to its last row; in staged runs those of preprocess",
+        ),
+        _column("slowest_page", _SLOWEST, "The page that took longest, and how long"),
     ]
 )
+
+OF_RUN = frozenset({"batch", "attempts", "run_id", "finished_at", "task_ms", "slowest_page"})
+"""Columns of the ledger that may differ from run to run over the same files."""
 
 RUNS = StructType(
     [

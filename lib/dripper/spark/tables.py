@@ -42,6 +42,18 @@ class Tables:
             return ".".join(f"`{part}`" for part in (*self.output.split("."), table))
         return f"delta.`{self._path(table)}`"
 
+    def location(self) -> str:
+        """Return the folder or prefix that the tables are below, of a catalog's schema too; "" where the catalog does not say."""
+        if not self.in_catalog:
+            return self.output
+        schema = ".".join(f"`{part}`" for part in self.output.split("."))
+        try:
+            told = self._spark.sql(f"DESCRIBE SCHEMA EXTENDED {schema}").collect()
+        except _SPARK_ERRORS:
+            # Whatever is wrong with it is told where the tables are opened.
+            return ""
+        return next((row[1] for row in told if row[0] == "Location"), "") or ""
+
     def create(self, table: str) -> bool:
         """Make the table if it is not there, with comments on its columns; return whether it is new.
 

@@ -6,8 +6,9 @@ report (JSON), so that rows and counts come out of one pass and of the same atte
 
 import json
 import logging
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -118,12 +119,14 @@ def _rows_of_parts(
             file, span = part.file, part.span
             reader = read_records(file.open_path, settings.reading, span, file.warc_file)
             failed = keys = 0
+            stopwatch = Stopwatch()
             for record in _until_fault(reader):
-                row = step.row(record, _result(record, guard, step))
+                with stopwatch.page(record.page_id):
+                    row = step.row(record, _result(record, guard, step))
                 failed += row["error_code"] is not None
                 keys += page_key(record.page_id)
                 yield storable(row)
-            yield {REPORT: report_json(reader.report, keys, span)}
+            yield {REPORT: report_json(reader.report, keys, span, stopwatch)}
             if progress is not None:
                 progress.add({"files": int(span.end is None), "pages": reader.report.pages, "failed": failed})
 
@@ -147,9 +150,29 @@ def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result])
         return step.result(error_code=error.code, error_detail=error.detail or None)
 
 
-def report_json(report: FileReport, page_keys: int, span: Span) -> str:
+class Stopwatch:
+    """How long a task was at work on a file, or a span of it, and on which of its pages longest."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._slowest: tuple[float, str] | None = None
+
+    @contextmanager
+    def page(self, page_id: str) -> Iterator[None]:
+        """Time one page."""
+        begun = time.monotonic()
+        yield
+        self._slowest = max(self._slowest or (-1.0, ""), (time.monotonic() - begun, page_id))
+
+    def times(self) -> dict[str, Any]:
+        """Return what the ledger says of it: `task_ms` until now, and `slowest_page`."""
+        slowest = {"page_id": self._slowest[1], "ms": round(self._slowest[0] * 1000)} if self._slowest else None
+        return {"task_ms": round((time.monotonic() - self._started) * 1000), "slowest_page": slowest}
+
+
+def report_json(report: FileReport, page_keys: int, span: Span, stopwatch: Stopwatch) -> str:
     """Return the report of a file, or a span of it, as one JSON object. page_keys: the sum of `page_key` over its pages."""
-    return json.dumps(asdict(report) | {"page_keys": page_keys, "span": [span.start, span.end]})
+    return json.dumps(asdict(report) | {"page_keys": page_keys, "span": [span.start, span.end]} | stopwatch.times())
 
 
 def in_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
