@@ -205,6 +205,7 @@ setup(
         "dripper.account": ["assets/*"],
         "dripper.eval": ["**/*.j2"],
         "dripper.inspect": ["assets/*"],
+        "dripper.train": ["annotation/*.md"],
         "dripper.labels": ["**/*.npz", "**/*.json"],
     },
     install_requires=RUN,

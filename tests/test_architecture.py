@@ -21,9 +21,9 @@ LAYERS = {
     **dict.fromkeys(("labels",), 7),
     **dict.fromkeys(("stages", "config"), 8),
     **dict.fromkeys(("extraction", "flags", "rows"), 9),
-    **dict.fromkeys(("adapters", "eval", "train", "spark", "single", "local"), 10),
+    **dict.fromkeys(("adapters", "eval", "spark", "single", "local"), 10),
     **dict.fromkeys(("inspect",), 11),
-    **dict.fromkeys(("commands",), 12),
+    **dict.fromkeys(("commands", "train"), 12),
 }
 
 
