@@ -2,7 +2,9 @@
 
 spark-submit jobs/run.py --warcs W --output O [--labeler cpu] [--conf FILE] [--set key=value ...] [--limit N] [--show N]
     [--dry-run] [--redo FILES] [--dismiss FILES] [--report [FILE]]
+spark-submit jobs/run.py --select index=INDEX[,host=…][,language=…][,status=…] --output O …
 
+The second form reads single records, where a CDXJ file or a columnar index (Parquet) says that they are.
 A labeler that wants GPUs (lm) runs in three stages that meet in tables; jobs/preprocess.py, jobs/label.py and jobs/extract.py run
 them one by one, each on a cluster of its own kind.
 Exit code 0: every record is accounted for; 2: wrong usage or settings; 3: work is left, and the same command goes on; 4: all is
@@ -47,9 +49,10 @@ def _run(arguments: argparse.Namespace) -> int:
         if arguments.dismiss:
             n_files = dismiss(spark, arguments.dismiss, arguments.output, settings)
             sys.stdout.write(f"{n_files} files are dismissed\n")
-            if not (arguments.warcs or arguments.redo):
+            if not (arguments.warcs or arguments.redo or arguments.select):
                 return 0
-        outcome = run(spark, arguments.warcs or "", arguments.output, settings, arguments.limit, redo=arguments.redo)
+        warcs, redo, select = arguments.warcs or "", arguments.redo, arguments.select
+        outcome = run(spark, warcs, arguments.output, settings, arguments.limit, redo=redo, select=select)
         sys.stdout.write(summary(outcome, arguments.output, settings.cost.devices))
         if arguments.report is not None:
             sys.stdout.write(try_account(spark, arguments.output, arguments.report, settings.cost, outcome.run_id))

@@ -8,10 +8,11 @@ from dripper.config import Settings
 from dripper.cost import Sample
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
+from dripper.spark.parts import FilePart, reader_of
 from dripper.spark.plan import Plan, PlannedFile
 from dripper.spark.worker import PageInput
 from dripper.stages import Prepared, prepare
-from dripper.warc import Record, read_records
+from dripper.warc import Record
 
 _FILES = 4
 """Files that a sample is spread over: those of one crawl segment are alike."""
@@ -52,7 +53,7 @@ def sampled_records(files: Sequence[PlannedFile], settings: Settings) -> Iterato
 
 
 def _records(file: PlannedFile, settings: Settings) -> Iterator[Record]:
-    return iter(read_records(file.open_path, settings.reading, address=file.warc_file))
+    return iter(reader_of(FilePart(file, file.weight), settings.reading))
 
 
 def _prepared(record: Record, guard: Guard[PageInput, Prepared]) -> list[Prepared]:

@@ -26,10 +26,10 @@ from dripper.labels.fallback import Fallback
 from dripper.labels.registry import find_entry, labeler_settings, used_fallback
 from dripper.rows import Row, extraction_row, prepared_row, storable
 from dripper.spark.closing import page_key
-from dripper.spark.parts import FilePart, Tasks
+from dripper.spark.parts import FilePart, Tasks, reader_of
 from dripper.spark.singleton import WorkerSingleton
 from dripper.stages import Prepared, prepare
-from dripper.warc import FileReport, Record, RecordReader, Span, read_records
+from dripper.warc import FileReport, Record, RecordReader, Span
 
 logger = logging.getLogger(__name__)
 
@@ -116,8 +116,8 @@ def _rows_of_parts(
     guard: Guard[PageInput, Any] = Guard(step.work, GuardLimits.of(settings.limits))
     with closing(guard):
         for part in parts:
-            file, span = part.file, part.span
-            reader = read_records(file.open_path, settings.reading, span, file.warc_file)
+            span = part.span
+            reader = reader_of(part, settings.reading)
             failed = keys = 0
             stopwatch = Stopwatch()
             for record in _until_fault(reader):
