@@ -8,7 +8,8 @@ import numpy.typing as npt
 import dripper
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
-from dripper.labels import Labeler, Labels, load
+from dripper.labels import Labeler, Labels
+from dripper.labels.registry import load_from_settings
 from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
 from dripper.stages import (
     DEFAULT_HTML,
@@ -64,7 +65,7 @@ class Extractor:
         self._limits = limits
         self._page_bytes = page_bytes
         self._finisher = Finisher(settings, labels, output, markdown)
-        self.labeler = labeler or load(settings.name, **labels.options(settings.name))
+        self.labeler = labeler or load_from_settings(settings, labels)
 
     @classmethod
     def of(cls, settings: Settings) -> "Extractor":

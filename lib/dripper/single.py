@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from dripper.config import Settings, from_values
-from dripper.errors import InputError
+from dripper.errors import InputError, SettingsError
 from dripper.extraction import Extraction, shared_extractor
+from dripper.labels.chain import members
 
 _LONGEST_PATH = 1024
 
@@ -38,7 +39,12 @@ def settings_of(
     values: dict[str, Any] = settings.model_dump() if isinstance(settings, Settings) else deepcopy(dict(settings or {}))
     if labeler is not None:
         values["labeler.name"] = labeler
+    if not options:
+        return from_values(values)
     name = from_values({key: values[key] for key in values if key.startswith("labeler")}).labeler.name
+    if len(members(name)) > 1:
+        told = "settings={'labels.LABELER.OPTION': …}"
+        raise SettingsError(f"labeler={name!r} names several: give each one's options by {told}")
     return from_values(values | {f"labels.{name}.{key}": value for key, value in options.items()})
 
 

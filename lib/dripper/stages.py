@@ -260,7 +260,8 @@ class Finisher:
         if labels is not None:
             n_main, confidence = int(np.count_nonzero(labels.main)), labels.confidence
         if labels is not None and n_main:
-            method = f"{labeler}:windowed" if labels.windows > 1 else labeler
+            method = labels.method or labeler
+            method = f"{method}:windowed" if labels.windows > 1 else method
             return Choice(page, labels.main, method, n_main, confidence)
         if labels is None and self._fallback is Fallback.EMPTY:
             raise PageError(ErrorCode.LABELER_FAILED, detail)

@@ -131,7 +131,7 @@ def _ended(output_at_work: Opened, plan: Plan, totals: Totals, stages: Sequence[
 
 
 def _check_use(settings: Settings, stages: Sequence[str] = ()) -> None:
-    for warning in check_use(settings.labeler.name, settings.labels, Use(settings.profile, stages)):
+    for warning in check_use(settings.labeler, settings.labels, Use(settings.profile, stages)):
         logger.warning("%s", warning)
 
 
