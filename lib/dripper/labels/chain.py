@@ -4,12 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-import numpy as np
-
 from dripper.blocks.page import Page
 from dripper.errors import ErrorCode, PageError, SettingsError
 from dripper.labels.base import Closable, Labeler, Labels, SimplifiedLabeler, SimplifiedPage
-
 
 _INSTEAD = ":instead_of_"
 
@@ -31,11 +28,7 @@ def members(name: str) -> tuple[str, ...]:
 
 
 def is_sure(labels: Labels, below: float) -> bool:
-    """Whether a page stays with its labels, rather than go on to the next labeler of a chain.
-
-    >>> is_sure(Labels.certain(np.array([True])), 0.0)
-    False
-    """
+    """Whether a page stays with its labels, rather than go on to the next labeler of a chain: not without a confidence."""
     return labels.confidence >= below
 
 

@@ -9,7 +9,7 @@ from dripper.addresses import loggable
 from dripper.config import Settings
 from dripper.errors import InputError
 from dripper.labels.entry import Use
-from dripper.labels.registry import check_use, load_from_settings, runs_staged
+from dripper.labels.registry import check_use, in_stages, load_from_settings, runs_staged
 from dripper.spark import capacity
 from dripper.spark.engines import engine_profile, n_engines
 from dripper.spark.fused import FusedJob
@@ -178,7 +178,8 @@ def run_stages(
 def _engines(spark: SparkSession, stages: Sequence[str], settings: Settings, loader: Loader) -> Engines:
     if "label" not in stages:
         return Engines(loader)
-    check_labeler(settings, loader)
+    last = settings.model_copy(update={"labeler": in_stages(settings.labeler)[1]})
+    check_labeler(last, loader)
     return Engines(loader, n_engines(spark, settings.stages), engine_profile(spark, settings.stages))
 
 
