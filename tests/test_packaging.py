@@ -234,7 +234,7 @@ EXTRAS = {
     "labels/align": ["TRAFILATURA"],
     "labels/baselines": ["TRAFILATURA"],
     "labels/lm": ["LM", "GPU"],
-    "hosts": ["TRAIN", "EVAL"],
+    "sites": ["TRAIN", "EVAL"],
     "spark": ["SPARK"],
     "eval": ["EVAL"],
     "train": ["TRAIN"],

@@ -19,7 +19,7 @@ from dripper.stages import (
     Extraction,
     Finisher,
     Splits,
-    split,
+    split_into_blocks,
 )
 from dripper.warc.bare import PAGE_BYTES, bare_page
 
@@ -115,7 +115,7 @@ class Extractor:
         return replace(made, extraction=extraction)
 
     def _examine(self, decoded: Decoded, url: str | None) -> Examination:
-        page = split(decoded, self._profile, self._limits)
+        page = split_into_blocks(decoded, self._profile, self._limits)
         labels, detail = self._label(page)
         choice = self._finisher.choose(Splits.of_page(page, decoded, url), labels, self.labeler.name, detail)
         return Examination(self._finisher.extract_chosen(choice), page, labels, choice.main)

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from dripper.config import Settings, from_values
-from dripper.errors import InputError, SettingsError
+from dripper.errors import InputError
 from dripper.extraction import Extraction, shared_extractor
-from dripper.labels.chain import members
+from dripper.labels.chain import chain_of
+from dripper.labels.registry import find_entry
 
 _LONGEST_PATH = 1024
 
@@ -42,10 +43,10 @@ def settings_of(
     if not options:
         return from_values(values)
     name = from_values({key: values[key] for key in values if key.startswith("labeler")}).labeler.name
-    if len(members(name)) > 1:
-        told = "settings={'labels.LABELER.OPTION': …}"
-        raise SettingsError(f"labeler={name!r} names several: give each one's options by {told}")
-    return from_values(values | {f"labels.{name}.{key}": value for key, value in options.items()})
+    # A labeler that asks others has no section of its own: its options are sections of its members.
+    asks_others = len(chain_of(name)) > 1 or find_entry(name).members
+    section = "labels" if asks_others else f"labels.{name}"
+    return from_values(values | {f"{section}.{key}": value for key, value in options.items()})
 
 
 def _refuse_address(html: str) -> None:

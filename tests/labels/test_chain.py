@@ -8,7 +8,7 @@ import pytest
 from dripper.errors import ErrorCode, PageError, SettingsError
 from dripper.html import Page, preprocess
 from dripper.labels import Labels, SimplifiedLabeler, Use, load
-from dripper.labels.chain import chained, members
+from dripper.labels.chain import chain_of, chained
 from dripper.labels.registry import check_use, in_stages, load_from_settings, runs_staged, used_fallback
 from dripper.settings import LabelerSettings, LabelsSettings
 
@@ -79,11 +79,11 @@ def test_a_chain_of_the_registry_labels_as_its_members() -> None:
 
 
 def test_commas_behind_a_colon_are_those_of_one_labeler() -> None:
-    assert members("vote:cpu,web2text") == ("vote:cpu,web2text",)
-    assert members("cpu, lm") == ("cpu", "lm")
+    assert chain_of("vote:cpu,web2text") == ("vote:cpu,web2text",)
+    assert chain_of("cpu, lm") == ("cpu", "lm")
     for wrong in ("cpu,", ",lm", "cpu,cpu", "cpu,,lm"):
         with pytest.raises(SettingsError, match="write each labeler of a chain once"):
-            members(wrong)
+            chain_of(wrong)
 
 
 def test_in_stages_the_labelers_before_the_first_that_wants_one_label_on_the_way() -> None:

@@ -11,12 +11,12 @@ from dripper.labels.base import Closable, Labeler, Labels, SimplifiedLabeler, Si
 _INSTEAD = ":instead_of_"
 
 
-def members(name: str) -> tuple[str, ...]:
+def chain_of(name: str) -> tuple[str, ...]:
     """Return the labelers that `labeler.name` names, cheapest first. Raises SettingsError.
 
     Commas behind a colon belong to the labeler whose name has it: it is made of others, and ends the chain.
 
-    >>> members("cpu,lm"), members("cpu,vote:cpu,web2text")
+    >>> chain_of("cpu,lm"), chain_of("cpu,vote:cpu,web2text")
     (('cpu', 'lm'), ('cpu', 'vote:cpu,web2text'))
     """
     simple, colon, rest = name.partition(":")

@@ -9,7 +9,7 @@ from typing import Any
 
 from dripper.errors import MachineError, SettingsError
 from dripper.labels.base import Labeler
-from dripper.labels.chain import chained, members
+from dripper.labels.chain import chain_of, chained
 from dripper.labels.entry import DEFAULT_FALLBACK, LabelerEntry, Use
 from dripper.settings import LabelerSettings, LabelsSettings, Section
 from dripper.validation import validate
@@ -24,6 +24,11 @@ BUILT_IN: Mapping[str, str] = {
 }
 """Where the entries of this package are: no entry points, as a zip that Spark sends to its workers
 has none."""
+COMPOSITES: Mapping[str, str] = {
+    "vote": "dripper.labels.vote.entry:vote_entry",
+    "weighted": "dripper.labels.vote.entry:vote_entry",
+}
+"""By the kind of labelers named `kind:members`: the function that makes an entry from such a name."""
 
 
 def load(name: str, **options: Any) -> Labeler:
@@ -31,13 +36,16 @@ def load(name: str, **options: Any) -> Labeler:
     page.
 
     options: the settings of the section `labels.<name>`, for instance `load("lm", model="…",
-    decoder="fsm")`; of several in a chain (`cpu,trafilatura`), `escalate_below`. Raises SettingsError
-    for an unknown name or option, saying which is nearest and which there are, and MachineError where
-    the labeler's weights or packages cannot be had.
+    decoder="fsm")`; of a labeler that asks others, the sections of its members, as in
+    `load("vote:cpu,trafilatura", cpu={"title": "include"})`; of a chain (`cpu,trafilatura`) those of
+    its labelers, and `escalate_below`. Raises SettingsError for an unknown name or option, saying
+    which is nearest and which there are, and MachineError where the labeler's weights or packages
+    cannot be had.
     """
-    if len(members(name)) > 1:
-        chain = validate(LabelerSettings, {**options, "name": name}, "labeler.")
-        return load_from_settings(chain, LabelsSettings())
+    if len(chain_of(name)) > 1:
+        below = {key: options.pop(key) for key in ("escalate_below",) if key in options}
+        chain = validate(LabelerSettings, {"name": name, **below}, "labeler.")
+        return load_from_settings(chain, LabelsSettings.model_validate(sections(options)))
     entry = find_entry(name)
     return entry.load(check_options(entry, options))
 
@@ -55,14 +63,21 @@ def find_entry(name: str) -> LabelerEntry:
     >>> find_entry("lm").staged
     True
     """
+    kind, colon, _ = name.partition(":")
     if name in BUILT_IN:
-        module, _, attribute = BUILT_IN[name].partition(":")
-        entry = getattr(import_module(module), attribute)
+        entry = _attribute(BUILT_IN[name])
+    elif colon and kind in COMPOSITES:
+        entry = _attribute(COMPOSITES[kind])(name)
     else:
         entry = _load_entry_point(name)
     if not isinstance(entry, LabelerEntry) or entry.name != name:
         raise MachineError(f"the entry point {name!r} of the group {GROUP} is no LabelerEntry of that name")
     return entry
+
+
+def _attribute(path: str) -> Any:
+    module, _, attribute = path.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 def _load_entry_point(name: str) -> Any:
@@ -79,8 +94,15 @@ def _load_entry_point(name: str) -> Any:
 
 
 def check_options(entry: LabelerEntry, options: Mapping[str, Any]) -> Any:
-    """Return the section of a labeler's settings, what is not given as by default. Raises
-    SettingsError."""
+    """Return the section of a labeler's settings, what is not given as by default; of one that asks
+    others, the section of each by its name. Raises SettingsError."""
+    if entry.members:
+        unknown = sorted(set(options) - set(entry.members))
+        if unknown:
+            raise SettingsError(
+                f"the labeler {entry.name!r} has the settings of its members alone; given: {', '.join(unknown)}"
+            )
+        return {member: check_options(find_entry(member), options.get(member, {})) for member in entry.members}
     if options and isinstance(options, Mapping) and not entry.settings.model_fields:
         raise SettingsError(f"the labeler {entry.name!r} has no settings; given: {', '.join(options)}")
     return validate(entry.settings, options, f"labels.{entry.name}.")
@@ -88,7 +110,14 @@ def check_options(entry: LabelerEntry, options: Mapping[str, Any]) -> Any:
 
 def labeler_settings(name: str, labels: LabelsSettings) -> Any:
     """Return the section of one labeler, of the class that its entry has."""
-    return check_options(find_entry(name), labels.options(name))
+    return check_options(find_entry(name), options_of(name, labels))
+
+
+def options_of(name: str, labels: LabelsSettings) -> dict[str, Any]:
+    """Return what is set for a labeler, as the options of :func:`load`: its own section, or those of
+    its members."""
+    members = find_entry(name).members
+    return {member: options_of(member, labels) for member in members} if members else labels.options(name)
 
 
 def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
@@ -98,16 +127,21 @@ def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
     labels: what is set, by labeler.
     """
     wanted = dict.fromkeys((*BUILT_IN, *labels))
+    for name in labels:
+        if members := find_entry(name).members:
+            raise SettingsError(
+                f"there is no section labels.{name}: its members have theirs, labels.{', labels.'.join(members)}"
+            )
     return {name: check_options(find_entry(name), labels.get(name, {})) for name in wanted}
 
 
 def load_from_settings(labeler: LabelerSettings, labels: LabelsSettings) -> Labeler:
     """Return the labeler that the settings name, or all of a chain as one. Raises as :func:`load`."""
-    names = members(labeler.name)
+    names = chain_of(labeler.name)
     if len(names) == 1:
-        return load(labeler.name, **labels.options(labeler.name))
+        return load(labeler.name, **options_of(labeler.name, labels))
     check_chain(labeler, is_batch=False)
-    return chained([load(name, **labels.options(name)) for name in names], labeler.escalate_below)
+    return chained([load(name, **options_of(name, labels)) for name in names], labeler.escalate_below)
 
 
 def check_chain(labeler: LabelerSettings, *, is_batch: bool) -> None:
@@ -115,7 +149,7 @@ def check_chain(labeler: LabelerSettings, *, is_batch: bool) -> None:
 
     is_batch: whether pages are labelled a batch at a time, by one labeler and then by the next.
     """
-    names = members(labeler.name)
+    names = chain_of(labeler.name)
     for name in names[:-1]:
         if not find_entry(name).tells_confidence:
             raise SettingsError(
@@ -131,9 +165,9 @@ def check_chain(labeler: LabelerSettings, *, is_batch: bool) -> None:
 def check_use(labeler: LabelerSettings, labels: LabelsSettings, use: Use) -> Sequence[str]:
     """Return warnings for people before a run. Raises SettingsError where the labeler cannot work
     as the run wants it."""
-    names = members(labeler.name)
+    names = chain_of(labeler.name)
     first = in_stages(labeler)[0] if use.stages else labeler
-    n_first = len(members(first.name)) if first else 0
+    n_first = len(chain_of(first.name)) if first else 0
     check_chain(labeler, is_batch=(n_first, len(names)) == (1, 2))
     uses = [Use(use.profile) if i < n_first else use for i in range(len(names))]
     return [
@@ -151,7 +185,7 @@ def runs_staged(labeler: LabelerSettings) -> bool:
     """
     if labeler.staged is not None:
         return labeler.staged
-    return any(find_entry(name).staged for name in members(labeler.name))
+    return any(find_entry(name).staged for name in chain_of(labeler.name))
 
 
 def in_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None, LabelerSettings]:
@@ -160,7 +194,7 @@ def in_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None, Labeler
     >>> [stage.name for stage in in_stages(LabelerSettings(name="cpu,lm"))]
     ['cpu', 'lm']
     """
-    names = members(labeler.name)
+    names = chain_of(labeler.name)
     cut = next((i for i, name in enumerate(names) if find_entry(name).staged), len(names) - 1)
     first, last = (
         labeler.model_copy(update={"name": ",".join(part), "escalate_share": None})
@@ -182,6 +216,6 @@ def used_fallback(labeler: LabelerSettings) -> str:
     if labeler.fallback != "auto":
         return labeler.fallback
     try:
-        return find_entry(members(labeler.name)[0]).fallback
+        return find_entry(chain_of(labeler.name)[0]).fallback
     except SettingsError:
         return DEFAULT_FALLBACK

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dripper.config import Settings
 from dripper.errors import BusyError, MachineError, UsageError
 from dripper.flags import add_settings, positive, settings
-from dripper.labels.chain import members
+from dripper.labels.chain import chain_of
 from dripper.labels.registry import runs_staged
 from dripper.optional import install
 
@@ -121,6 +121,6 @@ def dry_run(arguments: argparse.Namespace) -> int:
 
         plan = dry_plan(spark, arguments.warcs, arguments.output, asked, arguments.limit)
         sys.stdout.write(plan_summary(plan))
-        if runs_staged(asked.labeler) or len(members(asked.labeler.name)) > 1:
+        if runs_staged(asked.labeler) or len(chain_of(asked.labeler.name)) > 1:
             sys.stdout.write(cost_summary(plan, asked))
     return 0

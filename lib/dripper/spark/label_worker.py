@@ -16,7 +16,7 @@ from dripper.config import Settings, StageSettings
 from dripper.errors import ErrorCode, PageError, SettingsError, UsageError
 from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage
 from dripper.labels.base import Closable, LabelerStoppedError
-from dripper.labels.chain import members
+from dripper.labels.chain import chain_of
 from dripper.labels.registry import find_entry, load_from_settings
 from dripper.rows import Row, label_columns, storable
 from dripper.spark.singleton import WorkerSingleton
@@ -52,7 +52,7 @@ def check_labeler(settings: Settings, loader: Loader) -> None:
 
     One that wants GPUs is not loaded: it may be at home only on the machines that have them.
     """
-    if not any(find_entry(name).gpus for name in members(settings.labeler.name)):
+    if not any(find_entry(name).gpus for name in chain_of(settings.labeler.name)):
         loader(settings)
 
 
@@ -157,7 +157,7 @@ def environment(settings: Settings) -> dict[str, str]:
     What the labeler's entry says, and threads: Spark sets OMP_NUM_THREADS to a task's cores, one by default; an engine on
     CPU wants its share of the machine.
     """
-    stages, names = settings.stages, members(settings.labeler.name)
+    stages, names = settings.stages, chain_of(settings.labeler.name)
     wanted = {key: value for name in names for key, value in find_entry(name).environment.items()}
     threads = stages.engine_threads or max(1, (os.cpu_count() or 1) // max(1, stages.engines or 1))
     return {**wanted, "OMP_NUM_THREADS": str(threads)}

@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 from dripper.config import LabelerSettings, Settings
 from dripper.cost import Device, Sample, actual_words, estimate, estimate_words
-from dripper.labels.chain import members
+from dripper.labels.chain import chain_of
 from dripper.labels.registry import labeler_settings, runs_staged
 from dripper.spark.outcome import Outcome
 from dripper.spark.plan import Plan
@@ -124,7 +124,7 @@ def cost_summary(plan: Plan, settings: Settings) -> str:
 
 
 def _chain_words(sample: Sample, labeler: LabelerSettings) -> list[str]:
-    names = members(labeler.name)
+    names = chain_of(labeler.name)
     if len(names) == 1:
         return []
     if not sample.split:

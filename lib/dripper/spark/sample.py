@@ -11,7 +11,7 @@ from dripper.cost import Sample
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
 from dripper.labels import Labeler
-from dripper.labels.chain import is_sure, members
+from dripper.labels.chain import chain_of, is_sure
 from dripper.labels.registry import in_stages, runs_staged
 from dripper.spark.plan import Plan, PlannedFile
 from dripper.spark.worker import PageInput, warm_labeler
@@ -55,7 +55,7 @@ def take_sample(files: Sequence[PlannedFile], settings: Settings) -> Sample:
 
 
 def _first_of_chain(settings: Settings) -> Labeler | None:
-    names = members(settings.labeler.name)
+    names = chain_of(settings.labeler.name)
     if len(names) == 1:
         return None
     first = in_stages(settings.labeler)[0] if runs_staged(settings.labeler) else None

@@ -21,7 +21,7 @@ from dripper.extraction import Extraction, shared_extractor
 from dripper.guard import Guard, GuardLimits
 from dripper.html import ParserLimits, preprocess
 from dripper.labels import Labeler
-from dripper.labels.chain import members
+from dripper.labels.chain import chain_of
 from dripper.labels.entry import CountTokens
 from dripper.labels.fallback import Fallback
 from dripper.labels.registry import find_entry, in_stages, labeler_settings, load_from_settings, used_fallback
@@ -77,7 +77,7 @@ def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     """Return the first half of a page's way: the rows of `pages` and `blocks` in one."""
     first, last = in_stages(settings.labeler)
     sections = settings.labels.model_dump_json()
-    count_tokens = _token_counter(members(last.name)[0], sections)
+    count_tokens = _token_counter(chain_of(last.name)[0], sections)
     labeler = _first_labeler(first.model_dump_json(), sections) if first is not None else None
     by = (labeler.name, labeler.version) if labeler is not None else None
     keep_source = used_fallback(settings.labeler) == Fallback.TRAFILATURA

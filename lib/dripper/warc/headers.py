@@ -28,7 +28,7 @@ _ISO_DATE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class RecordHead:
     """A record's header. `length`: of the block in bytes, None where the header gives none that can be read.
 
     record_type: small letters; "" where missing. truncated: the value of `WARC-Truncated`.
@@ -48,7 +48,7 @@ def parse_headers(block: bytes) -> StatusAndHeaders:
     return _PARSER.parse(BytesIO(block))
 
 
-def warc_head(block: bytes) -> Head:
+def warc_head(block: bytes) -> RecordHead:
     """Parse a WARC header with its version line and empty line (ISO 28500:2017 section 4).
 
     >>> warc_head(b"WARC/1.0\\r\\nWARC-Target-URI: <http://a/>\\r\\n\\r\\n").url
@@ -56,7 +56,7 @@ def warc_head(block: bytes) -> Head:
     """
     fields = parse_headers(block)
     length = (fields.get_header("Content-Length") or "").strip()
-    return Head(
+    return RecordHead(
         record_type=(fields.get_header("WARC-Type") or "").strip().lower(),
         url=clean_url(fields.get_header("WARC-Target-URI") or ""),
         date=fields.get_header("WARC-Date"),
@@ -66,7 +66,7 @@ def warc_head(block: bytes) -> Head:
     )
 
 
-def arc_head(line: bytes) -> Head | None:
+def arc_head(line: bytes) -> RecordHead | None:
     """Parse the URL line of an ARC record, version 1 or 2; None where it is none.
 
     >>> arc_head(b"http://a/b c 1.2.3.4 20080430204825 text/html 680\\n").url
@@ -77,7 +77,7 @@ def arc_head(line: bytes) -> Head | None:
         return None
     text = {name: _decode(value) for name, value in found.groupdict().items()}
     kind = "warcinfo" if text["url"].startswith("filedesc:") else "response"
-    return Head(kind, clean_url(text["url"]), text["date"], text["type"] or None, int(text["length"]))
+    return RecordHead(kind, clean_url(text["url"]), text["date"], text["type"] or None, int(text["length"]))
 
 
 def parse_date(value: str) -> datetime | None:
