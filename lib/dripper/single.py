@@ -40,8 +40,6 @@ def settings_of(
     values: dict[str, Any] = settings.model_dump() if isinstance(settings, Settings) else deepcopy(dict(settings or {}))
     if labeler is not None:
         values["labeler.name"] = labeler
-    if not options:
-        return from_values(values)
     name = from_values({key: values[key] for key in values if key.startswith("labeler")}).labeler.name
     # A labeler that asks others has no section of its own: its options are sections of its members.
     asks_others = len(chain_of(name)) > 1 or find_entry(name).members

@@ -74,6 +74,9 @@ def test_a_chain_of_the_registry_labels_as_its_members() -> None:
     alone = load("cpu").label(PAGES[:1])[0]
     assert never.method == "cpu"
     assert (never.main.tolist(), never.confidence) == (alone.main.tolist(), alone.confidence)
+    assert "+title=include," in load("cpu,all", cpu={"title": "include"}).version
+    with pytest.raises(SettingsError, match="no labeler 'title'"):
+        load("cpu,all", title="include")
     assert isinstance(chained([load("all"), load("all")], 0.5), SimplifiedLabeler)
     assert not isinstance(chain, SimplifiedLabeler)
 
