@@ -150,8 +150,8 @@ def report(pages: Sequence[Scored], seconds: Sequence[str]) -> list[str]:
     """Return the tables, by set and kind."""
     groups: dict[str, list[Scored]] = defaultdict(list)
     for page in pages:
-        groups[page.group].append(page)
-        groups[page.group.partition(" ")[0]].append(page)
+        for name in {page.group, page.group.partition(" ")[0]}:
+            groups[name].append(page)
     head = ["pages", "n", "second", "chosen by", *(f"{share:.0%}" for share in SHARES)]
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     for group in sorted(groups):
