@@ -235,6 +235,7 @@ EXTRAS = {
     "labels/baselines": ["TRAFILATURA"],
     "labels/lm": ["LM", "GPU"],
     "sites": ["TRAIN", "EVAL"],
+    "domains": ["WARC"],
     "spark": ["SPARK"],
     "eval": ["EVAL"],
     "train": ["TRAIN"],

@@ -100,6 +100,7 @@ PAGES = StructType(
         *_MADE_BY,
         _column("error_code", StringType(), "Why the page could not be split; null: it could"),
         _column("error_detail", StringType(), "What exactly went wrong"),
+        *(_declared(column) for column in columns.ORIGIN),
         _column("first_labels", FIRST_LABELS, "In a chain of labelers: what the first says of the page, as in labels"),
         _column(
             "escalated", BooleanType(), "In a chain: whether the page goes on to the stage label, for the next labeler"
