@@ -22,7 +22,7 @@ UNSURE = 0.7
 """Pages of lower confidence go by consensus: the default of labeler.escalate_below. 0.8 was as good on pages of daniel-waddle, and
 lost .004 on those of wcxb-dev."""
 CONSENSUS_SHARE = 0.8
-"""The most that other pages count. 1 gained half as much again on sites of two pages, and lost .05 on a site of eleven; 0.5 half."""
+"""The most that other pages count. 1 gained half as much again on sites of two pages, but lost .05 on one of eleven."""
 PRIOR_PAGES = 1
 """A block's own log odds count as much as so many other pages."""
 SURE_SITE = 0.75
