@@ -1,5 +1,5 @@
-"""What labelling by a language model costs: estimated from a sample before a run, counted after it.
-Pure functions."""
+"""What labelling costs: estimated from a sample before a run, of a language model also counted after
+it. Pure functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,6 +50,17 @@ class Estimate:
     """Passes of the decoder."""
 
 
+@dataclass(frozen=True, slots=True)
+class CpuSample:
+    """What a few pages of the input cost to split and label here."""
+
+    bytes_read: int
+    """Bytes of the archives, for `pages` pages (split or not)."""
+    pages: int
+    seconds: Mapping[str, float]
+    """CPU seconds of all of them, by step: `split`, then each labeler's name."""
+
+
 def estimate_tokens(simplified_html: str) -> int:
     """Return about how many tokens the text has, without a tokenizer.
 
@@ -95,6 +106,24 @@ def _device_words(name: str, device: Device, pages: int) -> str:
         f"  {name:<7} {hours:,.2f} GPU hours at {device.pages_per_second:g} pages/s, "
         f"${hours * device.dollars_per_hour:,.2f} at ${device.dollars_per_hour:g}/h"
     )
+
+
+def cpu_words(sample: CpuSample, total_bytes: int) -> list[str]:
+    """Return what splitting and labelling `total_bytes` of archives would cost, as lines for a person.
+
+    >>> cpu_words(CpuSample(1000, 10, {"split": 0.01, "cpu": 0.05}), 1000 * 360_000)[2]
+    '  whole   about 3,600,000 pages, 6.0 CPU hours to split and label; reading and writing come on top'
+    """
+    if not sample.seconds:
+        return ["cost      no estimate: the sample has no page with text"]
+    each = {step: 1000 * seconds / sample.pages for step, seconds in sample.seconds.items()}
+    pages = sample.pages * total_bytes / sample.bytes_read
+    hours = pages * sum(each.values()) / 1000 / 3600
+    return [
+        f"cost      from a sample of {sample.pages} pages on this machine, {sum(each.values()):.1f} ms of CPU a page",
+        f"  steps   {', '.join(f'{step} {ms:.1f} ms' for step, ms in each.items())}",
+        f"  whole   about {pages:,.0f} pages, {hours:,.1f} CPU hours to split and label; reading and writing come on top",
+    ]
 
 
 def actual_words(

@@ -29,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of the data sets")
     parser.add_argument("--sets", type=_names, help="names, or `evaluation` (default: all that are in DATA)")
     parser.add_argument("--extractors", type=_names, help="names (default: all that are installed)")
-    parser.add_argument("--labelers", type=_names, default=list(LABELERS), help="labelers of this project to run")
+    parser.add_argument(
+        "--labelers", type=_names, default=list(LABELERS), help="this project's to run (votes: A;vote:B,C)"
+    )
     parser.add_argument("--metrics", type=_names, default=list(DEFAULT_METRICS), help=f"of {', '.join(METRICS)}")
     parser.add_argument(
         "--sample", type=_positive, default=DEFAULT_SAMPLE, help=f"pages a set (default {DEFAULT_SAMPLE})"
@@ -92,7 +94,12 @@ def _reference(data: Path) -> Reference | None:
 
 
 def _names(value: str) -> list[str]:
-    return [name for name in value.split(",") if name]
+    """Return the names of a list; those of votes hold commas, and a list with one has semicolons.
+
+    >>> _names("cpu,all"), _names("cpu;vote:cpu,all"), _names("vote:cpu,all;")
+    (['cpu', 'all'], ['cpu', 'vote:cpu,all'], ['vote:cpu,all'])
+    """
+    return [name for name in value.split(";" if ";" in value else ",") if name]
 
 
 def _positive(value: str) -> int:

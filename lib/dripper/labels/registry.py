@@ -18,6 +18,7 @@ GROUP = "dripper.labelers"
 """The group of entry points; each is named like its labeler and points to a LabelerEntry."""
 BUILT_IN: Mapping[str, str] = {
     "cpu": "dripper.labels.cpu.entry:CPU",
+    "web2text": "dripper.labels.web2text.entry:WEB2TEXT",
     "trafilatura": "dripper.labels.baselines:TRAFILATURA",
     "all": "dripper.labels.baselines:ALL",
     "lm": "dripper.labels.lm.entry:LM",

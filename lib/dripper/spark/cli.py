@@ -113,9 +113,10 @@ def stage(name: str, arguments: argparse.Namespace) -> int:
 
 
 def dry_run(arguments: argparse.Namespace) -> int:
-    """Print what `jobs/run.py` would do with the same flags, for a staged run with its estimated cost; write nothing."""
+    """Print what `jobs/run.py` would do with the same flags, with its estimated cost; write nothing."""
     asked = settings(arguments, {"labeler.name": arguments.labeler})
     with session(asked) as spark:
+        from dripper.spark.cpu_cost import cpu_summary
         from dripper.spark.report import cost_summary, plan_summary
         from dripper.spark.run import dry_plan
 
@@ -123,4 +124,6 @@ def dry_run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(plan_summary(plan))
         if runs_staged(asked.labeler) or len(chain_of(asked.labeler.name)) > 1:
             sys.stdout.write(cost_summary(plan, asked))
+        if not runs_staged(asked.labeler):
+            sys.stdout.write(cpu_summary(plan, asked))
     return 0

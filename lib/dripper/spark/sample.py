@@ -32,9 +32,6 @@ def take_sample(files: Sequence[PlannedFile], settings: Settings) -> Sample:
 
     A file that cannot be read, and a page that cannot be split, tells nothing, and ends nothing.
     """
-    step = max(1, len(files) // _FILES)
-    chosen = files[::step][:_FILES]
-    wanted = -(-settings.cost.sample_pages // max(1, len(chosen)))
     bytes_read = pages = 0
     made: list[Prepared] = []
     limits = GuardLimits.of(settings.limits)
@@ -43,9 +40,9 @@ def take_sample(files: Sequence[PlannedFile], settings: Settings) -> Sample:
         lambda page: prepare(page[0], page[1], settings.profile, first=first), limits
     )
     with closing(guard):
-        for file in chosen:
+        for records in sampled_records(files, settings):
             end = 0
-            for record in islice(_records(file, settings), wanted):
+            for record in records:
                 end = record.offset + record.length
                 pages += 1
                 made += _prepared(record, guard)
@@ -69,6 +66,15 @@ def _going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> list[Prepa
         return [page for page in pages if page.labels is None or not is_sure(page.labels, labeler.escalate_below)]
     by_confidence = sorted(pages, key=lambda page: np.nan_to_num(page.labels.confidence, nan=-1) if page.labels else -1)
     return by_confidence[: round(labeler.escalate_share * len(pages))]
+
+
+def sampled_records(files: Sequence[PlannedFile], settings: Settings) -> Iterator[Iterator[Record]]:
+    """Yield the first pages of each of a few files."""
+    step = max(1, len(files) // _FILES)
+    chosen = files[::step][:_FILES]
+    wanted = -(-settings.cost.sample_pages // max(1, len(chosen)))
+    for file in chosen:
+        yield islice(_records(file, settings), wanted)
 
 
 def _records(file: PlannedFile, settings: Settings) -> Iterator[Record]:

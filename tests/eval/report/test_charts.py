@@ -49,6 +49,14 @@ def test_every_kind_has_its_colour(chart: "object") -> None:
     assert not shows(alone, Standing.BOUND)
 
 
+def test_kinds_of_pages_have_a_panel_each_and_some_extractors_are_not_in_all() -> None:
+    rows = [(each, [each.macro, None if place else each.macro]) for place, each in enumerate(LINES)]
+    png = charts.kinds_and_cost(["article", "forum"], rows)
+    assert all(shows(png, kind) for kind in KINDS)
+    wider = charts.kinds_and_cost(["a", "b", "c", "d"], [(LINES[0], [LINES[0].macro] * 4)])
+    assert pixels(wider).shape > pixels(png).shape
+
+
 def test_distributions_of_pages() -> None:
     rows = [{"extractor": name, "rouge5_words_f1": score} for name in NAMES for score in np.linspace(0, 1, 9)]
     png = charts.distributions(pd.DataFrame(rows), LINES)

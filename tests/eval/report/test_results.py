@@ -8,7 +8,7 @@ import pytest
 from dripper.datasets import PageCounts
 from dripper.eval.extractors.base import Contender, Form, Standing
 from dripper.eval.report import charts
-from dripper.eval.report.results import MAIN, mean_similarities, means_by, overall, pages_by
+from dripper.eval.report.results import MAIN, intervals_by, mean_similarities, means_by, overall, pages_by
 from dripper.eval.report.writer import Heat, _heat, _is_counted, _metrics
 from dripper.eval.run import RunSettings, run_evaluation
 from dripper.eval.score_set import score_digest, score_line
@@ -53,6 +53,19 @@ def test_an_extractor_that_saw_only_some_pages_has_no_line() -> None:
         "page",
         "trafilatura",
     ]
+
+
+def test_intervals_by_kind_are_of_those_that_saw_all_its_pages() -> None:
+    table = frame()
+    found = intervals_by(table, "language", ["de", "en"], draws=100)
+    means = means_by(table, "language")
+    for name in NAMES:
+        for language in ("de", "en"):
+            value = found[name][language]
+            assert value.value == pytest.approx(means.at[name, language])
+            assert value.low < value.value < value.high
+    partly = table[~((table["extractor"] == "goose3") & (table["id"] == "3"))]
+    assert sorted(intervals_by(partly, "language", ["de", "en"], draws=20)["goose3"]) == ["en"]
 
 
 def test_tables_by_group() -> None:

@@ -26,6 +26,13 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     return write_report(settings, run_evaluation(settings), folder).read_text(encoding="utf-8")
 
 
+def test_kinds_of_pages_stand_beside_the_cost(report: str) -> None:
+    section = report.partition("<h3>By kind of page</h3>")[2].partition("<h2")[0]
+    assert "<th>article<br><small>11 pages</small></th>" in section
+    assert "1.000 <small>1.000–1.000</small>" in section
+    assert "data:image/png;base64," in section
+
+
 def test_text_of_pages_is_text(report: str) -> None:
     assert "<script" not in report
     assert "&lt;script&gt;alert(" in report

@@ -6,8 +6,8 @@ import numpy as np
 
 from dripper.eval.extractors.base import Contender, Extract, Form, Standing, Task
 
-LABELERS = ("cpu",)
-"""The labelers in a default run. Others need a GPU or a server, and are named by whoever has one.
+LABELERS = ("cpu", "web2text", "vote:cpu,web2text,trafilatura")
+"""The labelers in a default run, and a vote of them. Others need a GPU or a server, and are named by whoever has one.
 """
 
 

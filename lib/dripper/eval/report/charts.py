@@ -10,6 +10,7 @@ import numpy as np
 from dripper.eval.extra import import_extra
 from dripper.eval.extractors.base import Standing
 from dripper.eval.report.results import MAIN, Line, ScoreTable
+from dripper.eval.report.statistics import Interval
 
 COLOURS: Mapping[Standing, str] = {
     Standing.OURS: "#c2410c",
@@ -37,6 +38,34 @@ def quality_and_cost(lines: Sequence[Line]) -> bytes:
     axes.set_xlabel("CPU milliseconds a page (mean, log scale)")
     axes.set_ylabel("ROUGE-5 F1, words (macro mean)")
     _legend(axes, {line.extractor.kind for line in lines})
+    return _png(figure)
+
+
+def kinds_and_cost(kinds: Sequence[str], rows: Sequence[tuple[Line, Sequence[Interval | None]]]) -> bytes:
+    """Quality (mean, 95 % interval) on each kind of page against mean CPU milliseconds a page: a panel
+    a kind; the names of this project's own and of the best three others of each."""
+    columns = min(3, len(kinds))
+    figure, grid = import_extra("matplotlib.pyplot").subplots(
+        -(-len(kinds) // columns), columns, figsize=(4 * columns, 3.4 * -(-len(kinds) // columns)), sharex=True,
+        squeeze=False, layout="constrained",
+    )  # fmt: skip
+    for number, axes in enumerate(grid.flat):
+        axes.set_visible(number < len(kinds))
+        there = [(line, found) for line, values in rows for found in values[number : number + 1] if found is not None]
+        for line, found in there:
+            spread = [[found.value - found.low], [found.high - found.value]]
+            colour = COLOURS[line.extractor.kind]
+            axes.errorbar(
+                max(line.cpu_mean, 0.1), found.value, yerr=spread, fmt="o", color=colour, markersize=4, elinewidth=0.6
+            )
+        best = sorted(there, key=lambda each: -each[1].value)[:3]
+        named = [each for each in there if each[0].extractor.kind is Standing.OURS or each in best]
+        _plain(axes)
+        axes.set_xscale("log")
+        _label_points(axes, [(max(line.cpu_mean, 0.1), found.value, line) for line, found in named])
+        axes.set_title(kinds[number] if number < len(kinds) else "", fontsize=9, color=INK)
+    figure.supxlabel("CPU milliseconds a page (mean, log scale)", fontsize=9)
+    figure.supylabel("ROUGE-5 F1, words", fontsize=9)
     return _png(figure)
 
 

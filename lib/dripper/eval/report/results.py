@@ -92,6 +92,21 @@ def means_by(frame: ScoreTable, column: str, metric: str = MAIN) -> ScoreTable:
     return frame.pivot_table(index="extractor", columns=column, values=metric, aggfunc="mean", observed=True)
 
 
+def intervals_by(
+    frame: ScoreTable, column: str, values: Sequence[str], draws: int = 2000
+) -> Mapping[str, Mapping[str, Interval]]:
+    """Return, by extractor and then by value of `column`, the mean over pages with its 95 % interval,
+    of those that were scored on all of its pages."""
+    found: dict[str, dict[str, Interval]] = {}
+    for value in values:
+        part = frame[frame[column] == value]
+        wide = part.pivot(index=["data_set", "id", "host"], columns="extractor", values=MAIN).dropna(axis="columns")
+        bootstrap = Bootstrap(wide.index.get_level_values("data_set"), wide.index.get_level_values("host"), draws)
+        for name in wide:
+            found.setdefault(str(name), {})[value] = interval(bootstrap.mean(wide[name].to_numpy(float)))
+    return found
+
+
 def pages_by(frame: ScoreTable, column: str) -> Mapping[str, int]:
     """Return how many pages each value of `column` has."""
     counts: Mapping[str, int] = frame.drop_duplicates(["data_set", "id"])[column].value_counts().to_dict()

@@ -17,7 +17,17 @@ from dripper.eval.benchmarks.wceb import OUR_SETS, PARTS, coverage
 from dripper.eval.extra import import_extra
 from dripper.eval.extractors.base import Contender, Standing
 from dripper.eval.report import charts
-from dripper.eval.report.results import ScoreTable, mean_similarities, means_by, overall, pages_by, read_scores
+from dripper.eval.report.results import (
+    Line,
+    ScoreTable,
+    intervals_by,
+    mean_similarities,
+    means_by,
+    overall,
+    pages_by,
+    read_scores,
+)
+from dripper.eval.report.statistics import Interval
 from dripper.eval.report.worst import worst_pages
 from dripper.eval.run import RunSettings
 from dripper.eval.score_set import SetScoring
@@ -53,6 +63,15 @@ class Heat:
         if value is None or not there or max(there) == min(there):
             return 0.0
         return min(1.0, max(0.0, (value - min(there)) / (max(there) - min(there))))
+
+
+@dataclass(frozen=True, slots=True)
+class KindTable:
+    """Quality by kind of page beside the cost: a row an extractor, best first."""
+
+    columns: Sequence[str]
+    pages: Mapping[str, int]
+    rows: Sequence[tuple[Line, Sequence[Interval | None]]]
 
 
 def write_report(settings: RunSettings, jobs: Sequence[SetScoring], folder: Path) -> Path:
@@ -91,6 +110,9 @@ def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[st
         "likeness": charts.likeness(similar),
     }
     names = [one.name for one in order]
+    kinds = _kinds(frame, lines)
+    if kinds.columns:
+        pictures["kinds-and-cost"] = charts.kinds_and_cost(kinds.columns, kinds.rows)
     context = {
         "lines": lines,
         "baseline": BASELINE,
@@ -99,6 +121,7 @@ def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[st
         "by_set": _heat(frame, "data_set", order),
         "by_language": _heat(frame, "language", order),
         "by_type": _heat(frame[frame["page_type"].notna()], "page_type", order),
+        "kinds_and_cost": kinds,
         "by_level": _heat(counted, "level", order, ["low", "medium", "high"]),
         "metrics": _metrics(counted, order),
         "trained_on": [job.data_set for job in jobs if not _is_counted(job.data_set)],
@@ -144,6 +167,14 @@ def _heat(frame: ScoreTable, column: str, order: Sequence[Contender], columns: S
     table = means_by(frame, column)
     rows = [(one, [_cell(table, one.name, name) for name in columns]) for one in order if one.name in table.index]
     return Heat(columns, pages, rows)
+
+
+def _kinds(frame: ScoreTable, lines: Sequence[Line]) -> KindTable:
+    stated = frame[frame["page_type"].notna()]
+    pages = {str(kind): count for kind, count in pages_by(stated, "page_type").items() if count >= MIN_PAGES}
+    found = intervals_by(stated, "page_type", list(pages))
+    rows = [(line, [found.get(line.extractor.name, {}).get(kind) for kind in pages]) for line in lines]
+    return KindTable(list(pages), pages, rows)
 
 
 def _cell(table: ScoreTable, row: str, column: str) -> float | None:

@@ -5,13 +5,11 @@ Needs numpy and nothing else: no GPU, no hub, no server. How the weights came to
 `dripper.train.cpu`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from threadpoolctl import LibController, ThreadpoolController
 
 from dripper.blocks.page import Page
 from dripper.labels.arrays import FloatArray, IntArray
@@ -24,6 +22,7 @@ from dripper.labels.cpu.network import Array, BlockSequence, Operations, forward
 from dripper.labels.cpu.reasons import GROUPS, log_odds_by_group
 from dripper.labels.cpu.second_opinion import probability_with_second_opinion
 from dripper.labels.cpu.weights import Weights, load_weights
+from dripper.labels.one_thread import blas_libraries, one_thread
 
 # A page of more blocks is labelled in windows of so many, each as if it were a page: activations
 # take about 5 KB a block, so memory stays under 100 MB. None of 2,300 labelled pages has more than
@@ -46,7 +45,7 @@ class CpuLabeler:
         self.version = "".join([weights.version, *conventions.suffixes()])
         self._weights = weights
         self._conventions = conventions
-        self._blas = ThreadpoolController().select(user_api="blas").lib_controllers
+        self._blas = blas_libraries()
 
     @classmethod
     def load(cls, path: Path | None = None, conventions: Conventions = AS_LEARNED) -> "CpuLabeler":
@@ -61,12 +60,12 @@ class CpuLabeler:
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page; at least one block is main wherever a block has words."""
         # On these small matrices BLAS threads only wait for each other.
-        with _one_thread(self._blas):
+        with one_thread(self._blas):
             return [self._label(page_features(page)) for page in pages]
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
         """Return what each group of features says for every block to be main, in log odds (see `reasons`)."""
-        with _one_thread(self._blas):
+        with one_thread(self._blas):
             said = [
                 log_odds_by_group(self._weights, *normalize_page(self._weights, blocks))
                 for blocks, _ in _windows(page_features(page))
@@ -137,20 +136,6 @@ def standardise(weights: Weights, features: FloatArray) -> FloatArray:
     values = features - weights.mean
     values /= weights.scale
     return np.clip(values, -FEATURE_LIMIT, FEATURE_LIMIT, out=values)
-
-
-@contextmanager
-def _one_thread(libraries: Sequence[LibController]) -> Iterator[None]:
-    """Limit BLAS to one thread. (threadpoolctl's own `limit` first asks the libraries for all they
-    know.)"""
-    threads = [library.num_threads for library in libraries]
-    for library in libraries:
-        library.set_num_threads(1)
-    try:
-        yield
-    finally:
-        for library, before in zip(libraries, threads, strict=True):
-            library.set_num_threads(before)
 
 
 def _windows(page: PageFeatures) -> list[PageFeatures]:

@@ -1,0 +1,60 @@
+"""The labels of a page together (paper 3.5): the most probable sequence, and each leaf's own
+probability, where neighbours' potentials count too."""
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.labels.arrays import FloatArray
+
+# Probabilities are rounded to this grid, as those of the labeler `cpu`.
+PROBABILITY_STEPS = 4096
+
+
+def most_probable(leaves: FloatArray, pairs: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return which leaves are main in the most probable sequence of labels (Viterbi 1967).
+
+    leaves: (n, 2), logarithms of potentials of other and main. pairs: (n - 1, 4), of other-other,
+    other-main, main-other, main-main, times the weight of pairs. Ties go to other.
+
+    >>> most_probable(np.log([[0.4, 0.6], [0.4, 0.6], [0.6, 0.4]]), np.log([[0.97, 0.01, 0.01, 0.01]] * 2))
+    array([False, False, False])
+    """
+    main = np.zeros(len(leaves), bool)
+    if not len(leaves):
+        return main
+    (other, mainly), *rest = leaves.tolist()
+    steps = []
+    for (own_other, own_main), (oo, om, mo, mm) in zip(rest, pairs.tolist(), strict=True):
+        to_other, to_main = (other + oo, mainly + mo), (other + om, mainly + mm)
+        steps.append((to_other[1] > to_other[0], to_main[1] > to_main[0]))
+        other, mainly = max(to_other) + own_other, max(to_main) + own_main
+    state = mainly > other
+    main[-1] = state
+    for place in range(len(steps) - 1, -1, -1):
+        state = steps[place][state]
+        main[place] = state
+    return main
+
+
+def probabilities(leaves: FloatArray, pairs: FloatArray) -> FloatArray:
+    """Return the probability of each leaf to be main, over all sequences, shape (n,), multiples of
+    1/4096. Arguments as for :func:`most_probable`."""
+    if not len(leaves):
+        return np.zeros(0)
+    own, between = np.exp(leaves).tolist(), np.exp(pairs).tolist()
+    before, after = (
+        _messages(own, between),
+        _messages(own[::-1], [(oo, mo, om, mm) for oo, om, mo, mm in between[::-1]]),
+    )
+    main = np.array(before) * np.array(after[::-1]) * np.array(own)
+    return np.asarray(np.rint(main[:, 1] / main.sum(axis=1) * PROBABILITY_STEPS) / PROBABILITY_STEPS)
+
+
+def _messages(own: list[list[float]], between: list[tuple[float, float, float, float]]) -> list[tuple[float, float]]:
+    """Return, for each leaf, how much all before it speak for other and for main; sums to 1."""
+    messages = [(0.5, 0.5)]
+    for (own_other, own_main), (oo, om, mo, mm) in zip(own, between, strict=False):
+        other, main = messages[-1][0] * own_other, messages[-1][1] * own_main
+        to_other, to_main = other * oo + main * mo, other * om + main * mm
+        messages.append((to_other / (to_other + to_main), to_main / (to_other + to_main)))
+    return messages
