@@ -9,7 +9,15 @@ from dripper.errors import ErrorCode, PageError, SettingsError
 from dripper.html import Page, preprocess
 from dripper.labels import Labels, SimplifiedLabeler, Use, load
 from dripper.labels.chain import chain_of, chained
-from dripper.labels.registry import check_use, in_stages, load_from_settings, runs_staged, used_fallback
+from dripper.labels.registry import (
+    BUILT_IN,
+    check_use,
+    find_entry,
+    in_stages,
+    load_from_settings,
+    runs_staged,
+    used_fallback,
+)
 from dripper.settings import LabelerSettings, LabelsSettings
 
 PAGES = [preprocess(f"<p>page {i}<p>two") for i in range(4)]
@@ -79,6 +87,12 @@ def test_a_chain_of_the_registry_labels_as_its_members() -> None:
         load("cpu,all", title="include")
     assert isinstance(chained([load("all"), load("all")], 0.5), SimplifiedLabeler)
     assert not isinstance(chain, SimplifiedLabeler)
+
+
+@pytest.mark.parametrize("name", sorted(set(BUILT_IN) - {"lm"}))
+def test_an_entry_says_whether_its_labels_have_a_confidence(name: str) -> None:
+    confidence = load(name).label(PAGES[:1])[0].confidence
+    assert find_entry(name).tells_confidence == (not np.isnan(confidence))
 
 
 def test_commas_behind_a_colon_are_those_of_one_labeler() -> None:
