@@ -65,6 +65,15 @@ def test_the_weight_of_pairs_is_a_setting_and_stands_in_the_version() -> None:
         load("web2text", pair_weight=-1)
 
 
+def test_a_page_longer_than_a_window_is_labelled_as_if_there_was_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = load_weights()
+    whole = [potentials(weights, block_features(page)) for page in pages()]
+    monkeypatch.setattr("dripper.labels.web2text.labeler.WINDOW", 5)
+    for page, said in zip(pages(), whole, strict=True):
+        for ours, theirs in zip(potentials(weights, block_features(page)), said, strict=True):
+            assert np.array_equal(ours, theirs)
+
+
 def test_a_file_gives_back_what_was_saved(tmp_path: Path) -> None:
     weights, path = load_weights(), tmp_path / "w.npz"
     save_weights(weights, path)

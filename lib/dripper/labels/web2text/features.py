@@ -131,12 +131,13 @@ def features_of(tree: Tree, leaves: Leaves) -> PageFeatures:
         return PageFeatures(np.zeros((0, len(NAMES)), np.float32), np.zeros((0, len(PAIR_NAMES)), np.float32))
     dom = collapse(tree, leaves, _TAG_BITS)
     texts, source = read_texts(tree, leaves), _source_range(tree, leaves)
-    nodes = _node_features(dom, texts, source)
+    nodes = _node_features(dom, texts, source).astype(np.float32)
     above = np.append(dom.parents, NO_NODE)[dom.leaf_parents]
     parents, grandparents = _of(nodes, dom.leaf_parents), _of(nodes, above)
     features = np.concatenate(
         [
-            _duplicates(leaves, dom), _leaf_features(texts, source), (dom.leaf_parents != NO_NODE)[:, None], parents,
+            _duplicates(leaves, dom), _leaf_features(texts, source).astype(np.float32),
+            (dom.leaf_parents != NO_NODE)[:, None], parents,
             _flags(np.append(dom.tags, 0)[dom.leaf_parents], PARENT_TAGS), (above != NO_NODE)[:, None], grandparents,
             np.broadcast_to(nodes[0], (n, nodes.shape[1])), _flags(dom.leaf_tags, LEAF_TAGS),
         ],
@@ -214,7 +215,9 @@ def _text_features(
     )  # fmt: skip
 
 
-def _pair_features(tree: Tree, leaves: Leaves, dom: CollapsedDom, nodes: FloatArray) -> npt.NDArray[np.float32]:
+def _pair_features(
+    tree: Tree, leaves: Leaves, dom: CollapsedDom, nodes: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
     """The distance in the tree, whether a line ends between the leaves, and b29 to b48 of the common
     ancestor."""
     if len(leaves.texts) == 1:
@@ -231,8 +234,8 @@ def _pair_features(tree: Tree, leaves: Leaves, dom: CollapsedDom, nodes: FloatAr
     ).astype(np.float32)
 
 
-def _of(nodes: FloatArray, which: IntArray) -> FloatArray:
-    return np.where((which == NO_NODE)[:, None], np.nan, nodes[which])
+def _of(nodes: npt.NDArray[np.float32], which: IntArray) -> npt.NDArray[np.float32]:
+    return np.where((which == NO_NODE)[:, None], np.float32(np.nan), nodes[which])
 
 
 def _flags(bits: IntArray, tags: list[str]) -> npt.NDArray[np.bool_]:

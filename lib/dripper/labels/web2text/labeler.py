@@ -7,7 +7,7 @@ Needs numpy and nothing else. How the weights came to be: `dripper.train.web2tex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,12 @@ from dripper.labels.confidence import expected_f1
 from dripper.labels.one_thread import blas_libraries, one_thread
 from dripper.labels.web2text.chain import most_probable, probabilities
 from dripper.labels.web2text.features import NAMES, PageFeatures, block_features
-from dripper.labels.web2text.network import log_potentials, standardise
+from dripper.labels.web2text.network import LEAF_OUTCOMES, PAIR_OUTCOMES, RADIUS, Layer, log_potentials, standardise
 from dripper.labels.web2text.weights import Weights, load_weights
 from dripper.labels.words import words_of
+
+# Activations take some 3 KB a block: memory of longer pages stays under 50 MB.
+WINDOW = 16_384
 
 
 class Web2TextLabeler:
@@ -64,14 +67,24 @@ class Potentials(NamedTuple):
 def potentials(weights: Weights, page: PageFeatures) -> Potentials:
     """Return what both networks say of a page, whose features are raw."""
     n = len(NAMES)
-    leaves = standardise(page.leaves, weights.mean[:n], weights.scale[:n])
-    pairs = standardise(page.pairs, weights.mean[n:], weights.scale[n:])
-    if not len(leaves):
-        return Potentials(np.zeros((0, 2)), np.zeros((0, 4)))
-    between = log_potentials(weights.pair_layers, pairs) if len(pairs) else np.zeros((0, 4))
-    return Potentials(
-        log_potentials(weights.leaf_layers, leaves) + np.array([0.0, weights.main_bias]), between * weights.pair_weight
-    )
+    leaves = _in_windows(weights.leaf_layers, page.leaves, weights.mean[:n], weights.scale[:n], LEAF_OUTCOMES)
+    pairs = _in_windows(weights.pair_layers, page.pairs, weights.mean[n:], weights.scale[n:], PAIR_OUTCOMES)
+    return Potentials(leaves + np.array([0.0, weights.main_bias]), pairs * weights.pair_weight)
+
+
+def _in_windows(
+    layers: Sequence[Layer], features: npt.NDArray[np.floating[Any]], mean: FloatArray, scale: FloatArray, outcomes: int
+) -> FloatArray:
+    """Return the logarithms of the potentials, (length, outcomes), of WINDOW places at a time.
+
+    A window is read with as much on both sides as decides on its ends, so that nothing changes.
+    """
+    said = np.zeros((len(features), outcomes))
+    for start in range(0, len(features), WINDOW):
+        first, end = max(start - RADIUS, 0), min(start + WINDOW, len(features))
+        seen = standardise(features[first : end + RADIUS], mean, scale)
+        said[start:end] = log_potentials(layers, seen)[start - first : end - first]
+    return said
 
 
 def decide(said: Potentials) -> tuple[npt.NDArray[np.bool_], FloatArray]:
