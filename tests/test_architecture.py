@@ -19,7 +19,7 @@ LAYERS = {
     **dict.fromkeys(("mineru",), 5),
     **dict.fromkeys(("warc", "html", "datasets"), 6),
     **dict.fromkeys(("labels",), 7),
-    **dict.fromkeys(("stages", "config"), 8),
+    **dict.fromkeys(("stages", "config", "site_memory"), 8),
     **dict.fromkeys(("extraction", "flags", "rows"), 9),
     **dict.fromkeys(("adapters", "eval", "spark", "single", "local"), 10),
     **dict.fromkeys(("inspect",), 11),

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from dripper.errors import SettingsError
+from dripper.labels.chain import chain_of
 from dripper.labels.registry import BUILT_IN, find_entry, sections
 from dripper.settings import (
     BatchSettings,
@@ -100,7 +101,8 @@ def settings_of(
         values["labeler.name"] = labeler
     name = from_values({key: values[key] for key in values if key.startswith("labeler")}).labeler.name
     # A labeler that asks others has no section of its own: its options are sections of its members.
-    section = "labels" if find_entry(name).members else f"labels.{name}"
+    asks_others = len(chain_of(name)) > 1 or find_entry(name).members
+    section = "labels" if asks_others else f"labels.{name}"
     return from_values(values | {f"{section}.{key}": value for key, value in options.items()})
 
 

@@ -77,6 +77,13 @@ class LabelerSettings(Section):
     """Who decides which blocks are main content, and what happens where nothing is."""
 
     name: str = "cpu"
+    """One labeler, or several in a chain (`cpu,lm`): each next one gets the pages that the one before is not
+    sure of."""
+    escalate_below: float = Field(default=0.7, ge=0, le=1)
+    """In a chain: pages whose confidence (the F1 that the labeler expects) is below it go on to the next."""
+    escalate_share: float | None = Field(default=None, gt=0, le=1)
+    """In a staged run of a chain of two, instead of `escalate_below`: the share of a batch's pages that go on, the
+    least sure first."""
     fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
     """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's
     choice, every block, or an empty extraction. auto: as the labeler's entry says: `cpu` for the

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from dripper.config import Settings
 from dripper.errors import InputError
 from dripper.labels.entry import Use
-from dripper.labels.registry import check_use, load_from_settings, runs_staged
+from dripper.labels.registry import check_use, in_stages, load_from_settings, runs_staged
 from dripper.spark import capacity
 from dripper.spark.engines import engine_profile, n_engines
 from dripper.spark.fused import FusedJob
@@ -126,7 +126,7 @@ def _ended(
 
 
 def _check_use(settings: Settings, stages: Sequence[str] = ()) -> None:
-    for warning in check_use(settings.labeler.name, settings.labels, Use(settings.profile, stages)):
+    for warning in check_use(settings.labeler, settings.labels, Use(settings.profile, stages)):
         logger.warning("%s", warning)
 
 
@@ -173,7 +173,8 @@ def run_stages(
 def _engines(spark: SparkSession, stages: Sequence[str], settings: Settings, loader: Loader) -> Engines:
     if "label" not in stages:
         return Engines(loader)
-    check_labeler(settings, loader)
+    last = settings.model_copy(update={"labeler": in_stages(settings.labeler)[1]})
+    check_labeler(last, loader)
     return Engines(loader, n_engines(spark, settings.stages), engine_profile(spark, settings.stages))
 
 
