@@ -12,6 +12,7 @@ Exit code 1 where a row or the ledger differs, a process is left behind, or a ru
 import argparse
 import contextlib
 import json
+import logging
 import random
 import sys
 import tempfile
@@ -56,8 +57,9 @@ def tortured(folder: Path, way: Way, n_kills: int, chance: random.Random) -> tup
     """Return what came of the kills, and how many tasks had a second copy."""
     events = folder / "events"
     events.mkdir(exist_ok=True)
-    logged = ["spark.properties.spark.eventLog.enabled=true", f"spark.properties.spark.eventLog.dir={events}"]
-    job = prepared(folder, [*way.settings, *logged], N_FILES, N_PAGES)
+    logged = {"enabled": "true", "compress": "false", "dir": events}
+    told = [f"spark.properties.spark.eventLog.{name}={value}" for name, value in logged.items()]
+    job = prepared(folder, [*way.settings, *told], N_FILES, N_PAGES)
     with contextlib.ExitStack() as stack:
         leader = None
         if way.needs_cluster:
@@ -66,7 +68,7 @@ def tortured(folder: Path, way: Way, n_kills: int, chance: random.Random) -> tup
         seconds, expected = undisturbed(job, folder / "whole")
         torture = Torture(job, way.kinds, chance, expected, seconds, leader)
         torture.until(folder, n_kills)
-    return torture, sum(file.read_text().count('"Speculative":true') for file in events.rglob("*") if file.is_file())
+    return torture, sum(file.read_bytes().count(b'"Speculative":true') for file in events.rglob("*") if file.is_file())
 
 
 def main() -> int:
@@ -77,6 +79,7 @@ def main() -> int:
     every = ",".join(map(str, range(len(WAYS))))
     parser.add_argument("--ways", default=every, help=f"numbers of the ways (default {every})")
     arguments = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     ways = [list(WAYS.items())[int(number)] for number in arguments.ways.split(",")]
     differences = 0
     for number, (title, way) in enumerate(ways):

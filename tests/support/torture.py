@@ -1,5 +1,6 @@
 """Kills at random moments: runs of the main job whose processes get SIGKILL, and what has come of their tables in the end."""
 
+import logging
 import os
 import random
 import signal
@@ -19,6 +20,8 @@ from deltalake import DeltaTable
 from support.processes import of_session, parent, wait_for
 from support.slow_labeler import registered
 from support.warcs import pages, write_warc
+
+logger = logging.getLogger(__name__)
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 600
@@ -187,6 +190,7 @@ class Torture:
                 break
         code, told = finish(process)
         self._judge(hit, code, told)
+        logger.info("%d killed; run ended with %d after the death of %s", self.killed.total(), code, hit)
         self._nothing_stays(process.pid)
         if second is not None:
             second_code = self._judge_second(*second.finish())
