@@ -34,6 +34,8 @@ WARC = [
     # Storages other than S3 and HTTP; each needs a package of its own beside it: docs/storages.md.
     "fsspec>=2024.6",
     "lz4>=4.3",
+    # The column registered_domain. Brings its list along; a newer one comes with a newer version.
+    "publicsuffixlist>=1.0",
     "urllib3>=2",
     "warcio>=1.7.5",
     "zstandard>=0.23",

@@ -23,17 +23,17 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from support.fault_proxy import Fault, faulty, seeded
 from support.storage_job import Nights, nights
-from support.storage_night import Outcome, faults_done, read, storage
+from support.storage_night import Night, faults_done, read, storage
 
 ROOT = Path(__file__).parents[1]
 FILES, PAGES = 24, 30
 """Of a run of the whole job."""
 
 
-def night(scheme: str, n_faults: int, share: float, seed: int) -> tuple[Counter[Fault], Outcome]:
+def night(scheme: str, n_faults: int, share: float, seed: int) -> tuple[Counter[Fault], Night]:
     """Read archives until so many requests went wrong."""
     kinds = tuple(fault for fault in Fault if scheme == "s3" or fault != Fault.EXPIRED)
-    outcome = Outcome()
+    outcome = Night()
     with storage(8, 30) as (endpoint, keys), faulty(endpoint, lambda *_: None, seed) as proxy:
         true = {key: read(key, proxy.endpoint, scheme, 5, 2) for key in keys}
         while faults_done(proxy) < n_faults:

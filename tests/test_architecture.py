@@ -12,8 +12,8 @@ LIB = ROOT / "lib"
 MODULES = sorted((LIB / "dripper").rglob("*.py"))
 LAYERS = {
     **dict.fromkeys(("errors", "settings", "columns", "tei"), 0),
-    **dict.fromkeys(("addresses", "guard", "language", "hosts", "cost", "optional", "validation"), 1),
-    **dict.fromkeys(("markup",), 2),
+    **dict.fromkeys(("addresses", "guard", "language", "sites", "cost", "optional", "validation"), 1),
+    **dict.fromkeys(("markup", "domains"), 2),
     **dict.fromkeys(("metadata",), 3),
     **dict.fromkeys(("markdown", "blocks"), 4),
     **dict.fromkeys(("mineru",), 5),

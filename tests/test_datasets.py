@@ -169,7 +169,7 @@ def test_content_type_only_where_characters_were_stored() -> None:
     assert page(encoding="utf-8 (stored as JSON string)").content_type == "text/html; charset=utf-8"
 
 
-def test_host_of_a_page() -> None:
+def test_site_of_a_page() -> None:
     assert page(url="https://www.bbc.co.uk/1", more={"site": "cjw"}).host == "set/cjw"
     assert page(url="https://www.bbc.co.uk/1", more={"host": "other.org"}).host == "bbc.co.uk"
     assert page(more={"host": "www.tovima.gr"}).host == "tovima.gr"

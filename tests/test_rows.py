@@ -1,14 +1,15 @@
 """Rows: every column of the schema, and values that any UTF-8 table can hold."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.columns import EXTRACTIONS
+from dripper.columns import EXTRACTIONS, ORIGIN
 from dripper.errors import ErrorCode
 from dripper.extraction import Extraction
-from dripper.rows import extraction_row, host_name, storable, text_sha256
+from dripper.rows import extraction_row, host_name, record_columns, storable, text_sha256
 from dripper.warc import Record
 
 RECORD = Record(
@@ -22,6 +23,8 @@ RECORD = Record(
     content_type="text/html",
     payload=b"<p>x",
     payload_digest="sha256:00",
+    record_id="<urn:uuid:e5300911-6a2d-4a8c-a1b6-5a1a6d2b1bd5>",
+    payload_digest_sha1="2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV",
 )
 VERSIONS = {"dripper": "1", "profile": "dripper", "labeler": "cpu", "labeler_version": "2"}
 
@@ -37,6 +40,17 @@ def test_a_failed_page_has_no_text_and_a_code() -> None:
     assert sorted(row) == sorted(column.name for column in EXTRACTIONS)
     assert (row["main_html"], row["markdown"], row["text_sha256"], row["n_main"]) == (None, None, None, None)
     assert (row["error_code"], row["error_detail"]) == ("time_limit", "20 s")
+
+
+def test_a_row_says_by_what_it_meets_the_rows_of_others() -> None:
+    warc_file = "s3://commoncrawl/crawl-data/CC-MAIN-2024-10/segments/1707947473347.0/warc/CC-MAIN-1-2.warc.gz"
+    row = record_columns(replace(RECORD, url="https://news.bbc.co.uk/1", warc_file=warc_file), 7)
+    assert {column.name: row[column.name] for column in ORIGIN} == {
+        "warc_record_id": "<urn:uuid:e5300911-6a2d-4a8c-a1b6-5a1a6d2b1bd5>",
+        "payload_digest_sha1": "2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV",
+        "registered_domain": "bbc.co.uk",
+        "crawl": "CC-MAIN-2024-10",
+    }
 
 
 def test_hosts() -> None:

@@ -111,5 +111,21 @@ EXTRACTION: Sequence[Column] = (
 )
 """What became of it."""
 
-EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION)
+ORIGIN: Sequence[Column] = (
+    Column("warc_record_id", Kind.STRING, "WARC-Record-ID as stored: <urn:uuid:…>; null: an ARC, or none is stored"),
+    Column(
+        "payload_digest_sha1",
+        Kind.STRING,
+        "WARC-Payload-Digest: SHA-1 in base 32, as CDX and Common Crawl's index have it; null: none is stored",
+    ),
+    Column(
+        "registered_domain",
+        Kind.STRING,
+        "The part of host that somebody registered (example.co.uk); null: an IP address, or no public suffix",
+    ),
+    Column("crawl", Kind.STRING, "Common Crawl's crawl (CC-MAIN-2024-10), where a folder of warc_file says so"),
+)
+"""By which rows meet those of other data sets of the same crawl. Rows of 0.1 have null in them."""
+
+EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN)
 """A row of the table `extractions`."""

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from dripper.errors import InputError
-from dripper.hosts import host_of
 from dripper.language import detect
+from dripper.sites import site_of
 
 REQUIRED_FIELDS = ("id", "file", "truth_text", "html_sha256")
 
@@ -130,7 +130,7 @@ class LabelledPage:
         site = self.more.get("site")
         if site and "." not in site:  # xmu-zh-finance-news names its ten sites and gives no addresses
             return f"{self.data_set}/{site}"
-        return host_of(self.url or self.more.get("host") or site, self.html) or f"{self.data_set}/{self.id}"
+        return site_of(self.url or self.more.get("host") or site, self.html) or f"{self.data_set}/{self.id}"
 
 
 @dataclass(frozen=True, slots=True)

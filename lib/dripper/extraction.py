@@ -8,7 +8,8 @@ import numpy.typing as npt
 import dripper
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
-from dripper.labels import Labeler, Labels, load
+from dripper.labels import Labeler, Labels
+from dripper.labels.registry import load_from_settings
 from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
 from dripper.stages import (
     DEFAULT_HTML,
@@ -18,7 +19,7 @@ from dripper.stages import (
     Extraction,
     Finisher,
     Splits,
-    split,
+    split_into_blocks,
 )
 from dripper.warc.bare import PAGE_BYTES, bare_page
 
@@ -64,7 +65,7 @@ class Extractor:
         self._limits = limits
         self._page_bytes = page_bytes
         self._finisher = Finisher(settings, labels, output, markdown)
-        self.labeler = labeler or load(settings.name, **labels.options(settings.name))
+        self.labeler = labeler or load_from_settings(settings, labels)
 
     @classmethod
     def of(cls, settings: Settings) -> "Extractor":
@@ -114,7 +115,7 @@ class Extractor:
         return replace(made, extraction=extraction)
 
     def _examine(self, decoded: Decoded, url: str | None) -> Examination:
-        page = split(decoded, self._profile, self._limits)
+        page = split_into_blocks(decoded, self._profile, self._limits)
         labels, detail = self._label(page)
         choice = self._finisher.choose(Splits.of_page(page, decoded, url), labels, self.labeler.name, detail)
         return Examination(self._finisher.extract_chosen(choice), page, labels, choice.main)

@@ -6,20 +6,23 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import dripper
+from dripper.domains import registered_domain
 from dripper.metadata import Metadata
 from dripper.stages import Extraction, Prepared
 from dripper.warc import Record
+from dripper.warc.identity import crawl_of
 
 Row = dict[str, Any]
 
 
 def record_columns(record: Record, batch: int) -> Row:
     """Return what `pages` and `extractions` say of the record itself."""
+    host = host_name(record.url)
     return {
         "page_id": record.page_id,
         "batch": batch,
         "url": record.url,
-        "host": host_name(record.url),
+        "host": host,
         "warc_file": record.warc_file,
         "warc_offset": record.offset,
         "warc_length": record.length,
@@ -30,6 +33,10 @@ def record_columns(record: Record, batch: int) -> Row:
         "payload_bytes": len(record.payload),
         "truncated": record.truncated,
         "flags": list(record.flags),
+        "warc_record_id": record.record_id,
+        "payload_digest_sha1": record.payload_digest_sha1,
+        "registered_domain": registered_domain(host) if host else None,
+        "crawl": crawl_of(record.warc_file),
     }
 
 

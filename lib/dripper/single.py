@@ -8,6 +8,7 @@ from typing import Any
 from dripper.config import Settings, from_values
 from dripper.errors import InputError
 from dripper.extraction import Extraction, shared_extractor
+from dripper.labels.registry import find_entry
 
 _LONGEST_PATH = 1024
 
@@ -39,7 +40,9 @@ def settings_of(
     if labeler is not None:
         values["labeler.name"] = labeler
     name = from_values({key: values[key] for key in values if key.startswith("labeler")}).labeler.name
-    return from_values(values | {f"labels.{name}.{key}": value for key, value in options.items()})
+    # A labeler that asks others has no section of its own: its options are sections of its members.
+    section = "labels" if find_entry(name).members else f"labels.{name}"
+    return from_values(values | {f"{section}.{key}": value for key, value in options.items()})
 
 
 def _refuse_address(html: str) -> None:

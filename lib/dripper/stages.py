@@ -109,7 +109,7 @@ class Prepared:
     metadata: Metadata | None = None
 
 
-def split(decoded: Decoded, profile: str, limits: ParserLimits = DEFAULT_LIMITS) -> Page:
+def split_into_blocks(decoded: Decoded, profile: str, limits: ParserLimits = DEFAULT_LIMITS) -> Page:
     """Return the page split into blocks, at least one. Raises PageError(EMPTY_PAGE), or as `preprocess` does."""
     page = html_core.preprocess_utf8(decoded.utf8, profile, limits)
     if not page.blocks:
@@ -134,7 +134,7 @@ def prepare(
     """
     decoded = Decoded.of(html, content_type)
     try:
-        page = split(decoded, profile, limits)
+        page = split_into_blocks(decoded, profile, limits)
         simplified, mapping = page.simplified_html, page.mapping_html
     except PageError as error:
         return Prepared(

@@ -23,7 +23,7 @@ from dripper.config import Settings, load
 from dripper.errors import InputError, UsageError
 from dripper.local import extract_files
 from dripper.local.inputs import Input
-from dripper.local.pages import Seen, pages_of
+from dripper.local.pages import Seen, records_of
 from support.warcs import page, pages, write_warc
 
 SETTINGS = Settings()
@@ -162,7 +162,7 @@ def test_a_file_that_cannot_be_read_is_left_for_another_run(crawl: Path, tmp_pat
     outcome = extract_files(given, tmp_path / "pages.jsonl", settings, jobs=1)
     assert (outcome.pages, outcome.is_complete) == (1, False)
     seen = Seen()
-    assert list(pages_of([Input("/gone.html", "/gone.html", False)], settings.reading, (), seen)) == []
+    assert list(records_of([Input("/gone.html", "/gone.html", False)], settings.reading, (), seen)) == []
     assert seen.unread == ["/gone.html: No such file or directory"]
 
 

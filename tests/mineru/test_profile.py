@@ -9,10 +9,10 @@ from dripper.datasets import read_pages
 from dripper.errors import ErrorCode, PageError
 from dripper.html import preprocess
 from dripper.warc import decode
-from support.html_vectors import DIFFERENT, load
+from support.html_vectors import DIFFERENT, vectors
 
 
-@pytest.mark.parametrize("vector", load("simplify_vectors"), ids=lambda vector: vector["id"])
+@pytest.mark.parametrize("vector", vectors("simplify_vectors"), ids=lambda vector: vector["id"])
 def test_simplified_and_mapping_are_those_of_mineru_html(vector):
     if vector.get("error"):
         with pytest.raises(PageError) as caught:
@@ -26,7 +26,7 @@ def test_simplified_and_mapping_are_those_of_mineru_html(vector):
 
 @pytest.mark.parametrize("name", DIFFERENT)
 def test_what_is_named_as_different_is(name):
-    vector = next(vector for vector in load("simplify_vectors") if vector["id"] == name)
+    vector = next(vector for vector in vectors("simplify_vectors") if vector["id"] == name)
     page = preprocess(vector["html"], "mineru-1.1")
     assert (page.simplified_html, page.mapping_html) != (vector["simplified"], vector["mapping"])
 

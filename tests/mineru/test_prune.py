@@ -7,10 +7,10 @@ import pytest
 
 from dripper.html import preprocess, prune
 from dripper.mineru.prune import prune_exactly
-from support.html_vectors import PRUNE_DIFFERENT, load
+from support.html_vectors import PRUNE_DIFFERENT, vectors
 
 
-@pytest.mark.parametrize("vector", load("prune_vectors"), ids=lambda vector: vector["id"])
+@pytest.mark.parametrize("vector", vectors("prune_vectors"), ids=lambda vector: vector["id"])
 def test_main_html_is_that_of_mineru_html(vector):
     same = prune_exactly(vector["mapping"], vector["main_ids"]) == vector.get("main_html")
     assert same or vector["id"] in PRUNE_DIFFERENT, vector["about"]

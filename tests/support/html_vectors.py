@@ -26,7 +26,7 @@ PRUNE_DIFFERENT = {
 
 
 @cache
-def load(name: str) -> tuple[dict[str, Any], ...]:
+def vectors(name: str) -> tuple[dict[str, Any], ...]:
     """Return the rows of one file."""
     with (FOLDER / f"{name}.jsonl").open(encoding="utf-8") as lines:
         return tuple(json.loads(line) for line in lines)

@@ -18,7 +18,7 @@ Reading = tuple[list[Record], FileReport]
 
 
 @dataclass(slots=True)
-class Outcome:
+class Night:
     """What a number of readings came to. differences: sentences; a failed file's rows must be the first of the true ones."""
 
     files: int = 0

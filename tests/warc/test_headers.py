@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.warc.headers import arc_head, parse_date, warc_head
+from dripper.warc.headers import arc_head, parse_date, sha1_base32, warc_head
 
 
 def head(*lines: str) -> bytes:
@@ -36,6 +36,28 @@ def test_fields_in_any_case_with_continuation_lines() -> None:
 @pytest.mark.parametrize("length", ["", "x", "-5", "1.0", "٣", "1 2"])
 def test_lengths_that_are_none(length: str) -> None:
     assert warc_head(head(f"Content-Length: {length}")).length is None
+
+
+def test_what_other_data_sets_name_a_record_by() -> None:
+    told = head("WARC-Record-ID: <urn:uuid:1>", "WARC-Payload-Digest: sha1:2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV")
+    found, without = warc_head(told), warc_head(head("WARC-Type: response"))
+    assert (found.record_id, found.payload_digest) == ("<urn:uuid:1>", "sha1:2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV")
+    assert (without.record_id, without.payload_digest) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("digest", "base32"),
+    [
+        (" SHA-1:2udbkwixpuvivymair6ijswzylvz4ufv", "2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV"),
+        ("sha1:d5061559177d2a8ae180447c84cad9c2eb9e50b5", "2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV"),
+        ("sha256:" + "0" * 64, None),
+        ("sha1:2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UF", None),
+        ("2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV", None),
+        (None, None),
+    ],
+)
+def test_digests_as_indexes_have_them(digest: str | None, base32: str | None) -> None:
+    assert sha1_base32(digest) == base32
 
 
 def test_latin_1_in_a_header_does_no_harm() -> None:

@@ -1,15 +1,18 @@
 """One address a file: however a path is typed, the same file has the same, and other files have others."""
 
+import base64
+import hashlib
 import os
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from warcio.archiveiterator import ArchiveIterator
 
 from dripper.warc import read_records
 from dripper.warc.expand import expand
-from dripper.warc.identity import canonical_address, reading_path
+from dripper.warc.identity import canonical_address, crawl_of, reading_path
 from support.warcs import pages, write_warc
 
 CRAWL = "s3://commoncrawl/crawl-data/CC-MAIN-2026-10/x.warc.gz"
@@ -93,6 +96,29 @@ def test_a_page_has_one_id_and_its_file_one_name(tmp_path: Path, monkeypatch: py
     found = {tuple((record.page_id, record.warc_file) for record in read_records(way)) for way in ways}
     assert len(found) == 1
     assert len(expand(",".join(ways))) == 1
+
+
+def test_a_page_keeps_what_others_name_it_by(tmp_path: Path) -> None:
+    body = pages(1, 1)[0][1]
+    write_warc(tmp_path / "a.warc.gz", [("http://example.org/1", body)])
+    (record,) = read_records(str(tmp_path / "a.warc.gz"))
+    assert record.payload_digest_sha1 == base64.b32encode(hashlib.sha1(body).digest()).decode()
+    (stored,) = ArchiveIterator((tmp_path / "a.warc.gz").open("rb"))
+    assert record.record_id == stored.rec_headers.get_header("WARC-Record-ID")
+    assert record.record_id.startswith("<urn:uuid:")
+
+
+@pytest.mark.parametrize(
+    ("address", "crawl"),
+    [
+        ("s3://commoncrawl/crawl-data/CC-MAIN-2008-2009/segments/1/warc/a.warc.gz", "CC-MAIN-2008-2009"),
+        ("s3://commoncrawl/crawl-data/CC-NEWS/2024/01/CC-NEWS-20240101-1.warc.gz", "CC-NEWS"),
+        ("/data/CC-MAIN-2024-10/a.warc.gz", "CC-MAIN-2024-10"),
+        ("/data/CC-MAIN-20240220211055-20240221001055-00000.warc.gz", None),
+    ],
+)
+def test_the_crawl_is_what_a_folder_says(address: str, crawl: str | None) -> None:
+    assert crawl_of(address) == crawl
 
 
 def test_a_file_that_changes_has_another_version(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from dripper.errors import FileErrorKind
 from support.fault_proxy import Fault, faulty, seeded
-from support.storage_night import Outcome, Reading, faults_done, read, storage
+from support.storage_night import Night, Reading, faults_done, read, storage
 
 N_FILES = 4
 S3_ONLY = {Fault.EXPIRED}
@@ -27,7 +27,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_bad_night_changes_nothing(bucket: tuple[str, list[str]], scheme: str) -> None:
     endpoint, keys = bucket
     kinds = tuple(fault for fault in Fault if scheme == "s3" or fault not in S3_ONLY)
-    outcome = Outcome()
+    outcome = Night()
     with faulty(endpoint, lambda *_: None) as proxy:
         true: dict[str, Reading] = {key: read(key, proxy.endpoint, scheme, 5, 2) for key in keys}
         proxy.choose = seeded(20, 0.5, kinds)
@@ -36,7 +36,7 @@ def test_a_bad_night_changes_nothing(bucket: tuple[str, list[str]], scheme: str)
                 outcome.add(key, read(key, proxy.endpoint, scheme, 0.25, 12), true[key])
         assert len(proxy.faults) > 6
         proxy.choose = lambda *_: None
-        again = Outcome()
+        again = Night()
         for key in keys:
             again.add(key, read(key, proxy.endpoint, scheme, 5, 2), true[key])
     assert outcome.differences == again.differences == []

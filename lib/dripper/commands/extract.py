@@ -12,7 +12,7 @@ from dripper.commands.terminal import Parsers, write
 from dripper.config import Settings
 from dripper.errors import InputError, UsageError
 from dripper.extraction import shared_extractor
-from dripper.local import Outcome, extract_files
+from dripper.local import Written, extract_files
 
 _USAGE = """One page is printed. Many pages become the rows of a file:
   dripper extract page.html
@@ -123,7 +123,7 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def _summary(outcome: Outcome, out: Path) -> str:
+def _summary(outcome: Written, out: Path) -> str:
     seen = outcome.seen
     rate = f" ({outcome.seconds:.1f} s, {outcome.pages / max(outcome.seconds, 0.001):.0f} a second)"
     lines = [f"pages written to {out}: {outcome.pages:,}{rate if outcome.pages else ''}"]

@@ -10,8 +10,7 @@ from dripper.config import ReadSettings
 from dripper.errors import InputError, PageError
 from dripper.inspect.views import PageInput
 from dripper.local.inputs import expand_inputs
-from dripper.local.pages import Seen
-from dripper.local.pages import pages_of as records_of
+from dripper.local.pages import Seen, records_of
 from dripper.warc import Record
 from dripper.warc.expand import ARCHIVE_NAME
 

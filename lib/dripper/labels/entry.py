@@ -61,3 +61,6 @@ class LabelerEntry:
     returns warnings."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """What has to be in the environment of its process before its packages are imported."""
+    members: tuple[str, ...] = ()
+    """The labelers that it asks: then `load` and `check` get a section of each of them by its name,
+    and `settings` is not used."""

@@ -23,6 +23,11 @@ BUILT_IN: Mapping[str, str] = {
 }
 """Where the entries of this package are: no entry points, as a zip that Spark sends to its workers
 has none."""
+COMPOSITES: Mapping[str, str] = {
+    "vote": "dripper.labels.vote.entry:vote_entry",
+    "weighted": "dripper.labels.vote.entry:vote_entry",
+}
+"""By the kind of labelers named `kind:members`: the function that makes an entry from such a name."""
 
 
 def load(name: str, **options: Any) -> Labeler:
@@ -30,8 +35,10 @@ def load(name: str, **options: Any) -> Labeler:
     page.
 
     options: the settings of the section `labels.<name>`, for instance `load("lm", model="…",
-    decoder="fsm")`. Raises SettingsError for an unknown name or option, saying which is nearest and
-    which there are, and MachineError where the labeler's weights or packages cannot be had.
+    decoder="fsm")`; of a labeler that asks others, the sections of its members, as in
+    `load("vote:cpu,trafilatura", cpu={"title": "include"})`. Raises SettingsError for an unknown
+    name or option, saying which is nearest and which there are, and MachineError where the
+    labeler's weights or packages cannot be had.
     """
     entry = find_entry(name)
     return entry.load(check_options(entry, options))
@@ -50,14 +57,21 @@ def find_entry(name: str) -> LabelerEntry:
     >>> find_entry("lm").staged
     True
     """
+    kind, colon, _ = name.partition(":")
     if name in BUILT_IN:
-        module, _, attribute = BUILT_IN[name].partition(":")
-        entry = getattr(import_module(module), attribute)
+        entry = _attribute(BUILT_IN[name])
+    elif colon and kind in COMPOSITES:
+        entry = _attribute(COMPOSITES[kind])(name)
     else:
         entry = _load_entry_point(name)
     if not isinstance(entry, LabelerEntry) or entry.name != name:
         raise MachineError(f"the entry point {name!r} of the group {GROUP} is no LabelerEntry of that name")
     return entry
+
+
+def _attribute(path: str) -> Any:
+    module, _, attribute = path.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 def _load_entry_point(name: str) -> Any:
@@ -74,8 +88,15 @@ def _load_entry_point(name: str) -> Any:
 
 
 def check_options(entry: LabelerEntry, options: Mapping[str, Any]) -> Any:
-    """Return the section of a labeler's settings, what is not given as by default. Raises
-    SettingsError."""
+    """Return the section of a labeler's settings, what is not given as by default; of one that asks
+    others, the section of each by its name. Raises SettingsError."""
+    if entry.members:
+        unknown = sorted(set(options) - set(entry.members))
+        if unknown:
+            raise SettingsError(
+                f"the labeler {entry.name!r} has the settings of its members alone; given: {', '.join(unknown)}"
+            )
+        return {member: check_options(find_entry(member), options.get(member, {})) for member in entry.members}
     if options and isinstance(options, Mapping) and not entry.settings.model_fields:
         raise SettingsError(f"the labeler {entry.name!r} has no settings; given: {', '.join(options)}")
     return validate(entry.settings, options, f"labels.{entry.name}.")
@@ -83,7 +104,14 @@ def check_options(entry: LabelerEntry, options: Mapping[str, Any]) -> Any:
 
 def labeler_settings(name: str, labels: LabelsSettings) -> Any:
     """Return the section of one labeler, of the class that its entry has."""
-    return check_options(find_entry(name), labels.options(name))
+    return check_options(find_entry(name), options_of(name, labels))
+
+
+def options_of(name: str, labels: LabelsSettings) -> dict[str, Any]:
+    """Return what is set for a labeler, as the options of :func:`load`: its own section, or those of
+    its members."""
+    members = find_entry(name).members
+    return {member: options_of(member, labels) for member in members} if members else labels.options(name)
 
 
 def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
@@ -93,12 +121,17 @@ def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
     labels: what is set, by labeler.
     """
     wanted = dict.fromkeys((*BUILT_IN, *labels))
+    for name in labels:
+        if members := find_entry(name).members:
+            raise SettingsError(
+                f"there is no section labels.{name}: its members have theirs, labels.{', labels.'.join(members)}"
+            )
     return {name: check_options(find_entry(name), labels.get(name, {})) for name in wanted}
 
 
 def load_from_settings(labeler: LabelerSettings, labels: LabelsSettings) -> Labeler:
     """Return the labeler that the settings name. Raises as :func:`load`."""
-    return load(labeler.name, **labels.options(labeler.name))
+    return load(labeler.name, **options_of(labeler.name, labels))
 
 
 def check_use(name: str, labels: LabelsSettings, use: Use) -> Sequence[str]:

@@ -30,7 +30,7 @@ class Seen:
     """A sentence for each file that could not be read to its end: another run tries it again."""
 
 
-def pages_of(files: Sequence[Input], settings: ReadSettings, known: Container[str], seen: Seen) -> Iterator[Record]:
+def records_of(files: Sequence[Input], settings: ReadSettings, known: Container[str], seen: Seen) -> Iterator[Record]:
     """Yield the pages that are not `known` by their `page_id`, and count in `seen`."""
     for file in files:
         records = _of_archive(file, settings, seen) if file.is_archive else _of_page(file, settings, seen)

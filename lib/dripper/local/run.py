@@ -16,7 +16,7 @@ from dripper.labels.entry import Use
 from dripper.labels.registry import check_use
 from dripper.local.inputs import expand_inputs
 from dripper.local.lines import RowLines, row_line
-from dripper.local.pages import Seen, pages_of
+from dripper.local.pages import Seen, records_of
 from dripper.local.parquet import ParquetFile
 from dripper.local.pool import Pool
 from dripper.local.progress import Bar
@@ -28,7 +28,7 @@ FORMATS = (".jsonl", ".parquet")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Written:
     """What a run did. pages: new rows. errors: of these, how many have no extraction, by code."""
 
     pages: int
@@ -44,7 +44,7 @@ class Outcome:
 
 def extract_files(
     given: Sequence[str], out: Path, settings: Settings, jobs: int, show_progress: bool = False
-) -> Outcome:
+) -> Written:
     """Write a row for each page of what is given that has none in `out` yet, with `jobs` page processes.
 
     given: see `expand_inputs`. out: a name that ends as FORMATS say. Rows are as those of the table `extractions`. To be killed at
@@ -65,7 +65,7 @@ def extract_files(
         pool = stack.enter_context(Pool(_work(extractor), GuardLimits.of(settings.limits), jobs))
         bar = stack.enter_context(Bar(files, seen, show_progress))
         known |= rows.page_ids
-        for record, done in pool.map(pages_of(files, settings.reading, known, seen)):
+        for record, done in pool.map(records_of(files, settings.reading, known, seen)):
             line, code = done if isinstance(done, tuple) else _failed(record, done, extractor.versions)
             rows.append(line, record.page_id, code)
             pages += 1
@@ -75,7 +75,7 @@ def extract_files(
             parquet.add(lines)
         if parquet:
             lines.unlink()
-    return Outcome(pages, errors, seen, time.monotonic() - started)
+    return Written(pages, errors, seen, time.monotonic() - started)
 
 
 Line = tuple[bytes, str | None]

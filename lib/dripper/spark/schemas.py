@@ -89,6 +89,7 @@ PAGES = StructType(
         *_MADE_BY,
         _column("error_code", StringType(), "Why the page could not be split; null: it could"),
         _column("error_detail", StringType(), "What exactly went wrong"),
+        *(_declared(column) for column in columns.ORIGIN),
     ]
 )
 

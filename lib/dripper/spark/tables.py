@@ -69,12 +69,14 @@ class Tables:
                 f"COMMENT {quoted(comment)} TBLPROPERTIES ('{VERSION_PROPERTY}' = '{SCHEMA_VERSION}')"
             )
         except _SPARK_ERRORS as error:
+            # Another driver may have been here first: which of the two may write is the lease's to say.
+            if self.version(table) == SCHEMA_VERSION:
+                return False
             raise self._unusable("create", table, error) from None
         return True
 
     def _add_columns(self, table: str) -> None:
-        there = {name.lower() for name in self.read(table).columns}
-        missing = [field for field in TABLES[table][0] if field.name.lower() not in there]
+        missing = self._missing(table)
         if not missing:
             return
         logger.info("%s gets the columns %s", self.sql_name(table), ", ".join(field.name for field in missing))
@@ -82,7 +84,12 @@ class Tables:
         try:
             self._spark.sql(f"ALTER TABLE {self.sql_name(table)} ADD COLUMNS ({columns})")
         except _SPARK_ERRORS as error:
-            raise self._unusable("add columns to", table, error) from None
+            if self._missing(table):
+                raise self._unusable("add columns to", table, error) from None
+
+    def _missing(self, table: str) -> list[StructField]:
+        there = {name.lower() for name in self.read(table).columns}
+        return [field for field in TABLES[table][0] if field.name.lower() not in there]
 
     def version(self, table: str) -> int | None:
         """Return the table's schema version; 0 for a Delta table that another program made, None if there is no table.

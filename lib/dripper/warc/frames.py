@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from dripper.warc.headers import Head, arc_head, warc_head
+from dripper.warc.headers import RecordHead, arc_head, warc_head
 from dripper.warc.members import Members
 from dripper.warc.starts import RECORD_START, START_BYTES, find_start
 from dripper.warc.window import Boundary, Window
@@ -46,7 +46,7 @@ class Frame:
     is too large. fault: why the block may not be what was written; `whole`: all of it is there none the less.
     """
 
-    head: Head
+    head: RecordHead
     offset: int
     length: int
     inflated: bool
@@ -154,7 +154,7 @@ class FrameReader:
             block = self._window.read(at, end) if at >= self._window.start else first[: end - at]
         return Frame(head, offset, length, inflated, block, end - at, fault, problem)
 
-    def _head(self, start: int) -> tuple[Head | None, int]:
+    def _head(self, start: int) -> tuple[RecordHead | None, int]:
         """Return the header at `start` and the position of the block, or (None, start)."""
         window = self._window
         if not window.matches(RECORD_START, start) and not self._arc:  # the date in an ARC line may be nonsense
@@ -187,7 +187,7 @@ class FrameReader:
         reason = f" ({boundary.problem})" if boundary else ""
         return Gap(f"no record can be read in the {end - start} bytes from {_place(offset, inflated)}{reason}", clipped)
 
-    def _first_bytes(self, head: Head, at: int) -> bytes:
+    def _first_bytes(self, head: RecordHead, at: int) -> bytes:
         """Return the start of a block that may turn out too large for the window."""
         if (head.length is not None and head.length <= self._hold_bytes) or head.record_type not in _KEPT_TYPES:
             return b""
@@ -233,7 +233,7 @@ class FrameReader:
             self._n_before = self._members.inflated_before(self._part.at)
         return self._n_before + start, end - start, True
 
-    def _fault(self, head: Head, at: int, end: int, after: int, trusted: bool) -> tuple[Fault | None, str]:
+    def _fault(self, head: RecordHead, at: int, end: int, after: int, trusted: bool) -> tuple[Fault | None, str]:
         """Return what is wrong with the block at at..end, and a sentence about it."""
         if boundary := self._blame(end, after):
             return "clipped" if boundary.clipped else "damaged", boundary.problem

@@ -2,6 +2,7 @@
 wild."""
 
 import re
+from base64 import b32encode
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from io import BytesIO
@@ -21,6 +22,8 @@ _ARC_LINES = (
     re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") (?P<type>\S*)(?: \S+){5} (?P<length>\d+)\s*"),
     re.compile(rb"(?P<url>" + SCHEMES + rb"\S*) (?P<ip>\S+) (?P<date>\S+) (?P<type>\S*) (?P<length>\d+)\s*"),
 )
+_HEX_SHA1 = re.compile(r"[0-9a-fA-F]{40}")
+_BASE32_SHA1 = re.compile(r"[A-Za-z2-7]{32}")
 _ISO_DATE = re.compile(
     r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*(Z|[+-]\d\d:?\d\d)?)?)?)?",
     re.IGNORECASE | re.ASCII,
@@ -28,10 +31,11 @@ _ISO_DATE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class RecordHead:
     """A record's header. `length`: of the block in bytes, None where the header gives none that can be read.
 
-    record_type: small letters; "" where missing. truncated: the value of `WARC-Truncated`.
+    record_type: small letters; "" where missing. truncated, record_id, payload_digest: the values of `WARC-Truncated`,
+    `WARC-Record-ID` and `WARC-Payload-Digest`.
     """
 
     record_type: str
@@ -40,6 +44,8 @@ class Head:
     content_type: str | None
     length: int | None
     truncated: str | None = None
+    record_id: str | None = None
+    payload_digest: str | None = None
 
 
 def parse_headers(block: bytes) -> StatusAndHeaders:
@@ -48,7 +54,7 @@ def parse_headers(block: bytes) -> StatusAndHeaders:
     return _PARSER.parse(BytesIO(block))
 
 
-def warc_head(block: bytes) -> Head:
+def warc_head(block: bytes) -> RecordHead:
     """Parse a WARC header with its version line and empty line (ISO 28500:2017 section 4).
 
     >>> warc_head(b"WARC/1.0\\r\\nWARC-Target-URI: <http://a/>\\r\\n\\r\\n").url
@@ -56,17 +62,19 @@ def warc_head(block: bytes) -> Head:
     """
     fields = parse_headers(block)
     length = (fields.get_header("Content-Length") or "").strip()
-    return Head(
+    return RecordHead(
         record_type=(fields.get_header("WARC-Type") or "").strip().lower(),
         url=clean_url(fields.get_header("WARC-Target-URI") or ""),
         date=fields.get_header("WARC-Date"),
         content_type=fields.get_header("Content-Type"),
         length=int(length) if length.isascii() and length.isdigit() else None,
         truncated=fields.get_header("WARC-Truncated") or None,
+        record_id=(fields.get_header("WARC-Record-ID") or "").strip() or None,
+        payload_digest=fields.get_header("WARC-Payload-Digest") or None,
     )
 
 
-def arc_head(line: bytes) -> Head | None:
+def arc_head(line: bytes) -> RecordHead | None:
     """Parse the URL line of an ARC record, version 1 or 2; None where it is none.
 
     >>> arc_head(b"http://a/b c 1.2.3.4 20080430204825 text/html 680\\n").url
@@ -77,7 +85,25 @@ def arc_head(line: bytes) -> Head | None:
         return None
     text = {name: _decode(value) for name, value in found.groupdict().items()}
     kind = "warcinfo" if text["url"].startswith("filedesc:") else "response"
-    return Head(kind, clean_url(text["url"]), text["date"], text["type"] or None, int(text["length"]))
+    return RecordHead(kind, clean_url(text["url"]), text["date"], text["type"] or None, int(text["length"]))
+
+
+def sha1_base32(digest: str | None) -> str | None:
+    """Return the SHA-1 of a header such as `WARC-Payload-Digest` in base 32, as CDX and Common Crawl's indexes have it.
+
+    None where it is of another algorithm, or no SHA-1. Some crawlers write it in hexadecimal digits.
+
+    >>> sha1_base32("sha1:2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV")
+    '2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV'
+    >>> sha1_base32("sha1:" + "0" * 40), sha1_base32("md5:00")
+    ('AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', None)
+    """
+    algorithm, _, value = (digest or "").strip().partition(":")
+    if algorithm.lower().replace("-", "") != "sha1":
+        return None
+    if _HEX_SHA1.fullmatch(value):
+        return b32encode(bytes.fromhex(value)).decode()
+    return value.upper() if _BASE32_SHA1.fullmatch(value) else None
 
 
 def parse_date(value: str) -> datetime | None:

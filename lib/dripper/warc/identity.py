@@ -19,6 +19,9 @@ _SIGNATURE = re.compile(r"x-amz-|x-goog-|awsaccesskeyid$|expires$|signature$|s[a
 
 _SIGNED = re.compile(r"(?:^|&)(?:x-amz-signature|x-goog-signature|signature|sig)=", re.IGNORECASE)
 
+_CRAWL = re.compile(r"/crawl-data/([^/]+)/|/(CC-(?:MAIN-\d{4}-\d{2,4}|NEWS))/")
+"""Common Crawl's layout of folders; others keep copies of a crawl in a folder of its name."""
+
 _SAFE = "/~:@!$&'()*+,;="
 """What a URL's path may hold unescaped (RFC 3986, 3.3)."""
 
@@ -67,6 +70,16 @@ def page_id(warc_file: str, offset: int, inflated: bool = False) -> str:
     return hashlib.sha256(
         f"{warc_file}\n{'+' if inflated else ''}{offset}".encode("utf-8", "surrogateescape")
     ).hexdigest()[:32]
+
+
+def crawl_of(warc_file: str) -> str | None:
+    """Return the crawl of Common Crawl that an archive file is of, where a folder in its address says so; else None.
+
+    >>> crawl_of("s3://commoncrawl/crawl-data/CC-MAIN-2024-10/segments/1707947473347.0/warc/a.warc.gz")
+    'CC-MAIN-2024-10'
+    """
+    found = _CRAWL.search(warc_file)
+    return (found[1] or found[2]) if found else None
 
 
 def _http_address(url: str) -> str:

@@ -13,7 +13,7 @@ from dripper.errors import ErrorCode, PageError
 from dripper.settings import ReadSettings
 from dripper.warc.body import Body, decode_body
 from dripper.warc.frames import Frame
-from dripper.warc.headers import parse_date
+from dripper.warc.headers import parse_date, sha1_base32
 from dripper.warc.identity import page_id
 from dripper.warc.record import FLAGS, Record
 from dripper.warc.response import Response, parse_response
@@ -95,6 +95,8 @@ def _record(frame: Frame, response: Response, body: Body, warc_file: str, error:
         flags=tuple(flag for flag in FLAGS if flag in odd),
         error_code=error.code if error else None,
         error_detail=error.detail if error else None,
+        record_id=frame.head.record_id,
+        payload_digest_sha1=sha1_base32(frame.head.payload_digest),
     )
 
 

@@ -44,6 +44,8 @@ class Record:
         left out, as CDX indexes have it.
     payload: the body after chunked and gzip/deflate/brotli/zstd decoding; characters are not decoded yet.
     payload_digest: "sha256:<hex>" of `payload`.
+    payload_digest_sha1: what the header `WARC-Payload-Digest` says, in base 32; of what was stored, before decoding.
+    record_id: `WARC-Record-ID` as stored, brackets included.
     content_type: the HTTP header as sent, or None.
     truncated: why the payload is not whole (the value of `WARC-Truncated`, or one of the reader's own: "clipped",
         "length mismatch"), or None.
@@ -65,6 +67,8 @@ class Record:
     flags: tuple[str, ...] = ()
     error_code: ErrorCode | None = None
     error_detail: str | None = None
+    record_id: str | None = None
+    payload_digest_sha1: str | None = None
 
 
 SKIP_REASONS = (

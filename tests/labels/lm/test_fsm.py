@@ -9,7 +9,7 @@ from dripper.errors import PageError, SettingsError
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.decision import DecisionRule
 from dripper.labels.lm.fsm import PROCESSORS
-from dripper.labels.lm.fsm_rules import HOLE, Machine, machine_of, validate
+from dripper.labels.lm.fsm_rules import HOLE, Machine, check_arguments, machine_of
 from dripper.labels.lm.generating import follow
 from dripper.labels.lm.regex import allowed_tokens, label_bias
 from dripper.labels.lm.template import Templates
@@ -36,12 +36,12 @@ def test_an_answer_that_left_the_template_fails_the_page(written: list[int]) -> 
 def test_requests_of_others_are_left_alone() -> None:
     assert machine_of(None) is None
     assert machine_of({"theirs": 1}) is None
-    validate({"theirs": 1})
+    check_arguments({"theirs": 1})
 
 
 def test_a_request_of_ours() -> None:
     assert machine_of(ARGUMENTS) == Machine([1, HOLE, 2, HOLE], 10, 11, 0.5)
-    validate(ARGUMENTS)
+    check_arguments(ARGUMENTS)
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_a_request_of_ours() -> None:
 )
 def test_a_request_that_cannot_be_followed_is_refused(change: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="dripper_answer"):
-        validate(ARGUMENTS | change)
+        check_arguments(ARGUMENTS | change)
 
 
 def test_a_margin_that_is_missing_is_refused() -> None:
     with pytest.raises(ValueError, match="dripper_margin"):
-        validate({"dripper_answer": [1], "dripper_labels": [10, 11]})
+        check_arguments({"dripper_answer": [1], "dripper_labels": [10, 11]})
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def machine_of(arguments: Mapping[str, Any] | None) -> Machine | None:
     return Machine(arguments["dripper_answer"], main, other, arguments["dripper_margin"])
 
 
-def validate(arguments: Mapping[str, Any] | None) -> None:
+def check_arguments(arguments: Mapping[str, Any] | None) -> None:
     """Raise ValueError where `extra_args` hold a template that cannot be followed."""
     try:
         machine = machine_of(arguments)

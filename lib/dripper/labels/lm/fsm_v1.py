@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from vllm.v1.sample.logits_processor import BatchUpdate, LogitsProcessor, MoveDirectionality
 
-from dripper.labels.lm.fsm_rules import Machine, machine_of, validate
+from dripper.labels.lm.fsm_rules import Machine, check_arguments, machine_of
 
 
 class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
@@ -22,7 +22,7 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
     @classmethod
     def validate_params(cls, params: Any) -> None:
         """Raise ValueError for arguments that are no template; called when a request comes in."""
-        validate(params.extra_args)
+        check_arguments(params.extra_args)
 
     def is_argmax_invariant(self) -> bool:
         """Tell vLLM that greedy sampling needs this processor too."""

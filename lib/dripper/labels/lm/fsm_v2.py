@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsContext, LogitsProcessor
 
-from dripper.labels.lm.fsm_rules import HOLE, machine_of, validate
+from dripper.labels.lm.fsm_rules import HOLE, check_arguments, machine_of
 
 # In the table of answers: a slot whose request brought no template.
 FREE = -2
@@ -32,7 +32,7 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
     @classmethod
     def validate_params(cls, sampling_params: Any) -> None:
         """Raise ValueError for arguments that are no template; called when a request comes in."""
-        validate(sampling_params.extra_args)
+        check_arguments(sampling_params.extra_args)
 
     def add_request(self, req_idx: int, sampling_params: Any) -> bool:
         """Set up a slot, whatever it held before; tell whether the request is ours."""

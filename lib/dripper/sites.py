@@ -27,16 +27,16 @@ CANONICAL = re.compile(
 LINK = re.compile(rb"""\s(?:href|src)=["']?(https?://[^"'\s>]{4,200})""", re.IGNORECASE)
 
 
-def host_of(url: str | None, html: bytes = b"") -> str | None:
+def site_of(url: str | None, html: bytes = b"") -> str | None:
     """Return the registered domain of a page ("bbc.co.uk"), or None.
 
     Looked for in this order: `url`; the page's canonical link, og:url or base; the commonest
     registered domain among its absolute links, social and advertising sites apart, if it occurs at
     least three times.
 
-    >>> host_of("https://www.bbc.co.uk/news/1")
+    >>> site_of("https://www.bbc.co.uk/news/1")
     'bbc.co.uk'
-    >>> host_of(None, b'<link rel="canonical" href="http://news.example.org/a">')
+    >>> site_of(None, b'<link rel="canonical" href="http://news.example.org/a">')
     'example.org'
     """
     if url and (domain := _domain(url)):

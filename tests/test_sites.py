@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.hosts import host_of
+from dripper.sites import site_of
 
 
 @pytest.mark.parametrize(
@@ -18,8 +18,8 @@ from dripper.hosts import host_of
         (None, None),
     ],
 )
-def test_host_of_a_url(url: str | None, host: str | None) -> None:
-    assert host_of(url) == host
+def test_site_of_a_url(url: str | None, host: str | None) -> None:
+    assert site_of(url) == host
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,8 @@ def test_host_of_a_url(url: str | None, host: str | None) -> None:
     ],
 )
 def test_host_found_in_the_page(html: bytes) -> None:
-    assert host_of(None, html) == "example.org"
-    assert host_of("http://mine.com/", html) == "mine.com"
+    assert site_of(None, html) == "example.org"
+    assert site_of("http://mine.com/", html) == "mine.com"
 
 
 @pytest.mark.parametrize(
@@ -48,10 +48,10 @@ def test_host_found_in_the_page(html: bytes) -> None:
     ],
 )
 def test_no_host_is_guessed_from_little(html: bytes) -> None:
-    assert host_of(None, html) is None
+    assert site_of(None, html) is None
 
 
 @given(st.text(max_size=40), st.binary(max_size=60))
 def test_never_raises(url: str, html: bytes) -> None:
-    host_of(url, html)
-    host_of(None, b'<a href="http://' + html + b'">')
+    site_of(url, html)
+    site_of(None, b'<a href="http://' + html + b'">')
