@@ -158,6 +158,8 @@ class Torture:
     kills_a_run: int = 4
     """At most: a driver or a JVM is the last."""
     killed: Counter[str] = field(default_factory=Counter)
+    missed: Counter[str] = field(default_factory=Counter)
+    """Runs that ended before there was one to kill."""
     codes: Counter[str] = field(default_factory=Counter)
     """Exit codes, by who was killed."""
     seconds_told: Counter[str] = field(default_factory=Counter)
@@ -203,8 +205,9 @@ class Torture:
 
     def _next_kind(self) -> str:
         """One of those that were killed least."""
-        fewest = min(self.killed[kind] for kind in self.kinds)
-        return self.chance.choice([kind for kind in self.kinds if self.killed[kind] == fewest])
+        tried = self.killed + self.missed
+        fewest = min(tried[kind] for kind in self.kinds)
+        return self.chance.choice([kind for kind in self.kinds if tried[kind] == fewest])
 
     def _kill(self, process: "subprocess.Popen[str]", kind: str, started: float) -> bool:
         """Kill a process of that kind at a random moment; return whether one was there before the run ended."""
@@ -214,12 +217,11 @@ class Torture:
             self._find(process, kind)
             # Some time after the first one is there: page processes live for seconds, executors for the run.
             time.sleep(self.chance.uniform(0, self.seconds / 8))
-        found = self._find(process, kind)
-        if not found:
-            return False
-        with suppress(ProcessLookupError):
-            os.kill(self.chance.choice(found), signal.SIGKILL)
-            return True
+        while found := self._find(process, kind):
+            with suppress(ProcessLookupError):
+                os.kill(self.chance.choice(found), signal.SIGKILL)
+                return True
+        self.missed[kind] += 1
         return False
 
     def _find(self, process: "subprocess.Popen[str]", kind: str) -> list[int]:
