@@ -67,7 +67,9 @@ def opened(
         if is_staged:
             tables.create(BETWEEN[-1])
         attempts = settings.batch.file_attempts
-        ledger = Ledger(spark, tables, held.run_id, attempts, is_new=is_new.get("warc_files", False))
+        # A table that was new before the lease was taken may be full by now, of a run that came between.
+        is_empty = is_new.get("warc_files", False) and held.is_first
+        ledger = Ledger(spark, tables, held.run_id, attempts, is_new=is_empty)
         output_at_work = Opened(Work(spark, tables, ledger, held, settings))
         yield output_at_work
         if output_at_work.outcome is not None:

@@ -94,11 +94,13 @@ class Tables:
                 f"TBLPROPERTIES ({', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in told.items())})"
             )
         except _SPARK_ERRORS as error:
+            # Another driver may have been here first: which of the two may write is the lease's to say.
+            if self.version(table) == SCHEMA_VERSION:
+                return
             raise self._unusable("create", table, error) from None
 
     def _add_columns(self, table: str) -> None:
-        there = {name.lower() for name in self.read(table).columns} | OPTIONAL.get(table, set())
-        missing = [field for field in TABLES[table][0] if field.name.lower() not in there]
+        missing = self._missing(table)
         if not missing:
             return
         logger.info("%s gets the columns %s", self.sql_name(table), ", ".join(field.name for field in missing))
@@ -106,7 +108,12 @@ class Tables:
         try:
             self._spark.sql(f"ALTER TABLE {self.sql_name(table)} ADD COLUMNS ({columns})")
         except _SPARK_ERRORS as error:
-            raise self._unusable("add columns to", table, error) from None
+            if self._missing(table):
+                raise self._unusable("add columns to", table, error) from None
+
+    def _missing(self, table: str) -> list[StructField]:
+        there = {name.lower() for name in self.read(table).columns} | OPTIONAL.get(table, set())
+        return [field for field in TABLES[table][0] if field.name.lower() not in there]
 
     def version(self, table: str) -> int | None:
         """Return the table's schema version; 0 for a Delta table that another program made, None if there is no table.
