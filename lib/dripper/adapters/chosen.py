@@ -19,7 +19,7 @@ def asked_settings(
     if form not in get_args(Form):
         raise SettingsError(f"form={form!r}: there are {', '.join(get_args(Form))}")
     asked = settings_of(labeler, settings, options)
-    check_use(asked.labeler.name, asked.labels, Use(asked.profile))
+    check_use(asked.labeler, asked.labels, Use(asked.profile))
     load_from_settings(asked.labeler, asked.labels)
     return asked
 

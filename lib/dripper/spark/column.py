@@ -73,7 +73,7 @@ def asked_settings(
 ) -> Settings:
     """Return the settings, and find out here what would fail every page. Raises UsageError."""
     asked = settings_of(labeler, settings, options)
-    for warning in check_use(asked.labeler.name, asked.labels, Use(asked.profile)):
+    for warning in check_use(asked.labeler, asked.labels, Use(asked.profile)):
         logger.warning("%s", warning)
     load_from_settings(asked.labeler, asked.labels)
     return asked
