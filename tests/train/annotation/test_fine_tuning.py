@@ -1,5 +1,6 @@
 """Conversations to fine-tune on: what the labeler lm asks, and what it should be answered."""
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -96,6 +97,10 @@ def test_a_site_is_on_one_side(tmp_path: Path) -> None:
     sites = [f"site{number}.org" for number in range(1000)]
     held_out = {site for site in sites if is_held_out(site, 0.1)}
     assert 70 < len(held_out) < 130
+    plain = {site for site in sites if hashlib.sha256(site.encode()).digest()[0] < 26}
+    assert len(held_out & plain) < 30, (
+        "a set whose evaluation was split off by the plain hash has sites left to validate on"
+    )
     assert held_out < {site for site in sites if is_held_out(site, 0.2)}
     told = write_conversations(labelled_pages(), framing(), tmp_path / "sft", "dripper", 0.5, {})
     validated = {row["id"].split("/")[1].split("#")[0] for row in written(tmp_path / "sft", "validation.jsonl")}
