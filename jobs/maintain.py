@@ -34,8 +34,14 @@ def _maintain(arguments: argparse.Namespace) -> int:
     with cli.session(settings) as spark:
         from dripper.spark.maintain import maintain
 
-        publishes, with_main_html = arguments.publish, not arguments.without_main_html
-        for line in maintain(spark, arguments.output, arguments.retain_hours, publishes, with_main_html):
+        for line in maintain(
+            spark,
+            arguments.output,
+            arguments.retain_hours,
+            publishes=arguments.publish,
+            with_main_html=not arguments.without_main_html,
+            single_writer=settings.output.single_writer,
+        ):
             sys.stdout.write(line + "\n")
     return 0
 

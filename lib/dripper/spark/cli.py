@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from dripper.config import Settings
 from dripper.errors import BusyError, MachineError, UsageError
 from dripper.flags import add_settings, positive, settings
+from dripper.labels.chain import chain_of
 from dripper.labels.registry import runs_staged
 from dripper.optional import install
 
@@ -126,8 +127,8 @@ def dry_run(arguments: argparse.Namespace) -> int:
 
         plan = dry_plan(spark, arguments.warcs or "", arguments.output, asked, arguments.limit, select=arguments.select)
         sys.stdout.write(plan_summary(plan))
-        if runs_staged(asked.labeler):
+        if runs_staged(asked.labeler) or len(chain_of(asked.labeler.name)) > 1:
             sys.stdout.write(cost_summary(plan, asked))
-        else:
+        if not runs_staged(asked.labeler):
             sys.stdout.write(cpu_summary(plan, asked))
     return 0

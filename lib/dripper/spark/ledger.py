@@ -167,7 +167,7 @@ class Ledger:
     def reports(self, batch: Batch) -> list[Report]:
         """Return what is noted of each file of `batch`."""
         rows = self._tables.read(TABLE).where(F.col("batch") == batch.number).orderBy("warc_file").collect()
-        return [row.asDict() for row in rows]
+        return [row.asDict(recursive=True) for row in rows]
 
     def counts(self) -> dict[str, int]:
         """Return, over the whole ledger: files by state, records, pages, skipped."""
@@ -191,7 +191,9 @@ class Ledger:
 
     def _frame(self, rows: Sequence[dict[str, Any]]) -> DataFrame:
         schema = to_arrow_schema(nullable(WARC_FILES.fields))
-        columns = [pa.array([_storable(row.get(field.name)) for row in rows], field.type) for field in schema]
+        columns = [
+            pa.array([_storable(row.get(field.name), field.type) for row in rows], field.type) for field in schema
+        ]
         frame = self._spark.createDataFrame(pa.Table.from_arrays(columns, schema=schema), nullable(WARC_FILES.fields))
         # Some 2,500 files a data file, neighbours by batch: what a commit of a batch rewrites.
         n_files = 1 + len(rows) // 2500
@@ -246,6 +248,6 @@ def _planned_row(file: PlannedFile, batch: int, run_id: str) -> dict[str, Any]:
     }
 
 
-def _storable(value: Any) -> Any:
+def _storable(value: Any, kind: pa.DataType) -> Any:
     """Arrow takes maps as pairs."""
-    return list(value.items()) if isinstance(value, dict) else value
+    return list(value.items()) if isinstance(value, dict) and pa.types.is_map(kind) else value

@@ -6,6 +6,7 @@ from pyspark.sql import SparkSession
 
 from dripper.errors import InputError, SettingsError
 from dripper.spark import publish
+from dripper.spark.log_store import require_log_store
 from dripper.spark.schemas import TABLES
 from dripper.spark.tables import Tables
 
@@ -17,20 +18,24 @@ def maintain(
     spark: SparkSession,
     output: str,
     retain_hours: int = MINIMUM_HOURS,
+    *,
     publishes: bool = False,
     with_main_html: bool = True,
+    single_writer: bool = False,
 ) -> Iterator[str]:
     """Join the small files of every table that is there and delete what no version of the last hours needs.
 
     publishes: bring the table `published` up to date before that, see `dripper.spark.publish`. Yields a sentence a table.
 
-    Raises SettingsError below MINIMUM_HOURS, InputError where `output` has no table at all.
+    Raises SettingsError below MINIMUM_HOURS, and where two writers could lose each other's commits (single_writer: a person
+    says that there is one); InputError where `output` has no table at all.
     """
     if retain_hours < MINIMUM_HOURS:
         raise SettingsError(
             f"--retain-hours {retain_hours}: at least {MINIMUM_HOURS}, or running readers lose their files"
         )
     tables = Tables(spark, output)
+    require_log_store(spark, tables, single_writer)
     there = [table for table in TABLES if tables.version(table) is not None]
     if not there:
         raise InputError(f"--output {output}: none of the tables {', '.join(TABLES)} is there")

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from dripper.config import Settings
 from dripper.errors import InputError
 from dripper.labels.entry import Use
-from dripper.labels.registry import check_use, load_from_settings, runs_staged
+from dripper.labels.registry import check_use, in_stages, load_from_settings, runs_staged
 from dripper.spark import capacity
 from dripper.spark.engines import engine_profile, n_engines
 from dripper.spark.fused import FusedJob
@@ -112,14 +112,21 @@ def _ended(
 ) -> Outcome:
     ledger = output_at_work.work.ledger
     ledger.compact()
-    bad = (*problems, *bad_inputs(totals, plan))
-    outcome = Outcome(plan, totals, ledger.counts(), tuple(work_left(totals)), bad, tuple(stages))
+    outcome = Outcome(
+        plan,
+        totals,
+        ledger.counts(),
+        tuple(work_left(totals)),
+        (*problems, *bad_inputs(totals, plan)),
+        tuple(stages),
+        output_at_work.work.lease.run_id,
+    )
     output_at_work.outcome = outcome
     return outcome
 
 
 def _check_use(settings: Settings, stages: Sequence[str] = ()) -> None:
-    for warning in check_use(settings.labeler.name, settings.labels, Use(settings.profile, stages)):
+    for warning in check_use(settings.labeler, settings.labels, Use(settings.profile, stages)):
         logger.warning("%s", warning)
 
 
@@ -166,7 +173,8 @@ def run_stages(
 def _engines(spark: SparkSession, stages: Sequence[str], settings: Settings, loader: Loader) -> Engines:
     if "label" not in stages:
         return Engines(loader)
-    check_labeler(settings, loader)
+    last = settings.model_copy(update={"labeler": in_stages(settings.labeler)[1]})
+    check_labeler(last, loader)
     return Engines(loader, n_engines(spark, settings.stages), engine_profile(spark, settings.stages))
 
 

@@ -65,6 +65,17 @@ HINTS = StructType(
     ]
 )
 
+FIRST_LABELS = StructType(
+    [
+        StructField("main", ArrayType(BooleanType())),
+        StructField("probability", ArrayType(FloatType())),
+        StructField("confidence", DoubleType()),
+        StructField("method", StringType()),
+        StructField("labeler", StringType()),
+        StructField("labeler_version", StringType()),
+    ]
+)
+
 _PAGE_COLUMNS = [_declared(column) for column in columns.PAGE]
 EXTRACTIONS = StructType([_declared(column) for column in columns.EXTRACTIONS])
 
@@ -90,6 +101,10 @@ PAGES = StructType(
         _column("error_code", StringType(), "Why the page could not be split; null: it could"),
         _column("error_detail", StringType(), "What exactly went wrong"),
         *(_declared(column) for column in columns.ORIGIN),
+        _column("first_labels", FIRST_LABELS, "In a chain of labelers: what the first says of the page, as in labels"),
+        _column(
+            "escalated", BooleanType(), "In a chain: whether the page goes on to the stage label, for the next labeler"
+        ),
     ]
 )
 
@@ -119,6 +134,8 @@ LABELS = StructType(
         _column("error_detail", StringType(), "What exactly went wrong"),
     ]
 )
+
+_SLOWEST = StructType([StructField("page_id", StringType()), StructField("ms", LongType())])
 
 WARC_FILES = StructType(
     [
@@ -152,10 +169,19 @@ WARC_FILES = StructType(
         _column("run_id", StringType(), "The run that wrote the row, as in runs"),
         _column("finished_at", TimestampType(), "When its batch was committed"),
         _column(
+            "task_ms",
+            LongType(),
+            "Milliseconds that tasks were at work on it, from its first byte to its last row; in staged runs those of preprocess",
+        ),
+        _column("slowest_page", _SLOWEST, "The page that took longest, and how long"),
+        _column(
             "selection", StringType(), "Key too: which records were read, a hash of --select; null: all of the file"
         ),
     ]
 )
+
+OF_RUN = frozenset({"batch", "attempts", "run_id", "finished_at", "task_ms", "slowest_page"})
+"""Columns of the ledger that may differ from run to run over the same files."""
 
 RUNS = StructType(
     [
@@ -224,7 +250,7 @@ TABLES = {
         PAGES,
         "One row per HTML page, for the stage extract: the page with numbered blocks, or why there are none",
     ),
-    "blocks": (BLOCKS, "One row per page that has blocks, for the stage label: all that a labeler reads"),
+    "blocks": (BLOCKS, "One row per page that is to be labelled, for the stage label: all that a labeler reads"),
     "labels": (LABELS, "One row per row of blocks: which blocks are main content"),
     "warc_files": (
         WARC_FILES,

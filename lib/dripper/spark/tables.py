@@ -43,6 +43,18 @@ class Tables:
             return ".".join(f"`{part}`" for part in (*self.output.split("."), table))
         return f"delta.`{self._path(table)}`"
 
+    def location(self) -> str:
+        """Return the folder or prefix that the tables are below, of a catalog's schema too; "" where the catalog does not say."""
+        if not self.in_catalog:
+            return self.output
+        schema = ".".join(f"`{part}`" for part in self.output.split("."))
+        try:
+            told = self._spark.sql(f"DESCRIBE SCHEMA EXTENDED {schema}").collect()
+        except _SPARK_ERRORS:
+            # Whatever is wrong with it is told where the tables are opened.
+            return ""
+        return next((row[1] for row in told if row[0] == "Location"), "") or ""
+
     def create(self, table: str) -> bool:
         """Make the table if it is not there, with comments on its columns; return whether it is new.
 
@@ -82,11 +94,13 @@ class Tables:
                 f"TBLPROPERTIES ({', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in told.items())})"
             )
         except _SPARK_ERRORS as error:
+            # Another driver may have been here first: which of the two may write is the lease's to say.
+            if self.version(table) == SCHEMA_VERSION:
+                return
             raise self._unusable("create", table, error) from None
 
     def _add_columns(self, table: str) -> None:
-        there = {name.lower() for name in self.read(table).columns} | OPTIONAL.get(table, set())
-        missing = [field for field in TABLES[table][0] if field.name.lower() not in there]
+        missing = self._missing(table)
         if not missing:
             return
         logger.info("%s gets the columns %s", self.sql_name(table), ", ".join(field.name for field in missing))
@@ -94,7 +108,12 @@ class Tables:
         try:
             self._spark.sql(f"ALTER TABLE {self.sql_name(table)} ADD COLUMNS ({columns})")
         except _SPARK_ERRORS as error:
-            raise self._unusable("add columns to", table, error) from None
+            if self._missing(table):
+                raise self._unusable("add columns to", table, error) from None
+
+    def _missing(self, table: str) -> list[StructField]:
+        there = {name.lower() for name in self.read(table).columns} | OPTIONAL.get(table, set())
+        return [field for field in TABLES[table][0] if field.name.lower() not in there]
 
     def version(self, table: str) -> int | None:
         """Return the table's schema version; 0 for a Delta table that another program made, None if there is no table.
