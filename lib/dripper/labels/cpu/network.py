@@ -158,9 +158,6 @@ def exact_weights(weights: Mapping[str, FloatArray], shape: Shape) -> dict[str, 
         "output_bias",
         "switch",
         "switch_bias",
-        "kind",
-        "kind_bias",
-        "confidence",
     )
     return {name: value if name in unbounded else value.astype(np.float32) for name, value in weights.items()}
 
