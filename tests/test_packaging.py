@@ -144,6 +144,7 @@ def test_a_wheel_of_nothing_compiled_runs_everywhere(tmp_path: Path) -> None:
         "dripper/spark/log4j2.properties",
         "dripper/labels/cpu/cpu_weights.npz",
         "dripper/eval/report/report.html.j2",
+        "dripper/train/annotation/guidelines.md",
         "licenses/LICENSE",
     ):
         assert any(file.endswith(part) for file in files), part

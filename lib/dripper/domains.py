@@ -27,7 +27,7 @@ def registered_domain(host: str) -> str | None:
 
 @cache
 def _suffixes() -> "PublicSuffixList":
-    """The list that comes with the package: 0.1 s once a process, then 6 µs a host."""
+    """The list that comes with the package, read once per process: reading it takes as long as thousands of look-ups."""
     with needed("the column registered_domain", "warc"):
         from publicsuffixlist import PublicSuffixList
     return PublicSuffixList(accept_unknown=False, only_icann=True)

@@ -1,4 +1,4 @@
-"""The scores of one set: a line a page, in `scores/<set>.jsonl`. Runs in a process of its own."""
+"""The scores of one set: one line per page, in `scores/<set>.jsonl`. Runs in a process of its own."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -16,7 +16,7 @@ from dripper.labels.entry import Use
 from dripper.labels.registry import check_use
 from dripper.local.inputs import expand_inputs
 from dripper.local.lines import RowLines, row_line
-from dripper.local.pages import Seen, records_of
+from dripper.local.pages import Seen, records_of, require_reader
 from dripper.local.parquet import ParquetFile
 from dripper.local.pool import Pool
 from dripper.local.progress import Bar
@@ -55,6 +55,7 @@ def extract_files(
     for warning in check_use(settings.labeler, settings.labels, Use(settings.profile)):
         logger.warning("%s", warning)
     files = expand_inputs(given, settings.reading)
+    require_reader(files)
     extractor = shared_extractor(settings)
     parquet = ParquetFile(out, extractor.versions) if out.suffix == ".parquet" else None
     known = parquet.page_ids() if parquet else set()

@@ -95,7 +95,7 @@ def _rows(totals: Totals) -> list[str]:
 
 
 def plan_summary(plan: Plan) -> str:
-    """Return what a run would do, a line a batch."""
+    """Return what a run would do, one line per batch."""
     lines = [f"{plan.n_done} files are done; {len(plan.moved)} that failed or have changed are read again"]
     for kind, batches in (("goes on", plan.resumed), ("new", plan.fresh)):
         for batch in batches:

@@ -1,4 +1,4 @@
-"""The scores of a run as tables: one row a page and extractor, and what is said about extractors
+"""The scores of a run as tables: one row per page and extractor, and what is said about extractors
 from them."""
 
 from collections.abc import Iterable, Mapping, Sequence
