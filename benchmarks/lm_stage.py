@@ -1,4 +1,5 @@
-"""What Spark costs the stage `label`: the decoder `parallel` in the stage, and called without Spark, on the same pages.
+"""What Spark costs the stage `label`: the decoder `parallel` in the stage, and called without
+Spark, on the same pages.
 
     python benchmarks/lm_stage.py --data DIR [--pages 30 240] [--most TOKENS] [--model FOLDER]
 
@@ -57,8 +58,8 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A batch. stage: the stage without an engine's start. engine: of it, the calls of the engine. direct: the same pages without
-    Spark."""
+    """A batch. stage: the stage without an engine's start. engine: of it, the calls of the engine.
+    direct: the same pages without Spark."""
 
     pages: int
     stage: Cost
@@ -165,8 +166,8 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
 def preprocessed(
     spark: SparkSession, settings: Settings, folder: Path, choice: Choice, n_pages: Sequence[int]
 ) -> list[Path]:
-    """Return a folder with the tables `pages` and `blocks` for the warming up, and for each of the batches: no page is in two, as
-    an engine remembers."""
+    """Return a folder with the tables `pages` and `blocks` for the warming up, and for each of the
+    batches: no page is in two, as an engine remembers."""
     outputs, start = [], 0
     for number, n in enumerate((WARM_UP, *n_pages)):
         write_archive(folder / f"{number}.warc", choice.sources[start : start + n])

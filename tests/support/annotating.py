@@ -31,7 +31,8 @@ def write_answers(file: Path, *rows: object) -> Path:
 
 
 class ChatStub(ThreadingHTTPServer):
-    """Keeps requests, and counts how many were under way at once; `reply` gives status and the text of the answer."""
+    """Keeps requests, and counts how many were under way at once; `reply` gives status and the text
+    of the answer."""
 
     def __init__(self, reply: Reply) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)

@@ -1,4 +1,5 @@
-"""A few steps of supervised fine-tuning, as trainers do it: the chat template makes the text, only the answer teaches."""
+"""A few steps of supervised fine-tuning, as trainers do it: the chat template makes the text, only
+the answer teaches."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,13 +19,15 @@ def tokens_of(tokenizer: Any, messages: Messages) -> tuple[list[int], int]:
 
 
 def fine_tune(checkpoint: Path, conversations: Sequence[Messages], out: Path, epochs: int) -> list[float]:
-    """Train on the conversations one by one, write the checkpoint `out`, return the mean loss of each epoch."""
+    """Train on the conversations one by one, write the checkpoint `out`, return the mean loss of
+    each epoch."""
     import torch
     import transformers
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint)
     model = transformers.Qwen3ForCausalLM.from_pretrained(checkpoint).float().train()
-    # Of its 20 million weights 19.4 are the vocabulary's, tied to the output: without them a step takes a fifth of the time.
+    # Of its 20 million weights 19.4 are the vocabulary's, tied to the output: without them a step
+    # takes a fifth of the time.
     model.model.embed_tokens.weight.requires_grad_(False)
     learning = [weight for weight in model.parameters() if weight.requires_grad]
     optimizer = torch.optim.AdamW(learning, lr=4e-3, weight_decay=0.0)

@@ -33,7 +33,8 @@ class Seen:
 
 
 def require_reader(files: Sequence[Input]) -> None:
-    """Raise MachineError where archives are among the files and what reads them is not installed."""
+    """Raise MachineError where archives are among the files and what reads them is not
+    installed."""
     if any(file.is_archive for file in files):
         with needed("reading archives", "warc"):
             import_module("dripper.warc.reader")

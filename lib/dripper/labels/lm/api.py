@@ -1,4 +1,5 @@
-"""An OpenAI-compatible API over HTTP: bounded requests and tries, and errors that say whose fault they are."""
+"""An OpenAI-compatible API over HTTP: bounded requests and tries, and errors that say whose fault
+they are."""
 
 import json
 from collections.abc import Mapping
@@ -35,8 +36,8 @@ class Api:
     """The server's address, with retries. Thread-safe."""
 
     def __init__(self, endpoint: str, access: Access, called: str) -> None:
-        """called: the setting or flag that holds the address, for messages. Raises SettingsError where the
-        endpoint is no http address, or the key cannot stand in a header."""
+        """called: the setting or flag that holds the address, for messages. Raises SettingsError
+        where the endpoint is no http address, or the key cannot stand in a header."""
         if not endpoint.startswith(("http://", "https://")):
             raise SettingsError(f"{called}={endpoint}: write an address such as http://127.0.0.1:8000/v1")
         if not (access.key.isascii() and access.key.isprintable()):

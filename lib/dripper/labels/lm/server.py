@@ -67,7 +67,8 @@ class ServerDecoder:
         return DecodedLabels(main, np.full(job.n_blocks, np.nan), written, len(job.prompt_ids) + max(written - 1, 0))
 
     def _request(self, job: Job) -> dict[str, object]:
-        """The prompt goes as tokens: the server's own template and special tokens stay out of it."""
+        """The prompt goes as tokens: the server's own template and special tokens stay out of
+        it."""
         template = self._templates.of(job.n_blocks)
         request: dict[str, object] = {
             "model": self._served,

@@ -1,7 +1,7 @@
 """All pages of an export put to a model: several at once, a share of them twice, and resumable.
 
-An answer is appended to its file when it is there. So a run that was stopped anywhere goes on with the pages that have
-none; the last line of a killed run may be half a line, and is asked for again.
+An answer is appended to its file when it is there. So a run that was stopped anywhere goes on with
+the pages that have none; the last line of a killed run may be half a line, and is asked for again.
 """
 
 import hashlib
@@ -22,7 +22,8 @@ from dripper.train.annotation.importing import read_answers
 
 FIRST, SECOND = "answers.jsonl", "answers_second.jsonl"
 HOPELESS = 10
-"""Where so many pages have failed and none has an answer, the endpoint is to blame, and each request may cost."""
+"""Where so many pages have failed and none has an answer, the endpoint is to blame, and each
+request may cost."""
 log = logging.getLogger(__name__)
 
 
@@ -61,8 +62,8 @@ def twice_share(numbers: Sequence[str], share: float) -> list[str]:
 def ask(export: Export, rounds: Sequence[Round], concurrency: int) -> Asked:
     """Ask for all answers that are not there yet.
 
-    Raises MachineError where the endpoint refuses us, is gone or answers no page (answers so far are kept), InputError where a
-    file of answers holds something else.
+    Raises MachineError where the endpoint refuses us, is gone or answers no page (answers so far
+    are kept), InputError where a file of answers holds something else.
     """
     asked = Asked()
     for one in rounds:

@@ -1,4 +1,5 @@
-"""One page put to a large language model: the guidelines, the page, and one more try where the answer is not in form."""
+"""One page put to a large language model: the guidelines, the page, and one more try where the
+answer is not in form."""
 
 import json
 import re
@@ -33,8 +34,9 @@ class Annotator:
     def answer(self, page: str, text: str, n_blocks: int, used: Counter[str]) -> Answer:
         """Return the model's answer about a page.
 
-        text: what an annotator reads. used: tokens are counted into it. Raises PageError (labeler_failed) where two
-        answers are not in form or the endpoint refuses the page, MachineError where it refuses us or is gone.
+        text: what an annotator reads. used: tokens are counted into it. Raises PageError
+        (labeler_failed) where two answers are not in form or the endpoint refuses the page,
+        MachineError where it refuses us or is gone.
         """
         messages = [{"role": "system", "content": self.guidelines}, {"role": "user", "content": text}]
         said = self._ask(messages, used)
@@ -69,7 +71,8 @@ class Annotator:
 
 
 def last_object(said: str) -> dict[str, Any]:
-    """Return the last JSON object of a free text: a model may think aloud first, or put a fence around it.
+    """Return the last JSON object of a free text: a model may think aloud first, or put a fence
+    around it.
 
     Raises InputError where there is none.
 

@@ -77,7 +77,8 @@ class Export:
             raise InputError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
     def page(self, number: str) -> tuple[LabelledPage, Page]:
-        """Return a page, and its blocks. Raises InputError where it has other blocks today than at its export."""
+        """Return a page, and its blocks. Raises InputError where it has other blocks today than at
+        its export."""
         labelled = page_of_row(self.folder, self.rows[number])
         page = split_known(labelled)
         if len(page.blocks) != self.n_blocks(number):
@@ -91,8 +92,8 @@ class Export:
 def export(reading: Reading, out: Path, budget: int, sample: int | None = None, seed: int = 0) -> Exported:
     """Write the export of pages; return what became of them.
 
-    budget: tokens a page may have, about. sample: so many pages, chosen to differ in layout (see `layout`); None: all. Raises
-    InputError where `out` is there already.
+    budget: tokens a page may have, about. sample: so many pages, chosen to differ in layout (see
+    `layout`); None: all. Raises InputError where `out` is there already.
     """
     with new_folder(out) as folder:
         wanted = None if sample is None else _sampled(reading, budget, sample, seed)

@@ -1,7 +1,8 @@
-"""The filter: rows of a data set that a training does better without are marked `bad`, with the reason.
+"""The filter: rows of a data set that a training does better without are marked `bad`, with the
+reason.
 
-The paper (4.1) leaves out pages without main content. Here also those whose annotators do not agree or were not sure.
-Marked rows stay in the data set, and `dripper.datasets` never yields them.
+The paper (4.1) leaves out pages without main content. Here also those whose annotators do not agree
+or were not sure. Marked rows stay in the data set, and `dripper.datasets` never yields them.
 """
 
 import json
@@ -32,7 +33,8 @@ class Filter:
     least_sure: int = 2
     """How certain the annotator was."""
     labeler: Labeler | None = None
-    """Asked about pages without main content: where it is sure of some, the annotation is in doubt. None: nobody."""
+    """Asked about pages without main content: where it is sure of some, the annotation is in doubt.
+    None: nobody."""
     least_confidence: float = 0.85
     """From which on it is sure."""
 
@@ -60,9 +62,11 @@ class Filter:
 
 
 def filter_data_set(folder: Path, by: Filter) -> tuple[int, Counter[str]]:
-    """Mark the rows of a data set in its truth.jsonl; return how many are kept, and how many are not, by reason.
+    """Mark the rows of a data set in its truth.jsonl; return how many are kept, and how many are
+    not, by reason.
 
-    Marks of an earlier filter are taken away first; `bad` for other reasons and `duplicate` stay. Raises InputError.
+    Marks of an earlier filter are taken away first; `bad` for other reasons and `duplicate` stay.
+    Raises InputError.
     """
     rows = read_rows(_truth(folder))
     left_out: Counter[str] = Counter()
@@ -79,7 +83,8 @@ def filter_data_set(folder: Path, by: Filter) -> tuple[int, Counter[str]]:
 
 
 def agreements(folder: Path) -> Iterator[Agreement]:
-    """Yield how far the annotators of a data set agree on each page that has two. Raises InputError."""
+    """Yield how far the annotators of a data set agree on each page that has two. Raises
+    InputError."""
     for row in read_rows(_truth(folder)):
         found = agreement_of(row, folder)
         if found is not None:
@@ -87,7 +92,8 @@ def agreements(folder: Path) -> Iterator[Agreement]:
 
 
 def agreement_of(row: Mapping[str, Any], folder: Path) -> Agreement | None:
-    """Return how far the two annotators of a row agree; None where there was one. Raises InputError."""
+    """Return how far the two annotators of a row agree; None where there was one. Raises
+    InputError."""
     if "main_blocks_second" not in row:
         return None
     page = split_known(page_of_row(folder, row))

@@ -1,7 +1,8 @@
-"""Prompts and answers to fine-tune a language model on, as the labeler `lm` asks and reads them (Dripper paper A.11).
+"""Prompts and answers to fine-tune a language model on, as the labeler `lm` asks and reads them
+(Dripper paper A.11).
 
-Files of JSON lines with `messages`, as TRL and LLaMA-Factory read them. A page that is longer than the context is cut
-into the windows that the labeler cuts it into.
+Files of JSON lines with `messages`, as TRL and LLaMA-Factory read them. A page that is longer than
+the context is cut into the windows that the labeler cuts it into.
 """
 
 import hashlib
@@ -47,8 +48,8 @@ class Framing:
     def of(cls, settings: LmSettings) -> "Framing":
         """Return the framing of a model with these settings. Raises SettingsError, MachineError.
 
-        With a checkpoint its tokenizer counts, so that windows are cut as when it labels. Without, tokens are estimated, and
-        the prompt and the form of the answer must be said.
+        With a checkpoint its tokenizer counts, so that windows are cut as when it labels. Without,
+        tokens are estimated, and the prompt and the form of the answer must be said.
         """
         if settings.model:
             encoder = PageEncoder.load(settings)
@@ -87,7 +88,8 @@ class Written:
     windows: Counter[str] = field(default_factory=Counter)
     """By file: a line each."""
     aligned: int = 0
-    """Pages whose labels come from aligning the truth's text, as their rows have no block numbers of this profile."""
+    """Pages whose labels come from aligning the truth's text, as their rows have no block numbers
+    of this profile."""
     left_out: Counter[str] = field(default_factory=Counter)
     """Pages, by reason."""
 
@@ -100,10 +102,12 @@ def write_conversations(
     validation: float,
     about: Mapping[str, Any],
 ) -> Written:
-    """Write train.jsonl and validation.jsonl, with dataset_info.json (LLaMA-Factory) and META.json, into `out`.
+    """Write train.jsonl and validation.jsonl, with dataset_info.json (LLaMA-Factory) and META.json,
+    into `out`.
 
-    validation: share of the sites whose pages go there; a site is never in both. about: what else META.json says. Pages
-    without main content are left out (paper 4.1), and those with `split: evaluation`. Raises InputError where `out` is there.
+    validation: share of the sites whose pages go there; a site is never in both. about: what else
+    META.json says. Pages without main content are left out (paper 4.1), and those with
+    `split: evaluation`. Raises InputError where `out` is there.
     """
     written = Written()
     with new_folder(out) as folder:
@@ -122,19 +126,22 @@ def write_conversations(
 
 
 def is_held_out(site: str, share: float) -> bool:
-    """Tell whether a site's pages are for validation: by a hash, so that new pages never move the old ones.
+    """Tell whether a site's pages are for validation: by a hash, so that new pages never move the
+    old ones.
 
-    Not by the plain hash of the site: sets that split off their evaluation by that have no pages left there.
+    Not by the plain hash of the site: sets that split off their evaluation by that have no pages
+    left there.
     """
     digest = hashlib.sha256(f"validation {site}".encode("utf-8", "replace")).digest()
     return int.from_bytes(digest[:8], "big") < share * 2**64
 
 
 def main_blocks(labelled: LabelledPage, page: Page) -> tuple[npt.NDArray[np.bool_], bool]:
-    """Return which blocks are main, shape (n_blocks,), and whether that had to be aligned from the truth's text.
+    """Return which blocks are main, shape (n_blocks,), and whether that had to be aligned from the
+    truth's text.
 
-    Annotated numbers count where they are of these blocks. Blocks without text, which nobody was shown, are main where the
-    blocks with text around them are.
+    Annotated numbers count where they are of these blocks. Blocks without text, which nobody was
+    shown, are main where the blocks with text around them are.
     """
     more = labelled.more
     annotated = "main_blocks" in more and more.get("n_blocks") == len(page.blocks)

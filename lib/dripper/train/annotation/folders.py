@@ -10,7 +10,8 @@ from dripper.errors import InputError
 
 @contextmanager
 def new_folder(out: Path) -> Iterator[Path]:
-    """Give a folder to write into, which becomes `out` at the end; where something is raised, there is none.
+    """Give a folder to write into, which becomes `out` at the end; where something is raised, there
+    is none.
 
     Raises InputError where `out` is there already, and is more than an empty folder.
     """

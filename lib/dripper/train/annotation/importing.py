@@ -1,4 +1,5 @@
-"""From answers to a data set: `truth.jsonl`, the pages, `META.json`, readable by `dripper.datasets`."""
+"""From answers to a data set: `truth.jsonl`, the pages, `META.json`, readable by
+`dripper.datasets`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,7 +27,8 @@ class Answers:
     """What the files of answers hold."""
 
     of_page: dict[str, list[Answer]] = field(default_factory=dict)
-    """By number, in the order of the files: the first is the truth, the second the second annotation."""
+    """By number, in the order of the files: the first is the truth, the second the second
+    annotation."""
     wrong: list[str] = field(default_factory=list)
     """A sentence for every line that is no usable answer, with its place."""
     blank: int = 0
@@ -34,7 +36,8 @@ class Answers:
 
 
 def read_answers(files: Sequence[Path], export: Export) -> Answers:
-    """Return all answers of the files, in each of which a page stands once. Raises InputError where a file cannot be read."""
+    """Return all answers of the files, in each of which a page stands once. Raises InputError where
+    a file cannot be read."""
     answers = Answers()
     for file in files:
         here: dict[str, int] = {}
@@ -82,7 +85,8 @@ def write_data_set(export: Export, answers: Answers, out: Path) -> int:
 def truth_row(
     exported: Mapping[str, Any], labelled: LabelledPage, page: Page, answers: Sequence[Answer]
 ) -> dict[str, Any]:
-    """Return the row of truth of a page: the first answer is the truth, the second stands beside it."""
+    """Return the row of truth of a page: the first answer is the truth, the second stands beside
+    it."""
     first, *others = answers
     main = set(first.main)
     text = "\n".join(block.text for block in page.blocks if block.item_id in main and block.text)

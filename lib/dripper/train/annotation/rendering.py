@@ -1,4 +1,5 @@
-"""A page as annotators read it: numbered blocks, empty ones left out, long ones shortened in the middle."""
+"""A page as annotators read it: numbered blocks, empty ones left out, long ones shortened in the
+middle."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,8 +8,8 @@ from dripper.blocks.page import Page
 from dripper.cost import estimate_tokens
 
 BLOCK_CHARS = (150, 100, 70, 50)
-"""How long a block may be shown; the next one is tried where a page is above its budget. With 150, 1,034 pages
-of many kinds have 2,500 tokens on the mean, 98 % of them at most 8,500."""
+"""How long a block may be shown; the next one is tried where a page is above its budget. With 150,
+1,034 pages of many kinds have 2,500 tokens on the mean, 98 % of them at most 8,500."""
 HEAD_CHARS = 150
 """Of address and title."""
 
@@ -23,7 +24,8 @@ class Rendered:
 
 
 def render(number: str, url: str | None, page: Page, budget: int) -> Rendered | None:
-    """Return the page's text, of at most about `budget` tokens; None where it is longer with the shortest blocks too."""
+    """Return the page's text, of at most about `budget` tokens; None where it is longer with the
+    shortest blocks too."""
     head = [f"page: {number}"] + [f"{name}: {_line(value)}" for name, value in (("url", url), ("title", page.title))]
     for most in BLOCK_CHARS:
         text = "\n".join([*head, *_numbered(page, most)]) + "\n"
@@ -34,10 +36,11 @@ def render(number: str, url: str | None, page: Page, budget: int) -> Rendered | 
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text on one line, without its middle where it is longer than `most` characters, and with its length.
+    """Return a text on one line, without its middle where it is longer than `most` characters, and
+    with its length.
 
     >>> shortened("a  b", 50), shortened("x" * 200, 50)[-24:]
-    ('a b', '…[200]… xxxxxxxxxxx')
+    ('a b', 'xxxx …[200]… xxxxxxxxxxx')
     """
     text = " ".join(text.split())
     if len(text) <= most:

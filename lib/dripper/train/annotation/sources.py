@@ -1,4 +1,5 @@
-"""Pages to be annotated: from files, folders and archives, or from a folder of rows with their HTML beside them."""
+"""Pages to be annotated: from files, folders and archives, or from a folder of rows with their HTML
+beside them."""
 
 import hashlib
 import json
@@ -16,15 +17,17 @@ from dripper.inspect.views import PageInput, stored_page
 from dripper.warc import decode
 
 ROWS = ("pages.jsonl", "truth.jsonl")
-"""Files that make a folder one of rows: `id`, `file`, where known `url`, `encoding`, `html_sha256`, and what else goes
-along (licence, source, …)."""
+"""Files that make a folder one of rows: `id`, `file`, where known `url`, `encoding`, `html_sha256`,
+and what else goes along (licence, source, …)."""
 _OWN = {"id", "url", "file", "truth_text", "truth_html", "encoding", "page_type", "html_sha256"}
 
 
 def unlabelled_pages(names: Sequence[str]) -> Iterator[LabelledPage | tuple[str, PageError]]:
-    """Yield the pages that `names` mean, without a truth; those that cannot be read as an id with the error.
+    """Yield the pages that `names` mean, without a truth; those that cannot be read as an id with
+    the error.
 
-    names: files, folders, archives, `@list`s, as for `dripper inspect`; or folders of rows. Raises InputError.
+    names: files, folders, archives, `@list`s, as for `dripper inspect`; or folders of rows. Raises
+    InputError.
     """
     if STANDARD_INPUT in names:
         raise InputError("pages to annotate are read twice, and standard input only once: write the page to a file")
@@ -42,7 +45,8 @@ def rows_file(folder: Path) -> Path | None:
 
 
 def read_rows(file: Path) -> list[dict[str, Any]]:
-    """Return the objects of a JSONL file. Raises InputError naming the line of what is none, or lacks `id` or `file`."""
+    """Return the objects of a JSONL file. Raises InputError naming the line of what is none, or
+    lacks `id` or `file`."""
     rows = []
     try:
         lines = file.read_bytes().split(b"\n")
@@ -62,7 +66,8 @@ def read_rows(file: Path) -> list[dict[str, Any]]:
 
 
 def page_of_row(folder: Path, row: Mapping[str, Any]) -> LabelledPage:
-    """Return the page of a row. Raises InputError where its HTML is not in the folder, or another than `html_sha256` says."""
+    """Return the page of a row. Raises InputError where its HTML is not in the folder, or another
+    than `html_sha256` says."""
     path = folder / row["file"]
     if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
         raise InputError(f"{folder}: the row {row['id']} names {row['file']!r}, which is not a file of this folder")
@@ -85,7 +90,8 @@ def split_page(labelled: LabelledPage, profile: str = "dripper") -> Page:
 
 
 def split_known(labelled: LabelledPage) -> Page:
-    """Return a page in blocks that was annotated before. Raises InputError where it has no blocks any more."""
+    """Return a page in blocks that was annotated before. Raises InputError where it has no blocks
+    any more."""
     try:
         return split_page(labelled)
     except PageError as error:
