@@ -102,6 +102,8 @@ def plan_summary(plan: Plan) -> str:
             known = sum(file.size_bytes or 0 for file in batch.files)
             unknown = sum(file.size_bytes is None for file in batch.files)
             sizes = f"{known / 1e6:.1f} MB" + (f" and {unknown} files of unknown size" if unknown else "")
+            if places := [place for file in batch.files for place in file.places]:
+                sizes = f"{len(places)} records, {sum(place.length for place in places) / 1e6:.1f} MB"
             lines.append(f"batch {batch.number} ({kind}): {len(batch.files)} files, {sizes}")
     if plan.n_left:
         lines.append(f"--limit leaves {plan.n_left} files")

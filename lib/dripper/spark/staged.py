@@ -32,12 +32,13 @@ from dripper.spark.isolation import Isolation
 from dripper.spark.jobs import cancel, described
 from dripper.spark.label_worker import Loader, labels_mapper
 from dripper.spark.parts import Tasks, split_into_tasks
-from dripper.spark.plan import UNFINISHED, Batch
+from dripper.spark.plan import UNFINISHED, Batch, of_selections_apart
 from dripper.spark.pool import Breaker, work_through
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import BLOCKS, EXTRACTIONS, LABELS, PAGES, nullable
-from dripper.spark.tables import replaced_rows
+from dripper.spark.tables import replaced_rows, touched_batches
 from dripper.spark.totals import Report, Totals, is_outage
+from dripper.spark.turns import Turns
 from dripper.spark.work import Work
 from dripper.spark.worker import REPORT, files_mapper, preparing
 
@@ -71,6 +72,7 @@ class StagedJob:
         self._reports: dict[int, list[Report]] = {}
         self._breaker = Breaker(work.settings.batch.max_failures)
         self._isolation = Isolation(work.ledger, work.settings.batch.file_attempts, lambda: self._breaker.is_open)
+        self._turns = Turns()
         # Two label stages at once would start twice as many engines as there are GPUs.
         self._labelling = threading.Lock()
         # While the stage `label` is planned, the session's environment says so, and no other stage may be.
@@ -99,7 +101,10 @@ class StagedJob:
 
     def _do(self, stage: str, batch: Batch, do: Callable[[], None]) -> None:
         start = time.monotonic()
-        with described(self._work.spark, self._work.lease.run_id, f"batch {batch.number}: {stage}"):
+        with (
+            self._turns.taking(batch),
+            described(self._work.spark, self._work.lease.run_id, f"batch {batch.number}: {stage}"),
+        ):
             until_closed(do, batch, lambda: self._breaker.is_open)
         with self._totals.lock:
             self._totals.stage_ms[stage] += round((time.monotonic() - start) * 1000)
@@ -158,16 +163,19 @@ class StagedJob:
 
     def _forget_earlier(self, batch: Batch) -> None:
         """Delete what an earlier reading of the batch's files left in tables whose rows do not name a file."""
-        if any(file.replaces is not None for file in batch.files):
+        if any(file.has_earlier_rows for file in batch.files):
+            numbers = ", ".join(map(str, sorted(touched_batches(batch))))
             for table in ("blocks", "labels"):
-                self._tables.delete_matching(table, "pages", "page_id", replaced_rows(batch))
+                within = f"t.batch IN ({numbers})"
+                self._tables.delete_matching(table, "pages", "page_id", replaced_rows(batch), within)
 
     def _give_up(self, batch: Batch, why: str) -> None:
-        """The rows of an earlier reading go: the ledger counts none for these files any more."""
-        if any(file.replaces is not None for file in batch.files):
-            self._forget_earlier(batch)
+        """The rows of an earlier reading go: the ledger counts none for these files any more. Those of selections stay."""
+        given_up = of_selections_apart(batch)
+        if any(file.has_earlier_rows for file in given_up.files):
+            self._forget_earlier(given_up)
             for table in ("pages", "extractions"):
-                self._tables.delete(table, replaced_rows(batch))
+                self._tables.delete(table, replaced_rows(given_up))
         with self._totals.lock:
             self._totals.set_aside |= {file.warc_file: why for file in batch.files}
 
