@@ -1,4 +1,5 @@
-"""The peer's job, run by benchmarks/fused_job.py with the interpreter of its own environment: WARC → Trafilatura → JSONL."""
+"""The peer's job, run by benchmarks/fused_job.py with the interpreter of its own environment: WARC
+→ Trafilatura → JSONL."""
 
 import sys
 

@@ -14,7 +14,8 @@ PAGES_PER_FILE = 100
 def write_archives(data: Path, data_sets: list[str], folder: Path) -> tuple[list[Path], int]:
     """Write the pages of `data_sets`, 100 a file; return the files and the number of pages.
 
-    They are served without a charset, as most of the web is, unless their source stored characters instead of bytes.
+    They are served without a charset, as most of the web is, unless their source stored characters
+    instead of bytes.
     """
     folder.mkdir(parents=True, exist_ok=True)
     pages = [page for name in data_sets for page in read_pages(data, name)]

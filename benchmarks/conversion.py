@@ -1,12 +1,14 @@
-"""What code, formulas and tables are left of a page's main content once it is Markdown, beside other converters.
+"""What code, formulas and tables are left of a page's main content once it is Markdown, beside
+other converters.
 
     python benchmarks/conversion.py --data ../shared/data [--show code|formula|table]
 
-Every converter is given the true main HTML of the pages of llm-webkit-bench whole, so that nothing but conversion counts. What it
-ought to keep is read off that HTML with plain lxml: the text of `pre` (and of `code` with several lines), LaTeX where the page
-states it (annotations, `script type="math/tex"`, `alt` of formula images, delimiters in text), tables of at least two rows and
-columns. Scores: code by edit similarity without white space, and with its lines; formulas by F1 of those that are there
-unchanged but for white space, braces and style; tables by TEDS.
+Every converter is given the true main HTML of the pages of llm-webkit-bench whole, so that nothing
+but conversion counts. What it ought to keep is read off that HTML with plain lxml: the text of
+`pre` (and of `code` with several lines), LaTeX where the page states it (annotations,
+`script type="math/tex"`, `alt` of formula images, delimiters in text), tables of at least two rows
+and columns. Scores: code by edit similarity without white space, and with its lines; formulas by F1
+of those that are there unchanged but for white space, braces and style; tables by TEDS.
 """
 
 import argparse
@@ -30,7 +32,8 @@ from dripper.html import preprocess, to_markdown
 
 TEX_IN_TEXT = re.compile(
     r"\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$(.+?)\$\$|(\\begin\{(?:equation|align|gather)\*?\}.+?\\end\{(?:equation|align|gather)\*?\})"
-    # Prices: no formula begins or ends with a space, and a dollar sign before a digit begins one only if it ends in none.
+    # Prices: no formula begins or ends with a space, and a dollar sign before a digit begins one
+    # only if it ends in none.
     r"|(?<!\\)\$(?! )([^$\n]+?)(?<![ \\])\$(?!\d)",
     re.DOTALL,
 )
@@ -160,8 +163,8 @@ def _lines(text: str) -> str:
 
 
 def _table(html: str) -> str:
-    """Bring a table to what TEDS is to compare: cells with text, whatever marks a formula; the reader of Markdown tables drops
-    empty cells."""
+    """Bring a table to what TEDS is to compare: cells with text, whatever marks a formula; the
+    reader of Markdown tables drops empty cells."""
     return EMPTY_CELL.sub("", TEX_MARKS.sub("$", re.sub(r"(</?)th\b", r"\1td", html)))
 
 

@@ -1,9 +1,11 @@
-"""Pages a second on one core: the main job beside datatrove with Trafilatura, on the same WARC files, in one run.
+"""Pages a second on one core: the main job beside datatrove with Trafilatura, on the same WARC
+files, in one run.
 
     python benchmarks/fused_job.py --data ../shared/data --peer-python .venv-bench/bin/python
 
-Both run pinned to one core, in turn, on the files once and on five copies of them. The difference is what pages cost; what is
-left of the single run is the fixed cost (JVM, jars, commits, closing counts). What each lost is counted, not assumed.
+Both run pinned to one core, in turn, on the files once and on five copies of them. The difference
+is what pages cost; what is left of the single run is the fixed cost (JVM, jars, commits, closing
+counts). What each lost is counted, not assumed.
 """
 
 import argparse
@@ -27,7 +29,8 @@ COPIES = 5
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Wall seconds for the files once and COPIES times, pinned to one core, and the pages that came out of the former."""
+    """Wall seconds for the files once and COPIES times, pinned to one core, and the pages that came
+    out of the former."""
 
     once: float
     copies: float
@@ -115,7 +118,8 @@ def theirs(folder: Path, python: str, number: int) -> Timing:
 
 
 def timed(command: list[str]) -> float:
-    """Return the wall seconds of a command pinned to the first core it may use; its words only where it fails."""
+    """Return the wall seconds of a command pinned to the first core it may use; its words only
+    where it fails."""
     core = min(os.sched_getaffinity(0))
     start = time.perf_counter()
     done = subprocess.run(

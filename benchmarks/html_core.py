@@ -1,11 +1,13 @@
-"""Cost of the HTML core beside MinerU-HTML 1.1.2 on the same pages in one run: CPU ms a page, ratios, linearity.
+"""Cost of the HTML core beside MinerU-HTML 1.1.2 on the same pages in one run: CPU ms a page,
+ratios, linearity.
 
     python benchmarks/html_core.py --data ../shared/data [--pages 300] [--sets a,b] [--peer /path/to/venv/bin/python]
 
-Pages are drawn evenly from the data sets (seed 1). The peer runs in its own interpreter (selectolax < 1); without --peer,
-a virtual environment is made under --work. All tools go over the pages three times, in turns; the least time of a page counts.
-Where ours is slower, it says on how many of these pages MinerU-HTML finds at most one block: a self-closing `iframe` there
-swallows the rest of the page, which costs little.
+Pages are drawn evenly from the data sets (seed 1). The peer runs in its own interpreter (selectolax
+< 1); without --peer, a virtual environment is made under --work. All tools go over the pages three
+times, in turns; the least time of a page counts. Where ours is slower, it says on how many of these
+pages MinerU-HTML finds at most one block: a self-closing `iframe` there swallows the rest of the
+page, which costs little.
 """
 
 import argparse
@@ -152,7 +154,8 @@ def _report(times: dict[str, list[float]]) -> None:
 
 
 def linearity() -> None:
-    """Print the cost of growing pages as a bar chart; a page of twice the size should take twice the time."""
+    """Print the cost of growing pages as a bar chart; a page of twice the size should take twice
+    the time."""
     print(f"\n{'MB':>4}{'blocks':>9}{'seconds':>9}{'s/MB':>7}")
     for megabytes in (1, 2, 4, 8, 16):
         unit = (

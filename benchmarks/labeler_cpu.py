@@ -1,14 +1,15 @@
-"""CPU time of the labeler `cpu` by stage and of `dripper.extract` as a whole, beside Trafilatura and rs-trafilatura (Rust) on the
-same pages in the same run.
+"""CPU time of the labeler `cpu` by stage and of `dripper.extract` as a whole, beside Trafilatura
+and rs-trafilatura (Rust) on the same pages in the same run.
 
     python benchmarks/labeler_cpu.py --data DIR [--sets wcxb-dev ...] [--pages 500]
 
-The pages are drawn from all pages of the sets. The extractors take turns in batches of 25: a busy machine slows all alike, and
-none starts every page with the others' data in the processor's caches, as nobody runs two of them in turn (with batches of one
-page `dripper.extract` takes a tenth longer, the others 2 %). All extractors take the decoded text; `dripper.extract` gives main
-HTML, Markdown and language, the peers plain text. What it takes from bytes, as the job calls it, is timed later over the same
-pages, as are the stages. Says nothing about quality, nor about reading archives. Times are `process_time` of one thread: set
-OPENBLAS_NUM_THREADS=1.
+The pages are drawn from all pages of the sets. The extractors take turns in batches of 25: a busy
+machine slows all alike, and none starts every page with the others' data in the processor's caches,
+as nobody runs two of them in turn (with batches of one page `dripper.extract` takes a tenth longer,
+the others 2 %). All extractors take the decoded text; `dripper.extract` gives main HTML, Markdown
+and language, the peers plain text. What it takes from bytes, as the job calls it, is timed later
+over the same pages, as are the stages. Says nothing about quality, nor about reading archives.
+Times are `process_time` of one thread: set OPENBLAS_NUM_THREADS=1.
 """
 
 import argparse
@@ -60,7 +61,8 @@ def main(arguments: list[str]) -> int:
     pages = random.Random(0).sample(pages, min(options.pages, len(pages)))
     labeler = CpuLabeler.load()
     time_whole({}, pages[:BATCH])  # warms up
-    # As page processes do (`dripper.guard`); else full collections walk over all that is imported, in whatever runs just then.
+    # As page processes do (`dripper.guard`); else full collections walk over all that is imported,
+    # in whatever runs just then.
     gc.freeze()
     times: Times = {}
     for start in range(0, len(pages), BATCH):
@@ -71,7 +73,8 @@ def main(arguments: list[str]) -> int:
 
 
 def time_whole(times: Times, pages: Sequence[LabelledPage]) -> None:
-    """Run `dripper.extract` and the peers over the pages, one after the other, then `dripper.extract` over their bytes."""
+    """Run `dripper.extract` and the peers over the pages, one after the other, then
+    `dripper.extract` over their bytes."""
     texts = [decode(page.html, page.content_type).text for page in pages]
     for name, extract in {WHOLE: dripper.extract, **PEERS}.items():
         for text in texts:
@@ -119,7 +122,8 @@ def report(times: Times, pages: Sequence[LabelledPage], blocks: Sequence[int], w
 
 
 def show(times: Times, name: str, chosen: np.ndarray, sizes: np.ndarray) -> None:
-    """Print one line: how many times as long as `dripper.extract` the peers take for the chosen pages."""
+    """Print one line: how many times as long as `dripper.extract` the peers take for the chosen
+    pages."""
     if chosen.any():
         ratios = (np.array(times[peer])[chosen].sum() / np.array(times[WHOLE])[chosen].sum() for peer in PEERS)
         line = f"{name:32}{chosen.sum():8}{sizes[chosen].mean() / 1000:8.0f}"

@@ -1,4 +1,5 @@
-"""Reads the archives of labelled pages (`html/`, `truth.jsonl`) as the golden hashes were made from them."""
+"""Reads the archives of labelled pages (`html/`, `truth.jsonl`) as the golden hashes were made from
+them."""
 
 import json
 import tarfile

@@ -1,13 +1,16 @@
-"""The decoders of the labeler `lm` on one engine each: forward passes, tokens, CPU seconds, and whether the labels are the same.
+"""The decoders of the labeler `lm` on one engine each: forward passes, tokens, CPU seconds, and
+whether the labels are the same.
 
     python benchmarks/lm_decoders.py --data DIR --keep FOLDER [--pages 300] [--model FOLDER] [--decoders fsm parallel regex]
 
-Without --model it makes a tiny random Qwen3 (3 layers, hidden size 128, the real tokenizer and vocabulary), whose labels hang
-on each other at random: what a trained model's passes are, it cannot say, nor seconds but by their ratio. In float32 labels
-can be compared one by one; other types differ by rounding. The first decoder is what the others are held against. Pages go
-through in batches of like length, as in the label stage; a pass over a page counts once a page. One thread, as two that wait for
-each other spend CPU time. Every batch is written into the folder as it ends: a run that was stopped goes on there, and decoders
-may run in processes of their own; batches come in random order. Says nothing about quality.
+Without --model it makes a tiny random Qwen3 (3 layers, hidden size 128, the real tokenizer and
+vocabulary), whose labels hang on each other at random: what a trained model's passes are, it cannot
+say, nor seconds but by their ratio. In float32 labels can be compared one by one; other types
+differ by rounding. The first decoder is what the others are held against. Pages go through in
+batches of like length, as in the label stage; a pass over a page counts once a page. One thread, as
+two that wait for each other spend CPU time. Every batch is written into the folder as it ends: a
+run that was stopped goes on there, and decoders may run in processes of their own; batches come in
+random order. Says nothing about quality.
 """
 
 import argparse
@@ -40,8 +43,8 @@ ROWS = 6
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one decoder did with one batch of pages. labels: a string of 0 and 1 a page. tokens: processed. windowed: pages in
-    parts. The lists are in the batch's order."""
+    """What one decoder did with one batch of pages. labels: a string of 0 and 1 a page. tokens:
+    processed. windowed: pages in parts. The lists are in the batch's order."""
 
     number: int
     labels: list[str]
@@ -102,14 +105,16 @@ def counter(options: argparse.Namespace) -> Any:
 
 
 def tiny(folder: Path, pages: Sequence[SimplifiedPage]) -> Path:
-    """Return the random checkpoint, made once, balanced on short pages: labels could differ with another."""
+    """Return the random checkpoint, made once, balanced on short pages: labels could differ with
+    another."""
     if not (folder / "model.safetensors").is_file():
         make_checkpoint(folder, pages[5:9])
     return folder
 
 
 def run(batches: Sequence[Sequence[SimplifiedPage]], only: int, keep: Path, **settings: Any) -> list[Batch]:
-    """Return what one decoder did with the first batches; settings: of the labeler. What the folder has of it is not done again."""
+    """Return what one decoder did with the first batches; settings: of the labeler. What the folder
+    has of it is not done again."""
     told = json.dumps([settings, [[page.simplified_html for page in batch] for batch in batches]])
     file = keep / f"{settings['decoder']}-{hashlib.sha256(told.encode()).hexdigest()[:12]}.jsonl"
     done = [Batch(**json.loads(line)) for line in file.read_text().splitlines()] if file.exists() else []

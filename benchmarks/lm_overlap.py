@@ -1,9 +1,11 @@
-"""What it gains that stages of different batches overlap: one staged run, and the three stages one after the other.
+"""What it gains that stages of different batches overlap: one staged run, and the three stages one
+after the other.
 
     python benchmarks/lm_overlap.py --data DIR [--pages 240] [--batches 6] [--engine-seconds 5]
 
-The engine is pretended: it sleeps, as a CPU does while a GPU works, so many seconds a batch. Both ways write the same tables.
-The gain depends on how even CPU and GPU time are; with equal times and many batches it goes to a half.
+The engine is pretended: it sleeps, as a CPU does while a GPU works, so many seconds a batch. Both
+ways write the same tables. The gain depends on how even CPU and GPU time are; with equal times and
+many batches it goes to a half.
 """
 
 import argparse

@@ -1,4 +1,5 @@
-"""Which pages the benchmarks of the labeler `lm` run on: real ones of the training sets, the same every time."""
+"""Which pages the benchmarks of the labeler `lm` run on: real ones of the training sets, the same
+every time."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -19,8 +20,8 @@ ONE_BLOCK = SimplifiedPage('<html><body><p _item_id="1">One.</p></body></html>',
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """pages: in random order. sources: where each comes from. tokens: of each, as the model reads it without the prompt. share: of
-    all pages looked at that are within the limits."""
+    """pages: in random order. sources: where each comes from. tokens: of each, as the model reads
+    it without the prompt. share: of all pages looked at that are within the limits."""
 
     pages: list[SimplifiedPage]
     sources: list[LabelledPage]
@@ -29,8 +30,8 @@ class Choice:
 
 
 def choose(data: Path, n_pages: int, least: int, most: int, count_tokens: Callable[[str], int]) -> Choice:
-    """Return n_pages pages of `least` to `most` tokens, drawn at random: each training set is looked at for as many pages as
-    the next. Raises SystemExit where there are not so many."""
+    """Return n_pages pages of `least` to `most` tokens, drawn at random: each training set is
+    looked at for as many pages as the next. Raises SystemExit where there are not so many."""
     sets = names_with(Role.TRAIN_SHIPS)
     per_set = -(-int(n_pages * SPARE) // len(sets))
     sources = [page for name in sets for page in read_pages(data, name, sample=per_set)]

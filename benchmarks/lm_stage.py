@@ -1,12 +1,15 @@
-"""What Spark costs the stage `label`: the decoder `parallel` in the stage, and called without Spark, on the same pages.
+"""What Spark costs the stage `label`: the decoder `parallel` in the stage, and called without
+Spark, on the same pages.
 
     python benchmarks/lm_stage.py --data DIR [--pages 30 240] [--most TOKENS] [--model FOLDER]
 
-One engine of one thread. The stage labels a few pages first, for the engine's start (paid once a worker) and the JVM's warming up;
-then one batch of the first number of pages, and one of the second. CPU seconds are those of all processes of the job (JVM,
-driver, Python workers), wall seconds those of the stage with its shuffle and its Delta commit. What they have beyond the
-engine's own calls is Spark's: what of it grows with the pages, and what a batch costs whatever its size. The loss is a share,
-so it falls with the time that the model takes: a tiny one on a CPU is the hardest case.
+One engine of one thread. The stage labels a few pages first, for the engine's start (paid once per
+worker) and the JVM's warming up; then one batch of the first number of pages, and one of the
+second. CPU seconds are those of all processes of the job (JVM, driver, Python workers), wall
+seconds those of the stage with its shuffle and its Delta commit. What they have beyond the engine's
+own calls is Spark's: what of it grows with the pages, and what a batch costs whatever its size. The
+loss is a share, so it falls with the time that the model takes: a tiny one on a CPU is the hardest
+case.
 """
 
 import argparse
@@ -55,8 +58,8 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A batch. stage: the stage without an engine's start. engine: of it, the calls of the engine. direct: the same pages without
-    Spark."""
+    """A batch. stage: the stage without an engine's start. engine: of it, the calls of the engine.
+    direct: the same pages without Spark."""
 
     pages: int
     stage: Cost
@@ -163,8 +166,8 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
 def preprocessed(
     spark: SparkSession, settings: Settings, folder: Path, choice: Choice, n_pages: Sequence[int]
 ) -> list[Path]:
-    """Return a folder with the tables `pages` and `blocks` for the warming up, and for each of the batches: no page is in two, as
-    an engine remembers."""
+    """Return a folder with the tables `pages` and `blocks` for the warming up, and for each of the
+    batches: no page is in two, as an engine remembers."""
     outputs, start = [], 0
     for number, n in enumerate((WARM_UP, *n_pages)):
         write_archive(folder / f"{number}.warc", choice.sources[start : start + n])

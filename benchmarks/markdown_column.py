@@ -1,11 +1,13 @@
-"""Which converter should write the column `markdown`: html2text, or html-to-markdown behind `dripper.html.to_markdown`?
+"""Which converter should write the column `markdown`: html2text, or html-to-markdown behind
+`dripper.html.to_markdown`?
 
     python benchmarks/markdown_column.py --data ../shared/data [--pages 1000]
 
-Pages are drawn evenly from the training sets, extracted with the labeler `cpu`; both converters are given the same main HTML. Their
-Markdown is read again by a third program (markdown-it, CommonMark with tables), and what it finds is counted against the main HTML:
-of the headings, list items, links, images, table cells and code blocks there, how many come back, no more than there were; of the
-words of the text, how many come back.
+Pages are drawn evenly from the training sets, extracted with the labeler `cpu`; both converters are
+given the same main HTML. Their Markdown is read again by a third program (markdown-it, CommonMark
+with tables), and what it finds is counted against the main HTML: of the headings, list items,
+links, images, table cells and code blocks there, how many come back, no more than there were; of
+the words of the text, how many come back.
 """
 
 import argparse
@@ -76,7 +78,8 @@ def counts_of(root: lxml.html.HtmlElement) -> dict[str, Counter[str]]:
 
 
 def shows(element: lxml.html.HtmlElement) -> bool:
-    """Tell whether an element shows anything: an empty heading is no loss, nor is a picture inside the address."""
+    """Tell whether an element shows anything: an empty heading is no loss, nor is a picture inside
+    the address."""
     return bool(element.text_content().strip()) or (element.tag == "img" and not element.get("src").startswith("data:"))
 
 

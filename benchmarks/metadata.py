@@ -2,13 +2,14 @@
 
     python benchmarks/metadata.py --data ../shared/data --labels LABELS [--sets a,b] [--wrong published]
 
-LABELS: a folder with the files that the data sets' sources hold beside the pages (their commits stand in each META.json):
-`wcxb-dev/` dev/ground-truth/*.json, `fundus/` tests/resources/parser/test_data/**/*.json, and
-`article-extraction-dataset/articles.json`.
+LABELS: a folder with the files that the data sets' sources hold beside the pages (their commits
+stand in each META.json): `wcxb-dev/` dev/ground-truth/*.json, `fundus/`
+tests/resources/parser/test_data/**/*.json, and `article-extraction-dataset/articles.json`.
 
-Right is: the same calendar day; the same set of authors and the same title, but for case, blanks and punctuation; the site's name
-holds that of fundus's publisher (no other set has it), or the other way round. Only pages with a label count. A cell `a of b`: the
-extractor gives something on the share b of them, and what is right on the share a. Ours takes the page as parsed for the
+Right is: the same calendar day; the same set of authors and the same title, but for case, blanks
+and punctuation; the site's name holds that of fundus's publisher (no other set has it), or the
+other way round. Only pages with a label count. A cell `a of b`: the extractor gives something on
+the share b of them, and what is right on the share a. Ours takes the page as parsed for the
 extraction; the others are handed text and parse it.
 """
 

@@ -1,4 +1,5 @@
-"""Times MinerU-HTML 1.1.2 over pickled pages; run by html_core.py in an interpreter of its own. Prints JSON."""
+"""Times MinerU-HTML 1.1.2 over pickled pages; run by html_core.py in an interpreter of its own.
+Prints JSON."""
 
 import importlib
 import importlib.util
@@ -11,7 +12,8 @@ from pathlib import Path
 
 
 def prepare() -> None:
-    """Make the modules of mineru_html importable without its package's own imports, which want an inference engine."""
+    """Make the modules of mineru_html importable without its package's own imports, which want an
+    inference engine."""
     spec = importlib.util.find_spec("mineru_html")
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit("mineru-html is not installed in this interpreter")
@@ -23,7 +25,8 @@ def prepare() -> None:
 
 
 def main(path: str) -> None:
-    """Print {"mineru simplify": [seconds, …], "mineru prune": […], "mineru blocks": [how many it finds, …]}."""
+    """Print {"mineru simplify": [seconds, …], "mineru prune": […], "mineru blocks": [how many it
+    finds, …]}."""
     prepare()
     simplify = importlib.import_module("mineru_html.process.simplify_html").simplify_html
     extract = importlib.import_module("mineru_html.process.map_to_main").extract_main_html

@@ -1,10 +1,12 @@
-"""Does one big file keep all cores busy? The main job over one WARC file, and over the same pages in eight, in one run.
+"""Does one big file keep all cores busy? The main job over one WARC file, and over the same pages
+in eight, in one run.
 
     python benchmarks/one_big_file.py --megabytes 100
 
-The pages are those of tests/data/sample, over and over. Both go through jobs/run.py on the same two cores, in turn; the ratio of
-their wall seconds is printed, and that both gave as many rows. CPU seconds stand beside them: on a machine that others use too,
-they tell whether the work is more, or the machine was busier.
+The pages are those of tests/data/sample, over and over. Both go through jobs/run.py on the same two
+cores, in turn; the ratio of their wall seconds is printed, and that both gave as many rows. CPU
+seconds stand beside them: on a machine that others use too, they tell whether the work is more, or
+the machine was busier.
 """
 
 import argparse

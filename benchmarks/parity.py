@@ -2,8 +2,8 @@
 
     python benchmarks/parity.py --data ../shared/data [--sets a,b] [--differing FILE]
 
-Pages are decoded as those behind the hashes were; a page whose decoded text differs is counted apart. Exits with 1 if
-fewer than 99.5 % of the simplified HTML are the same.
+Pages are decoded as those behind the hashes were; a page whose decoded text differs is counted
+apart. Exits with 1 if fewer than 99.5 % of the simplified HTML are the same.
 """
 
 import argparse

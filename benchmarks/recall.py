@@ -1,10 +1,13 @@
-"""How much of the visible text is in blocks: profiles `dripper` and `mineru-1.1`, a line a data set.
+"""How much of the visible text is in blocks: profiles `dripper` and `mineru-1.1`, a line a data
+set.
 
     python benchmarks/recall.py --data ../shared/data [--pages 100] [--sets a,b]
 
-Visible is counted apart from the code measured: lexbor's own text of the body without script, style, template, iframe, noembed,
-noframes, datalist, titles and descriptions of pictures, and without what `hidden` or `display:none` hides. Characters but white
-space are compared, as multisets. Also: on how many of the pages where the exact profile loses nothing do both give the same blocks.
+Visible is counted apart from the code measured: lexbor's own text of the body without script,
+style, template, iframe, noembed, noframes, datalist, titles and descriptions of pictures, and
+without what `hidden` or `display:none` hides. Characters but white space are compared, as
+multisets. Also: on how many of the pages where the exact profile loses nothing do both give the
+same blocks.
 """
 
 import argparse
@@ -27,7 +30,8 @@ NOT_PAGES = frozenset({"warc", "wceb_reference", "webmainbench-samples"})
 
 
 def main(argv: list[str]) -> int:
-    """Print the table; return 1 if the default's recall is under 99.9 % or fewer than 98 % of blocks agree."""
+    """Print the table; return 1 if the default's recall is under 99.9 % or fewer than 98 % of
+    blocks agree."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--pages", type=int, default=100, help="pages a set")
@@ -56,7 +60,8 @@ def main(argv: list[str]) -> int:
 
 
 def measure(html: str) -> tuple[float, float, bool | None] | None:
-    """Return both recalls, and whether the blocks agree (None where MinerU-HTML loses text); None where it fails."""
+    """Return both recalls, and whether the blocks agree (None where MinerU-HTML loses text); None
+    where it fails."""
     wanted = Counter(visible(html))
     try:
         ours, exact = preprocess(html), preprocess(html, "mineru-1.1")

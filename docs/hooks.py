@@ -1,4 +1,5 @@
-"""What `make docs` does to the pages: a link to a file outside of docs/ becomes the file's name, as the site lacks the file."""
+"""What `make docs` does to the pages: a link to a file outside of docs/ becomes the file's name, as
+the site lacks the file."""
 
 import posixpath
 import re

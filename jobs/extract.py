@@ -1,9 +1,10 @@
-"""Stage 3 of a staged run: `pages` and `labels` meet; the main content goes into the table `extractions`. CPUs only.
+"""Stage 3 of a staged run: `pages` and `labels` meet; the main content goes into the table
+`extractions`. CPUs only.
 
 spark-submit jobs/extract.py --output O [--conf FILE] [--set key=value ...] [--limit N]
 
-It takes the batches that jobs/label.py has left.
-Exit code 0: every page is accounted for; 2: wrong usage or settings; 3: the work ended short, and what to do next.
+It takes the batches that jobs/label.py has left. Exit code 0: every page is accounted for; 2: wrong
+usage or settings; 3: the work ended short, and what to do next.
 """
 
 import sys

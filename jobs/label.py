@@ -1,10 +1,12 @@
-"""Stage 2 of a staged run: a labeler reads the table `blocks` and writes the table `labels`. The stage that wants GPUs.
+"""Stage 2 of a staged run: a labeler reads the table `blocks` and writes the table `labels`. The
+stage that wants GPUs.
 
 spark-submit jobs/label.py --output O [--labeler lm] [--conf FILE] [--set key=value ...] [--limit N]
 
-It takes the batches that jobs/preprocess.py has left. For a cluster with GPUs add --conf spark.executor.resource.gpu.amount=1 and
---conf spark.task.resource.gpu.amount=1: then there is one task, hence one engine, a GPU.
-Exit code 0: every page is accounted for; 2: wrong usage or settings; 3: the work ended short, and what to do next.
+It takes the batches that jobs/preprocess.py has left. For a cluster with GPUs add --conf
+spark.executor.resource.gpu.amount=1 and --conf spark.task.resource.gpu.amount=1: then there is one
+task, hence one engine, a GPU. Exit code 0: every page is accounted for; 2: wrong usage or settings;
+3: the work ended short, and what to do next.
 """
 
 import sys

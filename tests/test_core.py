@@ -1,4 +1,5 @@
-"""The core alone: where no extra is installed, pages are extracted, and what is missing is one sentence."""
+"""The core alone: where no extra is installed, pages are extracted, and what is missing is one
+sentence."""
 
 import subprocess
 import sys

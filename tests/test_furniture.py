@@ -1,4 +1,5 @@
-"""What stands around the program for strangers: licences, changelog, citation, and the forms and workflows of GitHub."""
+"""What stands around the program for strangers: licences, changelog, citation, and the forms and
+workflows of GitHub."""
 
 import re
 import runpy

@@ -25,7 +25,8 @@ def work(item: str) -> tuple[int, str]:
         while True:
             pass
     if item == "hang in C":
-        # Quadratic inside libxml2: no Python byte code runs for minutes, so that no signal handler could.
+        # Quadratic inside libxml2: no Python byte code runs for minutes, so that no signal handler
+        # could.
         etree.fromstring("<a>" + "<b/>" * 60_000 + "</a>").xpath("//b[count(preceding::b) > count(following::b)]")
     if item == "sleep":
         time.sleep(60)
@@ -106,7 +107,8 @@ def test_the_cpu_limit_is_for_one_page_not_for_all(guard: Guard[str, tuple[int, 
             pass
         return time.process_time()
 
-    # Far below the limit each, far above it together: the kernel counts in ticks, on a busy machine half a second off.
+    # Far below the limit each, far above it together: the kernel counts in ticks, on a busy machine
+    # half a second off.
     with Guard(spin, replace(LIMITS, cpu_seconds=2)) as made:
         assert [made.call(0.5) for _ in range(7)][-1] > 3
 

@@ -1,4 +1,5 @@
-"""What is written twice, in Python or numpy and in C, extracts the same from whole pages, bit by bit."""
+"""What is written twice, in Python or numpy and in C, extracts the same from whole pages, bit by
+bit."""
 
 import importlib
 from typing import Any

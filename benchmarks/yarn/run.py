@@ -1,10 +1,12 @@
-"""The main job on a real YARN, on one machine: conf/emr/submit.sh in client and in cluster mode, beside the job without YARN.
+"""The main job on a real YARN, on one machine: conf/emr/submit.sh in client and in cluster mode,
+beside the job without YARN.
 
     python benchmarks/yarn/run.py [--warcs tests/data/sample]
 
-MiniYarn.java is the cluster, of jars that Maven fetches (94 MB, once). Its spark-defaults.conf has dynamic allocation and an event
-log, as EMR's has; the event logs tell whether they were in force, and how often YARN started the driver. The rows of each run are
-compared with those of the job without YARN, and so is its exit code. Seconds are of one run each, most of them Spark's and YARN's
+MiniYarn.java is the cluster, of jars that Maven fetches (94 MB, once). Its spark-defaults.conf has
+dynamic allocation and an event log, as EMR's has; the event logs tell whether they were in force,
+and how often YARN started the driver. The rows of each run are compared with those of the job
+without YARN, and so is its exit code. Seconds are of one run each, most of them Spark's and YARN's
 start. Needs the project's environment (`make install`), mvn and Java 17 or 21, and 7 GiB of memory.
 """
 
@@ -66,8 +68,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """digest: of all rows, None where there is no table. drivers: how often one was started, by event logs and YARN's report.
-    problems: what of spark-defaults.conf was not in force, what the driver said that did not come back."""
+    """digest: of all rows, None where there is no table. drivers: how often one was started, by
+    event logs and YARN's report. problems: what of spark-defaults.conf was not in force, what the
+    driver said that did not come back."""
 
     code: int
     seconds: float
@@ -90,8 +93,8 @@ def main() -> int:
 
 
 def write_inputs(folder: Path, archives: list[Path]) -> None:
-    """Write a list of all archives and one with a file that is not there, and settings that a driver must have read to make
-    more than one batch."""
+    """Write a list of all archives and one with a file that is not there, and settings that a
+    driver must have read to make more than one batch."""
     (folder / "all.list").write_text("".join(f"{file}\n" for file in archives))
     (folder / "gone.list").write_text(f"{archives[0]}\n{archives[0].parent}/gone.warc.gz\n")
     (folder / "batches.yml").write_text("batch: {files: 2}\n")
@@ -161,7 +164,8 @@ def run(case: Case, folder: Path) -> Result:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Return what tells submit.sh where YARN, Spark, Delta and Python are; executors fit beside each other on two small nodes."""
+    """Return what tells submit.sh where YARN, Spark, Delta and Python are; executors fit beside
+    each other on two small nodes."""
     properties = {
         **delta_jars(SparkSettings()),
         "spark.pyspark.python": sys.executable,
@@ -222,7 +226,8 @@ def yarn(folder: Path) -> Iterator[None]:
 
 
 def wait_until_up(cluster: "subprocess.Popen[bytes]", log: Path) -> None:
-    """Return when the cluster takes applications; exit with the end of its log where it does not."""
+    """Return when the cluster takes applications; exit with the end of its log where it does
+    not."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and cluster.poll() is None:
         if "\nUP\n" in f"\n{log.read_text()}":

@@ -1,4 +1,5 @@
-"""The README's pictures, made anew: python docs/images/make_images.py (needs Chromium and Pillow, and nothing of the network)."""
+"""The README's pictures, made anew: python docs/images/make_images.py (needs Chromium and Pillow,
+and nothing of the network)."""
 
 import html
 import io

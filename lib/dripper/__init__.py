@@ -1,4 +1,5 @@
-"""Main content of web pages, at crawl scale: blocks, labels, and a Spark job that writes a Delta table.
+"""Main content of web pages, at crawl scale: blocks, labels, and a Spark job that writes a Delta
+table.
 
 >>> import dripper
 >>> result = dripper.extract("<html><body><article><p>It rained all day in Bergen.</p></article></body></html>")
@@ -31,13 +32,14 @@ def extract(
 ) -> "Extraction":
     """Return the main content of one page.
 
-    html: text, or bytes as served: decoded as browsers do, gzip and zstd inflated. url: the page's address.
-    labeler: a name that `dripper.labels.load` knows, by default `cpu`; loaded once in a process.
-    settings: as in conf/base.yml, by key: `{"limits.parser_options": 500}`.
-    options: the labeler's own: `extract(html, labeler="lm", model="…", endpoint="…")`.
+    html: text, or bytes as served: decoded as browsers do, gzip and zstd inflated. url: the page's
+    address. labeler: a name that `dripper.labels.load` knows, by default `cpu`; loaded once in a
+    process. settings: as in conf/base.yml, by key: `{"limits.parser_options": 500}`. options: the
+    labeler's own: `extract(html, labeler="lm", model="…", endpoint="…")`.
 
-    A page without content gives an Extraction with an `error_code`. Raises UsageError for a wrong labeler, setting or option, and
-    where `html` is the name of a file or an address; TypeError where it is neither text nor bytes.
+    A page without content gives an Extraction with an `error_code`. Raises UsageError for a wrong
+    labeler, setting or option, and where `html` is the name of a file or an address; TypeError
+    where it is neither text nor bytes.
     """
     from dripper import single
 

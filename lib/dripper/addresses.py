@@ -11,8 +11,8 @@ _IN_SENTENCE = re.compile(r"https?://[^\s'\"<>]+", re.IGNORECASE)
 def loggable(address: str) -> str:
     """Return an address without password and, where it is HTTP, without user, query and fragment.
 
-    Queries hold signatures of presigned addresses, session ids and what people searched for. A `?` in the name of a local
-    file or an S3 key is part of the name, and stays.
+    Queries hold signatures of presigned addresses, session ids and what people searched for. A `?`
+    in the name of a local file or an S3 key is part of the name, and stays.
 
     >>> loggable("https://user:secret@e.org/a.warc.gz?X-Amz-Signature=1f#top")
     'https://e.org/a.warc.gz'
@@ -25,7 +25,8 @@ def loggable(address: str) -> str:
 
 
 def loggable_text(sentence: str) -> str:
-    """Return a sentence, of a library's exception for instance, with the HTTP addresses in it made loggable.
+    """Return a sentence, of a library's exception for instance, with the HTTP addresses in it made
+    loggable.
 
     >>> loggable_text("no answer from https://e.org/a?sig=1 in 3 s")
     'no answer from https://e.org/a in 3 s'

@@ -1,7 +1,7 @@
 """Labelled pages: the archives of a data folder, read one page at a time.
 
 A data set is `<name>.tar.xz` (or the same, unpacked, in a folder `<name>`): `html/` with the bytes
-as served, `truth.jsonl` with one row a page, `META.json`. Rows marked `bad` (the truth does not fit
+as served, `truth.jsonl` with one row per page, `META.json`. Rows marked `bad` (the truth does not fit
 the page) or `duplicate` (the same HTML came before) are never yielded; :func:`count_pages` says how
 many there are. Every page's bytes are checked against its row's `html_sha256`, so a truth file of
 another version of the pages cannot give a score.

@@ -11,10 +11,12 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=1 << 14)
 def registered_domain(host: str) -> str | None:
-    """Return the domain that somebody registered, as `url_host_registered_domain` of Common Crawl's columnar index has it.
+    """Return the domain that somebody registered, as `url_host_registered_domain` of Common Crawl's
+    columnar index has it.
 
-    Suffixes that registries run count, not those of companies: `me.github.io` is of github.io. None for a number (an IP
-    address), for a suffix itself, and for a host under none. Raises MachineError where the list is not installed.
+    Suffixes that registries run count, not those of companies: `me.github.io` is of github.io. None
+    for a number (an IP address), for a suffix itself, and for a host under none. Raises
+    MachineError where the list is not installed.
 
     >>> registered_domain("news.bbc.co.uk")
     'bbc.co.uk'
@@ -27,7 +29,8 @@ def registered_domain(host: str) -> str | None:
 
 @cache
 def _suffixes() -> "PublicSuffixList":
-    """The list that comes with the package: 0.1 s once a process, then 6 µs a host."""
+    """The list that comes with the package, read once per process: reading it takes as long as
+    thousands of look-ups."""
     with needed("the column registered_domain", "warc"):
         from publicsuffixlist import PublicSuffixList
     return PublicSuffixList(accept_unknown=False, only_icann=True)

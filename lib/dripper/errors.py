@@ -97,7 +97,8 @@ class MachineError(UsageError):
 
 
 class BusyError(Exception):
-    """Another run holds the output; nothing was done. Ends a command with exit code 3: the same command goes on later."""
+    """Another run holds the output; nothing was done. Ends a command with exit code 3: the same
+    command goes on later."""
 
 
 class PageError(Exception):

@@ -16,7 +16,8 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def settings(arguments: argparse.Namespace, flags: Mapping[str, str | None]) -> Settings:
-    """Return the settings: files, then --set, then the flags that stand for a setting. Raises SettingsError."""
+    """Return the settings: files, then --set, then the flags that stand for a setting. Raises
+    SettingsError."""
     given = [f"{key}={value}" for key, value in flags.items() if value is not None]
     return load([Path(file) for file in arguments.conf], [*arguments.assignments, *given])
 

@@ -1,4 +1,5 @@
-"""Packages of extras: loaded when first used, with a sentence for people when they are not there."""
+"""Packages of extras: loaded when first used, with a sentence for people when they are not
+there."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -53,7 +53,8 @@ def site_of(url: str | None, html: bytes = b"") -> str | None:
 
 
 def _domain(url: str) -> str | None:
-    """Return the registered domain, or the bare host where there is none (an address, "localhost")."""
+    """Return the registered domain, or the bare host where there is none (an address,
+    "localhost")."""
     if "://" not in url:
         url = f"http://{url}"
     try:

@@ -1,9 +1,10 @@
 """Main HTML as TEI XML (https://tei-c.org), in the elements that Trafilatura's `xmltei` output has.
 
-It is valid by the DTD that Trafilatura ships, but for tables and code, which that one does not declare and TEI does.
+It is valid by the DTD that Trafilatura ships, but for tables and code, which that one does not
+declare and TEI does.
 
-Headings are `ab` of type header, lists `list` and `item`, tables `table`, `row` and `cell`; what stands in lines keeps its mark in
-`hi`, `ref`, `code`, `del` and `graphic`.
+Headings are `ab` of type header, lists `list` and `item`, tables `table`, `row` and `cell`; what
+stands in lines keeps its mark in `hi`, `ref`, `code`, `del` and `graphic`.
 """
 
 import re
@@ -105,7 +106,8 @@ class _Writer(HTMLParser):
         super().__init__()
         self._containers = [entry]
         self._lines: list[tuple[str, ET.Element]] = []
-        """The open paragraph, and the elements open in it, each with the HTML element that opened it."""
+        """The open paragraph, and the elements open in it, each with the HTML element that opened
+        it."""
         self._is_new_line = True
         self._preformatted = self._silent = 0
 

@@ -1,4 +1,5 @@
-"""Shares of a set on a cluster: together every page once, and the same scores as a run on one machine."""
+"""Shares of a set on a cluster: together every page once, and the same scores as a run on one
+machine."""
 
 import json
 from pathlib import Path

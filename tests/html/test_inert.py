@@ -1,4 +1,5 @@
-"""Nothing in main HTML can run: script injection vectors through the whole way of a page, read again by an HTML5 parser."""
+"""Nothing in main HTML can run: script injection vectors through the whole way of a page, read
+again by an HTML5 parser."""
 
 import re
 from pathlib import Path
@@ -62,7 +63,8 @@ def extracted(html: str, profile: str = "dripper", *, inert: bool = True) -> str
 
 
 def dangers(html: str) -> list[str]:
-    """What could run in HTML, as a browser reads it; what `noscript` hides where scripts run is looked at too."""
+    """What could run in HTML, as a browser reads it; what `noscript` hides where scripts run is
+    looked at too."""
     found = []
     for node in parse_document(html).css("*"):
         if node.tag.lower() in EXECUTABLE:

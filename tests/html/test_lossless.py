@@ -1,4 +1,5 @@
-"""The laws of profile `dripper`, over real pages, pages made at random, and real pages damaged at random."""
+"""The laws of profile `dripper`, over real pages, pages made at random, and real pages damaged at
+random."""
 
 import itertools
 import re

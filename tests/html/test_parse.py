@@ -175,7 +175,8 @@ def test_a_script_full_of_signs_is_not_taken_for_a_tag():
 
 @pytest.mark.parametrize("name", ["iframe", "textarea", "script", "style", "title", "noframes", "xmp"])
 def test_raw_text_that_closes_itself_swallows_nothing(name: str) -> None:
-    """Pages that were written as XML: HTML has no self-closing tags, and the rest of the page would be the element's text."""
+    """Pages that were written as XML: HTML has no self-closing tags, and the rest of the page would
+    be the element's text."""
     page = preprocess(f'<p>before</p><{name} class="x" /><p>after</p><{name.upper()}/><p>end</p>')
     assert [block.text for block in page.blocks] == ["before", "after", "end"]
 

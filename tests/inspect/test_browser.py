@@ -1,4 +1,5 @@
-"""The document in a browser: what is seen, keys, corrections that become a data set, and pages that try to break out."""
+"""The document in a browser: what is seen, keys, corrections that become a data set, and pages that
+try to break out."""
 
 import io
 import json
@@ -152,7 +153,8 @@ def test_blocks_can_be_filtered(opened: Chromium) -> None:
 
 
 def test_corrections_become_a_data_set_that_loads_and_scores(opened: Chromium, tmp_path: Path) -> None:
-    """A page is corrected with clicks and keys, another is only checked; both are truth, the rest is not."""
+    """A page is corrected with clicks and keys, another is only checked; both are truth, the rest
+    is not."""
     opened.download_into(tmp_path)
     opened.click("#block-1 .text")
     opened.press("ArrowDown")
@@ -173,7 +175,8 @@ def test_corrections_become_a_data_set_that_loads_and_scores(opened: Chromium, t
     first, second = read_pages(tmp_path, "corrected")
     assert count_pages(tmp_path, "corrected").usable == 2
     assert [first.html, second.html] == [page.read_bytes() for page in PAGES[:2]]
-    # The labeler has blocks 4 to 27 without 8; the last one, which is other, was labelled other once more.
+    # The labeler has blocks 4 to 27 without 8; the last one, which is other, was labelled other
+    # once more.
     assert first.more["main_blocks"] == "1-2,4-7,9-27"
     assert first.more["corrected"] == 2
     assert second.more["corrected"] == 0

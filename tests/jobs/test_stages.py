@@ -1,4 +1,5 @@
-"""The mains of the staged run: three commands over the same output, and what a dry run says of them."""
+"""The mains of the staged run: three commands over the same output, and what a dry run says of
+them."""
 
 from pathlib import Path
 

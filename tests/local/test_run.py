@@ -20,7 +20,7 @@ import pytest
 import dripper
 from dripper.columns import EXTRACTIONS
 from dripper.config import Settings, load
-from dripper.errors import InputError, UsageError
+from dripper.errors import InputError, MachineError, UsageError
 from dripper.local import extract_files
 from dripper.local.inputs import Input
 from dripper.local.pages import Seen, records_of
@@ -192,6 +192,20 @@ def test_what_is_wrong_is_told_before_any_work(written: Path, crawl: Path, tmp_p
     with written.open("ab") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         assert "another process is writing" in wrong(written)
+
+
+def test_archives_without_their_reader_are_told_before_any_work(
+    crawl: Path, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not after an hour of pages in files."""
+
+    def not_installed(module: str) -> None:
+        raise ModuleNotFoundError("No module named 'warcio'", name="warcio")
+
+    monkeypatch.setattr("dripper.local.pages.import_module", not_installed)
+    with pytest.raises(MachineError, match=r"reading archives needs warcio.*: pip install '\.\[warc\]'"):
+        extract_files([str(crawl), str(sample)], tmp_path / "pages.jsonl", SETTINGS, jobs=1)
+    assert not list(tmp_path.glob("pages*"))
 
 
 def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:

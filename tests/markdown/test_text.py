@@ -1,4 +1,5 @@
-"""Plain text is what the library html-text makes of the same main HTML, which the scores are computed on."""
+"""Plain text is what the library html-text makes of the same main HTML, which the scores are
+computed on."""
 
 import html_text
 import pytest

@@ -98,7 +98,8 @@ def test_escaping_comes_back(text):
     assert unescape(escape_attribute(text)) == text
 
 
-# Few characters, so that tokens, comments and halves of them come often; of all widths that strings are stored in.
+# Few characters, so that tokens, comments and halves of them come often; of all widths that strings
+# are stored in.
 @given(
     st.text("<>!-/ab é漢\U0001f600\n")
     | st.lists(st.sampled_from(["<!--", "-->", "->", "<", ">", "<b>", "</b>", "x"])).map("".join)

@@ -1,4 +1,5 @@
-"""The page as flat arrays: attributes of serialised tags, references, ranges of elements, cutting."""
+"""The page as flat arrays: attributes of serialised tags, references, ranges of elements,
+cutting."""
 
 import html as references
 

@@ -1,4 +1,5 @@
-"""How far a session may grow: by its properties, as YARN, Kubernetes, Databricks and Spark Connect tell them."""
+"""How far a session may grow: by its properties, as YARN, Kubernetes, Databricks and Spark Connect
+tell them."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +17,8 @@ NONE_UP = Live(executors=0, slots=0)
 @pytest.mark.parametrize(
     ("given", "up", "expected"),
     [
-        # Dynamic allocation: what it may grow to counts, not the nothing that is up when a job starts.
+        # Dynamic allocation: what it may grow to counts, not the nothing that is up when a job
+        # starts.
         (ON_EMR | {"spark.dynamicAllocation.maxExecutors": "20"}, NONE_UP, 80),
         (ON_EMR | {"spark.dynamicAllocation.maxExecutors": "20", "spark.task.cpus": "2"}, NONE_UP, 40),
         (ON_EMR | {"spark.dynamicAllocation.maxExecutors": "20", "spark.executor.instances": "2"}, NONE_UP, 80),

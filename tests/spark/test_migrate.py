@@ -1,4 +1,5 @@
-"""Tables of the first release: the next run brings them up to this one, and reads nothing again that it does not have to."""
+"""Tables of the first release: the next run brings them up to this one, and reads nothing again
+that it does not have to."""
 
 import hashlib
 from datetime import UTC, datetime
@@ -25,7 +26,8 @@ _FIRST_LEDGER = (
 
 
 def as_first_release(spark: SparkSession, output: Path, typed: dict[str, str]) -> None:
-    """Turn the tables of a run into those that the first release would have left, had the files been typed so."""
+    """Turn the tables of a run into those that the first release would have left, had the files
+    been typed so."""
     tables = Tables(spark, str(output))
     for table in ("extractions", "warc_files"):
         rows = [row.asDict() for row in tables.read(table).collect()]

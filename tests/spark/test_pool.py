@@ -1,4 +1,5 @@
-"""Batches side by side: one that fails does not end the others, many in a row do, and so does an interrupt, at once."""
+"""Batches side by side: one that fails does not end the others, many in a row do, and so does an
+interrupt, at once."""
 
 import signal
 import threading

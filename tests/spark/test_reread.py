@@ -1,4 +1,5 @@
-"""Files typed in several ways, files that change, files that are to be redone or that nobody wants any more."""
+"""Files typed in several ways, files that change, files that are to be redone or that nobody wants
+any more."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""Archives made on the spot: records with known payloads, stored in every way, to be damaged by the tests."""
+"""Archives made on the spot: records with known payloads, stored in every way, to be damaged by the
+tests."""
 
 import gzip
 import io
@@ -12,7 +13,8 @@ STORAGES = ("plain", "gzip", "gzip whole", "zstd", "lz4")
 
 @dataclass(frozen=True)
 class Built:
-    """An archive. spans: of each record, where it is stored (start, end), and for a whole gzip where it is inflated."""
+    """An archive. spans: of each record, where it is stored (start, end), and for a whole gzip
+    where it is inflated."""
 
     data: bytes
     spans: list[tuple[int, int]]

@@ -25,7 +25,8 @@ def find_chromium() -> str | None:
 
 
 class Chromium:
-    """One browser with one page. `events`: what it told beside answers, such as requests and console messages."""
+    """One browser with one page. `events`: what it told beside answers, such as requests and
+    console messages."""
 
     def __init__(self, folder: Path, width: int = 1500, height: int = 950) -> None:
         program = find_chromium()
@@ -39,7 +40,8 @@ class Chromium:
         ]  # fmt: skip
 
         def place_pipes() -> None:
-            # It reads commands from descriptor 3 and answers on 4; the copies keep the two from overwriting each other.
+            # It reads commands from descriptor 3 and answers on 4; the copies keep the two from
+            # overwriting each other.
             reading, writing = os.dup(theirs), os.dup(ours)
             os.dup2(reading, 3)
             os.dup2(writing, 4)

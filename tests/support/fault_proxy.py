@@ -1,4 +1,5 @@
-"""A proxy in front of a real S3 or HTTP server that misbehaves as storage does on a bad night, from a seed."""
+"""A proxy in front of a real S3 or HTTP server that misbehaves as storage does on a bad night, from
+a seed."""
 
 import http.client
 import os
@@ -48,7 +49,8 @@ OF_RANGES = frozenset({Fault.OTHER_RANGE, Fault.NO_RANGE, Fault.GARBLED_RANGE})
 
 
 class FaultProxy(ThreadingHTTPServer):
-    """Passes GET and HEAD on to `target`; `choose` says what happens to each request (method, path)."""
+    """Passes GET and HEAD on to `target`; `choose` says what happens to each request (method,
+    path)."""
 
     daemon_threads = True
 

@@ -1,7 +1,8 @@
-"""A staged run to be killed in the stage `label`: two cores, an engine that tells where it is and then takes its time.
+"""A staged run to be killed in the stage `label`: two cores, an engine that tells where it is and
+then takes its time.
 
-Arguments: WARC files, an output folder, the file in which the engine writes its process id, and a checkpoint for the labeler lm
-or nothing.
+Arguments: WARC files, an output folder, the file in which the engine writes its process id, and a
+checkpoint for the labeler lm or nothing.
 """
 
 import os

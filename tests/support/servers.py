@@ -7,7 +7,8 @@ from http.server import ThreadingHTTPServer
 from typing import TypeVar
 
 Server = TypeVar("Server", bound=ThreadingHTTPServer)
-# A server looks for the word to stop this often; the default of half a second is waited for in every test that has one.
+# A server looks for the word to stop this often; the default of half a second is waited for in
+# every test that has one.
 POLL_SECONDS = 0.01
 
 

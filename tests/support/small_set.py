@@ -1,4 +1,5 @@
-"""A small data folder that tests of a whole run read: two sets of pages with menus around their content."""
+"""A small data folder that tests of a whole run read: two sets of pages with menus around their
+content."""
 
 import hashlib
 import json

@@ -1,4 +1,5 @@
-"""Labelers that need no engine, for the stage `label`: importable by Spark's workers, deterministic."""
+"""Labelers that need no engine, for the stage `label`: importable by Spark's workers,
+deterministic."""
 
 import hashlib
 import re
@@ -41,7 +42,8 @@ class HashLabeler:
 
 
 class PoisonedLabeler(HashLabeler):
-    """Fails on every batch with a page that says "poison"; its answer to "short" is one label too few."""
+    """Fails on every batch with a page that says "poison"; its answer to "short" is one label too
+    few."""
 
     name = "poisoned"
 

@@ -1,4 +1,5 @@
-"""Archives read through a storage that misbehaves, and what came of each beside what is really in it."""
+"""Archives read through a storage that misbehaves, and what came of each beside what is really in
+it."""
 
 import json
 from collections import Counter
@@ -19,7 +20,8 @@ Reading = tuple[list[Record], FileReport]
 
 @dataclass(slots=True)
 class Night:
-    """What a number of readings came to. differences: sentences; a failed file's rows must be the first of the true ones."""
+    """What a number of readings came to. differences: sentences; a failed file's rows must be the
+    first of the true ones."""
 
     files: int = 0
     rows: int = 0
@@ -43,7 +45,8 @@ class Night:
 
 @contextmanager
 def storage(n_files: int, n_pages: int) -> Iterator[tuple[str, list[str]]]:
-    """Run a real S3 server with archives that anybody may read; yield its address and their keys."""
+    """Run a real S3 server with archives that anybody may read; yield its address and their
+    keys."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -64,7 +67,8 @@ def storage(n_files: int, n_pages: int) -> Iterator[tuple[str, list[str]]]:
 
 
 def read(key: str, endpoint: str, scheme: str, timeout_seconds: float, max_attempts: int) -> Reading:
-    """Read one archive through S3's protocol or plain HTTP; what is in it bears the same names whatever the endpoint."""
+    """Read one archive through S3's protocol or plain HTTP; what is in it bears the same names
+    whatever the endpoint."""
     s3 = S3Settings(
         endpoint_url=endpoint,
         region="us-east-1",

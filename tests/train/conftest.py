@@ -1,4 +1,5 @@
-"""What tests of training share: a compiler that does not optimise, as they wait for it and hardly for what it makes."""
+"""What tests of training share: a compiler that does not optimise, as they wait for it and hardly
+for what it makes."""
 
 import os
 

@@ -1,4 +1,5 @@
-"""Every member format by itself: what comes out, where it ends, and what is left of a damaged one."""
+"""Every member format by itself: what comes out, where it ends, and what is left of a damaged
+one."""
 
 import gzip
 import random

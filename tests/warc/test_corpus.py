@@ -1,7 +1,8 @@
-"""130-odd real archives from the tests of other projects, well-formed and broken, against another reader's counts.
+"""130-odd real archives from the tests of other projects, well-formed and broken, against another
+reader's counts.
 
-The counts (`index.json`) were made with warcio, which ends a file at its first fault. Every difference has a rule here;
-a file that is in no rule must agree.
+The counts (`index.json`) were made with warcio, which ends a file at its first fault. Every
+difference has a rule here; a file that is in no rule must agree.
 """
 
 import json
@@ -64,7 +65,8 @@ def test_no_file_is_an_error_and_every_report_closes(corpus: dict[str, Any]) -> 
 
 
 def test_records_agree_where_the_other_reader_came_to_the_end(corpus: dict[str, Any]) -> None:
-    # It reads to the end of a block whose length is missing, and so over the five records behind it.
+    # It reads to the end of a block whose length is missing, and so over the five records behind
+    # it.
     swallowed = {"invalid-warcrecord-1.warc": 6}
     for name, entry, _, report in good(corpus):
         assert report.records == swallowed.get(name, entry["records"]), name

@@ -1,4 +1,5 @@
-"""Storages behind fsspec: one in memory, and pyarrow's as `hdfs://` uses it, in this process and in another."""
+"""Storages behind fsspec: one in memory, and pyarrow's as `hdfs://` uses it, in this process and in
+another."""
 
 import gzip
 from collections.abc import Iterator
@@ -25,7 +26,8 @@ ONCE = ReadSettings(s3=S3Settings(max_attempts=1))
 
 
 class ArrowFiles(ArrowFSWrapper):
-    """The files of this machine as `hdfs://` shows those of Hadoop: pyarrow's, wrapped by fsspec."""
+    """The files of this machine as `hdfs://` shows those of Hadoop: pyarrow's, wrapped by
+    fsspec."""
 
     protocol = "arrowfiles"
 

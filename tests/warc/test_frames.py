@@ -61,7 +61,8 @@ def test_damage_costs_only_what_it_touches(kind: str, storage: str, data: st.Dat
     at = data.draw(st.integers(0, len(built.data) - 1))
     removed = data.draw(st.integers(0, 60))
     added = data.draw(st.binary(max_size=60))
-    # Without its first 20 bytes an lz4 file of text is a plain file of text, for all that one can tell.
+    # Without its first 20 bytes an lz4 file of text is a plain file of text, for all that one can
+    # tell.
     assume(not (storage == "lz4" and at == 0 and removed > 15))
     damaged = built.data[:at] + added + built.data[at + removed :]
     found = {item.head.url: item for item in read(damaged) if isinstance(item, Frame)}
@@ -92,7 +93,8 @@ def is_clipped(item: Frame | Gap) -> bool:
 
 
 def untouched(built: Built, start: int, end: int, storage: str, kind: str) -> list[int]:
-    """Return the records that a change of [start, end) leaves whole, the line end before an ARC's URL line included."""
+    """Return the records that a change of [start, end) leaves whole, the line end before an ARC's
+    URL line included."""
     if storage == "gzip whole":
         return []
     before = 1 if kind == "arc" and storage == "plain" else 0
@@ -100,7 +102,8 @@ def untouched(built: Built, start: int, end: int, storage: str, kind: str) -> li
 
 
 def test_looking_for_a_start_may_read_to_the_end_of_the_file() -> None:
-    """The block of the first record spans members; to see that the second starts no record takes all that is left."""
+    """The block of the first record spans members; to see that the second starts no record takes
+    all that is left."""
     record = arc("http://e.org/1", http(page(1, 3000)))
     last = arc("http://e.org/2", http(page(2, 100)))
     found = frames(b"".join(gzip.compress(part) for part in (record[:2600], record[2600:], last)))
@@ -109,7 +112,8 @@ def test_looking_for_a_start_may_read_to_the_end_of_the_file() -> None:
 
 @pytest.mark.parametrize("cut", [b"\r\n\r\n", b"org"])
 def test_a_header_and_a_block_end_where_a_member_starts_with_a_record(cut: bytes) -> None:
-    """As a crawler leaves it that died after a header, or in one, and went on with the next record."""
+    """As a crawler leaves it that died after a header, or in one, and went on with the next
+    record."""
     second = warc("http://e.org/2", http(page(2, 3000)))
     first = warc("http://e.org/1", b"", length=len(second) - 4)
     whole = first[: first.index(cut) + len(cut)]

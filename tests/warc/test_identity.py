@@ -1,4 +1,5 @@
-"""One address a file: however a path is typed, the same file has the same, and other files have others."""
+"""One address a file: however a path is typed, the same file has the same, and other files have
+others."""
 
 import base64
 import hashlib

@@ -23,7 +23,8 @@ print(pages, reader.report.records, (after - before) // 1024)
 
 
 def read_in_child(path: Path) -> tuple[int, int, int]:
-    """Return pages, records, and by how many MiB the peak of a fresh process grew (KiB on Linux)."""
+    """Return pages, records, and by how many MiB the peak of a fresh process grew (KiB on
+    Linux)."""
     done = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True)
     pages, records, grown = (int(part) for part in done.stdout.split())
     return pages, records, grown

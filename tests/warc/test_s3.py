@@ -1,4 +1,5 @@
-"""S3 for real: moto's server in a process of threads, boto3, and a proxy in front of it that misbehaves."""
+"""S3 for real: moto's server in a process of threads, boto3, and a proxy in front of it that
+misbehaves."""
 
 import gzip
 import random
@@ -71,7 +72,8 @@ def settings(endpoint: str, max_attempts: int = 4) -> ReadSettings:
 
 
 def in_turn(*faults: Fault | None, method: str = "GET") -> Callable[[str, str], Fault | None]:
-    """Return a choice: what happens to the first requests of a method; the last goes on for ever."""
+    """Return a choice: what happens to the first requests of a method; the last goes on for
+    ever."""
     left = list(faults)
 
     def choose(asked: str, _: str) -> Fault | None:

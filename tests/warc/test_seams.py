@@ -1,4 +1,5 @@
-"""However a file is cut into spans: their records one after the other, and their reports together, are the file's."""
+"""However a file is cut into spans: their records one after the other, and their reports together,
+are the file's."""
 
 import gzip
 import io
@@ -22,7 +23,8 @@ RECORDS = [warc(f"http://e.org/{i}", http(page(i, 2000)), "response" if i % 3 el
 DATA = Path(__file__).parents[1] / "data"
 OURS = sorted(path for path in DATA.glob("*/*arc*") if path.suffix != ".md")
 SMALL_RUN = dict.fromkeys(seams.RUN_BYTES, 1000)
-"""A shorter proof of a seam, so that the law is tried in small files too, of which none holds another archive."""
+"""A shorter proof of a seam, so that the law is tried in small files too, of which none holds
+another archive."""
 
 
 def read_in_spans(path: Path, points: Sequence[int]) -> tuple[list[list[Record]], FileReport]:
@@ -56,7 +58,8 @@ def test_every_file_of_the_corpus_may_be_cut_anywhere(archives: Path, monkeypatc
 
 @st.composite
 def damaged_archives(draw: st.DrawFn) -> bytes:
-    """Archives stored in every way, with wrong lengths, flipped, lost and foreign bytes, and cut short."""
+    """Archives stored in every way, with wrong lengths, flipped, lost and foreign bytes, and cut
+    short."""
     lengths = st.sampled_from([None, None, None, 0, 10, 5000, 10**9])
     records = [
         warc(f"http://e.org/{i}", http(page(i, draw(st.sampled_from([50, 3000])))), length=draw(lengths))

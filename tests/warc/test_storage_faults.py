@@ -1,4 +1,5 @@
-"""Whatever storage does, a file gives its rows, or the first of them and the reason why no more; the next run mends it."""
+"""Whatever storage does, a file gives its rows, or the first of them and the reason why no more;
+the next run mends it."""
 
 from collections.abc import Iterator
 

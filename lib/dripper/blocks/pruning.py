@@ -21,7 +21,8 @@ class UnknownItemError(ValueError):
 
 
 class Slice(NamedTuple):
-    """A piece to keep: `parts[first : last + 1]`, which stands directly inside the element `owner`."""
+    """A piece to keep: `parts[first : last + 1]`, which stands directly inside the element
+    `owner`."""
 
     owner: int
     first: int
@@ -158,7 +159,8 @@ class _Cutter:
         self.next_child[row] = child
 
     def add(self, kept: Slice) -> None:
-        """Write a slice; a line break stands for what is left out between two runs of one element."""
+        """Write a slice; a line break stands for what is left out between two runs of one
+        element."""
         if self.previous is not None and self.previous.is_run and kept.is_run and self.apart(self.previous, kept):
             self.out.append("<br>")
         self.out += self.tree.parts[kept.first : kept.last + 1]

@@ -8,7 +8,8 @@ Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def write(text: str) -> None:
-    """Write text as UTF-8, whatever the terminal says; lone surrogates, which pages can hold, become U+FFFD."""
+    """Write text as UTF-8, whatever the terminal says; lone surrogates, which pages can hold,
+    become U+FFFD."""
     ended = text.rstrip("\n") + "\n"
     sys.stdout.buffer.write(ended.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode())
     sys.stdout.flush()

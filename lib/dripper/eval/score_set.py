@@ -1,4 +1,5 @@
-"""The scores of one set: a line a page, in `scores/<set>.jsonl`. Runs in a process of its own."""
+"""The scores of one set: one line per page, in `scores/<set>.jsonl`. Runs in a process of its
+own."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -86,7 +87,8 @@ def page_row(page: LabelledPage, texts: Mapping[str, str], metrics: Sequence[str
 
 
 def _with_wceb(page: LabelledPage, texts: Mapping[str, str], scores: dict[str, Any]) -> dict[str, Any]:
-    """Add the F1 that compares with WCEB's: ROUGE-LSum against its truth, which is not always ours."""
+    """Add the F1 that compares with WCEB's: ROUGE-LSum against its truth, which is not always
+    ours."""
     theirs = score_page(truth_of(page), texts, ["rouge_lsum"])
     return {name: {**values, "wceb_f1": theirs[name]["rouge_lsum_f1"]} for name, values in scores.items()}
 

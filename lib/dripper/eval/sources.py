@@ -1,4 +1,5 @@
-"""Where the pages of an evaluation come from: the sets of a data folder, and a WebMainBench file."""
+"""Where the pages of an evaluation come from: the sets of a data folder, and a WebMainBench
+file."""
 
 import hashlib
 from collections.abc import Iterator

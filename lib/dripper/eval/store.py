@@ -1,8 +1,8 @@
 """What a run has done so far, in JSON lines: a run that was stopped goes on where it was.
 
-`outputs/<set>/<extractor>@<version>.jsonl` has a line a page; `scores/<set>.jsonl` a line a page
-with all extractors. A line counts for the page only if its digest is that of the page now: changed
-data, versions or metrics are done again.
+`outputs/<set>/<extractor>@<version>.jsonl` has one line per page; `scores/<set>.jsonl` one line per
+page with all extractors. A line counts for the page only if its digest is that of the page now:
+changed data, versions or metrics are done again.
 """
 
 import hashlib

@@ -12,9 +12,10 @@ from dripper.markup.scan import UnbalancedMarkupError
 def preprocess(html: str, profile: str = "dripper", limits: ParserLimits = DEFAULT_LIMITS) -> Page:
     """Return the page split into blocks (Dripper paper 3.2, A.10).
 
-    html: the page's text, decoded; anything goes, an empty string too. profile: a set of rules, one of PROFILES.
-    limits: what the page may ask of the parser. Deterministic; linear in len(html). Raises PageError(PARSE_FAILED) above a limit,
-    TypeError on bytes (decode them first), ValueError on an unknown profile.
+    html: the page's text, decoded; anything goes, an empty string too. profile: a set of rules, one
+    of PROFILES. limits: what the page may ask of the parser. Deterministic; linear in len(html).
+    Raises PageError(PARSE_FAILED) above a limit, TypeError on bytes (decode them first), ValueError
+    on an unknown profile.
 
     >>> page = preprocess("<title>T</title><p>one<p>two <b>three</b>")
     >>> page.title, [block.text for block in page.blocks]
@@ -42,12 +43,13 @@ def preprocess_utf8(html: bytes, profile: str = "dripper", limits: ParserLimits 
 
 
 def restore(mapping_html: str, title: str = "", profile: str = "dripper") -> Page:
-    """Return the page that a mapping HTML was written from: for `dripper` and `paper` with the same tree and blocks, but no
-    hints.
+    """Return the page that a mapping HTML was written from: for `dripper` and `paper` with the same
+    tree and blocks, but no hints.
 
-    mapping_html, title: of that page. For `mineru-1.1`, whose mapping HTML does not tell all of its blocks, what that profile
-    makes of the mapping HTML: on all of 177 archived pages the same blocks. O(len(mapping_html)).
-    Raises as `preprocess` does, ValueError where `mapping_html` is no mapping HTML.
+    mapping_html, title: of that page. For `mineru-1.1`, whose mapping HTML does not tell all of its
+    blocks, what that profile makes of the mapping HTML: on all of 177 archived pages the same
+    blocks. O(len(mapping_html)). Raises as `preprocess` does, ValueError where `mapping_html` is no
+    mapping HTML.
 
     >>> page = preprocess("<title>T</title><p>one<p>two <b>three</b>")
     >>> restore(page.mapping_html, page.title).blocks == page.blocks
@@ -57,12 +59,14 @@ def restore(mapping_html: str, title: str = "", profile: str = "dripper") -> Pag
 
 
 def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper") -> str:
-    """Return the page with only its main blocks and their ancestors, without `_item_id` (Dripper paper 3.2, mapping).
+    """Return the page with only its main blocks and their ancestors, without `_item_id` (Dripper
+    paper 3.2, mapping).
 
-    mapping_html: `Page.mapping_html`, of the same profile. main_ids: any subset of its ids, in any order; none gives
-    "". The same as `Page.prune(main_ids)`. O(len(mapping_html)). Raises pruning.UnknownItemError on a foreign id,
-    ValueError where `mapping_html` is no mapping HTML. Profile `mineru-1.1` does byte for byte what MinerU-HTML 1.1.2
-    does instead: foreign ids are ignored, helper attributes stay, no id gives "<html></html>".
+    mapping_html: `Page.mapping_html`, of the same profile. main_ids: any subset of its ids, in any
+    order; none gives "". The same as `Page.prune(main_ids)`. O(len(mapping_html)). Raises
+    pruning.UnknownItemError on a foreign id, ValueError where `mapping_html` is no mapping HTML.
+    Profile `mineru-1.1` does byte for byte what MinerU-HTML 1.1.2 does instead: foreign ids are
+    ignored, helper attributes stay, no id gives "<html></html>".
 
     >>> prune('<div><p _item_id="1">menu</p><p _item_id="2">story</p></div>', {2})
     '<div><p>story</p></div>'

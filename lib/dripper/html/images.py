@@ -22,8 +22,8 @@ _ADDRESS = re.compile(r"(?:https?:)?//\S+|[^\s{}<>:]+\.(?:jpe?g|png|gif|webp|avi
 def with_real_address(tag: str) -> str:
     """Return an `img` start tag whose `src` is the address that a browser would show in the end.
 
-    Lazy loaders keep it in `data-src` and its kin, or in `srcset`, and leave nothing, a `data:` picture or a
-    placeholder in `src`.
+    Lazy loaders keep it in `data-src` and its kin, or in `srcset`, and leave nothing, a `data:`
+    picture or a placeholder in `src`.
 
     >>> with_real_address('<img src="data:image/gif;base64,R0lG" data-src="/a.jpg">')
     '<img src="/a.jpg" data-src="/a.jpg">'
@@ -52,7 +52,8 @@ def with_real_address(tag: str) -> str:
 
 
 def largest_of(candidates: str) -> str:
-    """Return the address with the largest descriptor of a `srcset` (HTML standard 4.8.4.2.1), or "".
+    """Return the address with the largest descriptor of a `srcset` (HTML standard 4.8.4.2.1), or
+    "".
 
     >>> largest_of("a.jpg 480w, b.jpg 1080w")
     'b.jpg'

@@ -1,4 +1,5 @@
-"""Profiles that lose nothing but what they say they remove: `dripper`, and `paper` with rules of its own."""
+"""Profiles that lose nothing but what they say they remove: `dripper`, and `paper` with rules of
+its own."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -18,7 +19,8 @@ from dripper.markup.tree import Tree
 
 @dataclass(frozen=True, slots=True)
 class LosslessProfile:
-    """A profile (see `html.profiles.Profile`) whose mapping HTML holds the whole page that its blocks were found in."""
+    """A profile (see `html.profiles.Profile`) whose mapping HTML holds the whole page that its
+    blocks were found in."""
 
     name: str
     read_tags: ReadTags
@@ -39,7 +41,8 @@ class LosslessProfile:
         return prune_mapping(mapping_html, main_ids)
 
     def restore(self, mapping_html: str, title: str) -> Page:
-        """Return the page that a mapping HTML was written from: the same tree and blocks, but no hints and metadata."""
+        """Return the page that a mapping HTML was written from: the same tree and blocks, but no
+        hints and metadata."""
         return self._split(scan(without_ids(mapping_html), HTML_VOID), title)
 
     def _split(self, tree: Tree, title: str) -> Page:

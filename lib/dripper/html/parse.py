@@ -1,11 +1,13 @@
-"""From a page's text to its `Tree`, as a browser builds it (profile `dripper`): lexbor parses, the scan cuts.
+"""From a page's text to its `Tree`, as a browser builds it (profile `dripper`): lexbor parses, the
+scan cuts.
 
-What is visible, hence kept: every text of the body but that of `script`, `style`, `template`, `title`, comments, and of
-elements hidden by the attribute `hidden` or the style `display:none`. Kept nevertheless, because a reader can open it
-or a
-script will show it: `details`, tab panels, accordions, streamed parts, whatever holds much of the page's text, and the
-styles `visibility`, `opacity`, `color`, `font-size` (over 2,374 labelled training pages, 55 % to 76 % of the words
-hidden by these styles are main content). `noscript` counts as visible: many forums have their posts only there.
+What is visible, hence kept: every text of the body but that of `script`, `style`, `template`,
+`title`, comments, and of elements hidden by the attribute `hidden` or the style `display:none`.
+Kept nevertheless, because a reader can open it or a script will show it: `details`, tab panels,
+accordions, streamed parts, whatever holds much of the page's text, and the styles `visibility`,
+`opacity`, `color`, `font-size` (over 2,374 labelled training pages, 55 % to 76 % of the words
+hidden by these styles are main content). `noscript` counts as visible: many forums have their posts
+only there.
 """
 
 import re
@@ -25,15 +27,15 @@ from dripper.markup.tree import Tree, attribute
 from dripper.metadata import Metadata, metadata_of
 
 _UNSEEN = f"{HEAD}, style, template, noembed, datalist, iframe, noframes, xmp, plaintext, body title, svg desc"
-"""What shows nothing, and the elements whose content is serialised unescaped, which would not scan. One query, which finds
-what `read_head` reads too: each walks the whole page."""
+"""What shows nothing, and the elements whose content is serialised unescaped, which would not scan.
+One query, which finds what `read_head` reads too: each walks the whole page."""
 DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
 _OPENS_LATER = re.compile(
     "tab-?_?(?:panel|content|pane)|accordi?on|collaps|faq|toggle|expand|until-found|subscriber|"
     ' id="s:[0-9a-f]+"|-id="s:[0-9a-f]+"'
 )
-"""Marks of hidden parts that a reader or a script opens, in lower case (which takes a fifth of the time of IGNORECASE);
-`id="S:3"` is a part that React streams behind the page."""
+"""Marks of hidden parts that a reader or a script opens, in lower case (which takes a fifth of the
+time of IGNORECASE); `id="S:3"` is a part that React streams behind the page."""
 
 _RAW_NAMES = "|".join(RAW_TEXT).encode()
 _RAW_START = re.compile(rb"<(%s)(?=[\s/])[^<>]*/>" % _RAW_NAMES, re.IGNORECASE)
@@ -47,8 +49,8 @@ _WRAPPER_TAG = re.compile(rf"(</?){WRAPPER}(?=[\t\n\f\r />])")
 
 
 class ParsedPage(NamedTuple):
-    """tree: of the visible body. title: of `<title>`, else `og:title`, else "". hints, metadata: see
-    `markup.hints` and `metadata`."""
+    """tree: of the visible body. title: of `<title>`, else `og:title`, else "". hints, metadata:
+    see `markup.hints` and `metadata`."""
 
     tree: Tree
     title: str
@@ -73,7 +75,8 @@ def parse_page(
     head = read_head(unseen)
     frames = document.css_first("frameset noframes, html > noframes") if document.body is None else None
     if frames is not None:
-        # A frameset has no body of its own; what it offers instead is markup inside a raw text element.
+        # A frameset has no body of its own; what it offers instead is markup inside a raw text
+        # element.
         document = parse_document(frames.text())
         title, unseen = title or title_of(document), document.css(_UNSEEN)
     _remove(document, unseen)
@@ -87,8 +90,8 @@ def parse_page(
 
 
 def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:
-    """Tell whether a raw text element may have swallowed the page's end: it is last, before a last table, in the head or in
-    a template, whose content is no child of it.
+    """Tell whether a raw text element may have swallowed the page's end: it is last, before a last
+    table, in the head or in a template, whose content is no child of it.
 
     A look at some ten nodes, where `with_raw_text_closed` reads all of the page.
     """
@@ -104,11 +107,12 @@ def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:
 
 
 def with_raw_text_closed(html: bytes) -> bytes:
-    """Return the page with an end tag behind each raw text element that closes itself and has none (`<iframe …/>`).
+    """Return the page with an end tag behind each raw text element that closes itself and has none
+    (`<iframe …/>`).
 
-    That is XML, and such pages were written or stored as XML; HTML has no self-closing tags, so that the element would
-    swallow the rest of the page as its text: 12 of 60 pages of a set of forums. Where an end tag follows, browsers
-    and we take the page at its word.
+    That is XML, and such pages were written or stored as XML; HTML has no self-closing tags, so
+    that the element would swallow the rest of the page as its text: 12 of 60 pages of a set of
+    forums. Where an end tag follows, browsers and we take the page at its word.
 
     >>> with_raw_text_closed(b'<p>a<iframe src="x"/><p>b')
     b'<p>a<iframe src="x"/></iframe><p>b'
@@ -124,7 +128,8 @@ def with_raw_text_closed(html: bytes) -> bytes:
 
 
 def read_tags(tags: list[str]) -> dict[str, StartTag]:
-    """Return what is special about start tags of the page: the real address of an image, or that it hides its element."""
+    """Return what is special about start tags of the page: the real address of an image, or that it
+    hides its element."""
     images = [tag for tag in tags if tag[:5] == "<img "]
     special = {tag: StartTag(real) for tag in images if (real := with_real_address(tag)) != tag}
     styled = [tag for tag in tags if " style=" in tag or " hidden" in tag]
@@ -141,7 +146,8 @@ def is_hidden(tag: str) -> bool:
 
 
 def _remove(document: LexborHTMLParser, unseen: list[LexborNode]) -> None:
-    """Take out what shows nothing; `xmp` becomes `pre`, MathJax's source (`<script type="math/tex">`) text.
+    """Take out what shows nothing; `xmp` becomes `pre`, MathJax's source
+    (`<script type="math/tex">`) text.
 
     MathJax shows its sources, and nothing else holds them.
     """

@@ -20,7 +20,8 @@ class Profile(Protocol):
 
     @property
     def main_html_scans(self) -> bool:
-        """Whether main HTML is balanced markup, so that Markdown is made of it without an HTML parser."""
+        """Whether main HTML is balanced markup, so that Markdown is made of it without an HTML
+        parser."""
         ...
 
     def preprocess(self, html: bytes, limits: ParserLimits) -> Page:
@@ -51,7 +52,8 @@ PROFILES: Mapping[str, Callable[[], Profile]] = {
 
 
 def find_profile(name: str) -> Profile:
-    """Return the profile of a name. Raises ValueError on an unknown one, MachineError where its package is not installed.
+    """Return the profile of a name. Raises ValueError on an unknown one, MachineError where its
+    package is not installed.
 
     >>> find_profile("dripper").name
     'dripper'

@@ -25,8 +25,8 @@ _REGULAR = re.compile(r"""<[^\t\n\f\r "'<>=/]+(?: [^\t\n\f\r "'<>=/]+="[^"]*")*>
 def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *, is_pruned: bool = True) -> Tree:
     """Return main HTML as the tree of what leaves the program.
 
-    base: of the page's relative addresses; None: they stay relative. is_pruned: `prune` wrote it for the profiles `dripper`
-    or `paper`; else it is parsed first. Linear in len(main_html).
+    base: of the page's relative addresses; None: they stay relative. is_pruned: `prune` wrote it
+    for the profiles `dripper` or `paper`; else it is parsed first. Linear in len(main_html).
 
     >>> tree = rewrite('<p onclick="a()"><a href="/b">c</a></p>', HtmlSettings(), Base.of("https://e.org/"))
     >>> "".join(tree.parts)
@@ -63,7 +63,8 @@ class Tags:
 
     def _rewritten(self, name: str, tag: str) -> str:
         if tag.count('"') == 2 * tag.count('="') and _REGULAR.fullmatch(tag) and "script:" not in tag.lower():
-            # No name has a quotation mark and no value ends with "=": what looks like an attribute is one.
+            # No name has a quotation mark and no value ends with "=": what looks like an attribute
+            # is one.
             return NOTABLE.sub(self._attribute, tag).replace(" \0", "")
         written = [f"<{name}"]
         for attribute, raw in raw_attributes(tag):

@@ -1,6 +1,8 @@
-"""Looking at decisions: pages as one HTML file, block by block, where labels can be corrected and exported as truth.
+"""Looking at decisions: pages as one HTML file, block by block, where labels can be corrected and
+exported as truth.
 
-The way: `sources` and `table` find pages, `looking` and `views` say what is to be seen of each, `document` writes the file.
+The way: `sources` and `table` find pages, `looking` and `views` say what is to be seen of each,
+`document` writes the file.
 """
 
 from dripper.inspect.document import document

@@ -1,4 +1,5 @@
-"""The document: one HTML file that needs nothing else, asks no network, and runs no script but its own."""
+"""The document: one HTML file that needs nothing else, asks no network, and runs no script but its
+own."""
 
 import base64
 import gzip
@@ -14,7 +15,8 @@ import dripper
 from dripper.inspect.views import BlockView, PageView
 
 DOUBTFUL = (0.2, 0.8)
-"""A block is doubtful where its probability lies between these, both included: there a correction teaches most."""
+"""A block is doubtful where its probability lies between these, both included: there a correction
+teaches most."""
 
 STYLES = ("layout.css", "blocks.css")
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
@@ -24,8 +26,8 @@ SCRIPTS = ("pages.js", "truth.js", "blocks.js", "views.js", "keys.js")
 def document(views: Sequence[PageView], about: str = "") -> str:
     """Return the document that shows the pages. about: what was asked for, in its head.
 
-    Nothing of a page is markup in it: text goes in as JSON, packed page by page, and is shown as text. So a page cannot run a
-    script here, and a browser unpacks only the page that is looked at.
+    Nothing of a page is markup in it: text goes in as JSON, packed page by page, and is shown as
+    text. So a page cannot run a script here, and a browser unpacks only the page that is looked at.
     """
     style, script = _joined(STYLES), _joined(SCRIPTS)
     index = {
@@ -50,7 +52,8 @@ def document(views: Sequence[PageView], about: str = "") -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Return what a browser allows the document: its own style and script, by their hashes, and nothing else."""
+    """Return what a browser allows the document: its own style and script, by their hashes, and
+    nothing else."""
     return f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
 
 
@@ -78,7 +81,8 @@ def _content(view: PageView) -> Mapping[str, Any]:
 
 
 def _json(value: Any) -> str:
-    """Return JSON that may stand in an HTML document: no `<` can end its element. Lone surrogates stay escaped."""
+    """Return JSON that may stand in an HTML document: no `<` can end its element. Lone surrogates
+    stay escaped."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 

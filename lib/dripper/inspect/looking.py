@@ -1,4 +1,5 @@
-"""From pages and rows to views: each page in a child process with limits, so that one that hangs is an error like any other."""
+"""From pages and rows to views: each page in a child process with limits, so that one that hangs is
+an error like any other."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -24,7 +25,8 @@ def views_of_pages(pages: Iterable[PageInput], settings: Settings) -> Iterator[P
 
 
 def views_of_rows(rows: Iterable[Row], settings: Settings, labeler: str | None) -> Iterator[PageView]:
-    """Yield what is to be seen of rows of `extractions`, whose pages are read from their archives again.
+    """Yield what is to be seen of rows of `extractions`, whose pages are read from their archives
+    again.
 
     labeler: who is to label them; None: the labeler that wrote the row, with these settings.
     """
@@ -57,7 +59,8 @@ def _look(asked: tuple[PageInput, Settings]) -> PageView:
 
 
 def view_row(row: Row, settings: Settings, labeler: str | None, look: Look) -> PageView:
-    """Return what is to be seen of a row: what it holds, and the blocks of its page where the archive can be reached."""
+    """Return what is to be seen of a row: what it holds, and the blocks of its page where the
+    archive can be reached."""
     # Archives need the extra warc, which pages do without.
     from dripper.warc.lookup import record_at
 
@@ -89,7 +92,8 @@ def stored_view(row: Row) -> PageView:
 
 
 def compared(stored: PageView, seen: PageView) -> PageView:
-    """Return the stored view with the blocks of the page seen again, and a note where the two are not the same."""
+    """Return the stored view with the blocks of the page seen again, and a note where the two are
+    not the same."""
     both = replace(stored, blocks=seen.blocks, html=seen.html, encoding=seen.encoding, profile=seen.profile)
     if stored.error_code != seen.error_code:
         now = f"error {seen.error_code}" if seen.error_code else "no error"

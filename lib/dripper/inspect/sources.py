@@ -20,7 +20,8 @@ STANDARD_INPUT = "-"
 def pages_of(names: Sequence[str], settings: ReadSettings, url: str | None = None) -> Iterator[PageInput]:
     """Yield the pages of what `names` means (see `expand_inputs`); `-` is a page on standard input.
 
-    url: the address of pages that do not come with one. Raises InputError for what is not there or cannot be read.
+    url: the address of pages that do not come with one. Raises InputError for what is not there or
+    cannot be read.
     """
     if STANDARD_INPUT in names:
         html = sys.stdin.buffer.read()
@@ -47,7 +48,8 @@ def page_of(record: Record, url: str | None = None) -> PageInput:
 
 
 def place_of(file: str, offset: int) -> str:
-    """Return where a page stands, for people: a file below the working folder without that folder's name.
+    """Return where a page stands, for people: a file below the working folder without that folder's
+    name.
 
     >>> place_of("s3://crawl/a.warc.gz", 77)
     's3://crawl/a.warc.gz at byte 77'

@@ -1,4 +1,5 @@
-"""Rows of the table `extractions`, without Java: read by delta-rs, chosen by a condition in DuckDB's SQL."""
+"""Rows of the table `extractions`, without Java: read by delta-rs, chosen by a condition in
+DuckDB's SQL."""
 
 import re
 from collections.abc import Sequence
@@ -21,11 +22,12 @@ _CATALOG_SCHEMA = re.compile(r"[A-Za-z_]\w*\.[A-Za-z_]\w*")
 
 
 def rows_of(output: str, where: str | None, limit: int, s3: S3Settings) -> Sequence[Row]:
-    """Return rows of the table `extractions` in the order of their places in the archives, `limit` at most.
+    """Return rows of the table `extractions` in the order of their places in the archives, `limit`
+    at most.
 
-    output: as a job's --output, a folder or an `s3a://` prefix; or the table itself. where: a condition in SQL.
-    Raises InputError for a table that cannot be read and a condition that DuckDB does not take, MachineError where the extra
-    `inspect` is not installed.
+    output: as a job's --output, a folder or an `s3a://` prefix; or the table itself. where: a
+    condition in SQL. Raises InputError for a table that cannot be read and a condition that DuckDB
+    does not take, MachineError where the extra `inspect` is not installed.
     """
     dataset = _dataset(output, s3)
     # The parenthesis stands on a line of its own: a condition may end in a comment.
@@ -60,7 +62,8 @@ def _dataset(output: str, s3: S3Settings) -> Any:
 
 
 def _storage_options(s3: S3Settings) -> dict[str, str]:
-    """Return the settings `reading.s3` as delta-rs calls them; credentials come from the environment."""
+    """Return the settings `reading.s3` as delta-rs calls them; credentials come from the
+    environment."""
     options = {"AWS_ENDPOINT_URL": s3.endpoint_url, "AWS_REGION": s3.region}
     options["AWS_SKIP_SIGNATURE"] = "true" if s3.anonymous else None
     options["AWS_ALLOW_HTTP"] = "true" if (s3.endpoint_url or "").startswith("http://") else None

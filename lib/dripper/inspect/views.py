@@ -1,4 +1,5 @@
-"""What is to be seen of a page: its blocks with their labels, what came out, and all that a row of truth needs."""
+"""What is to be seen of a page: its blocks with their labels, what came out, and all that a row of
+truth needs."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -87,7 +88,8 @@ class PageView:
 
 
 def view_page(extractor: Extractor, page: PageInput, *, reasons: bool = True) -> PageView:
-    """Return what is to be seen of a page. reasons: whether to ask the labeler why, where it can tell."""
+    """Return what is to be seen of a page. reasons: whether to ask the labeler why, where it can
+    tell."""
     labeler = f"{extractor.labeler.name} {extractor.labeler.version}".strip()
     if page.error is not None:
         code, detail = page.error.code, page.error.detail or None
@@ -111,8 +113,8 @@ def view_page(extractor: Extractor, page: PageInput, *, reasons: bool = True) ->
 def stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | None]:
     """Return a page as a data set stores it, and the encoding that its row states.
 
-    Bytes as served, inflated; but where the HTTP header said how to decode them, which a data set does not keep, its characters
-    as UTF-8.
+    Bytes as served, inflated; but where the HTTP header said how to decode them, which a data set
+    does not keep, its characters as UTF-8.
     """
     payload = bare_page(html) if content_type is None else html
     served = payload.encode("utf-8", "replace") if isinstance(payload, str) else payload

@@ -10,7 +10,8 @@ from dripper.labels.baselines import trafilatura_labels
 
 
 class Fallback(StrEnum):
-    """The setting: what to try. What was used ends up in the column `method` as "fallback:<value>"."""
+    """The setting: what to try. What was used ends up in the column `method` as
+    "fallback:<value>"."""
 
     CPU = "cpu"
     """What the labeler `cpu` marks; the whole body where that is nothing either."""

@@ -25,10 +25,12 @@ class Input(NamedTuple):
 
 
 def expand_inputs(given: Sequence[str], settings: ReadSettings) -> list[Input]:
-    """Return the files that are meant, each once; those of folders and patterns in the order of their names.
+    """Return the files that are meant, each once; those of folders and patterns in the order of
+    their names.
 
-    given: files, folders (searched to the bottom for pages and archives), patterns, `@list`s of these, one a line, and addresses
-    of archives (`s3://`, `http://`). Raises InputError where one does not exist or means no file.
+    given: files, folders (searched to the bottom for pages and archives), patterns, `@list`s of
+    these, one a line, and addresses of archives (`s3://`, `http://`). Raises InputError where one
+    does not exist or means no file.
     """
     found: dict[str, Input] = {}
     for part in given:

@@ -39,10 +39,11 @@ class RowLines:
     """The file, open for one writer. Use as a context manager."""
 
     def __init__(self, path: Path, versions: Mapping[str, str]) -> None:
-        """Read what an earlier run wrote, if there is something; a last line that a kill cut short is taken off.
+        """Read what an earlier run wrote, if there is something; a last line that a kill cut short
+        is taken off.
 
-        Raises InputError where the file cannot be opened or is not such a file, UsageError where another process is writing to
-        it or other versions wrote it.
+        Raises InputError where the file cannot be opened or is not such a file, UsageError where
+        another process is writing to it or other versions wrote it.
         """
         self.page_ids: set[str] = set()
         self.errors: Counter[str] = Counter()
@@ -64,7 +65,8 @@ class RowLines:
             self._stream.close()
 
     def append(self, line: bytes, page_id: str, error_code: str | None) -> None:
-        """Write one row, so that a kill of this process does not lose it. Raises InputError where it cannot be written."""
+        """Write one row, so that a kill of this process does not lose it. Raises InputError where
+        it cannot be written."""
         try:
             self._stream.write(line)
             self._stream.flush()

@@ -4,11 +4,13 @@ import hashlib
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 
 from dripper.config import ReadSettings
 from dripper.errors import ErrorCode
 from dripper.local.inputs import Input
+from dripper.optional import needed
 from dripper.warc import Record
 from dripper.warc.identity import page_id
 
@@ -28,6 +30,14 @@ class Seen:
     """Found in archives; what could be read was read."""
     unread: list[str] = field(default_factory=list)
     """A sentence for each file that could not be read to its end: another run tries it again."""
+
+
+def require_reader(files: Sequence[Input]) -> None:
+    """Raise MachineError where archives are among the files and what reads them is not
+    installed."""
+    if any(file.is_archive for file in files):
+        with needed("reading archives", "warc"):
+            import_module("dripper.warc.reader")
 
 
 def records_of(files: Sequence[Input], settings: ReadSettings, known: Container[str], seen: Seen) -> Iterator[Record]:

@@ -1,4 +1,5 @@
-"""Rows as one Parquet file. Parquet cannot be continued, so it is made of the lines when these are all there."""
+"""Rows as one Parquet file. Parquet cannot be continued, so it is made of the lines when these are
+all there."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,5 @@
-"""Several guarded page processes at work at once, driven by one thread: a fork with threads about may never return."""
+"""Several guarded page processes at work at once, driven by one thread: a fork with threads about
+may never return."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +14,8 @@ Result = TypeVar("Result")
 
 
 class Pool(Generic[Item, Result]):
-    """Calls `work` on items in `jobs` processes, each with the limits of a `Guard`. Use as a context manager."""
+    """Calls `work` on items in `jobs` processes, each with the limits of a `Guard`. Use as a
+    context manager."""
 
     def __init__(self, work: Callable[[Item], Result], limits: GuardLimits, jobs: int) -> None:
         self._guards = [Guard(work, limits) for _ in range(jobs)]
@@ -26,9 +28,11 @@ class Pool(Generic[Item, Result]):
             guard.close()
 
     def map(self, items: Iterable[Item]) -> Iterator[tuple[Item, Result | PageError]]:
-        """Yield every item once with its result, or with the error that it cost, in the order in which they are done.
+        """Yield every item once with its result, or with the error that it cost, in the order in
+        which they are done.
 
-        Takes one item more from `items` than there are processes. Raises the UsageError that `work` raised.
+        Takes one item more from `items` than there are processes. Raises the UsageError that `work`
+        raised.
         """
         waiting = iter(items)
         at_work: dict[Guard[Item, Result], Item] = {}

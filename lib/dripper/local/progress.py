@@ -12,7 +12,8 @@ from dripper.local.pages import Seen
 
 
 class Bar:
-    """How far the files are read, in bytes, and in words how many pages that were. Use as a context manager."""
+    """How far the files are read, in bytes, and in words how many pages that were. Use as a context
+    manager."""
 
     def __init__(self, files: Sequence[Input], seen: Seen, is_shown: bool) -> None:
         self._seen = seen

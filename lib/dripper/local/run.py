@@ -16,7 +16,7 @@ from dripper.labels.entry import Use
 from dripper.labels.registry import check_use
 from dripper.local.inputs import expand_inputs
 from dripper.local.lines import RowLines, row_line
-from dripper.local.pages import Seen, records_of
+from dripper.local.pages import Seen, records_of, require_reader
 from dripper.local.parquet import ParquetFile
 from dripper.local.pool import Pool
 from dripper.local.progress import Bar
@@ -52,9 +52,10 @@ def extract_files(
     """
     if out.suffix not in FORMATS:
         raise UsageError(f"--out {out}: the name must end in .jsonl or .parquet")
-    for warning in check_use(settings.labeler.name, settings.labels, Use(settings.profile)):
+    for warning in check_use(settings.labeler, settings.labels, Use(settings.profile)):
         logger.warning("%s", warning)
     files = expand_inputs(given, settings.reading)
+    require_reader(files)
     extractor = shared_extractor(settings)
     parquet = ParquetFile(out, extractor.versions) if out.suffix == ".parquet" else None
     known = parquet.page_ids() if parquet else set()

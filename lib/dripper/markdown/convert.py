@@ -1,7 +1,8 @@
 """From main HTML to Markdown for readers.
 
-Markdown is written by html-to-markdown (Rust, MIT); what it cannot know is put in order before: formulas become
-LaTeX, code keeps its lines and its language, tables that only lay out the page are taken apart.
+Markdown is written by html-to-markdown (Rust, MIT); what it cannot know is put in order before:
+formulas become LaTeX, code keeps its lines and its language, tables that only lay out the page are
+taken apart.
 """
 
 import re
@@ -44,20 +45,22 @@ _NOT_LANGUAGES = frozenset(
     {"line", "numbers", "plaintext", "plain", "text", "txt", "none", "auto", "default", "nohighlight", "code"}
 )
 _MAX_DEPTH = 500
-"""html-to-markdown returns nothing for elements nested some 1,000 deep; above this the page becomes plain text."""
+"""html-to-markdown returns nothing for elements nested some 1,000 deep; above this the page becomes
+plain text."""
 _HIDING = (" style=", "hidden", "<noscript", "<template")
-"""Without a sign of what html-to-markdown holds for hidden there is nothing to keep, and by its default it can take its fast way:
-the same Markdown in half the time."""
+"""Without a sign of what html-to-markdown holds for hidden there is nothing to keep, and by its
+default it can take its fast way: the same Markdown in half the time."""
 _SOURCE_BREAK = re.compile("[ \t\n\f\r]*[\t\n\f\r][ \t\n\f\r]*")
 _BLANK_LINES = re.compile(r"\s*\n\s*")
 
 
 def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> str:
-    """Return HTML as Markdown: headings, lists and their numbers, tables, code, formulas, links, image texts; not
-    wrapped.
+    """Return HTML as Markdown: headings, lists and their numbers, tables, code, formulas, links,
+    image texts; not wrapped.
 
-    main_html: any HTML; "" gives "". is_pruned: it is what `prune` wrote for the profiles `dripper` and `paper`; then nothing has
-    to be parsed, which saves a fifth of the time. Ends with one newline. Never raises on a string.
+    main_html: any HTML; "" gives "". is_pruned: it is what `prune` wrote for the profiles `dripper`
+    and `paper`; then nothing has to be parsed, which saves a fifth of the time. Ends with one
+    newline. Never raises on a string.
 
     >>> to_markdown("<p>See <a href='/x'>the\\nmap</a>.", settings=MarkdownSettings(links="text"))
     'See the map.\\n'
@@ -66,7 +69,8 @@ def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSe
 
 
 def markdown_of(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> str:
-    """Return the Markdown of a tree of main HTML, which is used up: its parts are rewritten on the way."""
+    """Return the Markdown of a tree of main HTML, which is used up: its parts are rewritten on the
+    way."""
     if settings.converter == "html2text":
         return by_html2text("".join(tree.parts), settings)
     if _depth(tree) > _MAX_DEPTH:
@@ -90,7 +94,8 @@ def _convert(html: str) -> str:
 
 @cache
 def _options(hidden_content: h2m.HiddenContent) -> h2m.ConversionOptions:
-    # The first dozen are defaults, but those are names, which the library looks up anew for every page (0.04 ms).
+    # The first dozen are defaults, but those are names, which the library looks up anew for every
+    # page (0.04 ms).
     return h2m.ConversionOptions(
         heading_style=h2m.HeadingStyle.ATX, list_indent_type=h2m.ListIndentType.SPACES,
         highlight_style=h2m.HighlightStyle.DOUBLE_EQUAL, whitespace_mode=h2m.WhitespaceMode.NORMALIZED,
@@ -129,7 +134,8 @@ def _without_hole_marks(part: str) -> str:
 
 
 def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
-    """Replace formulas by holes, whose contents are returned; rewrite code blocks; put the rest in order. In place."""
+    """Replace formulas by holes, whose contents are returned; rewrite code blocks; put the rest in
+    order. In place."""
     holes: list[str] = []
     may_be_formula = {tag for tag in tree.names if _may_be_formula(tag.lower())}
     element = 0
@@ -156,7 +162,8 @@ def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
 
 
 def _rewrite_texts(tree: Tree, holes: list[str]) -> None:
-    """Replace LaTeX in running text by more holes, and line breaks of the source, which say nothing, by blanks, in place.
+    """Replace LaTeX in running text by more holes, and line breaks of the source, which say
+    nothing, by blanks, in place.
 
     Code has become part of a tag by now.
     """
@@ -171,9 +178,10 @@ def _rewrite_texts(tree: Tree, holes: list[str]) -> None:
 
 
 def _may_be_formula(tag: str) -> bool:
-    """Tell whether a start tag in lower case is worth a look; without this sieve every attribute of the page is parsed.
+    """Tell whether a start tag in lower case is worth a look; without this sieve every attribute of
+    the page is parsed.
 
-    Four searches for words take a twentieth of the time of one for any of them, ignoring case: 0.4 ms a page.
+    Four searches for words take a small part of the time of one for any of them, ignoring case.
     """
     return "math" in tag or "mjx-" in tag or "codecogs" in tag or ("tex" in tag and _TEX.search(tag) is not None)
 
@@ -192,8 +200,8 @@ def _replace(tree: Tree, element: int, markup: str) -> None:
 
 
 def code_text(tree: Tree, element: int) -> str:
-    """Return the text of a code element with its lines: line breaks for `br` and for elements that stand on lines of
-    their own, nothing of line numbers beside it."""
+    """Return the text of a code element with its lines: line breaks for `br` and for elements that
+    stand on lines of their own, nothing of line numbers beside it."""
     lines: list[str] = [""]
     for kind, piece in _code_pieces(tree, element):
         if kind == "text":
@@ -206,8 +214,8 @@ def code_text(tree: Tree, element: int) -> str:
 
 
 def _code_pieces(tree: Tree, element: int) -> Iterator[tuple[str, str]]:
-    """Yield what a code element consists of: ("text", characters), ("br", ""), ("block", "") at either end of a
-    line.
+    """Yield what a code element consists of: ("text", characters), ("br", ""), ("block", "") at
+    either end of a line.
     """
     index, last = tree.opens[element] + 1, tree.closes[element]
     skip_to = -1
@@ -218,7 +226,8 @@ def _code_pieces(tree: Tree, element: int) -> Iterator[tuple[str, str]]:
             if index > skip_to and part:
                 yield "text", unescape(part)
         else:
-            # By the tree, for the tag itself may be rewritten: a link around a card moves into one inside it.
+            # By the tree, for the tag itself may be rewritten: a link around a card moves into one
+            # inside it.
             is_start = inner < len(tree) and tree.opens[inner] == index
             name = tree.tags[inner] if is_start else part.rpartition("</")[2][:-1]
             if is_start and index > skip_to and _LINE_NUMBERS.search(attributes(part).get("class", "")):
@@ -230,13 +239,15 @@ def _code_pieces(tree: Tree, element: int) -> Iterator[tuple[str, str]]:
 
 
 def _has_lines(tree: Tree, element: int) -> bool:
-    """Tell whether a `code` that is not in a `pre` holds several lines (one line break is mere source formatting)."""
+    """Tell whether a `code` that is not in a `pre` holds several lines (one line break is mere
+    source formatting)."""
     inside = tree.parts[tree.opens[element] + 1 : tree.closes[element]]
     return "".join(inside).strip().count("\n") > 1 or any(tree.names.get(tag) == "br" for tag in inside[1::2])
 
 
 def _language_class(tree: Tree, element: int) -> str:
-    """Return ` class="language-x"` from the classes of a code block, of what is right inside and right around it."""
+    """Return ` class="language-x"` from the classes of a code block, of what is right inside and
+    right around it."""
     around = [element, tree.parents[element], tree.parents[tree.parents[element]] if tree.parents[element] > 0 else 0]
     if tree.lasts[element] > element and tree.tags[element + 1] == "code":
         around.insert(0, element + 1)

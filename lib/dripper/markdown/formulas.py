@@ -1,4 +1,5 @@
-"""Formulas on a page, as LaTeX: MathML, KaTeX, MathJax, images with LaTeX in their `alt`, delimiters in text."""
+"""Formulas on a page, as LaTeX: MathML, KaTeX, MathJax, images with LaTeX in their `alt`,
+delimiters in text."""
 
 import re
 
@@ -17,11 +18,11 @@ _TEX_ENCODING = re.compile(r"application/x-(?:la)?tex|^(?:La)?TeX$")
 
 
 def formula_at(tree: Tree, element: int) -> str | None:
-    """Return the Markdown of the formula that this element is (`$…$`, display `$$…$$`), "" to drop it, None if it is
-    none.
+    """Return the Markdown of the formula that this element is (`$…$`, display `$$…$$`), "" to drop
+    it, None if it is none.
 
-    "": a rendering of a formula whose source stands beside it. LaTeX sources are taken as they are; MathML without
-    one is converted.
+    "": a rendering of a formula whose source stands beside it. LaTeX sources are taken as they are;
+    MathML without one is converted.
     """
     name, tag = tree.tags[element], tree.start_tag(element)
     if name == "math":
@@ -69,8 +70,8 @@ def _in_display(tree: Tree, element: int) -> bool:
 
 
 def _from_inner_math(tree: Tree, element: int, *, display: bool) -> str | None:
-    """Convert the first `math` inside a rendered formula; MathJax 2 also keeps it in an attribute, or in a script
-    beside.
+    """Convert the first `math` inside a rendered formula; MathJax 2 also keeps it in an attribute,
+    or in a script beside.
     """
     for inner in range(element + 1, tree.lasts[element] + 1):
         if tree.tags[inner] == "math":
@@ -99,6 +100,7 @@ def _converted(mathml: str, *, display: bool) -> str:
     try:
         latex = MathMLToLaTeX().convert(mathml)
     except Exception:
-        # It gives up on broken XML and unknown elements in many ways; their characters are better than nothing.
+        # It gives up on broken XML and unknown elements in many ways; their characters are better
+        # than nothing.
         latex = ""
     return delimited(latex or unescape(re.sub("<[^>]*>", " ", mathml)), display=display)

@@ -1,7 +1,9 @@
-"""Put main HTML in the order that Markdown can say: tables that only lay out the page, links around whole cards, bold headings.
+"""Put main HTML in the order that Markdown can say: tables that only lay out the page, links around
+whole cards, bold headings.
 
-Each rule is for something that the converter would lose or garble; over 1,000 extracted pages (benchmarks/markdown_column.py)
-the first version lost 227 of 7,335 headings, 402 of 4,919 table cells and 31 of 285 images.
+Each rule is for something that the converter would lose or garble; over 1,000 extracted pages
+(benchmarks/markdown_column.py) the first version lost 227 of 7,335 headings, 402 of 4,919 table
+cells and 31 of 285 images.
 """
 
 from dripper.markup.tags import LINE_BREAKING
@@ -21,10 +23,11 @@ _SHOWS = frozenset({"img", "picture", "video", "audio", "svg", "iframe"})
 def put_in_order(tree: Tree, element: int, settings: MarkdownSettings) -> None:
     """Rewrite the tags of one element, in place, where Markdown cannot say what stands there.
 
-    Tables that lay out the page become divisions, headings that are whole cells of a table of data become bold. A link
-    around a card moves into its heading, and goes where it shows nothing or leads to a script. Weights (a `summary` is bold)
-    around headings and lists go. An `ol` begins anew at an item with a number of its own. Data of an image that stands in its
-    address goes. What the settings leave out of links, images and tables goes too.
+    Tables that lay out the page become divisions, headings that are whole cells of a table of data
+    become bold. A link around a card moves into its heading, and goes where it shows nothing or
+    leads to a script. Weights (a `summary` is bold) around headings and lists go. An `ol` begins
+    anew at an item with a number of its own. Data of an image that stands in its address goes. What
+    the settings leave out of links, images and tables goes too.
     """
     name, tag = tree.tags[element], tree.start_tag(element)
     if name == "table":
@@ -77,7 +80,8 @@ def _order_link(tree: Tree, element: int) -> None:
 
 
 def _title(tree: Tree, elements: range) -> int | None:
-    """Return what the link of a card can go to: its first heading, else the first line in it that has a text."""
+    """Return what the link of a card can go to: its first heading, else the first line in it that
+    has a text."""
     shown = [i for i in elements if tree.tags[i] in LINE_BREAKING and tree.tags[i] != "br" and _text(tree, i)]
     heading = next((i for i in shown if tree.tags[i] in _HEADINGS), None)
     if heading is not None:
@@ -103,7 +107,8 @@ def _order_table(tree: Tree, table: int, settings: MarkdownSettings) -> None:
 
 
 def _is_layout(tree: Tree, table: int) -> bool:
-    """Tell whether a table lays out the page: it holds what no cell of data does, or has but one column."""
+    """Tell whether a table lays out the page: it holds what no cell of data does, or has but one
+    column."""
     inside = _inside(tree, table)
     cells = sum(tag in ("td", "th") for tag in inside)
     if not _LAYOUT.isdisjoint(inside) or cells <= max(inside.count("tr"), 1):

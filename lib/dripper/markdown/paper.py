@@ -1,4 +1,5 @@
-"""Markdown as the Dripper paper scored it (4.2.2, "Html+MD"): written by html2text, which is GPL-3.0 and installed apart."""
+"""Markdown as the Dripper paper scored it (4.2.2, "Html+MD"): written by html2text, which is
+GPL-3.0 and installed apart."""
 
 from typing import Any
 
@@ -12,7 +13,8 @@ def html2text() -> Any:
 
 
 def by_html2text(html: str, settings: MarkdownSettings) -> str:
-    """Return HTML as html2text's Markdown, not wrapped; of the settings `links` and `images` apply. Raises MachineError."""
+    """Return HTML as html2text's Markdown, not wrapped; of the settings `links` and `images` apply.
+    Raises MachineError."""
     if not html.strip():
         return ""
     converter = html2text().HTML2Text(bodywidth=0)

@@ -1,4 +1,5 @@
-"""From main HTML to plain text, laid out as the library html-text (MIT) does it, which the scores are computed on.
+"""From main HTML to plain text, laid out as the library html-text (MIT) does it, which the scores
+are computed on.
 
 Only lines are laid out: no marks for headings, lists or tables.
 """
@@ -17,9 +18,11 @@ _CLOSING = ',:;.!?")'
 
 
 def to_text(main_html: str, *, is_pruned: bool = False) -> str:
-    """Return HTML as text: each paragraph, item, row on its own line, white space collapsed; "" for "".
+    """Return HTML as text: each paragraph, item, row on its own line, white space collapsed; "" for
+    "".
 
-    is_pruned: it is what `prune` wrote for the profiles `dripper` and `paper`, and need not be parsed.
+    is_pruned: it is what `prune` wrote for the profiles `dripper` and `paper`, and need not be
+    parsed.
 
     >>> to_text("<h1>A</h1><p>b <b>c</b>, d<br>e</p>")
     'A\\n\\nb c, d\\ne'

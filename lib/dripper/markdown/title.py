@@ -3,14 +3,17 @@
 from collections.abc import Sequence
 
 _SHARE = 0.4
-"""A block that says less of the title than this is the site's name, or a crumb of the way to the page."""
+"""A block that says less of the title than this is the site's name, or a crumb of the way to the
+page."""
 
 
 def heading_of(title: str, texts: Sequence[str], main_ids: Sequence[int], main_html: str) -> str:
-    """Return the heading that the main content lacks; "" where it has one, or the page has no title.
+    """Return the heading that the main content lacks; "" where it has one, or the page has no
+    title.
 
-    title: of `<title>`, which often names the site too. texts: of all blocks. main_ids: numbers of the main ones, from 1.
-    The block that says most of the title is the heading as readers see it; without such a block it is the title.
+    title: of `<title>`, which often names the site too. texts: of all blocks. main_ids: numbers of
+    the main ones, from 1. The block that says most of the title is the heading as readers see it;
+    without such a block it is the title.
 
     >>> heading_of("Rain in Bergen | The Daily", ["The Daily", "Rain in Bergen", "It rained."], [3], "<p>It rained.</p>")
     'Rain in Bergen'

@@ -1,4 +1,5 @@
-"""Addresses as a browser reads them (WHATWG URL standard), as far as links and images of archived pages need it."""
+"""Addresses as a browser reads them (WHATWG URL standard), as far as links and images of archived
+pages need it."""
 
 import re
 from collections.abc import Callable
@@ -43,7 +44,8 @@ class Base(NamedTuple):
     def join(self, address: str) -> str:
         """Return an address of the page as an absolute one, cleaned.
 
-        `#part` of the page itself, an empty address, and addresses of schemes that know no paths (`mailto:`) stay as they are.
+        `#part` of the page itself, an empty address, and addresses of schemes that know no paths
+        (`mailto:`) stay as they are.
 
         >>> base = Base.of("https://e.org/a/b.html?c=1")
         >>> [base.join(address) for address in ("d", "/d", "//f.org/d", "?d", "#d", "tel:1")]
@@ -84,7 +86,8 @@ def _parsed(url: str, *, is_own: bool) -> Base | None:
 
 
 def cleaned(address: str) -> str:
-    """Return an address without what the standard ignores: controls and blanks around it, tabs and line breaks within."""
+    """Return an address without what the standard ignores: controls and blanks around it, tabs and
+    line breaks within."""
     return address.strip(_ENDS).translate(_DROPPED)
 
 
@@ -115,7 +118,8 @@ def scheme_of(address: str) -> str:
 
 
 def rewrite_set(candidates: str, rewrite: Callable[[str], str | None]) -> str:
-    """Return a `srcset` (HTML standard 4.8.4.2.1) with each address rewritten; None drops its candidate.
+    """Return a `srcset` (HTML standard 4.8.4.2.1) with each address rewritten; None drops its
+    candidate.
 
     >>> rewrite_set("a.jpg, b,c.jpg 2x", str.upper)
     'A.JPG, B,C.JPG 2x'

@@ -1,4 +1,5 @@
-"""What a document holds out of sight: `meta`, `link` and `base` elements, and the objects of its JSON-LD.
+"""What a document holds out of sight: `meta`, `link` and `base` elements, and the objects of its
+JSON-LD.
 
 Read once, for all that is made of it: the labelers' hints and the page's metadata.
 """
@@ -20,7 +21,8 @@ class Head(NamedTuple):
     """All in document order."""
 
     metas: tuple[tuple[str, str], ...] = ()
-    """The `property`, else `name`, else `itemprop`, else `http-equiv` of `meta` elements, lower case, with their `content`."""
+    """The `property`, else `name`, else `itemprop`, else `http-equiv` of `meta` elements, lower
+    case, with their `content`."""
     links: tuple[tuple[str, str], ...] = ()
     """The `rel` of `link` elements, lower case, with their `href`."""
     objects: tuple[dict[str, Any], ...] = ()

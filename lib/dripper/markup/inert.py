@@ -1,8 +1,9 @@
 """What of markup could run or load something: elements, attributes, addresses.
 
-The rules look at one tag at a time and do not ask where it stands. No element whose content a browser reads as raw text is left
-but `textarea` and `noscript`, and serialised texts and values have no `<`. So a browser finds the very tags that were looked at,
-whatever tree it builds of them, and each of them is inert by itself.
+The rules look at one tag at a time and do not ask where it stands. No element whose content a
+browser reads as raw text is left but `textarea` and `noscript`, and serialised texts and values
+have no `<`. So a browser finds the very tags that were looked at, whatever tree it builds of them,
+and each of them is inert by itself.
 """
 
 import re
@@ -15,9 +16,11 @@ REMOVED = words(
     "fencedframe animate animateColor animateMotion animateTransform animatecolor animatemotion animatetransform set discard "
     "handler listener"
 )
-"""Elements that run, load a document, or change attributes of others; they go with all that is in them.
+"""Elements that run, load a document, or change attributes of others; they go with all that is in
+them.
 
-Frames go too, those of videos as well: what they show is not in the archive, and it would be another site's code.
+Frames go too, those of videos as well: what they show is not in the archive, and it would be
+another site's code.
 """
 UNWRAPPED = words("object applet")
 """Elements that load a plug-in's document; what is in them is shown instead, and stays."""
@@ -33,7 +36,8 @@ _DROPPED = words(
 _SCHEMES = words(
     "http https ftp ftps mailto tel sms geo news nntp irc ircs xmpp magnet urn doi webcal callto skype whatsapp viber tg"
 )
-"""A list of what is allowed, as there is always one more scheme that runs something (`vbscript`, `mhtml`, `jar`, …)."""
+"""A list of what is allowed, as there is always one more scheme that runs something (`vbscript`,
+`mhtml`, `jar`, …)."""
 _MEDIA = re.compile(
     r"data:(?:image/(?:png|gif|jpe?g|webp|avif|bmp|x-icon|vnd\.microsoft\.icon)|audio/|video/)", re.IGNORECASE
 )
@@ -47,7 +51,8 @@ _IGNORED = re.compile("[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028-\u202f\ufeff]+|/\\
 """What old browsers skipped inside of a scheme or of CSS."""
 _NAMES = "|".join(sorted((ADDRESSES | ADDRESS_SETS | _DROPPED) | {"style"}))
 NOTABLE = re.compile(rf"""(?<=[\t\n\f\r /"'])(on[^\t\n\f\r =>"]*|{_NAMES})="([^"]*)\"""")
-"""An attribute that is worth a look, of a tag in which every value has double quotes and none has one inside."""
+"""An attribute that is worth a look, of a tag in which every value has double quotes and none has
+one inside."""
 _NOTABLE_NAME = re.compile(rf"""[\t\n\f\r /"'](?:on|(?:{_NAMES})[\t\n\f\r =/>])""")
 
 

@@ -76,7 +76,8 @@ class Tree:
         return self.siblings(self.opens[element] + 1, self.closes[element])
 
     def siblings(self, first: int, last: int) -> list[int]:
-        """Return the outermost elements in the slice `parts[first : last + 1]`, in document order."""
+        """Return the outermost elements in the slice `parts[first : last + 1]`, in document
+        order."""
         found, element = [], bisect_left(self.opens, first)
         while element < len(self.opens) and self.opens[element] <= last:
             found.append(element)

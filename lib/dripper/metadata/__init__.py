@@ -1,7 +1,8 @@
-"""What a page declares about itself: title, authors, dates, site and the like. See docs/metadata.md.
+"""What a page declares about itself: title, authors, dates, site and the like. See
+docs/metadata.md.
 
-From JSON-LD, `meta` and `link` elements, microdata and marked-up elements, in that order (`read`). Nothing is guessed from
-running text.
+From JSON-LD, `meta` and `link` elements, microdata and marked-up elements, in that order (`read`).
+Nothing is guessed from running text.
 """
 
 from dripper.metadata.model import Metadata

@@ -32,7 +32,8 @@ _IN_ADDRESS = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?![\d])")
 
 
 def iso_date(text: str) -> str | None:
-    """Return the date, and time of day, that a short text states; None where it states none, or one that can be read in two ways.
+    """Return the date, and time of day, that a short text states; None where it states none, or one
+    that can be read in two ways.
 
     >>> iso_date("2024-05-03T15:47:42.389+0200"), iso_date("Fri, May 3rd, 2024"), iso_date("03.05.2024"), iso_date("03/05/2024")
     ('2024-05-03T15:47:42+02:00', '2024-05-03', '2024-05-03', None)
@@ -97,7 +98,8 @@ def _of_mail(text: str) -> str | None:
 
 
 def _of_numbers(match: re.Match[str]) -> str | None:
-    """Dots stand between day and month; slashes stand both ways, so that one of the two must be above 12."""
+    """Dots stand between day and month; slashes stand both ways, so that one of the two must be
+    above 12."""
     first, mark, second, year = match.groups()
     if mark == "." or int(first) > 12:
         return _date(year, second, first)

@@ -22,7 +22,8 @@ _PAGES = ("webpage", "itempage", "faqpage", "profilepage", "aboutpage", "collect
 
 
 class JsonLd:
-    """The works and pages among a page's objects: those whose kind comes first, then those that come first."""
+    """The works and pages among a page's objects: those whose kind comes first, then those that
+    come first."""
 
     def __init__(self, objects: Sequence[dict[str, Any]]) -> None:
         self._named: dict[str, dict[str, Any]] = {}
@@ -63,7 +64,8 @@ class JsonLd:
                 yield from self._texts(value.get(name), ("url", "contentUrl", "@id"))
 
     def _texts(self, value: Any, inside: tuple[str, ...] = ("name",)) -> Iterator[str]:
-        """Yield the texts of a property: its own, those of a list's items, the name of an object or of one referred to."""
+        """Yield the texts of a property: its own, those of a list's items, the name of an object or
+        of one referred to."""
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, str):
                 yield item

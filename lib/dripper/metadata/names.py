@@ -43,7 +43,8 @@ def authors_of(texts: Iterable[str]) -> tuple[str, ...]:
         if start := _BEFORE.match(whole):
             whole = whole[start.end() :]
         parts = _APART.split(whole)
-        # "Lee, Ann" and "Marks & Spencer" are one name each: several have a first and a last name each.
+        # "Lee, Ann" and "Marks & Spencer" are one name each: several have a first and a last name
+        # each.
         for name in parts if all(" " in part for part in parts) else [whole]:
             if 1 < len(name) <= _LONGEST and not _NO_NAME.search(name) and name.casefold() not in _NOBODY:
                 names.setdefault(name.casefold(), name)
@@ -51,7 +52,8 @@ def authors_of(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def author_in_sight(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the names in the first of these texts that states some, without the date and the counts beside it.
+    """Return the names in the first of these texts that states some, without the date and the
+    counts beside it.
 
     The first alone: further ones are those of comments, answers and other articles.
 

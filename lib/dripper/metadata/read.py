@@ -1,7 +1,7 @@
 """From what a page holds to its metadata: which source counts before which.
 
-Of each field the sources in the order in which they are tried; the first that says something decides. The tables of names are the
-documentation: docs/metadata.md repeats them.
+Of each field the sources in the order in which they are tried; the first that says something
+decides. The tables of names are the documentation: docs/metadata.md repeats them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -58,7 +58,8 @@ class _Metas:
 def metadata_of(head: Head, tree: Tree) -> Metadata:
     """Return what a page says about itself.
 
-    tree: of its visible elements. Linear in the page; most of the time goes to its distinct start tags.
+    tree: of its visible elements. Linear in the page; most of the time goes to its distinct start
+    tags.
     """
     metas, data = _Metas(head.metas), JsonLd(head.objects)
     visible = Visible(tree)
@@ -96,7 +97,8 @@ def _first(*sources: Iterable[str]) -> str | None:
 
 
 def _title(title: str | None, site: str | None, headings: Sequence[str]) -> str | None:
-    """Return the title: the only heading of the first level, else the declared one without the site's name at its end."""
+    """Return the title: the only heading of the first level, else the declared one without the
+    site's name at its end."""
     if len(headings) == 1 and headings[0]:
         return headings[0]
     if title is None or not site or not title.casefold().endswith(site.casefold()):

@@ -1,6 +1,8 @@
-"""What a page's visible elements state about it: microdata, `rel`, `time`, and class names that say "byline" or "published".
+"""What a page's visible elements state about it: microdata, `rel`, `time`, and class names that say
+"byline" or "published".
 
-Looks at the tree's distinct start tags first, of which few say any of it, so that nothing is paid for the other elements.
+Looks at the tree's distinct start tags first, of which few say any of it, so that nothing is paid
+for the other elements.
 """
 
 import re
@@ -43,8 +45,8 @@ class Visible:
         yield from self._of_class(_BYLINE, lambda tag: self._tree.names[tag] in _HOLDERS)
 
     def dates(self) -> Iterator[str]:
-        """Yield the dates of `time` elements and of those that a class calls a date: those after the first heading first, since
-        those before it are of menus."""
+        """Yield the dates of `time` elements and of those that a class calls a date: those after
+        the first heading first, since those before it are of menus."""
         first = next((element for element, tag in self._elements if self._tree.names[tag] == "h1"), 0)
         after = [pair for pair in self._elements if pair[0] > first]
         before = [pair for pair in self._elements if pair[0] < first]
@@ -61,7 +63,8 @@ class Visible:
                 yield self._text(element)
 
     def _name_in(self, element: int) -> int:
-        """The element within this one that holds the name of the thing it describes, else itself."""
+        """The element within this one that holds the name of the thing it describes, else
+        itself."""
         last = self._tree.lasts[element]
         inner = (at for at, tag in self._elements if element < at <= last and attribute(tag, "itemprop") == "name")
         return next(inner, element)
@@ -79,7 +82,8 @@ class Visible:
 
 
 def _may_state(tag: str) -> bool:
-    """Tell whether a start tag may be one of those looked for. A search for one expression takes three times as long."""
+    """Tell whether a start tag may be one of those looked for. A search for one expression takes
+    three times as long."""
     return (
         " itemprop=" in tag
         or "uthor" in tag

@@ -315,7 +315,8 @@ class _Mapper:
             self.parts[index] = f"{self.wrapper(block)}{self.parts[index]}</{WRAPPER}>"
 
     def direct_texts(self, element: int) -> dict[str, list[int]]:
-        """Return where the texts of an element stand, by the stripped text; the first place last."""
+        """Return where the texts of an element stand, by the stripped text; the first place
+        last."""
         tree = self.tree
         places = [tree.opens[element] + 1] + [tree.closes[child] + 1 for child in tree.children(element)]
         found: dict[str, list[int]] = {}

@@ -1,4 +1,5 @@
-"""Profile `mineru-1.1`: main HTML byte for byte as MinerU-HTML 1.1.2 cuts it from its mapping HTML."""
+"""Profile `mineru-1.1`: main HTML byte for byte as MinerU-HTML 1.1.2 cuts it from its mapping
+HTML."""
 
 import html as references
 import re

@@ -1,7 +1,7 @@
 """How many tasks a session can come to run at once: what batches and tasks are sized for.
 
-A session that grows has few executors when a job starts, and gets more only while tasks wait for one. Work that is cut
-for the executors that are up would keep the cluster at that size.
+A session that grows has few executors when a job starts, and gets more only while tasks wait for
+one. Work that is cut for the executors that are up would keep the cluster at that size.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,8 @@ _READ = (
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What is up of a session: its executors (none in local mode), and the tasks that run at once."""
+    """What is up of a session: its executors (none in local mode), and the tasks that run at
+    once."""
 
     executors: int
     slots: int
@@ -32,14 +33,16 @@ class Live:
 def slots(spark: SparkSession) -> int:
     """Return how many tasks `spark` can come to run at once, at least 1.
 
-    That is with all the executors that it may get, or with those that are up if they are more. UNTOLD_SLOTS where nothing
-    bounds a session that grows, or where it does not tell (Spark Connect).
+    That is with all the executors that it may get, or with those that are up if they are more.
+    UNTOLD_SLOTS where nothing bounds a session that grows, or where it does not tell (Spark
+    Connect).
     """
     return most_slots(properties(spark), live(spark))
 
 
 def most_slots(properties: Mapping[str, str], live: Live | None) -> int:
-    """Return how many tasks a session with these Spark properties can come to run at once (see `slots`).
+    """Return how many tasks a session with these Spark properties can come to run at once (see
+    `slots`).
 
     live: what is up of it, None where it does not tell.
     >>> most_slots({"spark.executor.instances": "3", "spark.executor.cores": "4"}, Live(executors=1, slots=4))
@@ -55,9 +58,11 @@ def most_slots(properties: Mapping[str, str], live: Live | None) -> int:
 
 
 def most_executors(properties: Mapping[str, str]) -> int | None:
-    """Return how many executors a session with these Spark properties may get; None where no property says so.
+    """Return how many executors a session with these Spark properties may get; None where no
+    property says so.
 
-    Databricks has an executor a worker, and tells of workers in the properties that it tags its clusters with.
+    Databricks has an executor a worker, and tells of workers in the properties that it tags its
+    clusters with.
     """
     if _allocates(properties):
         return _number(properties, "spark.dynamicAllocation.maxExecutors")
@@ -68,7 +73,8 @@ def most_executors(properties: Mapping[str, str]) -> int | None:
 def live(spark: SparkSession) -> Live | None:
     """Return what is up of `spark` at this moment; None where it does not tell.
 
-    `defaultParallelism` would be 2 while no executor is up, and whatever `spark.default.parallelism` says elsewhere.
+    `defaultParallelism` would be 2 while no executor is up, and whatever
+    `spark.default.parallelism` says elsewhere.
     """
     try:
         context: Any = spark.sparkContext._jsc.sc()
@@ -112,6 +118,7 @@ def _autoscales(properties: Mapping[str, str]) -> bool:
 
 
 def _number(properties: Mapping[str, str], name: str) -> int | None:
-    """A number above 0; None for what is not told, and for Java's largest integer, which stands for no bound."""
+    """A number above 0; None for what is not told, and for Java's largest integer, which stands for
+    no bound."""
     told = properties.get(name, "")
     return int(told) if told.isdecimal() and 0 < int(told) < (1 << 31) - 1 else None

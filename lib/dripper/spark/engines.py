@@ -1,5 +1,5 @@
-"""Where the stage `label` runs: how many engines there are, the resource profile that gives each its GPU, and Python workers that
-no other stage gets."""
+"""Where the stage `label` runs: how many engines there are, the resource profile that gives each
+its GPU, and Python workers that no other stage gets."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,9 +37,11 @@ def _executors(spark: SparkSession) -> int:
 
 
 def engine_profile(spark: SparkSession, settings: StageSettings) -> ResourceProfile | None:
-    """Return the resource profile of the stage, or None where it runs with what the session has (`stages.gpus` 0).
+    """Return the resource profile of the stage, or None where it runs with what the session has
+    (`stages.gpus` 0).
 
-    Raises SettingsError where the session cannot give one stage other executors, saying what to do instead.
+    Raises SettingsError where the session cannot give one stage other executors, saying what to do
+    instead.
     """
     if not settings.gpus:
         return None
@@ -64,9 +66,9 @@ def engine_profile(spark: SparkSession, settings: StageSettings) -> ResourceProf
 def own_workers(spark: SparkSession) -> Iterator[None]:
     """Python functions that are planned inside run in worker processes that others do not get.
 
-    Spark hands a task the worker that has been idle longest, whichever stage it worked for: with 6 batches on two cores two
-    engines started, and on a GPU the second finds the memory taken by the first. Workers of other environments are
-    never mixed.
+    Spark hands a task the worker that has been idle longest, whichever stage it worked for: with 6
+    batches on two cores two engines started, and on a GPU the second finds the memory taken by the
+    first. Workers of other environments are never mixed.
     """
     try:
         environment = spark.sparkContext.environment

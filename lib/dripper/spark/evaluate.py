@@ -1,4 +1,5 @@
-"""Spreads an evaluation over a cluster. What is evaluated, and how, comes as functions: this layer knows no metric."""
+"""Spreads an evaluation over a cluster. What is evaluated, and how, comes as functions: this layer
+knows no metric."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -25,10 +26,12 @@ def evaluate(
     lines: Callable[[Share], Iterator[str]],
     rows: Callable[[str], Iterator[tuple[Any, ...]]],
 ) -> Iterator[str]:
-    """Work on the shares, append the rows to the table `evaluations` in one commit, and yield the lines.
+    """Work on the shares, append the rows to the table `evaluations` in one commit, and yield the
+    lines.
 
-    lines: the lines of a share; runs on the executors, which must reach the same data. rows: the table's rows of a line,
-    in the order of its columns after `batch`. Both are pickled. The lines are computed once, whatever is done with them.
+    lines: the lines of a share; runs on the executors, which must reach the same data. rows: the
+    table's rows of a line, in the order of its columns after `batch`. Both are pickled. The lines
+    are computed once, whatever is done with them.
     """
     table = "evaluations"
     last = tables.read(table).agg(F.max("batch")).head()

@@ -1,4 +1,5 @@
-"""A file that takes its worker down must not keep the others of its batch: it is found, and set aside with its reason."""
+"""A file that takes its worker down must not keep the others of its batch: it is found, and set
+aside with its reason."""
 
 import logging
 import re
@@ -15,14 +16,17 @@ logger = logging.getLogger(__name__)
 _DEATHS = re.compile(
     r"Python worker exited unexpectedly|Python worker failed|ExecutorLostFailure|OutOfMemoryError|Traceback \(most recent"
 )
-"""What Spark says where a task took its worker or its executor down, or raised what no page and no file explains."""
+"""What Spark says where a task took its worker or its executor down, or raised what no page and no
+file explains."""
 _TASK = re.compile(r"Task (\d+)(?:\.\d+)? in stage \S+ failed")
 _MOST_IN_A_ROW = 12
-"""Failures without a success between them, after which the machine is at fault, and no file: ten halvings find one of 1,000."""
+"""Failures without a success between them, after which the machine is at fault, and no file: ten
+halvings find one of 1,000."""
 
 
 def suspects(error: Exception, tasks: Tasks) -> list[str] | None:
-    """Return the files of the task that `error` says failed; of all tasks, where it does not say which.
+    """Return the files of the task that `error` says failed; of all tasks, where it does not say
+    which.
 
     None: the files are not at fault (the output cannot be written, the job was cancelled).
     """
@@ -51,10 +55,11 @@ class Isolation:
         attempt: Callable[[Batch, Tasks], None],
         set_aside: Callable[[Batch, str], None],
     ) -> None:
-        """Call `attempt` on `batch`; where it fails for one of its files, on smaller and smaller batches.
+        """Call `attempt` on `batch`; where it fails for one of its files, on smaller and smaller
+        batches.
 
-        split: the tasks of a batch. set_aside: told of a batch of one file that was given up, and why. Raises what
-        `attempt` raises where no file is at fault.
+        split: the tasks of a batch. set_aside: told of a batch of one file that was given up, and
+        why. Raises what `attempt` raises where no file is at fault.
         """
         waiting = [batch]
         while waiting:
@@ -72,7 +77,8 @@ class Isolation:
                 if len(current.files) > 1:
                     waiting[:0] = self._smaller(current, found, why)
                 elif not self._gave_up(current, why, set_aside):
-                    # To the end: what works meanwhile shows that it is this file, and not the machine.
+                    # To the end: what works meanwhile shows that it is this file, and not the
+                    # machine.
                     waiting += self._ledger.isolate(current, [found])
                     if current.files[0].attempts + 1 >= self._max_attempts and len(waiting) == 1:
                         raise
@@ -80,7 +86,8 @@ class Isolation:
     def _gave_up(self, batch: Batch, why: str, set_aside: Callable[[Batch, str], None]) -> bool:
         file = batch.files[0]
         logger.warning("%s took its worker down: %s", file.warc_file, why)
-        # Where nothing has worked yet, it may be the machine: the file gets twice as many attempts, over several runs.
+        # Where nothing has worked yet, it may be the machine: the file gets twice as many attempts,
+        # over several runs.
         if file.attempts + 1 < self._max_attempts * (1 if self._any_succeeded else 2):
             return False
         set_aside(batch, why)

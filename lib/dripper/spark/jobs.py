@@ -1,4 +1,5 @@
-"""Names for Spark's jobs, so that the UI tells which batch and stage they are of, and a tag by which a run's jobs are cancelled."""
+"""Names for Spark's jobs, so that the UI tells which batch and stage they are of, and a tag by
+which a run's jobs are cancelled."""
 
 import logging
 from collections.abc import Iterator

@@ -1,9 +1,10 @@
 """Tables of an older release are brought up to this one, by the first run that writes into them.
 
-From schema version 1 to 2: a file's key is its canonical address, not its path as it was typed. So the rows of files whose path
-was typed in another way get the address, and the page ids that are made of it; of a file that was read several times under
-several names, the rows of its last whole reading stay. The ledger is not partitioned by batch any more. Columns that a
-table lacks are added by `Tables.create`.
+From schema version 1 to 2: a file's key is its canonical address, not its path as it was typed. So
+the rows of files whose path was typed in another way get the address, and the page ids that are
+made of it; of a file that was read several times under several names, the rows of its last whole
+reading stay. The ledger is not partitioned by batch any more. Columns that a table lacks are added
+by `Tables.create`.
 """
 
 import logging
@@ -31,7 +32,8 @@ _PAGE_ID = (
 
 
 def tables_to_migrate(tables: Tables, versions: Sequence[int | None], names: Sequence[str]) -> list[str]:
-    """Return those of `names` that are of an older version. Raises InputError where one is of a newer one."""
+    """Return those of `names` that are of an older version. Raises InputError where one is of a
+    newer one."""
     for name, version in zip(names, versions, strict=True):
         if version is not None and version > SCHEMA_VERSION:
             raise InputError(
@@ -44,8 +46,8 @@ def tables_to_migrate(tables: Tables, versions: Sequence[int | None], names: Seq
 
 
 def migrate(spark: SparkSession, tables: Tables) -> None:
-    """Bring all tables below the output up to SCHEMA_VERSION. A kill at any time leaves what another call goes on with: the
-    ledger, whose version says that it is still to do, comes last."""
+    """Bring all tables below the output up to SCHEMA_VERSION. A kill at any time leaves what
+    another call goes on with: the ledger, whose version says that it is still to do, comes last."""
     ledger = tables.read("warc_files").select("warc_file", "batch", "state", "finished_at").collect()
     logger.info("%s is of an older release: its tables are migrated", tables.output)
     renamed, dropped = renamings([row.asDict() for row in ledger])
@@ -57,10 +59,11 @@ def migrate(spark: SparkSession, tables: Tables) -> None:
 
 
 def renamings(ledger: Sequence[dict[str, Any]]) -> tuple[dict[str, str], list[str]]:
-    """Return the new address of every file that has another, and the names of files that were read again under another name.
+    """Return the new address of every file that has another, and the names of files that were read
+    again under another name.
 
-    A relative path means the file of that name in the working folder, if there is one; else it stays, as nobody knows what it
-    meant.
+    A relative path means the file of that name in the working folder, if there is one; else it
+    stays, as nobody knows what it meant.
     """
     by_address: dict[str, list[dict[str, Any]]] = {}
     for row in ledger:
@@ -86,7 +89,8 @@ def _rename(spark: SparkSession, tables: Tables, table: str, renamed: dict[str, 
         return
     addresses = renamed if table == "extractions" else {}
     if addresses and tables.read(table).where(F.col("warc_file").isin(list(addresses))).isEmpty():
-        # A kill came after this: what is called as one of `dropped` was, may be a renamed file by now.
+        # A kill came after this: what is called as one of `dropped` was, may be a renamed file by
+        # now.
         dropped = [name for name in dropped if name not in addresses.values()]
     gone = dropped if addresses else [*dropped, *renamed]
     if not (gone or addresses):

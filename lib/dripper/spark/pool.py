@@ -1,4 +1,5 @@
-"""Batches side by side: one that fails does not end the others, many that fail in a row do, and so does Ctrl-C."""
+"""Batches side by side: one that fails does not end the others, many that fail in a row do, and so
+does Ctrl-C."""
 
 import logging
 import threading
@@ -13,11 +14,13 @@ from dripper.spark.text import reason
 logger = logging.getLogger(__name__)
 
 _CANCEL_SECONDS = 30
-"""How long a cancelled batch may take to end: Spark kills its tasks at once, a commit under way takes its second."""
+"""How long a cancelled batch may take to end: Spark kills its tasks at once, a commit under way
+takes its second."""
 
 
 class Breaker:
-    """Says when to stop: after so many failures in a row, or when somebody asks. Safe to use from several threads."""
+    """Says when to stop: after so many failures in a row, or when somebody asks. Safe to use from
+    several threads."""
 
     def __init__(self, most_failures: int) -> None:
         self._most_failures = most_failures
@@ -66,8 +69,9 @@ def work_through(
 ) -> Worked:
     """Call `work` on every batch, `at_once` at a time, until the breaker opens.
 
-    cancel: ends what is being worked on. KeyboardInterrupt (Ctrl-C, and SIGTERM where the command turns it into one) opens
-    the breaker, cancels, and is raised again when all threads have ended. BusyError is raised when they have.
+    cancel: ends what is being worked on. KeyboardInterrupt (Ctrl-C, and SIGTERM where the command
+    turns it into one) opens the breaker, cancels, and is raised again when all threads have ended.
+    BusyError is raised when they have.
     """
     worked = Worked()
     lost: list[BusyError] = []

@@ -1,4 +1,5 @@
-"""What a person sees while a job works: files, pages, pages a second, failures, at most every few seconds."""
+"""What a person sees while a job works: files, pages, pages a second, failures, at most every few
+seconds."""
 
 import logging
 import threading
@@ -29,8 +30,9 @@ class _Counts(AccumulatorParam[dict[str, int]]):
 class Progress:
     """Logs a line every INTERVAL_SECONDS in which something was done. Use as a context manager.
 
-    Counts arrive when a task ends. They are for the eye alone: a task that Spark runs twice is counted twice. `sink` is
-    None where the session has no accumulators (Spark Connect); then only finished batches are told.
+    Counts arrive when a task ends. They are for the eye alone: a task that Spark runs twice is
+    counted twice. `sink` is None where the session has no accumulators (Spark Connect); then only
+    finished batches are told.
     """
 
     def __init__(self, spark: SparkSession, n_files: int, clock: Callable[[], float] = time.monotonic) -> None:

@@ -1,4 +1,5 @@
-"""The Spark session: the one that is already there (Databricks, spark-submit), or one made here with Delta in it."""
+"""The Spark session: the one that is already there (Databricks, spark-submit), or one made here
+with Delta in it."""
 
 import logging
 import os
@@ -34,14 +35,16 @@ _LOCAL = {
     # Delta's VACUUM lists a table with 10,000 tasks by default: 30 s of nothing a table.
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
 }
-"""For one machine: small tables, few cores. What Spark would do for a cluster costs seconds here and brings nothing."""
+"""For one machine: small tables, few cores. What Spark would do for a cluster costs seconds here
+and brings nothing."""
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _ALWAYS = {
     # Timestamps must not depend on where the job runs.
     "spark.sql.session.timeZone": "UTC",
     # Says the line a hung Python worker stands in, instead of nothing.
     "spark.python.worker.faulthandler.enabled": "true",
-    # Rows that a worker gets at once: pages have up to 32 MiB, and a string column overflows at 2 GiB (default: 10,000 rows).
+    # Rows that a worker gets at once: pages have up to 32 MiB, and a string column overflows at 2
+    # GiB (default: 10,000 rows).
     "spark.sql.execution.arrow.maxRecordsPerBatch": "32",
 }
 
@@ -49,9 +52,10 @@ _ALWAYS = {
 def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSession:
     """Return a session that can read and write Delta.
 
-    Under spark-submit or on Databricks the running session is used and must bring Delta along. Otherwise one is made:
-    Delta's jars come from `settings.jars`, from an earlier download, or from Maven Central.
-    Raises MachineError, saying what to do, if there is no fitting Java, no Spark, or no Delta.
+    Under spark-submit or on Databricks the running session is used and must bring Delta along.
+    Otherwise one is made: Delta's jars come from `settings.jars`, from an earlier download, or from
+    Maven Central. Raises MachineError, saying what to do, if there is no fitting Java, no Spark, or
+    no Delta.
     """
     builder = SparkSession.builder.appName(app_name)
     properties = dict(_ALWAYS)
@@ -63,7 +67,8 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
         properties |= (_LOCAL if master.startswith("local") else {}) | _DELTA | delta_jars(settings) | _quiet_logging()
     for key, value in _merged(properties, settings.properties).items():
         builder = builder.config(key, value)
-    # PySpark logs the whole JVM stack of every failed analysis, also of those that this program expects and handles.
+    # PySpark logs the whole JVM stack of every failed analysis, also of those that this program
+    # expects and handles.
     PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     try:
         spark = builder.getOrCreate()
@@ -77,7 +82,8 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
 
 
 def is_given() -> bool:
-    """Whether somebody else starts and stops the session: spark-submit, a notebook, Databricks, a Connect server."""
+    """Whether somebody else starts and stops the session: spark-submit, a notebook, Databricks, a
+    Connect server."""
     given = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
     return any(name in os.environ for name in given) or SparkSession.getActiveSession() is not None
 
@@ -106,7 +112,8 @@ def _merged(ours: dict[str, str], theirs: dict[str, str]) -> dict[str, str]:
 
 
 def delta_jars(settings: SparkSettings) -> dict[str, str]:
-    """Return the properties that bring Delta along: from `settings.jars`, an earlier download, or Maven Central."""
+    """Return the properties that bring Delta along: from `settings.jars`, an earlier download, or
+    Maven Central."""
     if settings.jars:
         return {"spark.jars": ",".join(_jars_on_disk(settings.jars))}
     package = delta_package(settings)
@@ -117,9 +124,11 @@ def delta_jars(settings: SparkSettings) -> dict[str, str]:
 
 
 def delta_package(settings: SparkSettings) -> str:
-    """Return the Maven coordinates of Delta: as set, else those of the installed Python package for the installed Spark.
+    """Return the Maven coordinates of Delta: as set, else those of the installed Python package for
+    the installed Spark.
 
-    From 4.1 on Delta is built for each Spark by itself, and its artifacts say for which (delta/pip_utils.py).
+    From 4.1 on Delta is built for each Spark by itself, and its artifacts say for which
+    (delta/pip_utils.py).
     """
     if settings.delta_package:
         return settings.delta_package
@@ -150,7 +159,8 @@ def _jars_on_disk(jars: str) -> list[str]:
 
 
 def _fetched_jars(package: str) -> list[str]:
-    """Delta's jars from an earlier run, as Ivy left them; asking Ivy again costs 2 s and 20 lines of its log."""
+    """Delta's jars from an earlier run, as Ivy left them; asking Ivy again costs 2 s and 20 lines
+    of its log."""
     group, artifact, version = package.split(":")
     for folder in sorted(Path.home().glob(".ivy2*/jars"), reverse=True):
         needed = [folder / f"{group}_{artifact}-{version}.jar", folder / f"io.delta_delta-storage-{version}.jar"]

@@ -1,4 +1,5 @@
-"""What a Python worker makes once and keeps from task to task: an engine, a tokenizer, a second half."""
+"""What a Python worker makes once and keeps from task to task: an engine, a tokenizer, a second
+half."""
 
 from collections.abc import Callable, Hashable
 from functools import update_wrapper
@@ -9,10 +10,12 @@ Thing = TypeVar("Thing")
 
 
 class WorkerSingleton(Generic[P, Thing]):
-    """The last thing that a function made, kept in this process as long as it is asked for the same one.
+    """The last thing that a function made, kept in this process as long as it is asked for the same
+    one.
 
-    As a decorator. Spark keeps workers, so that a thing that is slow to make serves many tasks. With other arguments it
-    is made anew, and the one before is let go: two engines do not fit one machine.
+    As a decorator. Spark keeps workers, so that a thing that is slow to make serves many tasks.
+    With other arguments it is made anew, and the one before is let go: two engines do not fit one
+    machine.
     """
 
     def __init__(self, make: Callable[P, Thing]) -> None:
@@ -31,8 +34,8 @@ class WorkerSingleton(Generic[P, Thing]):
     def __reduce__(self) -> str:
         """Travel to workers by name, as functions of a module do.
 
-        The functions that Spark sends are closures, and what they name of their module is sent along by value: each task
-        had a singleton of its own, and started an engine for itself.
+        The functions that Spark sends are closures, and what they name of their module is sent
+        along by value: each task had a singleton of its own, and started an engine for itself.
         """
         name: str = self.__qualname__  # type: ignore[attr-defined]
         return name

@@ -3,7 +3,8 @@
 import re
 
 _RAISED = re.compile(r"^(?:\w+\.)*(\w*(?:Error|Exception|Interrupt)\b.*)$", re.MULTILINE)
-"""The last line of a Python trace; modules are left out. A JVM trace behind it has its lines indented."""
+"""The last line of a Python trace; modules are left out. A JVM trace behind it has its lines
+indented."""
 
 
 def quoted(text: str) -> str:
@@ -13,9 +14,11 @@ def quoted(text: str) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an exception's message (Spark's go on for pages), or its type where it has none.
+    """Return the first line of an exception's message (Spark's go on for pages), or its type where
+    it has none.
 
-    Of an exception of the JVM that py4j wraps, its own: py4j's first line is "An error occurred while calling o44.sql".
+    Of an exception of the JVM that py4j wraps, its own: py4j's first line is "An error occurred
+    while calling o44.sql".
 
     >>> first_line(ValueError("one\\ntwo")), first_line(KeyError())
     ('one', 'KeyError')
@@ -25,7 +28,8 @@ def first_line(error: BaseException) -> str:
 
 
 def reason(error: BaseException) -> str:
-    """Return why something failed, in one line: of an exception in a Python worker that exception, without its trace.
+    """Return why something failed, in one line: of an exception in a Python worker that exception,
+    without its trace.
 
     >>> reason(ValueError("one\\ntwo"))
     'ValueError: one'

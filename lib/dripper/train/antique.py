@@ -104,7 +104,8 @@ def antique(page: Page, draw: np.random.Generator) -> Page:
 
 
 def _named(tag: str, start: str, style: _Style, numbers: dict[str, str], draw: np.random.Generator) -> str:
-    """Return the attributes of an element: those that are no names go, but for a link's or image's."""
+    """Return the attributes of an element: those that are no names go, but for a link's or
+    image's."""
     if tag in ("a", "img", "td", "th"):
         return start[1 + len(tag) : -1].rstrip("/")
     if style.old_names and tag in _OLD_NAMES:

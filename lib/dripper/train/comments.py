@@ -57,7 +57,8 @@ _CLASSES = (
 
 
 def comment_section(texts: Sequence[str], title: str, draw: np.random.Generator) -> str:
-    """Return the HTML of a section with one comment a text, its outermost element marked by MARK."""
+    """Return the HTML of a section with one comment a text, its outermost element marked by
+    MARK."""
 
     def one_of(choices: Sequence[str]) -> str:
         return choices[int(draw.integers(len(choices)))]

@@ -23,8 +23,8 @@ from dripper.warc import decode
 
 
 def mean_f1(labeler: Labeler, pages: Iterable[LabelledPage]) -> tuple[float, int]:
-    """Return the mean F1 over words, and the number of pages: those of which a block holds some of the
-    truth."""
+    """Return the mean F1 over words, and the number of pages: those of which a block holds some of
+    the truth."""
     scores = []
     for labelled in pages:
         try:
@@ -41,8 +41,8 @@ def mean_f1(labeler: Labeler, pages: Iterable[LabelledPage]) -> tuple[float, int
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the command line, print a line a labeler, and return the exit code: 0, or 2 where the user
-    has to change something."""
+    """Parse the command line, print a line a labeler, and return the exit code: 0, or 2 where the
+    user has to change something."""
     parser = argparse.ArgumentParser(prog="python -m dripper.train.held_out", description="Score untrained labelers.")
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
     parser.add_argument("--labelers", nargs="+", default=["trafilatura"], help="names (default: trafilatura)")

@@ -1,4 +1,5 @@
-"""Where records come from: archives found, opened, cut into records, and their pages decoded to text.
+"""Where records come from: archives found, opened, cut into records, and their pages decoded to
+text.
 
 What reads archives is loaded when it is first asked for: a page alone needs none of its packages.
 """

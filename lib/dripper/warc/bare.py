@@ -1,4 +1,5 @@
-"""A page that comes without an HTTP header, as files and values of tables do: only its bytes say what it is."""
+"""A page that comes without an HTTP header, as files and values of tables do: only its bytes say
+what it is."""
 
 from dripper.errors import ErrorCode, PageError
 from dripper.settings import ReadSettings
@@ -11,9 +12,11 @@ PAGE_BYTES = ReadSettings().page_bytes
 
 
 def bare_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> str | bytes:
-    """Return a page inflated where it is gzip or zstd, else as it is. (Brotli cannot be told from noise.)
+    """Return a page inflated where it is gzip or zstd, else as it is. (Brotli cannot be told from
+    noise.)
 
-    Raises PageError: NOT_HTML for what is surely something else, and as `decode_body` does for bytes.
+    Raises PageError: NOT_HTML for what is surely something else, and as `decode_body` does for
+    bytes.
 
     >>> bare_page(b"<p>one"), bare_page("two")
     (b'<p>one', 'two')

@@ -1,5 +1,5 @@
-"""An HTTP response's body as a browser would have it: chunks joined, content codings undone, whatever state they are
-in."""
+"""An HTTP response's body as a browser would have it: chunks joined, content codings undone,
+whatever state they are in."""
 
 import re
 from collections.abc import Callable
@@ -26,8 +26,8 @@ _CODINGS: dict[str, tuple[bytes, tuple[Callable[[], Decompressor], ...]]] = {
     "deflate": (b"", (lambda: GzipDecompressor(15), lambda: GzipDecompressor(-15))),
     "br": (b"", (BrotliDecompressor,)),
 }
-"""Content coding → how its bytes start, and its decompressors. deflate: RFC 9110 8.4.1.2 says zlib, many servers send it
-bare."""
+"""Content coding → how its bytes start, and its decompressors. deflate: RFC 9110 8.4.1.2 says zlib,
+many servers send it bare."""
 
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _NO_CODINGS = frozenset({"", "identity", "chunked", "none"})
@@ -44,11 +44,13 @@ class Body:
 
 
 def decode_body(stored: bytes, transfer_encoding: str, content_encoding: str, max_bytes: int) -> Body:
-    """Undo `Transfer-Encoding: chunked`, then each content coding, the last one first (RFC 9110 8.4, RFC 9112 7.1).
+    """Undo `Transfer-Encoding: chunked`, then each content coding, the last one first (RFC 9110
+    8.4, RFC 9112 7.1).
 
-    A header that claims what the body is not is common (Common Crawl and wget keep decoded bodies under the original
-    headers): then the body is taken as it is and flagged. Damage in the middle keeps what came before it, flagged
-    too. Raises PageError: PAGE_TOO_LARGE above `max_bytes`, BODY_UNREADABLE where nothing at all can be had.
+    A header that claims what the body is not is common (Common Crawl and wget keep decoded bodies
+    under the original headers): then the body is taken as it is and flagged. Damage in the middle
+    keeps what came before it, flagged too. Raises PageError: PAGE_TOO_LARGE above `max_bytes`,
+    BODY_UNREADABLE where nothing at all can be had.
 
     >>> decode_body(b"3\\r\\nabc\\r\\n0\\r\\n\\r\\n", "chunked", "", 100).payload
     b'abc'

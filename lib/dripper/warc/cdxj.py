@@ -44,8 +44,8 @@ def parse_line(line: str) -> Capture:
 
 
 def lines(stream: Readable, path: str) -> Iterator[str]:
-    """Yield the lines of a stream, unzipped where it is zipped (several members too). Raises FileError where it ends inside
-    one, or is damaged."""
+    """Yield the lines of a stream, unzipped where it is zipped (several members too). Raises
+    FileError where it ends inside one, or is damaged."""
     rest = b""
     for data in _unzipped(stream, path):
         *whole, rest = (rest + data).split(b"\n")

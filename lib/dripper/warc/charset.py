@@ -1,5 +1,5 @@
-"""From bytes to text, as browsers do it: the WHATWG encoding and HTML standards, and a detector where a page says
-nothing, or what cannot be."""
+"""From bytes to text, as browsers do it: the WHATWG encoding and HTML standards, and a detector
+where a page says nothing, or what cannot be."""
 
 import codecs
 import re
@@ -15,18 +15,20 @@ from dripper.warc.prescan import charset_of, declared_label
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 
 _DETECT_BYTES = 1 << 14
-"""From the first byte that is not ASCII on. Of 985 pages in 14 encodings, made from pages of three training sets
-without their declarations, chardetng (Apache-2.0, MIT) names the right one for 983 from 16 KiB (8 ms a page), for 981
-from 128 KiB. Whole pages: uchardet in resiliparse 972, cchardet 927, charset-normalizer 111 of 124, chardet 7 895."""
+"""From the first byte that is not ASCII on. Of 985 pages in 14 encodings, made from pages of three
+training sets without their declarations, chardetng (Apache-2.0, MIT) names the right one for 983
+from 16 KiB (8 ms per page), for 981 from 128 KiB. Whole pages: uchardet in resiliparse 972,
+cchardet 927, charset-normalizer 111 of 124, chardet 7 895."""
 
 _MOSTLY_UTF8 = 20
-"""So many characters of several bytes for one error, and an undeclared page is UTF-8: one cut in half in a `title` is
-common."""
+"""So many characters of several bytes for one error, and an undeclared page is UTF-8: one cut in
+half in a `title` is common."""
 
 _SURELY_UTF8 = 10
-"""So many bytes that continue a character and no error: a page is UTF-8, whatever it says. Of ten frequent characters in GBK, which
-has the likeliest pairs, all are such by chance once in 10^7. Of 8,124 labelled pages 378 say another encoding, 322 of them in one
-set, stored so by those who collected them; of 591 pages in archives none does."""
+"""So many bytes that continue a character and no error: a page is UTF-8, whatever it says. Of ten
+frequent characters in GBK, which has the likeliest pairs, all are such by chance once in 10^7. Of
+8,124 labelled pages 378 say another encoding, 322 of them in one set, stored so by those who
+collected them; of 591 pages in archives none does."""
 
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
@@ -54,10 +56,11 @@ class Utf8(NamedTuple):
 def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
     """Decode a page; never raises, bytes that mean nothing in the encoding become U+FFFD.
 
-    Order (HTML standard 13.2.3.2, encoding standard 4 and 6): byte order mark, `charset` of the HTTP header
-    `content_type`, `meta` or XML declaration, then UTF-8 if the bytes are, then chardetng, Firefox's detector. A
-    declaration is obeyed even where it is wrong, as in browsers, but for one: what is UTF-8 beyond doubt is decoded as such
-    (source `detector`), for a page saved as UTF-8 keeps the declaration of its server. One that names no encoding is passed over.
+    Order (HTML standard 13.2.3.2, encoding standard 4 and 6): byte order mark, `charset` of the
+    HTTP header `content_type`, `meta` or XML declaration, then UTF-8 if the bytes are, then
+    chardetng, Firefox's detector. A declaration is obeyed even where it is wrong, as in browsers,
+    but for one: what is UTF-8 beyond doubt is decoded as such (source `detector`), for a page saved
+    as UTF-8 keeps the declaration of its server. One that names no encoding is passed over.
 
     >>> decode(b"caf\\xe9", "text/html; charset=ISO-8859-1")
     DecodedText(text='café', encoding='windows-1252', source='http')
@@ -69,7 +72,7 @@ def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
 def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:
     """Return what `decode` does as UTF-8, which is what the parser reads; never raises.
 
-    Most pages are UTF-8 and stay as they are: to encode their text again takes 0.2 ms a page.
+    Most pages are UTF-8 and stay as they are: to encode their text again would be for nothing.
     """
     payload, name, source = _named(payload, content_type)
     if name == "utf-8" and _is_utf8(payload):
@@ -103,7 +106,8 @@ def _name(label: str | None) -> str | None:
 
 
 def _meta_name(payload: bytes) -> str | None:
-    """Return the encoding of the page's own declaration: which was readable as ASCII, so it cannot be UTF-16."""
+    """Return the encoding of the page's own declaration: which was readable as ASCII, so it cannot
+    be UTF-16."""
     name = _name(declared_label(payload))
     if name in ("utf-16le", "utf-16be"):
         return "utf-8"
@@ -119,7 +123,8 @@ def _detected(payload: bytes) -> str:
 
 
 def _continuing_bytes(payload: bytes) -> int | None:
-    """Return how many bytes continue a character, None where it is not UTF-8; a last character that is not whole is passed over."""
+    """Return how many bytes continue a character, None where it is not UTF-8; a last character that
+    is not whole is passed over."""
     try:
         text, length = codecs.utf_8_decode(payload, "strict", False)
     except UnicodeDecodeError:
@@ -141,6 +146,7 @@ def _guess(payload: bytes) -> str:
     found = _NOT_ASCII.search(payload)
     start = found.start() if found else 0
     detector = EncodingDetector()
-    # `last` at a cut would call the half character there an error, and an error rules an encoding out.
+    # `last` at a cut would call the half character there an error, and an error rules an encoding
+    # out.
     detector.feed(payload[start : start + _DETECT_BYTES], last=start + _DETECT_BYTES >= len(payload))
     return _name(detector.guess(tld=None, allow_utf8=False)) or "windows-1252"

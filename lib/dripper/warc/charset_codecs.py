@@ -1,9 +1,9 @@
 """Text from bytes as the decoders of the WHATWG encoding standard give it, made of Python's codecs.
 
-Python's tables differ in few places: bytes that Windows leaves undefined (the standard has control characters
-there), the euro sign at 0x80 in GBK, NEC's and IBM's characters in EUC-JP, 23 others, and how many bytes an error
-takes. Those are mended here: of the standard's indexes all characters then come out right but 203 of Big5 (extensions
-of Hong Kong) and one of JIS X 0212.
+Python's tables differ in few places: bytes that Windows leaves undefined (the standard has control
+characters there), the euro sign at 0x80 in GBK, NEC's and IBM's characters in EUC-JP, 23 others,
+and how many bytes an error takes. Those are mended here: of the standard's indexes all characters
+then come out right but 203 of Big5 (extensions of Hong Kong) and one of JIS X 0212.
 """
 
 import codecs
@@ -12,8 +12,8 @@ from functools import cache
 import webencodings  # type: ignore[import-untyped]
 
 _MAX_MENDED = 10_000
-"""Errors mended one by one, each a call of 0.7 µs; a page with more is no text in that encoding: one that says EUC-JP and is
-UTF-8 has 21,529."""
+"""Errors mended one by one, each a call of 0.7 µs; a page with more is no text in that encoding:
+one that says EUC-JP and is UTF-8 has 21,529."""
 
 _CODECS = {
     "gbk": "gb18030",
@@ -79,7 +79,8 @@ def _table(name: str) -> str:
 
 
 def _decode_multibyte(data: bytes, name: str) -> str:
-    """Decode one of the East Asian encodings; on an error take what the standard takes and go on behind it."""
+    """Decode one of the East Asian encodings; on an error take what the standard takes and go on
+    behind it."""
     codec = _CODECS[name]
     try:
         return data.decode(codec)
@@ -90,7 +91,8 @@ def _decode_multibyte(data: bytes, name: str) -> str:
 
 @cache
 def _mending(name: str) -> str:
-    """Return what Python knows the handler of an encoding's errors by, which it learns on the first call."""
+    """Return what Python knows the handler of an encoding's errors by, which it learns on the first
+    call."""
 
     def mend(error: UnicodeError) -> tuple[str, int]:
         assert isinstance(error, UnicodeDecodeError)
@@ -114,8 +116,8 @@ def _mend(pair: bytes, name: str) -> tuple[str, int]:
 
 
 def _microsoft_kanji(row: int, cell: int) -> str:
-    """Return the character at a place of JIS X 0208 with NEC's and IBM's extensions, which only Shift_JIS has in
-    Python."""
+    """Return the character at a place of JIS X 0208 with NEC's and IBM's extensions, which only
+    Shift_JIS has in Python."""
     lead = (row + 1) // 2 + (0x80 if row <= 62 else 0xC0)
     trail = cell + (0x9E if row % 2 == 0 else 0x3F if cell <= 63 else 0x40)
     return bytes((lead, trail)).decode("cp932", "replace")[:1]

@@ -1,4 +1,5 @@
-"""Common Crawl's columnar index, and what has its columns: Parquet files, read with the filter pushed down to their row groups."""
+"""Common Crawl's columnar index, and what has its columns: Parquet files, read with the filter
+pushed down to their row groups."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,8 @@ _USED = (*_NEEDED, _STATUS, _LANGUAGES, *_MIMES)
 
 
 class ColumnarIndex:
-    """A Parquet file, or the Parquet files of a folder or prefix. Raises InputError where they cannot be read, or lack a column
-    that the index or `selection` needs."""
+    """A Parquet file, or the Parquet files of a folder or prefix. Raises InputError where they
+    cannot be read, or lack a column that the index or `selection` needs."""
 
     def __init__(self, path: str, selection: Selection, settings: S3Settings) -> None:
         self._path = path
@@ -70,7 +71,8 @@ class ColumnarIndex:
         if hosts and _HOST in self._columns:
             tests.append(pc.field(_HOST).isin(hosts))
         if chosen.domains and _DOMAIN in self._columns:
-            # A registered domain is a suffix of the host; what was asked for may be a suffix of that, or the other way round.
+            # A registered domain is a suffix of the host; what was asked for may be a suffix of
+            # that, or the other way round.
             ends = [domain.split(".")[-1] for domain in chosen.domains]
             tests.append(_any(pc.ends_with(pc.field(_DOMAIN), "." + end) | (pc.field(_DOMAIN) == end) for end in ends))
         if chosen.statuses:

@@ -1,8 +1,9 @@
-"""Decompression behind one small interface, for archive files (gzip, zstd, lz4) and HTTP bodies (gzip, deflate, br,
-zstd).
+"""Decompression behind one small interface, for archive files (gzip, zstd, lz4) and HTTP bodies
+(gzip, deflate, br, zstd).
 
-Archives are chains of members (RFC 1952 section 2.2; zstd and lz4 say frames): usually one a record. A decompressor
-inflates one member and says where it ended, so that the bytes after it can be given to the next one.
+Archives are chains of members (RFC 1952 section 2.2; zstd and lz4 say frames): usually one a
+record. A decompressor inflates one member and says where it ended, so that the bytes after it can
+be given to the next one.
 """
 
 import zlib
@@ -19,11 +20,12 @@ MAX_OUTPUT = 1 << 20
 _BITE = 1 << 16
 
 _ZSTD_INPUT = 2048
-"""zstandard's decompressor has no output limit and a block of 4 stored bytes may inflate to 128 KiB: 64 MiB at the
-worst."""
+"""zstandard's decompressor has no output limit and a block of 4 stored bytes may inflate to 128
+KiB: 64 MiB at the worst."""
 
 _ZSTD_WINDOW_BYTES = 1 << 27
-"""128 MiB: what `zstd --long` writes, and the most memory that a damaged frame header can ask for."""
+"""128 MiB: what `zstd --long` writes, and the most memory that a damaged frame header can ask
+for."""
 
 
 class DecompressionError(Exception):
@@ -65,8 +67,8 @@ class Decompressor(Protocol):
 
 
 class GzipDecompressor:
-    """One gzip member; zlib checks its CRC and length. wbits: 15 for a zlib stream, -15 for bare deflate, as in
-    zlib."""
+    """One gzip member; zlib checks its CRC and length. wbits: 15 for a zlib stream, -15 for bare
+    deflate, as in zlib."""
 
     def __init__(self, wbits: int = 31) -> None:
         self.eof = False
@@ -155,16 +157,17 @@ DECOMPRESSORS: dict[bytes, Callable[[], Decompressor]] = {
 """How a member starts → what inflates it."""
 
 RUN_BYTES = {GZIP_MAGIC: 1 << 17, ZSTD_MAGIC: 1 << 17, LZ4_MAGIC: 1 << 22}
-"""How a file's members start → the longest run of bytes that one can hold as they were: a stored block of deflate has at
-most 65,535 (RFC 1951 3.2.4), a block of zstd 128 KiB (RFC 8878 3.1.1.2.4), one of lz4 4 MiB."""
+"""How a file's members start → the longest run of bytes that one can hold as they were: a stored
+block of deflate has at most 65,535 (RFC 1951 3.2.4), a block of zstd 128 KiB (RFC 8878 3.1.1.2.4),
+one of lz4 4 MiB."""
 
 
 def inflate_member(new: Callable[[], Decompressor], stored: bytes) -> Generator[bytes, None, tuple[bytes, str]]:
-    """Yield what the member at the start of `stored` inflates to; return (the bytes after it, what is wrong with it
-    or "").
+    """Yield what the member at the start of `stored` inflates to; return (the bytes after it, what
+    is wrong with it or "").
 
-    Damage ends it: what came before is yielded to the last byte, for the byte by byte second try gives what zlib
-    drops when a call fails.
+    Damage ends it: what came before is yielded to the last byte, for the byte by byte second try
+    gives what zlib drops when a call fails.
     """
     decompressor, rest, inflated, n_inflated, good = new(), stored, b"", 0, 0
     try:
@@ -181,7 +184,8 @@ def inflate_member(new: Callable[[], Decompressor], stored: bytes) -> Generator[
 
 
 def _inflate_slowly(decompressor: Decompressor, stored: bytes, good: int, skip: int) -> Generator[bytes, None, None]:
-    """Yield the inflated bytes after the first `skip`; stored bytes from `good` on go in one by one."""
+    """Yield the inflated bytes after the first `skip`; stored bytes from `good` on go in one by
+    one."""
     bites = [stored[at : min(at + _BITE, good)] for at in range(0, good, _BITE)]
     bites += [stored[at : at + 1] for at in range(good, min(good + _BITE, len(stored)))]
     for rest in bites:
@@ -195,18 +199,19 @@ def _inflate_slowly(decompressor: Decompressor, stored: bytes, good: int, skip: 
 
 
 def skippable_size(stored: bytes) -> int | None:
-    """Return the bytes of the skippable frame that `stored` starts with (RFC 8878 3.1.2; lz4 has the same), else
-    None."""
+    """Return the bytes of the skippable frame that `stored` starts with (RFC 8878 3.1.2; lz4 has
+    the same), else None."""
     if len(stored) < 8 or stored[1:4] != b"\x2a\x4d\x18" or not 0x50 <= stored[0] <= 0x5F:
         return None
     return 8 + int.from_bytes(stored[4:8], "little")
 
 
 def zstd_dictionary(frame: bytes) -> bytes | None:
-    """Return the dictionary in the first frame of a `.warc.zst` (IIPC "WARC and Zstandard" 1.0), or None.
+    """Return the dictionary in the first frame of a `.warc.zst` (IIPC "WARC and Zstandard" 1.0), or
+    None.
 
-    frame: a whole skippable frame with magic 0x184D2A5D; its content is the dictionary, zstd-compressed or not.
-    Raises DecompressionError where it is compressed and damaged.
+    frame: a whole skippable frame with magic 0x184D2A5D; its content is the dictionary,
+    zstd-compressed or not. Raises DecompressionError where it is compressed and damaged.
     """
     if frame[0] != 0x5D:
         return None

@@ -23,8 +23,8 @@ _GLOB = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One archive file to read. path: as `read_records` takes it. size_bytes, version: as stored (`Source.version`); None
-    where asking would cost a request."""
+    """One archive file to read. path: as `read_records` takes it. size_bytes, version: as stored
+    (`Source.version`); None where asking would cost a request."""
 
     path: str
     size_bytes: int | None = None
@@ -37,16 +37,17 @@ class SourceFile:
 
 
 def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
-    """Return the archive files that `spec` means, each once; folders and patterns in the order of names, the rest as
-    written.
+    """Return the archive files that `spec` means, each once; folders and patterns in the order of
+    names, the rest as written.
 
-    spec: comma-separated local paths, folders (searched to the bottom for names like `x.warc.gz`, `x.arc`), patterns
-    (`*`, `?`, `[…]`, `**`), `s3://` objects, prefixes or patterns, `http(s)://` files, files, folders and patterns of other
-    storages (docs/storages.md), and `@list`s: a file of paths,
-    one a line, anywhere the above may be, `.gz` too. A list's relative lines are joined to `settings.list_prefix`;
-    without one, to the bucket or server that the list is from (as Common Crawl's `warc.paths.gz` wants it), or to a
-    local list's folder. What a list names is not looked for here: it may be a hundred thousand files. Raises
-    InputError where a part of `spec` does not exist or means no file.
+    spec: comma-separated local paths, folders (searched to the bottom for names like `x.warc.gz`,
+    `x.arc`), patterns (`*`, `?`, `[…]`, `**`), `s3://` objects, prefixes or patterns, `http(s)://`
+    files, files, folders and patterns of other storages (docs/storages.md), and `@list`s: a file of
+    paths, one a line, anywhere the above may be, `.gz` too. A list's relative lines are joined to
+    `settings.list_prefix`; without one, to the bucket or server that the list is from (as Common
+    Crawl's `warc.paths.gz` wants it), or to a local list's folder. What a list names is not looked
+    for here: it may be a hundred thousand files. Raises InputError where a part of `spec` does not
+    exist or means no file.
     """
     settings = settings or ReadSettings()
     found: dict[str, SourceFile] = {}
@@ -62,7 +63,8 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
 
 
 def named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
-    """Return the files that `spec` names, as `expand` does, whether they exist or not (any more)."""
+    """Return the files that `spec` names, as `expand` does, whether they exist or not (any
+    more)."""
     found: dict[str, SourceFile] = {}
     for part in _parts(spec):
         try:
@@ -89,7 +91,8 @@ def _parts(spec: str) -> list[str]:
 
 
 def _is_there(path: Path) -> bool:
-    """Tell whether something has this name; a name that is too long for any file, such as a list of many, is nobody's."""
+    """Tell whether something has this name; a name that is too long for any file, such as a list of
+    many, is nobody's."""
     try:
         return path.exists()
     except OSError:
@@ -154,8 +157,8 @@ def _expand_s3(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
 def _expand_prefix(
     part: str, bucket: str, prefix: str, settings: ReadSettings, error: InputError | None = None
 ) -> Iterator[SourceFile]:
-    """Yield the archives whose keys start with `prefix`; where there are none, `error` says why there is no such
-    object."""
+    """Yield the archives whose keys start with `prefix`; where there are none, `error` says why
+    there is no such object."""
     n_found = 0
     for name, size, version in _s3().list_objects(bucket, prefix, settings.s3):
         if ARCHIVE_NAME.search(name) and not (error and name == prefix):  # it is there, but may not be read
@@ -180,7 +183,8 @@ def _expand_list(path: str, settings: ReadSettings) -> Iterator[SourceFile]:
 
 
 def _listed(name: str) -> SourceFile:
-    """A list may name a hundred thousand files: only those of this machine are looked at, which costs no request."""
+    """A list may name a hundred thousand files: only those of this machine are looked at, which
+    costs no request."""
     if "://" in name.removeprefix("file://") or has_file_system(name):
         return SourceFile(name)
     try:

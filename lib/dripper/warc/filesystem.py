@@ -1,4 +1,5 @@
-"""Archives in storages that are neither S3 nor HTTP: `hdfs://`, `gs://`, `abfss://` and others, through fsspec.
+"""Archives in storages that are neither S3 nor HTTP: `hdfs://`, `gs://`, `abfss://` and others,
+through fsspec.
 
 Each needs a package of its own, on the driver and on the workers; see docs/storages.md.
 """
@@ -32,11 +33,13 @@ _BLOCK_BYTES = 8 << 20
 """Read ahead: a request of some 50 ms then brings bytes for a second of work."""
 
 _PASSING = (Exception,)
-"""Each storage raises exceptions of its own where a connection breaks; those that will not pass are FileErrors by then."""
+"""Each storage raises exceptions of its own where a connection breaks; those that will not pass are
+FileErrors by then."""
 
 
 def list_files(path: str) -> Iterator[tuple[str, int | None, str | None]]:
-    """Yield (path, bytes, version) of all files below a folder, or that a pattern matches, in the order of names.
+    """Yield (path, bytes, version) of all files below a folder, or that a pattern matches, in the
+    order of names.
 
     A file is listed as itself. Raises FileError where there is nothing.
     """

@@ -1,8 +1,8 @@
 """Records and gaps, one after the other, to the end of the file whatever is in it.
 
-A record's length is believed when what follows its block is what must follow: an empty line, a record, a member's
-end. Where it is not, the block ends at the next record that can be found. So one wrong byte costs one record, never
-the rest of the file.
+A record's length is believed when what follows its block is what must follow: an empty line, a
+record, a member's end. Where it is not, the block ends at the next record that can be found. So one
+wrong byte costs one record, never the rest of the file.
 """
 
 import re
@@ -18,18 +18,21 @@ from dripper.warc.window import Boundary, Window
 Fault = Literal["clipped", "length mismatch", "damaged"]
 
 HEAD_BYTES = 1 << 16
-"""What is kept of a block that is too large to keep: enough for its HTTP header and for sniffing."""
+"""What is kept of a block that is too large to keep: enough for its HTTP header and for
+sniffing."""
 
 _MAX_HEADER_BYTES = 1 << 20
-"""Some crawlers put whole JSON documents into header fields; a header that never ends must not eat the file."""
+"""Some crawlers put whole JSON documents into header fields; a header that never ends must not eat
+the file."""
 
 _SLACK_BYTES = 4 << 20
-"""What the window holds beside one block: what it did not let go of yet, a header, the piece behind the block; 1 MiB
-each."""
+"""What the window holds beside one block: what it did not let go of yet, a header, the piece behind
+the block; 1 MiB each."""
 
 _FAR_REWINDS = 8
-"""How often a file may be opened again because a huge block's length was wrong, until a member starts with a record; after
-that the first start found counts. Without a limit a file of n false lengths would be read n times."""
+"""How often a file may be opened again because a huge block's length was wrong, until a member
+starts with a record; after that the first start found counts. Without a limit a file of n false
+lengths would be read n times."""
 
 _HEADER_END = re.compile(rb"\n\r?\n")
 _LINE_END = re.compile(rb"\n")
@@ -41,9 +44,10 @@ _KEPT_TYPES = frozenset({"response", "resource"})
 class Frame:
     """One record: its header, its block, and where it is stored.
 
-    offset, length: bytes in the file; of the inflated file where `inflated` is set: then no member holds the record
-    alone. block: b"" for record types that hold no pages; the first `HEAD_BYTES` where `block_bytes`, its true size,
-    is too large. fault: why the block may not be what was written; `whole`: all of it is there none the less.
+    offset, length: bytes in the file; of the inflated file where `inflated` is set: then no member
+    holds the record alone. block: b"" for record types that hold no pages; the first `HEAD_BYTES`
+    where `block_bytes`, its true size, is too large. fault: why the block may not be what was
+    written; `whole`: all of it is there none the less.
     """
 
     head: RecordHead
@@ -71,9 +75,10 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Which records of a file are read. at: the stored offset where reading begins: 0, or that of a member or of a record. skip:
-    bytes of a file that is not compressed whose records are read and not handed on. ends: tells whether the part ends before
-    the record that a member at this stored offset starts with, or, not compressed, that is stored there."""
+    """Which records of a file are read. at: the stored offset where reading begins: 0, or that of a
+    member or of a record. skip: bytes of a file that is not compressed whose records are read and
+    not handed on. ends: tells whether the part ends before the record that a member at this stored
+    offset starts with, or, not compressed, that is stored there."""
 
     at: int = 0
     skip: int = 0
@@ -81,8 +86,9 @@ class Part:
 
 
 class FrameReader:
-    """Iterates over one archive file, or a part of it. `n_starts`: records whose header could be read; 0 at the file's end
-    means: not an archive. `ended_at`: the stored offset where the part ended; None: at the file's end."""
+    """Iterates over one archive file, or a part of it. `n_starts`: records whose header could be
+    read; 0 at the file's end means: not an archive. `ended_at`: the stored offset where the part
+    ended; None: at the file's end."""
 
     def __init__(self, members: Members, hold_bytes: int, part: Part | None = None) -> None:
         self.n_starts = 0
@@ -112,8 +118,9 @@ class FrameReader:
             window.release(self._position)
 
     def begins_well(self) -> bool:
-        """Tell whether reading begins with a member that starts with a record, whose header can be read. In a chain of such
-        members (`Members.is_sound`), what is read from there on does not depend on what comes before."""
+        """Tell whether reading begins with a member that starts with a record, whose header can be
+        read. In a chain of such members (`Members.is_sound`), what is read from there on does not
+        depend on what comes before."""
         return self._window.matches(RECORD_START, 0) and self._head(0)[0] is not None
 
     def _ends(self, start: int) -> bool:
@@ -128,7 +135,8 @@ class FrameReader:
         return True
 
     def _blame(self, start: int, end: int) -> Boundary | None:
-        """Return the problem at positions start..end that the bytes before it have, and mark it as told."""
+        """Return the problem at positions start..end that the bytes before it have, and mark it as
+        told."""
         boundary = next(iter(self._window.between(start, end)), None)
         if boundary is None or not boundary.problem:  # a problem behind the start of a member is that member's
             return None
@@ -195,7 +203,8 @@ class FrameReader:
         return self._window.read(at, at + HEAD_BYTES)
 
     def _end_of_block(self, at: int, length: int | None) -> tuple[int, bool]:
-        """Return where the block that starts at `at` ends, and whether that is where the header says."""
+        """Return where the block that starts at `at` ends, and whether that is where the header
+        says."""
         window, target, blank = self._window, at + (length or 0), False
         if length is not None and (length <= self._hold_bytes or self._rewinds_left):
             if window.reach(at, target) == target:
@@ -220,7 +229,8 @@ class FrameReader:
         return bool(followed) or self._window.matches(RECORD_START, after)
 
     def _locate(self, start: int, end: int, after: int) -> tuple[int, int, bool]:
-        """Return (offset, length, inflated) of the record at start..end, blank up to `after`; see `Frame`."""
+        """Return (offset, length, inflated) of the record at start..end, blank up to `after`; see
+        `Frame`."""
         if not self._members.compressed:
             return self._part.at + start, end - start, False
         first = [b.stored for b in self._window.between(self._position, start) if not b.problem]

@@ -1,5 +1,5 @@
-"""The header of a record, WARC or ARC, in the few fields that the reader needs; dates in every precision found in the
-wild."""
+"""The header of a record, WARC or ARC, in the few fields that the reader needs; dates in every
+precision found in the wild."""
 
 import re
 from base64 import b32encode
@@ -11,14 +11,16 @@ from warcio.statusandheaders import StatusAndHeaders, StatusAndHeadersParser
 
 from dripper.warc.starts import SCHEMES
 
-# warcio's parser: continuation lines, colons in names, UTF-8 then Latin-1. 14 to 22 µs a header, 5 % of reading a page.
+# warcio's parser: continuation lines, colons in names, UTF-8 then Latin-1. 14 to 22 µs a header, 5
+# % of reading a page.
 _PARSER = StatusAndHeadersParser([], verify=False)
 
 _URL = rb"(?P<url>" + SCHEMES + rb".*)"
 _ARC_DATE = rb"\d{14}|\d{12}|\d{8}"
 _ARC_LINES = (
     re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") (?P<type>\S*) (?P<length>\d+)\s*"),
-    # Version 2 (Internet Archive, "Arc File Format", 1996) adds result code, checksum, location, offset, file name.
+    # Version 2 (Internet Archive, "Arc File Format", 1996) adds result code, checksum, location,
+    # offset, file name.
     re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") (?P<type>\S*)(?: \S+){5} (?P<length>\d+)\s*"),
     re.compile(rb"(?P<url>" + SCHEMES + rb"\S*) (?P<ip>\S+) (?P<date>\S+) (?P<type>\S*) (?P<length>\d+)\s*"),
 )
@@ -32,10 +34,11 @@ _ISO_DATE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RecordHead:
-    """A record's header. `length`: of the block in bytes, None where the header gives none that can be read.
+    """A record's header. `length`: of the block in bytes, None where the header gives none that can
+    be read.
 
-    record_type: small letters; "" where missing. truncated, record_id, payload_digest: the values of `WARC-Truncated`,
-    `WARC-Record-ID` and `WARC-Payload-Digest`.
+    record_type: small letters; "" where missing. truncated, record_id, payload_digest: the values
+    of `WARC-Truncated`, `WARC-Record-ID` and `WARC-Payload-Digest`.
     """
 
     record_type: str
@@ -49,8 +52,8 @@ class RecordHead:
 
 
 def parse_headers(block: bytes) -> StatusAndHeaders:
-    """Return first line and headers of `block`, which ends with its empty line; never raises on bytes that have a
-    first line."""
+    """Return first line and headers of `block`, which ends with its empty line; never raises on
+    bytes that have a first line."""
     return _PARSER.parse(BytesIO(block))
 
 
@@ -89,9 +92,11 @@ def arc_head(line: bytes) -> RecordHead | None:
 
 
 def sha1_base32(digest: str | None) -> str | None:
-    """Return the SHA-1 of a header such as `WARC-Payload-Digest` in base 32, as CDX and Common Crawl's indexes have it.
+    """Return the SHA-1 of a header such as `WARC-Payload-Digest` in base 32, as CDX and Common
+    Crawl's indexes have it.
 
-    None where it is of another algorithm, or no SHA-1. Some crawlers write it in hexadecimal digits.
+    None where it is of another algorithm, or no SHA-1. Some crawlers write it in hexadecimal
+    digits.
 
     >>> sha1_base32("sha1:2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV")
     '2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV'
@@ -107,8 +112,8 @@ def sha1_base32(digest: str | None) -> str | None:
 
 
 def parse_date(value: str) -> datetime | None:
-    """Return the time in UTC of a WARC-Date (1.1: any precision from the year on) or an ARC date (8, 12 or 14
-    digits), or None.
+    """Return the time in UTC of a WARC-Date (1.1: any precision from the year on) or an ARC date
+    (8, 12 or 14 digits), or None.
 
     >>> parse_date("2014-03").isoformat(), parse_date("20080430204825").isoformat()
     ('2014-03-01T00:00:00+00:00', '2008-04-30T20:48:25+00:00')

@@ -48,7 +48,8 @@ class HttpFile:
         return RangeStream(self._name, connect, offset, until, _CONNECTION_ERRORS, self._max_attempts)
 
     def _connect(self, offset: int, end: int | None) -> Readable:
-        """Open the file at `offset`; a busy server is an error that is tried again, others are a FileError."""
+        """Open the file at `offset`; a busy server is an error that is tried again, others are a
+        FileError."""
         pace = pace_of(urlsplit(self._url).netloc.rpartition("@")[2])
         pace.wait()
         response = _get(self._url, byte_range(offset, end), self._timeout_seconds)
@@ -78,7 +79,8 @@ class HttpFile:
         raise FileError(kind, f"{self._name}: the server answered {status} {response.reason}{hint}")
 
     def _check(self, response: urllib3.BaseHTTPResponse, offset: int) -> None:
-        """Learn the size from the first answer; see that a later one is of the same file and starts at `offset`."""
+        """Learn the size from the first answer; see that a later one is of the same file and starts
+        at `offset`."""
         etag, told = response.headers.get("ETag"), response.headers.get("Content-Range")
         length = response.headers.get("Content-Length")
         ranged = response.status == HTTPStatus.PARTIAL_CONTENT
@@ -121,6 +123,7 @@ def _proxy(url: str) -> str | None:
 
 @lru_cache(maxsize=4)
 def _pool(process: int, proxy: str | None) -> urllib3.PoolManager:
-    """Return one process's connections: a TLS handshake for each of many short ranges would take longer than they do."""
+    """Return one process's connections: a TLS handshake for each of many short ranges would take
+    longer than they do."""
     context = ssl.create_default_context()
     return urllib3.ProxyManager(proxy, ssl_context=context) if proxy else urllib3.PoolManager(ssl_context=context)

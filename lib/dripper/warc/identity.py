@@ -1,4 +1,5 @@
-"""One canonical address per archive file, whatever way its path was typed: what the ledger's keys and page ids are made of."""
+"""One canonical address per archive file, whatever way its path was typed: what the ledger's keys
+and page ids are made of."""
 
 import hashlib
 import os
@@ -12,10 +13,12 @@ _COMMON_CRAWL = ("data.commoncrawl.org", "commoncrawl")
 """A server, and the bucket that it shows."""
 
 _S3_HOST = re.compile(r"(?:(?P<bucket>[a-z0-9][a-z0-9.-]+)\.)?s3[.-](?:[a-z0-9-]+\.)*amazonaws\.com(?:\.cn)?")
-"""Amazon's addresses of a bucket: `BUCKET.s3.REGION.amazonaws.com/KEY`, `s3.REGION.amazonaws.com/BUCKET/KEY`."""
+"""Amazon's addresses of a bucket: `BUCKET.s3.REGION.amazonaws.com/KEY`,
+`s3.REGION.amazonaws.com/BUCKET/KEY`."""
 
 _SIGNATURE = re.compile(r"x-amz-|x-goog-|awsaccesskeyid$|expires$|signature$|s[a-z]{1,2}$", re.IGNORECASE)
-"""Parameters of presigned addresses (Amazon, Google, Azure): they change from one day to the next, and hold credentials."""
+"""Parameters of presigned addresses (Amazon, Google, Azure): they change from one day to the next,
+and hold credentials."""
 
 _SIGNED = re.compile(r"(?:^|&)(?:x-amz-signature|x-goog-signature|signature|sig)=", re.IGNORECASE)
 
@@ -29,9 +32,10 @@ _SAFE = "/~:@!$&'()*+,;="
 def canonical_address(path: str) -> str:
     """Return the one address by which the file at `path` is known.
 
-    A local file: its absolute path, with symbolic links resolved. S3 (`s3a://`, `s3n://`, Amazon's HTTP addresses, Common
-    Crawl's server): `s3://bucket/key`. Other HTTP addresses: scheme and host in lower case, without a default port, a
-    fragment or a signature. Others, such as `hdfs://`: scheme and host in lower case. Never raises; needs no network.
+    A local file: its absolute path, with symbolic links resolved. S3 (`s3a://`, `s3n://`, Amazon's
+    HTTP addresses, Common Crawl's server): `s3://bucket/key`. Other HTTP addresses: scheme and host
+    in lower case, without a default port, a fragment or a signature. Others, such as `hdfs://`:
+    scheme and host in lower case. Never raises; needs no network.
 
     >>> canonical_address("s3a://commoncrawl/x.warc.gz")
     's3://commoncrawl/x.warc.gz'
@@ -52,20 +56,22 @@ def canonical_address(path: str) -> str:
 
 
 def opening_path(path: str) -> str:
-    """Return how to open the file from other processes: a local file by its canonical address, another as it was typed."""
+    """Return how to open the file from other processes: a local file by its canonical address,
+    another as it was typed."""
     return path if is_s3(path) or "://" in path.removeprefix("file://") else canonical_address(path)
 
 
 def reading_path(path: str) -> str:
-    """Return how to open the file later: as `opening_path`, but without a signature, which must not be kept in a table."""
+    """Return how to open the file later: as `opening_path`, but without a signature, which must not
+    be kept in a table."""
     return _without_signature(opening_path(path)) if is_http(path.lower()) else opening_path(path)
 
 
 def page_id(warc_file: str, offset: int, inflated: bool = False) -> str:
     """Return the first 32 hex digits of sha256(canonical address, line feed, offset).
 
-    inflated: the offset counts inflated bytes (`Frame.inflated`); it then has a plus sign, so that it never meets
-    another's.
+    inflated: the offset counts inflated bytes (`Frame.inflated`); it then has a plus sign, so that
+    it never meets another's.
     """
     return hashlib.sha256(
         f"{warc_file}\n{'+' if inflated else ''}{offset}".encode("utf-8", "surrogateescape")
@@ -73,7 +79,8 @@ def page_id(warc_file: str, offset: int, inflated: bool = False) -> str:
 
 
 def crawl_of(warc_file: str) -> str | None:
-    """Return the crawl of Common Crawl that an archive file is of, where a folder in its address says so; else None.
+    """Return the crawl of Common Crawl that an archive file is of, where a folder in its address
+    says so; else None.
 
     >>> crawl_of("s3://commoncrawl/crawl-data/CC-MAIN-2024-10/segments/1707947473347.0/warc/a.warc.gz")
     'CC-MAIN-2024-10'
@@ -100,7 +107,8 @@ def _http_address(url: str) -> str:
 
 
 def _bucket(host: str, path: str) -> str | None:
-    """Return the `s3://` address of an object that Amazon's HTTP address names; None where it names none."""
+    """Return the `s3://` address of an object that Amazon's HTTP address names; None where it names
+    none."""
     found = _S3_HOST.fullmatch(host)
     if not found:
         return None
@@ -109,7 +117,8 @@ def _bucket(host: str, path: str) -> str | None:
 
 
 def _without_signature(url: str) -> str:
-    """Return a URL without the parameters of a presigned address; another URL's query is part of its address."""
+    """Return a URL without the parameters of a presigned address; another URL's query is part of
+    its address."""
     base, question, query = url.partition("#")[0].partition("?")
     if not question or not _SIGNED.search(query):
         return base + question + query

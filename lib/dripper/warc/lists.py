@@ -14,7 +14,8 @@ from dripper.warc.source import is_http, local_path, open_source
 
 
 def read_text(path: str, settings: ReadSettings) -> str:
-    """Return the text of a list, unzipped if it is zipped; raises InputError where it is no text."""
+    """Return the text of a list, unzipped if it is zipped; raises InputError where it is no
+    text."""
     stream = open_source(path, settings).open_at(0)
     try:
         parts = list(iter(lambda: stream.read(1 << 20), b""))
@@ -28,8 +29,9 @@ def read_text(path: str, settings: ReadSettings) -> str:
 
 
 def located(names: Sequence[str], source: str, settings: ReadSettings) -> list[str]:
-    """Return `names`, those that are relative joined to `settings.list_prefix`; without one, to the bucket or server of
-    `source`, which names them, or to its folder. Raises InputError where they are in none of these."""
+    """Return `names`, those that are relative joined to `settings.list_prefix`; without one, to the
+    bucket or server of `source`, which names them, or to its folder. Raises InputError where they
+    are in none of these."""
     relative = dict.fromkeys(n for n in names if "://" not in n and not n.startswith(("/", "file:/", "dbfs:/")))
     prefix = _prefix(source, list(relative), settings) if relative else ""
     return [prefix + name if name in relative else name for name in names]

@@ -1,4 +1,5 @@
-"""One page of an archive file, by its place in it: what a row of a table says of where it came from."""
+"""One page of an archive file, by its place in it: what a row of a table says of where it came
+from."""
 
 from contextlib import closing
 
@@ -16,8 +17,8 @@ from dripper.warc.source import open_source
 def record_at(path: str, offset: int, page_id: str, settings: ReadSettings | None = None) -> Record:
     """Return the page that stands at `offset` of an archive file and has this id.
 
-    Reads that one record where it can be read alone, else (records that share a compressed member) the file up to it. Raises
-    InputError where the file cannot be opened, or has no such page there.
+    Reads that one record where it can be read alone, else (records that share a compressed member)
+    the file up to it. Raises InputError where the file cannot be opened, or has no such page there.
     """
     settings = settings or ReadSettings()
     if (found := _alone(path, offset, settings)) is not None and found.page_id == page_id:

@@ -1,7 +1,9 @@
-"""From stored bytes to inflated bytes: the members of an archive file one after the other, damage included.
+"""From stored bytes to inflated bytes: the members of an archive file one after the other, damage
+included.
 
-Why not warcio's or FastWARC's reader: both end a file at its first damaged member and end a clipped file without a word
-(warcio#138), and neither can be asked to go on. `benchmarks/warc_readers.py` measures all three side by side.
+Why not warcio's or FastWARC's reader: both end a file at its first damaged member and end a clipped
+file without a word (warcio#138), and neither can be asked to go on. `benchmarks/warc_readers.py`
+measures all three side by side.
 """
 
 import re
@@ -32,9 +34,9 @@ _MAGIC = re.compile(b"|".join(re.escape(magic) for magic in DECOMPRESSORS))
 class Piece:
     """Inflated bytes, or an event between them.
 
-    kind: "data"; "member" (a member starts at stored offset `at`); "hole" (stored bytes were lost, reading goes on at
-    `at`, with a member or the end); "clipped" (the file ends, at `at`, inside a member). problem: a sentence, of the
-    last two.
+    kind: "data"; "member" (a member starts at stored offset `at`); "hole" (stored bytes were lost,
+    reading goes on at `at`, with a member or the end); "clipped" (the file ends, at `at`, inside a
+    member). problem: a sentence, of the last two.
     """
 
     kind: Literal["data", "member", "hole", "clipped"]
@@ -45,7 +47,8 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Damage:
-    """Where inflating stopped: the member's stored offset, why, and whether the file simply ended there."""
+    """Where inflating stopped: the member's stored offset, why, and whether the file simply ended
+    there."""
 
     at: int
     why: str
@@ -53,8 +56,8 @@ class _Damage:
 
 
 class Members:
-    """Reads one archive file. `compressed`: known after the first piece. `bytes_read`: how far stored bytes were
-    used."""
+    """Reads one archive file. `compressed`: known after the first piece. `bytes_read`: how far
+    stored bytes were used."""
 
     def __init__(self, source: Source) -> None:
         self.compressed: bool | None = None
@@ -63,31 +66,35 @@ class Members:
         self._dictionary: bytes | None = None
 
     def pieces(self, start: int = 0) -> Iterator[Piece]:
-        """Yield the file from stored offset `start` (0, or a member's start; any offset of a file not compressed)."""
+        """Yield the file from stored offset `start` (0, or a member's start; any offset of a file
+        not compressed)."""
         yield from self._inflated(start) if self.is_compressed() else self._plain(start)
 
     def is_compressed(self) -> bool:
-        """Tell whether the file consists of compressed members; the first call reads its first bytes."""
+        """Tell whether the file consists of compressed members; the first call reads its first
+        bytes."""
         if self.compressed is None:
             self.compressed = self._looks_compressed()
         return self.compressed
 
     def again(self) -> "Members":
-        """Return a reader of the same file that knows what its first bytes say and has read nothing."""
+        """Return a reader of the same file that knows what its first bytes say and has read
+        nothing."""
         self.is_compressed()
         other = Members(self._source)
         other.compressed, other._dictionary = self.compressed, self._dictionary
         return other
 
     def magic_at(self, start: int) -> bytes | None:
-        """Return the first bytes, which name the compression, of the member at stored offset `start`."""
+        """Return the first bytes, which name the compression, of the member at stored offset
+        `start`."""
         with self._open(start) as cursor:
             found = _MAGIC.match(cursor.stored) if cursor.fill(8) else None
         return found[0] if found else None
 
     def is_sound(self, start: int, n_bytes: int) -> bool:
-        """Tell whether from stored offset `start` on, for more than `n_bytes` or to the file's end, members follow one
-        another without damage."""
+        """Tell whether from stored offset `start` on, for more than `n_bytes` or to the file's end,
+        members follow one another without damage."""
         chain = self._chain(start)
         while True:
             try:
@@ -99,7 +106,8 @@ class Members:
                 return True
 
     def inflated_before(self, start: int) -> int:
-        """Return how many inflated bytes come before the member at stored offset `start`; reads all of them."""
+        """Return how many inflated bytes come before the member at stored offset `start`; reads all
+        of them."""
         size = 0
         for piece in self.pieces():
             if piece.kind == "member" and piece.at == start:
@@ -118,7 +126,8 @@ class Members:
             stream.close()
 
     def _looks_compressed(self) -> bool:
-        """Decide by the first bytes; where those say nothing (damage), by what can be found further on."""
+        """Decide by the first bytes; where those say nothing (damage), by what can be found further
+        on."""
         with self._open(0) as cursor:
             cursor.fill(READ_BYTES)
             head = cursor.stored
@@ -142,7 +151,8 @@ class Members:
                 yield piece
 
     def _inflated(self, start: int) -> Iterator[Piece]:
-        """Yield member after member; after damage, go on at the next member that starts with a record."""
+        """Yield member after member; after damage, go on at the next member that starts with a
+        record."""
         resume: int | None = start
         while resume is not None:
             damage = yield from self._chain(resume)
@@ -213,11 +223,11 @@ class Members:
         return None
 
     def _salvage(self, start: int, good: int, n_inflated: int) -> Iterator[Piece]:
-        """Yield what a damaged member has after its first `n_inflated` bytes: zlib drops the output of the call that
-        fails.
+        """Yield what a damaged member has after its first `n_inflated` bytes: zlib drops the output
+        of the call that fails.
 
-        Stored bytes before `good` gave no error, those after it go in one by one. The usual damage is a wrong
-        checksum at the end, where the dropped output is the whole of a small record.
+        Stored bytes before `good` gave no error, those after it go in one by one. The usual damage
+        is a wrong checksum at the end, where the dropped output is the whole of a small record.
         """
         with self._open(start) as cursor:
             decompressor = self._decompressor_of(cursor.stored) if cursor.fill(8) else None
@@ -233,7 +243,8 @@ class Members:
             yield Piece("data", bytes(kept))
 
     def starts(self, start: int, end: int | None = None) -> Iterator[int]:
-        """Yield the stored offsets, from `start` up to `end`, of members that begin with a record."""
+        """Yield the stored offsets, from `start` up to `end`, of members that begin with a
+        record."""
         with self._open(start) as cursor:
             while cursor.fill(8):
                 for found in _MAGIC.finditer(cursor.stored):
@@ -250,7 +261,8 @@ class Members:
         return next(self.starts(start, end), None)
 
     def _starts_record(self, at: int) -> bool:
-        """Tell whether a member starts at `at` and a record with it: three bytes alone may be chance."""
+        """Tell whether a member starts at `at` and a record with it: three bytes alone may be
+        chance."""
         with self._open(at) as cursor:
             cursor.fill(READ_BYTES)
             decompressor, inflated = self._decompressor_of(cursor.stored), b""

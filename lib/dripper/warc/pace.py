@@ -1,7 +1,9 @@
-"""How often this machine may ask a server: one pace for all processes of an executor, slower after each refusal.
+"""How often this machine may ask a server: one pace for all processes of an executor, slower after
+each refusal.
 
-A worker that is told to slow down (503 SlowDown, 429) knows what its neighbours do not, and a retry of one call helps little
-while sixteen others go on. So the pace is kept in a small file in the folder for temporary files.
+A worker that is told to slow down (503 SlowDown, 429) knows what its neighbours do not, and a retry
+of one call helps little while sixteen others go on. So the pace is kept in a small file in the
+folder for temporary files.
 """
 
 import fcntl
@@ -22,19 +24,21 @@ BUSY_STATUSES = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAV
 
 _FIRST_GAP = 0.05
 _LONGEST_GAP = 2.0
-"""Seconds between two requests of a machine: a thousand machines then ask 500 times a second, a tenth of what one S3 prefix
-takes."""
+"""Seconds between two requests of a machine: a thousand machines then ask 500 times a second, a
+tenth of what one S3 prefix takes."""
 
 _FASTER = 0.8
 _NO_GAP = 0.01
 _SLOWER_EVERY = 1.0
-"""Seconds in which refusals count once: sixteen requests that were under way together are one reason to slow down."""
+"""Seconds in which refusals count once: sixteen requests that were under way together are one
+reason to slow down."""
 
 _STATE = struct.Struct("<ddd")
 
 
 class _State(NamedTuple):
-    """gap: seconds between requests, 0 for none. next_at: when the next one may start. slowed_at: of the last refusal."""
+    """gap: seconds between requests, 0 for none. next_at: when the next one may start. slowed_at:
+    of the last refusal."""
 
     gap: float = 0.0
     next_at: float = 0.0
@@ -42,7 +46,8 @@ class _State(NamedTuple):
 
 
 class Pace:
-    """The pace of requests to one server. Where its file cannot be had, the process keeps a pace of its own."""
+    """The pace of requests to one server. Where its file cannot be had, the process keeps a pace of
+    its own."""
 
     def __init__(self, server: str, folder: Path | None = None) -> None:
         self._state = _State()
@@ -70,7 +75,8 @@ class Pace:
             time.sleep(max(0.0, min(before.next_at, now + 64 * _LONGEST_GAP) - now))
 
     def answered(self, status: int) -> None:
-        """Learn from the status of an answer: slower after a refusal, a little faster after anything else."""
+        """Learn from the status of an answer: slower after a refusal, a little faster after
+        anything else."""
         now = time.time()
 
         def learn(state: _State) -> _State:

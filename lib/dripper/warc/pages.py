@@ -1,8 +1,8 @@
 """Which records are pages: from a frame to a `Record`, or to the reason why it is none.
 
-Pages are HTML responses of the statuses in the settings, and `resource` records whose own header says HTML (wget,
-ArchiveWeb.page and warcit keep files like that). `conversion` records are not: they hold text or metadata of a page
-that has its own record.
+Pages are HTML responses of the statuses in the settings, and `resource` records whose own header
+says HTML (wget, ArchiveWeb.page and warcit keep files like that). `conversion` records are not:
+they hold text or metadata of a page that has its own record.
 """
 
 import hashlib

@@ -1,12 +1,13 @@
-"""The encoding that a page declares in its own first bytes: the `meta` prescan of the HTML standard, and the XML
-declaration."""
+"""The encoding that a page declares in its own first bytes: the `meta` prescan of the HTML
+standard, and the XML declaration."""
 
 import re
 
 SCAN_BYTES = 65_536
-"""The standard scans 1,024 bytes, but its parser obeys a later `meta` of the head all the same, by starting over
-(13.2.3.5), and Chromium scans on to the end of the head. Of 2,374 pages of five sets with a free licence 2,008 have
-it in the first 1,024 bytes, 227 in the next 64,512, 22 later or only inside a script, 117 nowhere."""
+"""The standard scans 1,024 bytes, but its parser obeys a later `meta` of the head all the same, by
+starting over (13.2.3.5), and Chromium scans on to the end of the head. Of 2,374 pages of five sets
+with a free licence 2,008 have it in the first 1,024 bytes, 227 in the next 64,512, 22 later or only
+inside a script, 117 nowhere."""
 
 _ALWAYS_BYTES = 1024
 """Up to here a `body` tag does not end the search, as in the standard and in Chromium."""
@@ -33,8 +34,8 @@ def declared_label(head: bytes) -> str | None:
 
 
 def charset_of(value: bytes) -> str | None:
-    """Return the `charset` of a Content-Type value (HTML standard, "extracting a character encoding from a meta
-    element").
+    """Return the `charset` of a Content-Type value (HTML standard, "extracting a character encoding
+    from a meta element").
 
     >>> charset_of(b'text/html; charset="UTF-8"')
     'UTF-8'
@@ -70,7 +71,8 @@ def _meta_label(head: bytes) -> str | None:
 
 
 def _attributes(head: bytes, at: int) -> tuple[dict[bytes, bytes], int]:
-    """Return the attributes from `at` on, names in small letters, the first of a name; and where the tag ends."""
+    """Return the attributes from `at` on, names in small letters, the first of a name; and where
+    the tag ends."""
     found: dict[bytes, bytes] = {}
     while attribute := _ATTRIBUTE.match(head, at):
         name, *values = attribute.groups()
@@ -80,7 +82,8 @@ def _attributes(head: bytes, at: int) -> tuple[dict[bytes, bytes], int]:
 
 
 def _label_in(attributes: dict[bytes, bytes]) -> str | None:
-    """Return the label in a `meta`: of `charset`, or of `content` beside `http-equiv="content-type"`."""
+    """Return the label in a `meta`: of `charset`, or of `content` beside
+    `http-equiv="content-type"`."""
     if label := attributes.get(b"charset"):
         return _text(label)
     if attributes.get(b"http-equiv", b"").lower() == b"content-type":

@@ -1,4 +1,5 @@
-"""Reading one archive file, or a span of it: the pages in it, and a report in which every record is accounted for."""
+"""Reading one archive file, or a span of it: the pages in it, and a report in which every record is
+accounted for."""
 
 from collections.abc import Generator, Iterator
 
@@ -15,8 +16,8 @@ from dripper.warc.span import Span
 
 
 class RecordReader(Iterator[Record]):
-    """The pages of one archive file, or a span of it. `report` fills while it is read and is complete when the pages are
-    exhausted."""
+    """The pages of one archive file, or a span of it. `report` fills while it is read and is
+    complete when the pages are exhausted."""
 
     def __init__(self, path: str, settings: ReadSettings, span: Span | None = None, address: str | None = None) -> None:
         self.report = FileReport(address or canonical_address(path))
@@ -92,13 +93,14 @@ class RecordReader(Iterator[Record]):
 def read_records(
     path: str, settings: ReadSettings | None = None, span: Span | None = None, address: str | None = None
 ) -> RecordReader:
-    """Return an iterator over the pages of one WARC or ARC file; `.report` says what became of every record.
+    """Return an iterator over the pages of one WARC or ARC file; `.report` says what became of
+    every record.
 
-    path: a local path, `s3://bucket/key` or `http(s)://…`.
-    span: only the records that begin there; whatever spans a file is cut into, their pages one after the other are the
-    file's, and their reports together (`merge_reports`) the file's report.
-    address: the canonical address that records and report name; None: that of `path`.
-    Never raises for what is in the file: damage is skipped and counted, a file that cannot be opened gives no pages and a
-    report with `error`. Memory stays bounded whatever the file's size.
+    path: a local path, `s3://bucket/key` or `http(s)://…`. span: only the records that begin there;
+    whatever spans a file is cut into, their pages one after the other are the file's, and their
+    reports together (`merge_reports`) the file's report. address: the canonical address that
+    records and report name; None: that of `path`. Never raises for what is in the file: damage is
+    skipped and counted, a file that cannot be opened gives no pages and a report with `error`.
+    Memory stays bounded whatever the file's size.
     """
     return RecordReader(path, settings or ReadSettings(), span, address)

@@ -1,4 +1,5 @@
-"""A file behind a network, read from front to back: a dropped connection is taken up again where it broke."""
+"""A file behind a network, read from front to back: a dropped connection is taken up again where it
+broke."""
 
 import random
 import re
@@ -17,7 +18,8 @@ Answer = TypeVar("Answer")
 
 
 def etag_version(etag: str | None) -> str | None:
-    """Return the `Source.version` of what a server gave this ETag; the same for weak ones and in either notation.
+    """Return the `Source.version` of what a server gave this ETag; the same for weak ones and in
+    either notation.
 
     >>> etag_version('W/"abc"'), etag_version(None)
     ('etag:abc', None)
@@ -27,7 +29,8 @@ def etag_version(etag: str | None) -> str | None:
 
 
 def check_range(told: str | None, offset: int, size: int | None) -> None:
-    """Raise ConnectionError where a `Content-Range` is of other bytes than `offset` to the end, or of a file of another size.
+    """Raise ConnectionError where a `Content-Range` is of other bytes than `offset` to the end, or
+    of a file of another size.
 
     >>> check_range("bytes 5-9/10", 5, 10)
     """
@@ -41,7 +44,8 @@ def check_range(told: str | None, offset: int, size: int | None) -> None:
 
 
 def byte_range(start: int, end: int | None) -> str:
-    """Return the value of a `Range` header for the bytes from `start` on, up to `end`, or to the last.
+    """Return the value of a `Range` header for the bytes from `start` on, up to `end`, or to the
+    last.
 
     >>> byte_range(5, 9), byte_range(5, None)
     ('bytes=5-8', 'bytes=5-')
@@ -50,7 +54,8 @@ def byte_range(start: int, end: int | None) -> str:
 
 
 def earlier(end: int | None, size: int | None) -> int | None:
-    """Return where a stream ends that is asked for up to `end`, of a file of `size` bytes; None: not known."""
+    """Return where a stream ends that is asked for up to `end`, of a file of `size` bytes; None:
+    not known."""
     return min(end, size) if end is not None and size is not None else size if end is None else end
 
 
@@ -78,7 +83,8 @@ class _Attempts:
 
 
 def retried(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], ...], max_attempts: int) -> Answer:
-    """Return what `ask` answers, asking again after one of `errors`; raises FileError after `max_attempts`."""
+    """Return what `ask` answers, asking again after one of `errors`; raises FileError after
+    `max_attempts`."""
     attempts = _Attempts(name, max_attempts)
     while True:
         try:
@@ -92,9 +98,9 @@ def retried(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception],
 class RangeStream:
     """Bytes from `start` to `end` of a remote file, whatever the number of connections that takes.
 
-    open_at: opens a connection at an offset. errors: what a broken connection raises. max_attempts: how often in a
-    row it is opened without a byte more; then FileError. An early end is a broken connection too: S3 and proxies
-    close without a word.
+    open_at: opens a connection at an offset. errors: what a broken connection raises. max_attempts:
+    how often in a row it is opened without a byte more; then FileError. An early end is a broken
+    connection too: S3 and proxies close without a word.
     """
 
     def __init__(

@@ -11,15 +11,17 @@ _HTTP_LINE = re.compile(rb"HTTP/\d[^\n]*(?:\n|$)", re.IGNORECASE)
 _HEADER_LINE = re.compile(rb"[A-Za-z][A-Za-z0-9\-]{1,40}:[ \t][^\n]*\n")
 _EMPTY_LINE = re.compile(rb"\n\r?\n")
 _MAX_INTERIM = 5
-"""Interim responses (100 Continue, 103 Early Hints) before the final one that are read past (RFC 9110 15.2)."""
+"""Interim responses (100 Continue, 103 Early Hints) before the final one that are read past (RFC
+9110 15.2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An HTTP response. has_head: there was a status line, so `body` is what follows the headers; else it is
-    everything.
+    """An HTTP response. has_head: there was a status line, so `body` is what follows the headers;
+    else it is everything.
 
-    status: None where the status line has none. content_type and the others: as sent, "" or None where missing.
+    status: None where the status line has none. content_type and the others: as sent, "" or None
+    where missing.
     """
 
     has_head: bool

@@ -41,7 +41,8 @@ _DENIED = frozenset(
 
 
 def s3_client(settings: S3Settings) -> "S3Client":
-    """Return this process's client. To make one takes 86 CPU ms, and a file's connections serve the next file too."""
+    """Return this process's client. To make one takes 86 CPU ms, and a file's connections serve the
+    next file too."""
     return _client(settings, os.getpid())
 
 
@@ -49,7 +50,8 @@ def s3_client(settings: S3Settings) -> "S3Client":
 def _client(settings: S3Settings, process: int) -> "S3Client":
     """Return a client for one process: a forked child must not write into its parent's connections.
 
-    It asks once: what fails is asked again by `retried` and `RangeStream`, at the pace of the whole machine.
+    It asks once: what fails is asked again by `retried` and `RangeStream`, at the pace of the whole
+    machine.
     """
     config = Config(
         retries={"mode": "standard", "total_max_attempts": 1},
@@ -81,7 +83,8 @@ class S3Object:
         bucket, key = bucket_and_key(path)
         self._request: dict[str, Any] = {"Bucket": bucket, "Key": key} | _payer(settings)
         first = retried(path, self._first_byte, CONNECTION_ERRORS, settings.max_attempts)
-        # The size is the one in Content-Range: a wrong length of one answer would be a file that ends too early.
+        # The size is the one in Content-Range: a wrong length of one answer would be a file that
+        # ends too early.
         self.size_bytes: int | None = int(first["ContentRange"].rpartition("/")[2]) if first.get("ContentRange") else 0
         self._etag = first["ETag"]
         self.version: str | None = etag_version(self._etag)
@@ -93,7 +96,8 @@ class S3Object:
         return RangeStream(self._path, connect, offset, earlier(end, self.size_bytes), CONNECTION_ERRORS, attempts)
 
     def _first_byte(self) -> dict[str, Any]:
-        """Ask for one byte: what S3 answers to HEAD has no body that could say why something is refused."""
+        """Ask for one byte: what S3 answers to HEAD has no body that could say why something is
+        refused."""
         try:
             ranged = self._request | {"Range": "bytes=0-0"}
             got = _asked(self._path, self._settings, lambda client: client.get_object(**ranged))
@@ -118,7 +122,8 @@ class S3Object:
 
 
 def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tuple[str, int, str | None]]:
-    """Yield (key, bytes, version) of a bucket's objects whose keys start with `prefix`, in the order of keys."""
+    """Yield (key, bytes, version) of a bucket's objects whose keys start with `prefix`, in the
+    order of keys."""
     path = f"s3://{bucket}/{prefix}"
     request: dict[str, Any] = {"Bucket": bucket, "Prefix": prefix} | _payer(settings)
     while True:
@@ -146,10 +151,11 @@ def _payer(settings: S3Settings) -> dict[str, str]:
 
 
 def _asked(path: str, settings: S3Settings, ask: "Callable[[S3Client], Any]") -> dict[str, Any]:
-    """Return what S3 answers; raises ConnectionError for what another attempt may mend, else FileError.
+    """Return what S3 answers; raises ConnectionError for what another attempt may mend, else
+    FileError.
 
-    botocore renews credentials that know how. Others may have been renewed where they are kept, a file for instance: a new
-    client looks there, once.
+    botocore renews credentials that know how. Others may have been renewed where they are kept, a
+    file for instance: a new client looks there, once.
     """
     for renewed in (False, True):
         try:
@@ -169,7 +175,8 @@ def _asked(path: str, settings: S3Settings, ask: "Callable[[S3Client], Any]") ->
 
 
 def _is_passing(error: Exception) -> bool:
-    """Tell whether S3 says that it is busy or broken, not that something is wrong with the request."""
+    """Tell whether S3 says that it is busy or broken, not that something is wrong with the
+    request."""
     response: Any = getattr(error, "response", {})
     status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     code = response.get("Error", {}).get("Code", "")

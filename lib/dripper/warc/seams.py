@@ -1,13 +1,17 @@
-"""Where in a file a span's records begin and end, so that the readers of all its spans find together what one would.
+"""Where in a file a span's records begin and end, so that the readers of all its spans find
+together what one would.
 
-Members (gzip, zstd, lz4) are where reading can begin. Bytes that look like a member may also stand inside another, such as
-an archive that is a page of this one. So a part begins only at a seam: a member that starts with a record, in a chain of
-undamaged members that is too long to be held by another (`Members.is_sound`). Whether there is a seam at an offset depends
-on the file alone, so that the reader of a span begins at the first seam in it, the one before ends there, and no record is
-read twice or by nobody, whatever is damaged. A file without seams is read as a whole by the task of its first span.
+Members (gzip, zstd, lz4) are where reading can begin. Bytes that look like a member may also stand
+inside another, such as an archive that is a page of this one. So a part begins only at a seam: a
+member that starts with a record, in a chain of undamaged members that is too long to be held by
+another (`Members.is_sound`). Whether there is a seam at an offset depends on the file alone, so
+that the reader of a span begins at the first seam in it, the one before ends there, and no record
+is read twice or by nobody, whatever is damaged. A file without seams is read as a whole by the task
+of its first span.
 
-In a file that is not compressed nothing tells a record from one that is quoted in a page but the lengths of all before it:
-every task reads the headers from the start, and hands on the records of its own span.
+In a file that is not compressed nothing tells a record from one that is quoted in a page but the
+lengths of all before it: every task reads the headers from the start, and hands on the records of
+its own span.
 """
 
 from functools import cached_property
@@ -19,7 +23,8 @@ from dripper.warc.span import Span
 
 
 def part_of(members: Members, span: Span, hold_bytes: int) -> Part | None:
-    """Return which part of a file belongs to `span`; None where nothing does. hold_bytes: as of `FrameReader`.
+    """Return which part of a file belongs to `span`; None where nothing does. hold_bytes: as of
+    `FrameReader`.
 
     Of a compressed file, about as much is read as the longest run that a member can hold, 128 KiB.
     """
@@ -42,7 +47,8 @@ class _Seams:
 
     @cached_property
     def _magic(self) -> bytes | None:
-        """How the file's members start. Others are no seams: a member of lz4 may hold whole ones of gzip unchanged."""
+        """How the file's members start. Others are no seams: a member of lz4 may hold whole ones of
+        gzip unchanged."""
         first = next(self._members.starts(0), None)
         return None if first is None else self._members.magic_at(first)
 

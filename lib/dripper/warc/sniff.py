@@ -1,8 +1,9 @@
-"""Is this body HTML? By the header where it says something, by the first bytes where it says nothing or lies.
+"""Is this body HTML? By the header where it says something, by the first bytes where it says
+nothing or lies.
 
-After the WHATWG MIME sniffing standard (sections 5.2, 6, 7.1, 7.3), with two changes for archives: servers that do
-not know better send `text/plain` and XML types for HTML, so those are sniffed too, for stronger signs than a browser
-asks; and JSON, which no browser sniffs, is no page.
+After the WHATWG MIME sniffing standard (sections 5.2, 6, 7.1, 7.3), with two changes for archives:
+servers that do not know better send `text/plain` and XML types for HTML, so those are sniffed too,
+for stronger signs than a browser asks; and JSON, which no browser sniffs, is no page.
 """
 
 import json
@@ -26,7 +27,8 @@ _WRONG_TYPES = frozenset(
 )
 
 SNIFF_BYTES = 4096
-"""Browsers look at 1,445 bytes; comments and PHP notices before `<html` are often longer than that."""
+"""Browsers look at 1,445 bytes; comments and PHP notices before `<html` are often longer than
+that."""
 
 _DOCUMENT = re.compile(rb"<(?:!DOCTYPE\s+HTML|HTML|HEAD|BODY)[\s>/]", re.IGNORECASE)
 _FRAGMENT = re.compile(
@@ -53,8 +55,8 @@ _BOMS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-1
 
 
 def essence(content_type: str | None) -> str:
-    """Return type/subtype in small letters, or "" where there is none (WHATWG MIME sniffing 4.4, first value of a
-    list).
+    """Return type/subtype in small letters, or "" where there is none (WHATWG MIME sniffing 4.4,
+    first value of a list).
 
     >>> essence("Text/HTML; charset=utf-8")
     'text/html'
@@ -88,9 +90,11 @@ def is_html(content_type: str | None, payload: bytes) -> bool:
 
 
 def other_than_html(payload: bytes) -> str | None:
-    """Return in words what a body without a header is where it is surely no HTML. None: take it for HTML, plain text too.
+    """Return in words what a body without a header is where it is surely no HTML. None: take it for
+    HTML, plain text too.
 
-    After WHATWG MIME sniffing 7.1: what has binary data bytes is no text, unless it begins like HTML. Never raises.
+    After WHATWG MIME sniffing 7.1: what has binary data bytes is no text, unless it begins like
+    HTML. Never raises.
 
     >>> other_than_html(b"%PDF-1.7"), other_than_html(b"plain text"), other_than_html(b"\\x00\\x01\\x02")
     ('a PDF document', None, 'binary data')
@@ -119,8 +123,8 @@ def _readable(head: bytes) -> bytes:
 
 
 def _first_tag(head: bytes) -> bytes:
-    """Return the start of a body without the white space, comments and instructions (`<?xml …?>`) before its first
-    tag."""
+    """Return the start of a body without the white space, comments and instructions (`<?xml …?>`)
+    before its first tag."""
     while True:
         head = head.lstrip()
         end = b"-->" if head.startswith(b"<!--") else b"?>" if head.startswith(b"<?") else None
@@ -132,7 +136,8 @@ def _first_tag(head: bytes) -> bytes:
 
 
 def _is_json(payload: bytes) -> bool:
-    """Tell whether the whole body is one JSON object or array: APIs that answer with `text/html` are many."""
+    """Tell whether the whole body is one JSON object or array: APIs that answer with `text/html`
+    are many."""
     if not _JSON_START.match(payload):
         return False
     try:

@@ -12,7 +12,8 @@ from dripper.warc.stored import Source
 
 
 class LocalFile:
-    """A file on this machine, as a `Source`. Raises FileError where it does not exist or is a folder."""
+    """A file on this machine, as a `Source`. Raises FileError where it does not exist or is a
+    folder."""
 
     def __init__(self, path: str) -> None:
         self._path = local_path(path)
@@ -50,7 +51,8 @@ def local_version(found: os.stat_result) -> str:
 
 
 def local_path(path: str) -> Path:
-    """Return a local path, of which a `file:` URL is one way to write it, and Databricks' `dbfs:` another.
+    """Return a local path, of which a `file:` URL is one way to write it, and Databricks' `dbfs:`
+    another.
 
     >>> local_path("dbfs:/crawl/a.warc"), local_path("dbfs:/Volumes/c/s/v/a.warc")
     (PosixPath('/dbfs/crawl/a.warc'), PosixPath('/Volumes/c/s/v/a.warc'))
@@ -69,8 +71,8 @@ def is_http(path: str) -> bool:
 
 
 def open_source(path: str, settings: ReadSettings) -> Source:
-    """Return the file at `path` (local, `file:`, `s3://`, `http(s)://`, what fsspec knows); raises FileError where it cannot be
-    opened."""
+    """Return the file at `path` (local, `file:`, `s3://`, `http(s)://`, what fsspec knows); raises
+    FileError where it cannot be opened."""
     if is_s3(path):
         with needed("reading from S3", "warc"):
             from dripper.warc.s3 import S3Object

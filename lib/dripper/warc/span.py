@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Stored bytes of a file, from `start` up to `end` (None: the file's end): the records that begin there, up to the first
-    seam at or after `end`, from the first at or after `start`.
+    """Stored bytes of a file, from `start` up to `end` (None: the file's end): the records that
+    begin there, up to the first seam at or after `end`, from the first at or after `start`.
 
     Raises ValueError where end < start or start < 0.
     """

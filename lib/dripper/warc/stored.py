@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Protocol
 
 READ_BYTES = 1 << 16
-"""Bytes a read: 1.15 CPU ms a page of 180 kB (three records); with 8, 16 and 32 KiB 1.19, 1.20 and 1.13. Not more: the
-end of a member copies what is left of a read."""
+"""Bytes a read: 1.15 CPU ms a page of 180 kB (three records); with 8, 16 and 32 KiB 1.19, 1.20 and
+1.13. Not more: the end of a member copies what is left of a read."""
 
 
 class Readable(Protocol):
@@ -21,9 +21,11 @@ class Readable(Protocol):
 
 
 class Source(Protocol):
-    """An archive file that can be opened at any byte, as often as needed. `size_bytes`: None where unknown.
+    """An archive file that can be opened at any byte, as often as needed. `size_bytes`: None where
+    unknown.
 
-    version: changes with the file's content: `etag:…` or `mtime:…` (nanoseconds), None where the storage has neither.
+    version: changes with the file's content: `etag:…` or `mtime:…` (nanoseconds), None where the
+    storage has neither.
     """
 
     size_bytes: int | None
@@ -32,13 +34,15 @@ class Source(Protocol):
     def open_at(self, offset: int, end: int | None = None) -> Readable:
         """Return a stream of the file's bytes from `offset` on; raises InputError or OSError.
 
-        end: the stream may end there. A connection that is read to its end serves the next request too.
+        end: the stream may end there. A connection that is read to its end serves the next request
+        too.
         """
         ...
 
 
 class Cursor:
-    """Stored bytes from an offset on: `stored` are read and not used yet, the first of them stands at `at`."""
+    """Stored bytes from an offset on: `stored` are read and not used yet, the first of them stands
+    at `at`."""
 
     def __init__(self, stream: Readable, at: int) -> None:
         self.at = at

@@ -1,7 +1,8 @@
-"""A moving window over an archive's inflated bytes: look ahead, let go, and, when a length turns out to be wrong, go
-back.
+"""A moving window over an archive's inflated bytes: look ahead, let go, and, when a length turns
+out to be wrong, go back.
 
-Positions count inflated bytes from where reading began; a `Boundary` ties a position to a stored offset.
+Positions count inflated bytes from where reading began; a `Boundary` ties a position to a stored
+offset.
 """
 
 import re
@@ -21,11 +22,11 @@ _position = attrgetter("position")
 
 @dataclass(slots=True)
 class Boundary:
-    """Where, in inflated bytes, a member starts (`problem` is ""), or bytes are lost or the file is clipped
-    (`problem` says so).
+    """Where, in inflated bytes, a member starts (`problem` is ""), or bytes are lost or the file is
+    clipped (`problem` says so).
 
-    stored: the offset in the file where reading goes on. reported: whether a record or a gap was blamed for the
-    problem.
+    stored: the offset in the file where reading goes on. reported: whether a record or a gap was
+    blamed for the problem.
     """
 
     position: int
@@ -36,8 +37,9 @@ class Boundary:
 
 
 class Window:
-    """The bytes from `start` to `end` of one archive file, never more than `hold_bytes` and a few MiB. at: the stored offset
-    where reading begins: 0, that of a member, or of anything in a file that is not compressed."""
+    """The bytes from `start` to `end` of one archive file, never more than `hold_bytes` and a few
+    MiB. at: the stored offset where reading begins: 0, that of a member, or of anything in a file
+    that is not compressed."""
 
     def __init__(self, members: Members, hold_bytes: int, at: int = 0) -> None:
         self.boundaries: list[Boundary] = []
@@ -84,15 +86,16 @@ class Window:
         return found.end() + self.start if found else -1
 
     def matches(self, pattern: re.Pattern[bytes], position: int) -> bool:
-        """Tell whether `pattern` stands at `position`; reads on as far as a record's first line may reach."""
+        """Tell whether `pattern` stands at `position`; reads on as far as a record's first line may
+        reach."""
         while not pattern.match(self._buffer, position - self.start):
             if self.end >= position + START_BYTES or not self.pull():
                 return False
         return True
 
     def skip_blank(self, position: int) -> int:
-        """Return the position of the first byte at or after `position` that is no line end, or `end` at the file's
-        end."""
+        """Return the position of the first byte at or after `position` that is no line end, or
+        `end` at the file's end."""
         while not (found := _NOT_BLANK.search(self._buffer, position - self.start)):
             position = self.end
             if not self.pull():
@@ -109,7 +112,8 @@ class Window:
         return self.boundaries[low : bisect_right(self.boundaries, end, key=_position)]
 
     def reach(self, start: int, target: int) -> int:
-        """Read from `start` to `target`; return `target`, or the position before it where a body cannot go on."""
+        """Read from `start` to `target`; return `target`, or the position before it where a body
+        cannot go on."""
         done = start
         while True:
             end = self.end
@@ -122,7 +126,8 @@ class Window:
             done = end
 
     def next_start(self, start: int, arc: bool | None) -> int:
-        """Return where, at or after `start`, the next record starts or inflating stops; else the file's end.
+        """Return where, at or after `start`, the next record starts or inflating stops; else the
+        file's end.
 
         A member that starts with a record ends another one too.
         """
@@ -140,7 +145,8 @@ class Window:
             done = max(start, end - START_BYTES)
 
     def _stop(self, start: int, low: int, high: int) -> int | None:
-        """Return the first position in low..high where no record that began before `start` can go on."""
+        """Return the first position in low..high where no record that began before `start` can go
+        on."""
         for boundary in self.between(low, high):
             at = boundary.position
             if boundary.problem or (at >= start and self.matches(RECORD_START, at)):
@@ -148,15 +154,16 @@ class Window:
         return None
 
     def release(self, position: int) -> None:
-        """Let go of what stands before `position`: neither its bytes nor its boundaries are asked for again."""
+        """Let go of what stands before `position`: neither its bytes nor its boundaries are asked
+        for again."""
         if position - self.start > _TRIM_BYTES:
             self._drop(position - self.start)
         if len(self.boundaries) > 64:
             del self.boundaries[: bisect_left(self.boundaries, position, key=_position)]
 
     def rewind(self, position: int) -> None:
-        """Have the bytes from `position` on again, which must not be released: opens the file once more where they
-        are gone."""
+        """Have the bytes from `position` on again, which must not be released: opens the file once
+        more where they are gone."""
         if position >= self.start:
             return
         boundary = self._member_before(position)

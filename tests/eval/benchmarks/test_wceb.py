@@ -64,7 +64,8 @@ def test_missing_parts_are_said() -> None:
 
 
 def test_published_scores_come_back(shared: Path) -> None:
-    """jusText has not changed since the study: its pages must score as published, which tests everything on the way."""
+    """jusText has not changed since the study: its pages must score as published, which tests
+    everything on the way."""
     reference, extract = read_reference(shared / "data"), justext_wceb()
     for data_set in ("cleanportaleval", "l3s-gn1"):
         gaps = []

@@ -50,7 +50,8 @@ def test_marked_elements_as_markdown_are_the_corrected_truth_but_for_its_correct
 
 
 def test_five_sample_pages(shared: Path) -> None:
-    """Hand-checked: language and title of each of the five pages of the data folder, free of the annotator's traces."""
+    """Hand-checked: language and title of each of the five pages of the data folder, free of the
+    annotator's traces."""
     pages = {page.id[:8]: page for page in PageSource(shared / "data").pages("webmainbench-samples")}
     starts = {
         "33e291cd": "## THE PALM INSTITUTE LOGO",

@@ -24,8 +24,8 @@ def study_vote(tokens: list[str], answers: list[str], weights: list[int]) -> str
 
 @given(TOKENS, st.lists(TOKENS, min_size=3, max_size=5), st.data())
 def test_votes_as_the_studys_code(tokens: list[str], said: list[list[str]], data: st.DataObject) -> None:
-    # Real answers are pieces of the page: mix those with others. An empty answer votes for nothing here, and for the
-    # padding of an empty page there, which keeps no token either way.
+    # Real answers are pieces of the page: mix those with others. An empty answer votes for nothing
+    # here, and for the padding of an empty page there, which keeps no token either way.
     answers = []
     for other in said:
         start = data.draw(st.integers(0, len(tokens)))

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from dripper.eval.metrics.content import edit_similarity, score_parts, split_markdown
 
 DATA = Path(__file__).parents[2] / "data" / "webmainbench"
-# The example of WebMainBench's own tests/test_metrics.py (Apache-2.0, commit 9d991bd), with the scores it expects.
+# The example of WebMainBench's own tests/test_metrics.py (Apache-2.0, commit 9d991bd), with the
+# scores it expects.
 PREDICTED = """# 标题
 
 这是一段文字内容。

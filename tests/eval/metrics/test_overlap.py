@@ -63,7 +63,8 @@ def test_words_variant_ignores_white_space_and_punctuation(text: str) -> None:
     assert rouge_n(text.replace(".", " . ").replace(" ", "\n "), text, tokens="words") == PERFECT
 
 
-# As the public implementations score them: both empty, identical but short, one blank or newline too many.
+# As the public implementations score them: both empty, identical but short, one blank or newline
+# too many.
 @pytest.mark.parametrize(
     ("prediction", "truth", "tokens", "f1"),
     [

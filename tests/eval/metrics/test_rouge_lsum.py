@@ -59,7 +59,8 @@ def test_sentences_end_at_full_stops_but_not_after_abbreviations() -> None:
 
 
 def test_hand_counted_example() -> None:
-    # "the cat sat" keeps its order in the first sentence; "on the mat" only "on mat" in the second: 5 of 6 and of 7.
+    # "the cat sat" keeps its order in the first sentence; "on the mat" only "on mat" in the second:
+    # 5 of 6 and of 7.
     score = rouge_lsum_of(
         [["the", "big", "cat", "sat"], ["on", "mat", "today"]], [["the", "cat", "sat"], ["on", "the", "mat"]]
     )

@@ -71,7 +71,8 @@ def test_too_large_a_table_has_no_score() -> None:
 
 
 def test_webmainbenchs_teds_hardly_sees_a_difference() -> None:
-    # Nothing in common but the shape: a tree distance of 9 for 9 cells, a label distance of at most 1.
+    # Nothing in common but the shape: a tree distance of 9 for 9 cells, a label distance of at most
+    # 1.
     one, other = html([["a", "b", "c"]] * 3), html([["x", "y", "z"]] * 3)
     assert teds(one, other) == pytest.approx(1 - 9 / 13)
     assert teds_webmainbench(one, other) > 0.9

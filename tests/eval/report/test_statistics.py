@@ -18,7 +18,8 @@ def test_values_are_plain_means() -> None:
 
 
 def test_draws_take_whole_sites() -> None:
-    # One site has all the ones. In a draw the mean is its times among all: a multiple of 1 / 20 of the sites' pages.
+    # One site has all the ones. In a draw the mean is its times among all: a multiple of 1 / 20 of
+    # the sites' pages.
     hosts = [f"h{page % 20}" for page in range(100)]
     values = np.array([float(host == "h3") for host in hosts])
     drawn = Bootstrap(["s"] * 100, hosts, draws=200).mean(values)[1:]

@@ -1,4 +1,5 @@
-"""The operations of labelling: exact, the same for every order of summing, and the same in numpy and in C."""
+"""The operations of labelling: exact, the same for every order of summing, and the same in numpy
+and in C."""
 
 from collections.abc import Callable
 from fractions import Fraction

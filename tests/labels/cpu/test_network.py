@@ -1,4 +1,5 @@
-"""The network: its layers and weights fit together, and see neighbours and containers. The operations: `test_exact`."""
+"""The network: its layers and weights fit together, and see neighbours and containers. The
+operations: `test_exact`."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""Starting vLLM: what it is told, and what a person is told where it does not start. vLLM itself is a stand-in here."""
+"""Starting vLLM: what it is told, and what a person is told where it does not start. vLLM itself is
+a stand-in here."""
 
 import os
 from pathlib import Path

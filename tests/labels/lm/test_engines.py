@@ -1,4 +1,5 @@
-"""The decoders on a real vLLM engine, on the CPU in float32: the same labels, label for label, over real pages."""
+"""The decoders on a real vLLM engine, on the CPU in float32: the same labels, label for label, over
+real pages."""
 
 import gc
 import os
@@ -19,7 +20,8 @@ from support.labelled import pages
 
 pytestmark = pytest.mark.vllm
 
-# What the other decoders are held against, and the threshold that shows that it reaches every one of them.
+# What the other decoders are held against, and the threshold that shows that it reaches every one
+# of them.
 SETTINGS = {"json": {}, "compact above 0.48": {"answer": "compact", "threshold": 0.48, "temperature": 1.5}}
 
 
@@ -89,12 +91,14 @@ def test_parallel_gives_the_state_machines_labels(
 
         assert fails_and_lives_on(parallel, simplified[:4], oracle["labels"][:4], at=2)
 
-        # The cache has the size that was asked for: 3 layers, keys and values, 2 heads of 32 numbers of 4 bytes.
+        # The cache has the size that was asked for: 3 layers, keys and values, 2 heads of 32
+        # numbers of 4 bytes.
         assert 0.95 * 2**30 < cache_tokens(parallel._decoder._engine) * 3 * 2 * 2 * 32 * 4 <= 2**30
         parallel._decoder._cache_tokens = 5000
         assert same(parallel.label_simplified(simplified), oracle["labels"])
 
-        # From the second pass on, what did not change comes from the cache; from the second page on, the instruction.
+        # From the second pass on, what did not change comes from the cache; from the second page
+        # on, the instruction.
         prompts = sum(
             len(parallel.encoder.job(window).prompt_ids)
             for page in simplified
@@ -146,7 +150,8 @@ def test_a_page_object_a_page_without_blocks_and_a_page_that_fails(checkpoint: P
         # The engine lives on.
         assert np.array_equal(parallel.label([page])[0].main, labels.main)
 
-        # What all prompts begin with is computed once: a block of the cache has 128 tokens on a CPU.
+        # What all prompts begin with is computed once: a block of the cache has 128 tokens on a
+        # CPU.
         new = SimplifiedPage('<html><body><p _item_id="1">New.</p></body></html>', 1)
         before = parallel.stats()
         parallel.label_simplified([new])

@@ -13,7 +13,8 @@ from dripper.labels.lm.fixed_point import Draft, decode_to_fixed_point
 
 
 def margin(seed: int, page: int, before: Sequence[bool]) -> float:
-    """An autoregressive model: any function of the labels before, here a hash, so that every label turns on all of them."""
+    """An autoregressive model: any function of the labels before, here a hash, so that every label
+    turns on all of them."""
     digest = hashlib.blake2b(f"{seed} {page} {[bool(label) for label in before]}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") / 2**63 - 1.0
 

@@ -20,7 +20,8 @@ from dripper.labels.lm.template import Templates
 
 
 class Characters:
-    """A tokenizer of characters, as `ChatTokenizer` looks to the encoder; labels are single tokens."""
+    """A tokenizer of characters, as `ChatTokenizer` looks to the encoder; labels are single
+    tokens."""
 
     def encode(self, text: str) -> list[int]:
         return [ord(character) for character in text.replace("main", "\1").replace("other", "\2")]

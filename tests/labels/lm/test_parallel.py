@@ -1,4 +1,5 @@
-"""What the decoder `parallel` asks of an engine and takes from its answers; the engine is a table of logits."""
+"""What the decoder `parallel` asks of an engine and takes from its answers; the engine is a table
+of logits."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -43,8 +44,9 @@ def logits(ids: Sequence[int]) -> Any:
 
 
 class Engine:
-    """A pooling engine with a prefix cache of blocks of 4 tokens, by salt; returns rows only for what it did not have. It
-    forgets what it has not read for longest where it would hold more than `capacity` blocks."""
+    """A pooling engine with a prefix cache of blocks of 4 tokens, by salt; returns rows only for
+    what it did not have. It forgets what it has not read for longest where it would hold more than
+    `capacity` blocks."""
 
     def __init__(self, capacity: int = 1 << 30) -> None:
         self.capacity = capacity
@@ -107,7 +109,8 @@ def test_the_state_machines_labels_from_the_cache_for_all_but_what_changed() -> 
     assert max(one.passes for one in decoded) > 3
     assert engine.batches[0] == 30
     assert len(engine.batches) == max(one.passes for one in decoded)
-    # The first page pays for the instruction, which all share; no pass of any page computes its own beginning again.
+    # The first page pays for the instruction, which all share; no pass of any page computes its own
+    # beginning again.
     assert decoded[0].tokens == length(JOBS[0])
     for job, one in zip(JOBS[1:], decoded[1:], strict=True):
         first = length(job) - len(INSTRUCTION)

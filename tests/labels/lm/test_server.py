@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from dripper.errors import ErrorCode, MachineError, PageError, SettingsError
-from dripper.labels.lm import server
+from dripper.labels.lm import api
 from dripper.labels.lm.answer import FORMS
+from dripper.labels.lm.api import Access, Api
 from dripper.labels.lm.decision import DecisionRule
 from dripper.labels.lm.encoder import Job
-from dripper.labels.lm.server import Api, ServerDecoder, choose_model, parse_served_answer
+from dripper.labels.lm.server import ServerDecoder, choose_model, parse_served_answer
 from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.template import Templates
 from support.servers import serving
@@ -72,7 +73,7 @@ def right(_stub: Stub, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes
 
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[Stub, ServerDecoder]]]:
-    monkeypatch.setattr(server, "BACKOFF_SECONDS", 0.01)
+    monkeypatch.setattr(api, "BACKOFF_SECONDS", 0.01)
     running = ExitStack()
 
     def started(reply: Reply, decision: DecisionRule = DecisionRule(), **options: object) -> tuple[Stub, ServerDecoder]:  # noqa: B008
@@ -80,7 +81,7 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[Stub,
         address = f"http://127.0.0.1:{stub.server_address[1]}/v1"
         settings = LmSettings.model_validate({"endpoint": address, "timeout_seconds": 5, **options})
         templates = Templates(FORMS["compact"], encode)
-        decoder = ServerDecoder(Api(settings), "tiny", templates, decision, settings.concurrency)
+        decoder = ServerDecoder(Api.of(settings), "tiny", templates, decision, settings.concurrency)
         running.callback(decoder.close)
         return stub, decoder
 
@@ -172,16 +173,29 @@ def test_an_answer_that_is_of_no_use_fails_the_page(start, reply: object, words:
 def test_a_server_that_is_gone_is_named() -> None:
     settings = LmSettings.model_validate({"endpoint": "http://127.0.0.1:9/v1", "attempts": 1})
     with pytest.raises(MachineError, match=r"127\.0\.0\.1:9/v1/models does not answer"):
-        Api(settings).get("models")
+        Api.of(settings).get("models")
 
 
 def test_an_address_that_is_none_is_named() -> None:
     with pytest.raises(SettingsError, match="write an address such as"):
-        Api(LmSettings.model_validate({"endpoint": "localhost:8000"}))
+        Api.of(LmSettings.model_validate({"endpoint": "localhost:8000"}))
 
 
 def test_a_key_is_not_shown() -> None:
     assert "secret" not in repr(LmSettings.model_validate({"api_key": "secret"}))
+
+
+def test_a_key_that_a_server_repeats_is_not_shown(start) -> None:  # type: ignore[no-untyped-def]
+    _, decoder = start(lambda *_: (401, {}, b"wrong key sk-secret-1"), api_key="sk-secret-1")
+    with pytest.raises(MachineError, match="answers 401: wrong key …") as caught:
+        decoder.decode(JOBS)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_key_that_cannot_be_sent_is_refused_without_showing_it() -> None:
+    with pytest.raises(SettingsError, match="such as a line break") as caught:
+        Api("http://h/v1", Access(key="secret\n"), "labels.lm.endpoint")
+    assert "secret" not in str(caught.value)
 
 
 def test_answers_with_gaps(caplog: pytest.LogCaptureFixture) -> None:

@@ -65,7 +65,8 @@ def test_qwen3(name: str, per_block: int) -> None:
     templates = Templates(FORMS[name], encode)
     assert (templates.main, templates.other) == (MAIN, OTHER)
     digits = sum(len(str(item)) for item in range(1, 801))
-    # The quote that opens the first key is in one token with the brace; nothing else is at the ends.
+    # The quote that opens the first key is in one token with the brace; nothing else is at the
+    # ends.
     assert len(templates.of(800).tokens) == digits + per_block * 800
     mixed = np.arange(800) % 7 < 3
     assert templates.of(800).fill(templates.labels(mixed)) == encode(FORMS[name].text(mixed.tolist()))

@@ -20,7 +20,8 @@ def of_text_nodes(html: str) -> tuple[CollapsedDom, Leaves]:
 
 
 def test_an_element_with_one_child_is_merged_with_it() -> None:
-    """The example of the paper's figure 2: two neighbours of one semantic parent, but not of one DOM parent."""
+    """The example of the paper's figure 2: two neighbours of one semantic parent, but not of one
+    DOM parent."""
     dom, leaves = of_text_nodes("<ul><li><a>one</a></li><li><div><b>two</b></div></li><li>three</li></ul>")
     assert leaves.texts == ["one", "two", "three"]
     assert [tags(each) for each in dom.leaf_tags] == [["a", "li"], ["div", "b", "li"], ["li"]]

@@ -1,4 +1,5 @@
-"""The training loop: it learns, it is the same each time, and it computes what labelling computes."""
+"""The training loop: it learns, it is the same each time, and it computes what labelling
+computes."""
 
 from dataclasses import replace
 

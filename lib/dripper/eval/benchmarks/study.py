@@ -1,4 +1,5 @@
-"""The findings of the SIGIR'23 study, and what they are on the pages here with the tools of today."""
+"""The findings of the SIGIR'23 study, and what they are on the pages here with the tools of
+today."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -48,7 +48,8 @@ class Reference:
     """(part, extractor) → their page id → ROUGE-LSum F1."""
 
     def published(self, page: LabelledPage, extractor: str) -> float | None:
-        """Return the published F1 of their extractor on one of our pages; None where there is none."""
+        """Return the published F1 of their extractor on one of our pages; None where there is
+        none."""
         their_id = self.ids.get(page.data_set, {}).get(page.id)
         part = OUR_SETS.get(page.data_set, "")
         return self.f1.get((part, extractor), {}).get(their_id or "")
@@ -64,7 +65,8 @@ def is_part(page: LabelledPage, reference: Reference) -> bool:
 
 
 def truth_of(page: LabelledPage) -> str:
-    """Return the truth as WCEB has it: with the comments for dragnet, by its own rule for l3s-gn1."""
+    """Return the truth as WCEB has it: with the comments for dragnet, by its own rule for
+    l3s-gn1."""
     if page.data_set == "dragnet" and (comments := page.more.get("truth_comments")):
         # The source's separator stays in WCEB's files.
         return f"{page.truth_text}\n!@#$%^&*()\n{comments}"

@@ -7,7 +7,8 @@ import numpy as np
 from dripper.eval.extractors.base import Contender, Extract, Form, Standing, Task
 
 LABELERS = ("cpu", "web2text", "vote:cpu,web2text,trafilatura")
-"""The labelers in a default run, and a vote of them. Others need a GPU or a server, and are named by whoever has one.
+"""The labelers in a default run, and a vote of them. Others need a GPU or a server, and are named
+by whoever has one.
 """
 
 

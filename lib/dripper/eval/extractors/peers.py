@@ -140,7 +140,8 @@ def gne() -> Extract:
 
 
 def magic_html() -> Extract:
-    """magic-html, the type of page left to it. Not on PyPI: used where somebody has installed it."""
+    """magic-html, the type of page left to it. Not on PyPI: used where somebody has installed
+    it."""
     extractor = import_extra("magic_html").GeneralExtractor()
     return lambda task: extractor.extract(task.html, base_url=task.page.url or "").get("html") or ""
 

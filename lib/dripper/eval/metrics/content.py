@@ -41,7 +41,8 @@ class Parts:
 
 
 def split_markdown(markdown: str) -> Parts:
-    """Find code, formulas and tables in a Markdown text; several of a kind are joined by line ends."""
+    """Find code, formulas and tables in a Markdown text; several of a kind are joined by line
+    ends."""
     bare = INLINE_CODE.sub("", FENCED.sub("", markdown))
     return Parts(
         text=markdown,

@@ -1,4 +1,5 @@
-"""TEDS: how alike two tables are as trees (Zhong et al. 2020, "Image-based table recognition", 4)."""
+"""TEDS: how alike two tables are as trees (Zhong et al. 2020, "Image-based table recognition",
+4)."""
 
 import re
 from dataclasses import dataclass, field
@@ -13,7 +14,8 @@ RULE_LINE = re.compile(r"^[\s|\-:]+$")
 
 @dataclass(slots=True)
 class Node:
-    """A node of a table's tree: `table`, `tr`, or a cell with its text and its row and column span."""
+    """A node of a table's tree: `table`, `tr`, or a cell with its text and its row and column
+    span."""
 
     tag: str
     text: str = ""

@@ -42,8 +42,8 @@ def quality_and_cost(lines: Sequence[Line]) -> bytes:
 
 
 def kinds_and_cost(kinds: Sequence[str], rows: Sequence[tuple[Line, Sequence[Interval | None]]]) -> bytes:
-    """Quality (mean, 95 % interval) on each kind of page against mean CPU milliseconds a page: a panel
-    a kind; the names of this project's own and of the best three others of each."""
+    """Quality (mean, 95 % interval) on each kind of page against mean CPU milliseconds a page: a
+    panel a kind; the names of this project's own and of the best three others of each."""
     columns = min(3, len(kinds))
     figure, grid = import_extra("matplotlib.pyplot").subplots(
         -(-len(kinds) // columns), columns, figsize=(4 * columns, 3.4 * -(-len(kinds) // columns)), sharex=True,
@@ -86,7 +86,8 @@ def ranking(lines: Sequence[Line]) -> bytes:
 
 
 def distributions(frame: ScoreTable, lines: Sequence[Line]) -> bytes:
-    """How the pages of each extractor score: a small histogram each, in the order of the ranking."""
+    """How the pages of each extractor score: a small histogram each, in the order of the
+    ranking."""
     columns = 6
     rows = -(-len(lines) // columns)
     figure, grid = import_extra("matplotlib.pyplot").subplots(

@@ -1,4 +1,4 @@
-"""The scores of a run as tables: one row a page and extractor, and what is said about extractors
+"""The scores of a run as tables: one row per page and extractor, and what is said about extractors
 from them."""
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -95,8 +95,8 @@ def means_by(frame: ScoreTable, column: str, metric: str = MAIN) -> ScoreTable:
 def intervals_by(
     frame: ScoreTable, column: str, values: Sequence[str], draws: int = 2000
 ) -> Mapping[str, Mapping[str, Interval]]:
-    """Return, by extractor and then by value of `column`, the mean over pages with its 95 % interval,
-    of those that were scored on all of its pages."""
+    """Return, by extractor and then by value of `column`, the mean over pages with its 95 %
+    interval, of those that were scored on all of its pages."""
     found: dict[str, dict[str, Interval]] = {}
     for value in values:
         part = frame[frame[column] == value]

@@ -11,9 +11,9 @@ import numpy as np
 
 from dripper.labels.arrays import FloatArray, IntArray
 
-# Tried: shares of 0.35 to 0.85, odds of 2 to 50, several containers at once (docs/research/labeler_cpu.md).
-# Of 0.5 and 0.6, 2 and 4, all help on held-out pages and on other collections; higher odds cost
-# lists more than they bring.
+# Tried: shares of 0.35 to 0.85, odds of 2 to 50, several containers at once
+# (docs/research/labeler_cpu.md). Of 0.5 and 0.6, 2 and 4, all help on held-out pages and on other
+# collections; higher odds cost lists more than they bring.
 MAIN_SHARE = 0.6
 DOUBT = 4.0
 

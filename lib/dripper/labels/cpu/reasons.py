@@ -1,9 +1,10 @@
 """Why the labeler `cpu` thinks so: what the odds of a block would be without one group of features.
 
-The features of a group are set to their means over the training pages, on the whole page at once, and the network is asked
-again. The difference of the log odds is what the group says for the block (above 0) or against it. The differences of all
-groups do not add up to the log odds, as groups overlap: a link in a menu shows in the links, the tags and the place. Only the
-first network is asked, without the second opinion and the focus that may follow it (see `labeler`).
+The features of a group are set to their means over the training pages, on the whole page at once,
+and the network is asked again. The difference of the log odds is what the group says for the block
+(above 0) or against it. The differences of all groups do not add up to the log odds, as groups
+overlap: a link in a menu shows in the links, the tags and the place. Only the first network is
+asked, without the second opinion and the focus that may follow it (see `labeler`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,9 +56,11 @@ def _columns() -> Mapping[str, Sequence[int]]:
 
 
 def log_odds_by_group(weights: Weights, features: Array, do: Operations) -> Mapping[str, FloatArray]:
-    """Return what each group says for every block to be main, in log odds, shape (n_blocks,); the order is that of GROUPS.
+    """Return what each group says for every block to be main, in log odds, shape (n_blocks,); the
+    order is that of GROUPS.
 
-    features: (n_blocks, n_features), standardised, on the grid. do: see `network`. Costs a pass of the network for each group.
+    features: (n_blocks, n_features), standardised, on the grid. do: see `network`. Costs a pass of
+    the network for each group.
     """
 
     def logits(seen: Array) -> FloatArray:

@@ -17,8 +17,8 @@ from dripper.labels.cpu.decode import decide, probabilities
 from dripper.labels.cpu.focus import apply_focus
 from dripper.labels.cpu.network import BlockSequence
 
-# Of the expected F1. Asked on every page the others bring nothing more (docs/research/labeler_cpu.md); under
-# 0.85 it is a quarter of them.
+# Of the expected F1. Asked on every page the others bring nothing more
+# (docs/research/labeler_cpu.md); under 0.85 it is a quarter of them.
 DOUBTFUL = 0.85
 
 

@@ -1,4 +1,5 @@
-"""What all decoders have in common: the same labels for the same jobs, whichever way they get them."""
+"""What all decoders have in common: the same labels for the same jobs, whichever way they get
+them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -88,7 +88,8 @@ def common_options(encoder: PageEncoder, settings: LmSettings) -> Mapping[str, o
 
 
 def uses_model_runner_v2(encoder: PageEncoder, settings: LmSettings) -> bool:
-    """Tell which of its two model runners vLLM would take: they want different logits processors."""
+    """Tell which of its two model runners vLLM would take: they want different logits
+    processors."""
     prepare_environment(settings)
     import_extra("vllm")
     arguments = import_extra("vllm.engine.arg_utils").EngineArgs(**common_options(encoder, settings))

@@ -27,7 +27,8 @@ DECODERS: Mapping[str, Callable[[PageEncoder, LmSettings], Decoder]] = {
 
 
 class LmLabeler:
-    """See the module. One engine for the labeler's life; not picklable: make it where it is used."""
+    """See the module. One engine for the labeler's life; not picklable: make it where it is
+    used."""
 
     name = "lm"
 

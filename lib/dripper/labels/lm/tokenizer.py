@@ -30,7 +30,8 @@ class ChatTokenizer:
 
     @classmethod
     def load(cls, folder: Path, chat: str) -> "ChatTokenizer":
-        """Return the tokenizer in a checkpoint's folder. Raises MachineError where there is none."""
+        """Return the tokenizer in a checkpoint's folder. Raises MachineError where there is
+        none."""
         transformers = import_extra("transformers")
         # transformers makes an empty tokenizer, without a word, of a folder that has none.
         if not any(file for pattern in VOCABULARIES for file in folder.glob(pattern)):

@@ -1,7 +1,7 @@
 """A labeler that asks others and goes by their majority, block by block.
 
-The SIGIR'23 comparison (Bevendorff et al. 2023, 4.5) lets extractors vote on tokens, as each has its
-own text. Labelers decide on the same blocks, so that nothing has to be aligned, and half of the
+The SIGIR'23 comparison (Bevendorff et al. 2023, 4.5) lets extractors vote on tokens, as each has
+its own text. Labelers decide on the same blocks, so that nothing has to be aligned, and half of the
 votes decide: two thirds, the threshold there, would be all of three.
 """
 
@@ -21,7 +21,8 @@ TIE = 1e-9
 
 
 class VoteLabeler:
-    """See the module. A tie is main: what was left out is lost, what is too much can be cut later."""
+    """See the module. A tie is main: what was left out is lost, what is too much can be cut
+    later."""
 
     def __init__(self, name: str, voters: Sequence[Voter], labelers: Sequence[Labeler]) -> None:
         """voters, labelers: in the same order."""

@@ -2,8 +2,8 @@
 merged with it.
 
 A leaf is a range of one, a node the range of leaves below it. Elements of equal ranges hold each
-other and nothing else: they are what is merged. So the tree is a few sorted arrays, and nothing here
-depends on its depth.
+other and nothing else: they are what is merged. So the tree is a few sorted arrays, and nothing
+here depends on its depth.
 """
 
 import re
@@ -49,7 +49,8 @@ class CollapsedDom:
         return np.where(self.leaf_parents == NO_NODE, 0, self.depths[self.leaf_parents] + 1)
 
     def common_ancestors(self) -> IntArray:
-        """Return the first node above each leaf that holds the next leaf too, shape (n_leaves - 1,).
+        """Return the first node above each leaf that holds the next leaf too, shape (n_leaves -
+        1,).
 
         Linear: a node that is left on the way up is left by one leaf, its last.
         """
@@ -121,7 +122,8 @@ _NAME = re.compile("[^\t\n\f\r />]+")
 # A page repeats its start tags, and a site's pages have the same ones.
 @lru_cache(maxsize=1 << 14)
 def _selector(start_tag: str) -> str:
-    """Return a start tag's name with its classes in the order of the alphabet, as in `p.big.red`."""
+    """Return a start tag's name with its classes in the order of the alphabet, as in
+    `p.big.red`."""
     name = _NAME.search(start_tag, 1)
     classes = sorted(set((attribute(start_tag, "class") or "").split()))
     return ".".join([name[0] if name else "", *classes])

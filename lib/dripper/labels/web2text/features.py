@@ -1,8 +1,9 @@
 """The 128 features of each leaf and the 25 of each pair of neighbours (paper 3.3 and appendix A).
 
 The order is that of the appendix: column i is its b(i+1). Where the appendix leaves something open,
-the published code (https://github.com/dalab/web2text) decides, but for what docs/labeler_web2text.md
-lists. A feature of a parent or grandparent that is not there is NaN, and counts as average.
+the published code (https://github.com/dalab/web2text) decides, but for what
+docs/labeler_web2text.md lists. A feature of a parent or grandparent that is not there is NaN, and
+counts as average.
 """
 
 from typing import NamedTuple
@@ -198,7 +199,8 @@ def _text_features(
     ends_with_question: npt.NDArray[np.bool_],
     longest: float,
 ) -> FloatArray:
-    """_TEXT_NAMES, of leaves or nodes. longest: where the logarithm of the characters is clipped."""
+    """_TEXT_NAMES, of leaves or nodes. longest: where the logarithm of the characters is
+    clipped."""
     column = {name: counts[:, number].astype(np.float64) for name, number in _COLUMN.items()}
     words, size = np.maximum(column["words"], 1), column["characters"]
     capitals = np.minimum(column["capitals"] / words, 1)
@@ -218,8 +220,8 @@ def _text_features(
 def _pair_features(
     tree: Tree, leaves: Leaves, dom: CollapsedDom, nodes: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
-    """The distance in the tree, whether a line ends between the leaves, and b29 to b48 of the common
-    ancestor."""
+    """The distance in the tree, whether a line ends between the leaves, and b29 to b48 of the
+    common ancestor."""
     if len(leaves.texts) == 1:
         return np.zeros((0, len(PAIR_NAMES)), np.float32)
     common, depths = dom.common_ancestors(), dom.leaf_depths

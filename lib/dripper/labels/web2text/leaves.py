@@ -1,7 +1,8 @@
 """The leaves of the collapsed DOM, in document order: what gets a label.
 
 In the paper (3.2) a leaf is a text node. Here it is a block, so that the labels are those of the
-other labelers; text nodes are there for the paper's own protocol (`dripper.train.web2text.cleaneval`).
+other labelers; text nodes are there for the paper's own protocol
+(`dripper.train.web2text.cleaneval`).
 """
 
 from collections.abc import Sequence

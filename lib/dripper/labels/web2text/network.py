@@ -2,8 +2,8 @@
 
 One definition serves labelling and training (JAX, `dripper.train.web2text.optimise`). Labelling is
 exact, as in `dripper.labels.cpu.network`: weights are multiples of 2^-10 within ±32, what flows
-between layers of 2^-8 within ±2^12, so that every sum of products is a multiple of 2^-18 below 2^25,
-which a float64 holds whatever the order.
+between layers of 2^-8 within ±2^12, so that every sum of products is a multiple of 2^-18 below
+2^25, which a float64 holds whatever the order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -89,7 +89,8 @@ def snapped(x: FloatArray) -> FloatArray:
 
 
 def standardise(features: Array, mean: FloatArray, scale: FloatArray) -> FloatArray:
-    """Return features as the networks see them, float64: those that are not there are average (0)."""
+    """Return features as the networks see them, float64: those that are not there are average
+    (0)."""
     values = (features.astype(np.float64) - mean) / scale
     return snapped(np.nan_to_num(np.clip(values, -FEATURE_LIMIT, FEATURE_LIMIT), nan=0.0))
 

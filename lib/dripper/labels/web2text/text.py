@@ -20,7 +20,8 @@ COUNTS = (
     "characters", "words", "sentences", "punctuation", "numeric", "stop_words", "capitals", "word_length", "copyright",
     "email", "url", "year", "link_characters",
 )  # fmt: skip
-"""The columns of `LeafTexts.counts`. A leaf has one character at least, as in the published code."""
+"""The columns of `LeafTexts.counts`. A leaf has one character at least, as in the published
+code."""
 
 # . , ? ; : ! and what stands for them in other scripts.
 _PUNCTUATION = [characters.SENTENCE_END, characters.COMMA]

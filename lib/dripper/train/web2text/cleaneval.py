@@ -2,10 +2,10 @@
 
     python -m dripper.train.web2text.cleaneval --data DIR
 
-Research: CleanEval is an evaluation set here, so that the weights are scored and thrown away. Leaves
-are text nodes, labels those of two thirds in the truth, and every leaf counts the same. What differs
-from the paper: its pages and splits are known by number only, and of its 736 pages those are left
-out whose truth does not fit; words are aligned here, characters there.
+Research: CleanEval is an evaluation set here, so that the weights are scored and thrown away.
+Leaves are text nodes, labels those of two thirds in the truth, and every leaf counts the same. What
+differs from the paper: its pages and splits are known by number only, and of its 736 pages those
+are left out whose truth does not fit; words are aligned here, characters there.
 """
 
 import argparse

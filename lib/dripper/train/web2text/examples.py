@@ -19,8 +19,8 @@ from dripper.warc import decode
 
 log = logging.getLogger(__name__)
 
-# A leaf is main where so much of it is in the truth: half of a block, as for the other labelers; two
-# thirds of a text node, as in the paper (4.1).
+# A leaf is main where so much of it is in the truth: half of a block, as for the other labelers;
+# two thirds of a text node, as in the paper (4.1).
 BLOCK_SHARE, TEXT_NODE_SHARE = 0.5, 2 / 3
 
 
@@ -40,8 +40,8 @@ class Example:
     """(n_leaves,) how many of them belong to the truth."""
     truth_words: int
     main: npt.NDArray[np.bool_]
-    """(n_leaves,) which leaves are main. A leaf without words (an image) is, where its neighbours on
-    both sides are."""
+    """(n_leaves,) which leaves are main. A leaf without words (an image) is, where its neighbours
+    on both sides are."""
 
     def f1(self, main: npt.NDArray[np.bool_]) -> float:
         """F1 over words of a choice of leaves against the truth."""

@@ -54,8 +54,8 @@ def pair_sequences(examples: Sequence[Example], weights: Weights) -> Sequences:
 
 
 def _moments(examples: Sequence[Example]) -> tuple[FloatArray, FloatArray]:
-    """Return mean and deviation of the features of leaves, then of pairs; of binary ones 0 and 1, as
-    they stay as they are. What is not there does not count."""
+    """Return mean and deviation of the features of leaves, then of pairs; of binary ones 0 and 1,
+    as they stay as they are. What is not there does not count."""
     columns = [np.concatenate([getattr(page.features, part) for page in examples]) for part in PageFeatures._fields]
     mean = np.concatenate([np.nanmean(part, axis=0, dtype=np.float64) for part in columns])
     scale = np.concatenate([np.nanstd(part, axis=0, dtype=np.float64) for part in columns]) + SMALLEST_SCALE

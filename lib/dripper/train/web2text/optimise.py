@@ -41,11 +41,12 @@ class Sequences:
 
 
 class Batch:
-    """Excerpts: features (n, length, n_features), outcomes (n, length), and whether there is a leaf,
-    (n, length, 1): 0 beyond the end of a sequence."""
+    """Excerpts: features (n, length, n_features), outcomes (n, length), and whether there is a
+    leaf, (n, length, 1): 0 beyond the end of a sequence."""
 
     def __init__(self, sequences: Sequences, chosen: IntArray, starts: IntArray, length: int) -> None:
-        """chosen: (n,), of which sequence. starts: (n,), where in all of them each excerpt begins."""
+        """chosen: (n,), of which sequence. starts: (n,), where in all of them each excerpt
+        begins."""
         places = starts[:, None] + np.arange(length)
         inside = places < sequences.ends[chosen][:, None]
         places = np.minimum(places, len(sequences.outcomes) - 1)
@@ -77,7 +78,8 @@ class BatchOperations:
 
 
 def train(sequences: Sequences, outcomes: int, recipe: Recipe, validation: Sequences | None = None) -> list[Layer]:
-    """Return the trained layers. validation: the weights of lowest cross-entropy on it are taken."""
+    """Return the trained layers. validation: the weights of lowest cross-entropy on it are
+    taken."""
     draw = np.random.default_rng(recipe.seed)
     layers = initial_layers(sequences.features.shape[1], outcomes, recipe.seed)
     moments: Any = (jax.tree.map(jnp.zeros_like, layers), jax.tree.map(jnp.zeros_like, layers))

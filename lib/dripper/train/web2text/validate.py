@@ -19,7 +19,8 @@ MAIN_BIASES = (-0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 class Choice(NamedTuple):
-    """What the weights do not learn, and the mean F1 over words that held-out pages reach with it."""
+    """What the weights do not learn, and the mean F1 over words that held-out pages reach with
+    it."""
 
     pair_weight: float
     main_bias: float
@@ -38,8 +39,8 @@ def said_of(weights: Weights, page: Example) -> Potentials:
 
 
 def choose(examples: Sequence[Example], said: Sequence[Potentials]) -> Choice:
-    """Return the weight of pairs and the bias of the highest mean F1 over words; ties go to the first
-    of the grid."""
+    """Return the weight of pairs and the bias of the highest mean F1 over words; ties go to the
+    first of the grid."""
 
     def chosen(pair_weight: float, main_bias: float) -> Choice:
         labels = labels_with(said, pair_weight, main_bias)

@@ -61,7 +61,8 @@ class PageCharacters:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "PageCharacters":
-        """Read the texts; linear in their characters. texts must not be empty (its strings may be)."""
+        """Read the texts; linear in their characters. texts must not be empty (its strings may
+        be)."""
         return cls.in_c(texts) if IN_C else cls.in_numpy(texts)
 
     @classmethod
@@ -134,7 +135,8 @@ def _powers(base: int, count: int) -> HashArray:
 
 @functools.cache
 def _tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
-    """Return, for every code point, its class and its lower-case form (the first character of it)."""
+    """Return, for every code point, its class and its lower-case form (the first character of
+    it)."""
     characters = list(map(chr, range(_CODE_POINTS)))
     classes = np.fromiter(map(_class_of, characters), np.uint8, _CODE_POINTS)
     for first, last in UNSPACED_RANGES:

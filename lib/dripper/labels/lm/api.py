@@ -1,0 +1,107 @@
+"""An OpenAI-compatible API over HTTP: bounded requests and tries, and errors that say whose fault
+they are."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import urllib3
+
+from dripper.errors import ErrorCode, MachineError, PageError, SettingsError
+from dripper.labels.lm.settings import LmSettings
+
+# Busy, restarting, or behind a gateway that is: worth another try. All else the same request would
+# meet again.
+PASSING = (429, 500, 502, 503, 504)
+# Waits of 1, 2, 4, … seconds, or what the server's Retry-After says.
+BACKOFF_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a server is asked."""
+
+    key: str = field(default="", repr=False)
+    """Sent as a bearer token."""
+    concurrency: int = 16
+    """Requests under way."""
+    attempts: int = 6
+    """Tries per request."""
+    timeout_seconds: float = 600.0
+    """For one answer."""
+
+
+class Api:
+    """The server's address, with retries. Thread-safe."""
+
+    def __init__(self, endpoint: str, access: Access, called: str) -> None:
+        """called: the setting or flag that holds the address, for messages. Raises SettingsError
+        where the endpoint is no http address, or the key cannot stand in a header."""
+        if not endpoint.startswith(("http://", "https://")):
+            raise SettingsError(f"{called}={endpoint}: write an address such as http://127.0.0.1:8000/v1")
+        if not (access.key.isascii() and access.key.isprintable()):
+            raise SettingsError(f"the key for {called} has characters that no key has, such as a line break")
+        self._called = called
+        self._key = access.key
+        self._base = endpoint.rstrip("/")
+        retries = urllib3.Retry(
+            total=access.attempts - 1,
+            backoff_factor=BACKOFF_SECONDS,
+            backoff_jitter=BACKOFF_SECONDS,
+            status_forcelist=PASSING,
+            allowed_methods=None,
+            raise_on_status=False,
+        )
+        headers = {"Content-Type": "application/json"}
+        if access.key:
+            headers["Authorization"] = f"Bearer {access.key}"
+        timeout = urllib3.Timeout(connect=10.0, read=access.timeout_seconds)
+        self._pool = urllib3.PoolManager(
+            maxsize=access.concurrency, block=True, retries=retries, timeout=timeout, headers=headers
+        )
+
+    @classmethod
+    def of(cls, settings: LmSettings) -> "Api":
+        """Return the API that the settings name. Raises SettingsError."""
+        access = Access(settings.api_key, settings.concurrency, settings.attempts, settings.timeout_seconds)
+        return cls(settings.endpoint, access, "labels.lm.endpoint")
+
+    def get(self, path: str) -> dict[str, Any]:
+        """Return what an address answers. Raises as `post`."""
+        return self._ask("GET", path, None)
+
+    def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
+        """Return what an address answers to a JSON body.
+
+        Raises MachineError where the server cannot be reached after all tries or refuses us,
+        PageError (labeler_failed) where it refuses this request.
+        """
+        return self._ask("POST", path, json.dumps(body).encode())
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._pool.clear()
+
+    def _ask(self, method: str, path: str, body: bytes | None) -> dict[str, Any]:
+        address = f"{self._base}/{path}"
+        try:
+            reply = self._pool.request(method, address, body=body)
+        except urllib3.exceptions.HTTPError as error:
+            raise MachineError(f"{self._called}: {address} does not answer: {error}") from None
+        text = self._without_key(reply.data.decode("utf-8", "replace"))
+        if reply.status in (401, 403, 404, *PASSING):
+            raise MachineError(f"{self._called}: {address} answers {reply.status}: {text[:200]}")
+        if reply.status >= 400:
+            raise PageError(ErrorCode.LABELER_FAILED, f"the server refuses the page with {reply.status}: {text[:200]}")
+        try:
+            told = json.loads(text)
+        except ValueError:
+            told = None
+        if not isinstance(told, dict):
+            raise MachineError(f"{self._called}: {address} is no OpenAI-compatible API: {text[:200]!r}")
+        return told
+
+    def _without_key(self, text: str) -> str:
+        """Some servers repeat the key that they refuse, and replies end up in logs."""
+        return text.replace(self._key, "…") if self._key else text

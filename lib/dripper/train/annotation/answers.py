@@ -1,0 +1,128 @@
+"""An annotator's answer about a page, and what is wrong with one that is not in form."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from dripper.errors import InputError
+
+KINDS = (
+    "article",
+    "forum",
+    "product",
+    "listing",
+    "collection",
+    "service",
+    "documentation",
+    "recipe",
+    "form",
+    "other",
+    "error",
+)
+"""What a page can be, as `guidelines.md` says it."""
+SURE = (1, 2, 3)
+"""How certain an annotator is: 1 guessed, 3 certain."""
+_RANGE = re.compile(r"(\d{1,7})(?:\s*[-–]\s*(\d{1,7}))?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one annotator says of one page."""
+
+    page: str
+    """The page's number in its export."""
+    kind: str
+    """One of KINDS."""
+    main: tuple[int, ...]
+    """Numbers of the main blocks, ascending; none where the page has no main content."""
+    sure: int
+    """One of SURE."""
+    annotator: str = ""
+    """Who says so: a model's name, or a person's; empty where the answer does not tell."""
+
+    def row(self) -> dict[str, Any]:
+        """Return the answer as a row of an answers file."""
+        told = {"page": self.page, "kind": self.kind, "main": to_ranges(self.main), "sure": self.sure}
+        return told | ({"annotator": self.annotator} if self.annotator else {})
+
+
+def answer_of(told: object, n_blocks: int, page: str) -> Answer:
+    """Return an answer about a page of n_blocks blocks.
+
+    told: as JSON gave it; `main` is a text of ranges or a list of numbers; other fields than an
+    answer's are passed over. Raises InputError, which says what is wrong.
+
+    >>> answer_of({"kind": "forum", "main": "2-3,5", "sure": 3}, 9, "p1").main
+    (2, 3, 5)
+    """
+    if not isinstance(told, Mapping):
+        raise InputError("an answer is a JSON object with kind, main and sure")
+    missing = [name for name in ("kind", "main", "sure") if name not in told]
+    if missing:
+        raise InputError(f"the answer lacks {' and '.join(missing)}")
+    kind = str(told["kind"]).strip().lower()
+    if kind not in KINDS:
+        raise InputError(f"kind {told['kind']!r} is unknown: one of {', '.join(KINDS)}")
+    sure = str(told["sure"]).strip()
+    if sure not in map(str, SURE):
+        raise InputError(f"sure is {told['sure']!r}: 1, 2 or 3")
+    main = tuple(_numbers(told["main"], n_blocks))
+    if kind == "error" and main:
+        raise InputError("a page of kind error has no main content, and the answer names blocks")
+    return Answer(page, kind, main, int(sure), str(told.get("annotator") or ""))
+
+
+def is_blank(told: object) -> bool:
+    """Tell whether this is a line of the template that nobody has filled in."""
+    return isinstance(told, Mapping) and not any(told.get(name, True) for name in ("kind", "main", "sure"))
+
+
+def from_ranges(text: str, n_blocks: int) -> list[int]:
+    """Return the block numbers of a text of ranges, ascending, each once.
+
+    Raises InputError for what is no range, and for numbers that are not in 1..n_blocks.
+
+    >>> from_ranges("5-7, 12,6", 20)
+    [5, 6, 7, 12]
+    """
+    found: set[int] = set()
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        match = _RANGE.fullmatch(part)
+        if match is None:
+            raise InputError(f"main has {part!r}: write ranges of block numbers such as 5-9,12")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if first > last:
+            raise InputError(f"main has {part!r}, which runs backwards")
+        _check_known((first, last), n_blocks)
+        found.update(range(first, last + 1))
+    return sorted(found)
+
+
+def to_ranges(numbers: Iterable[int]) -> str:
+    """Return block numbers as a text of ranges.
+
+    >>> to_ranges([5, 6, 7, 12])
+    '5-7,12'
+    """
+    ordered = sorted(set(numbers))
+    if not ordered:
+        return ""
+    breaks = [at for at, (a, b) in enumerate(pairwise(ordered), 1) if b > a + 1]
+    runs = [ordered[start:end] for start, end in pairwise([0, *breaks, len(ordered)])]
+    return ",".join(f"{run[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def _numbers(told: object, n_blocks: int) -> Sequence[int]:
+    if isinstance(told, str):
+        return from_ranges(told, n_blocks)
+    if isinstance(told, list) and all(isinstance(each, int | str) and not isinstance(each, bool) for each in told):
+        return from_ranges(",".join(map(str, told)), n_blocks)
+    raise InputError(f"main is {told!r}: write ranges of block numbers such as 5-9,12, or nothing for none")
+
+
+def _check_known(numbers: Iterable[int], n_blocks: int) -> None:
+    for number in numbers:
+        if not 1 <= number <= n_blocks:
+            raise InputError(f"main names block {number}, and the page has the blocks 1 to {n_blocks}")
