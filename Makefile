@@ -10,13 +10,14 @@ PINNED := --constraint conf/constraints.txt
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run sql test test-fast test-vllm wheel bench bench-lm report lint docs install clean
+.PHONY: help run sql test test-fast test-adapters test-vllm wheel bench bench-lm report lint docs install clean
 
 help:
 	@echo "make run      the main job over the sample WARCs of this repository -> ./$(OUTPUT), then SQL over it"
 	@echo "make sql      Spark's SQL shell over ./$(OUTPUT): views extractions, warc_files, runs; make sql QUERY='SELECT …' asks once"
 	@echo "make test     every test, in $(TEST_PROCESSES) processes"
 	@echo "make test-fast what a change needs: every test that is not marked slow (pyproject.toml)"
+	@echo "make test-adapters the tests of the adapters for datatrove and NeMo Curator, in an environment of their own"
 	@echo "make test-vllm the tests of the labeler lm that need a real engine: vLLM on CPU, 7 GB, 5 minutes to install"
 	@echo "make wheel    the package -> dist; DRIPPER_COMPILE=1 make wheel: with its C, for this Python and platform alone"
 	@echo "make lint     ruff and mypy"
@@ -64,6 +65,20 @@ test: $(VENV)/all
 test-fast: $(VENV)/all
 	@sh conf/preflight.sh > /dev/null
 	@$(PYTEST) -m "not slow"
+
+# Of NeMo Curator, which brings torch and CUDA, only what its extractors' base classes import.
+$(VENV)-adapters/done: setup.py conf/constraints.txt
+	@echo "installing datatrove and NeMo Curator into $(VENV)-adapters"
+	@"$$(sh conf/preflight.sh)" -m venv $(VENV)-adapters
+	@$(VENV)-adapters/bin/python -m pip install --quiet --upgrade pip
+	@DRIPPER_COMPILE=0 $(VENV)-adapters/bin/python -m pip install --quiet $(PINNED) --editable ".[warc,parquet,datatrove]" \
+	    "datatrove==0.10.1" orjson pytest hypothesis cosmos-xenna==0.2.0 trafilatura lxml_html_clean resiliparse justext \
+	    beautifulsoup4 mwparserfromhell pandas pycld2
+	@$(VENV)-adapters/bin/python -m pip install --quiet --no-deps "nemo-curator==1.4.0"
+	@touch $@
+
+test-adapters: $(VENV)-adapters/done
+	@$(VENV)-adapters/bin/python -m pytest -rs tests/adapters
 
 wheel: $(VENV)/all
 	@rm -rf build dist
@@ -128,4 +143,4 @@ report: $(VENV)/all
 	$(BIN)/python -m dripper.eval --data $(DATA) --output report
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib/dripper -name '*.so')
+	rm -rf $(VENV) $(VENV)-adapters $(VENV)-bench $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib/dripper -name '*.so')

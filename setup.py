@@ -72,6 +72,9 @@ SPARK = [
     # Comes with pyspark, and its exceptions are used by name.
     "py4j>=0.10.9.7",
 ]
+# Adapters: the steps of other people's pipelines, each with what those need themselves.
+DATATROVE = ["datatrove>=0.6"]
+NEMO = ["nemo-curator>=1.0"]
 TEST = [
     "check-jsonschema>=0.31",
     "deltalake>=1.0",
@@ -199,6 +202,7 @@ setup(
     package_data={
         "dripper": ["py.typed", "**/*.pyi"],
         "dripper.spark": ["log4j2.properties"],
+        "dripper.account": ["assets/*"],
         "dripper.eval": ["**/*.j2"],
         "dripper.inspect": ["assets/*"],
         "dripper.train": ["annotation/*.md"],
@@ -215,6 +219,8 @@ setup(
         "gpu": GPU,
         "cluster": CLUSTER,
         "spark": SPARK,
+        "datatrove": DATATROVE,
+        "nemo": NEMO,
         "test": TEST,
         "train": TRAIN,
         "eval": EVAL,

@@ -1,23 +1,33 @@
 """Faults of storage, injected: archives are read from a real S3 server through a proxy that misbehaves, and rows compared.
 
     python benchmarks/storage_faults.py --faults 1000 --seed 1
+    python benchmarks/storage_faults.py --job --faults 200
 
 The proxy answers 503, 429, 500 and expired credentials, resets connections, stalls, ends bodies early, and gives wrong
 lengths and ranges. Half of the faults meet S3's protocol, half plain HTTP. A file that gave up is read once more without
-faults, as the next run would. Exit code 1 where any row differs.
+faults, as the next run would. With --job, jobs/run.py reads them instead, again and again until its exit code is 0, and the
+rows of its tables and its ledger are compared with those of a run without faults. Exit code 1 where any row differs.
 """
 
 import argparse
 import logging
+import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from support.fault_proxy import Fault, faulty, seeded
+from support.storage_job import Nights, nights
 from support.storage_night import Night, faults_done, read, storage
+
+ROOT = Path(__file__).parents[1]
+FILES, PAGES = 24, 30
+"""Of a run of the whole job."""
 
 
 def night(scheme: str, n_faults: int, share: float, seed: int) -> tuple[Counter[Fault], Night]:
@@ -37,14 +47,59 @@ def night(scheme: str, n_faults: int, share: float, seed: int) -> tuple[Counter[
     return proxy.faults, outcome
 
 
+def job(warcs: str, output: Path, settings: Sequence[str]) -> int:
+    """Run jobs/run.py in a process of its own; return its exit code."""
+    command = [sys.executable, str(ROOT / "jobs/run.py"), "--conf", str(ROOT / "conf/local.yml")]
+    command += ["--warcs", warcs, "--output", str(output), "--set", "spark.master=local[2,4]"]
+    for setting in settings:
+        command += ["--set", setting]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 3, 4):
+        sys.exit(f"exit code {done.returncode}: {done.stderr[-3000:]}")
+    return done.returncode
+
+
+def job_nights(n_faults: int, share: float, seed: int) -> Nights:
+    """Run the whole job until so many requests went wrong, on one output after the other."""
+    whole = Nights()
+    while whole.faults.total() < n_faults:
+        by_chance = seeded(seed + len(whole.codes), share)
+        # What is asked beside the archives is their list, without which there is no run.
+        choose = lambda method, path, by_chance=by_chance: by_chance(method, path) if ".warc.gz" in path else None  # noqa: E731
+        with tempfile.TemporaryDirectory() as name:
+            told = nights(job, Path(name), FILES, PAGES, choose)
+        whole.faults += told.faults
+        whole.codes += told.codes
+        whole.rows += told.rows
+        whole.differences += told.differences
+    return whole
+
+
+def job_main(n_faults: int, share: float, seed: int) -> int:
+    """Print what became of the whole job."""
+    started = time.monotonic()
+    told = job_nights(n_faults, share, seed)
+    print(f"jobs/run.py: {told.faults.total()} faults in {time.monotonic() - started:.0f} s")
+    for fault, count in sorted(told.faults.items()):
+        print(f"  {count:5} {fault}")
+    print(f"  exit codes of the runs, one after the other: {told.codes}")
+    print(f"  {told.rows} rows of extractions and of the ledger compared; differences: {len(told.differences)}")
+    for difference in told.differences[:20]:
+        print(f"    {difference}")
+    return 1 if told.differences else 0
+
+
 def main() -> int:
     """Print faults by kind, rows compared and differences."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--faults", type=int, default=1000, help="requests that go wrong, at least")
     parser.add_argument("--share", type=float, default=0.5, help="of requests that go wrong")
+    parser.add_argument("--job", action="store_true", help="the whole job with its tables, instead of reading alone")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    if arguments.job:
+        return job_main(arguments.faults, arguments.share, arguments.seed)
     sleep = time.sleep
     time.sleep = lambda seconds: sleep(seconds / 100)  # pauses are not what is compared, and a night of them is long
     differences = 0

@@ -14,13 +14,28 @@ from packaging.utils import canonicalize_name
 
 PAGE = Path(__file__).parent / "licences.md"
 HEAD = "| package | licence | comes with |\n|---|---|---|\n"
-RUN_TIME = ("RUN", "WARC", "PARQUET", "INSPECT", "MINERU", "TRAFILATURA", "CLUSTER", "SPARK", "LM", "GPU")
+RUN_TIME = (
+    "RUN",
+    "WARC",
+    "PARQUET",
+    "INSPECT",
+    "MINERU",
+    "TRAFILATURA",
+    "CLUSTER",
+    "SPARK",
+    "LM",
+    "GPU",
+    "DATATROVE",
+    "NEMO",
+)
 """What users install, as setup.py names it; the extras of those who work on the package are not in the table."""
 
 READ = {
     "chardetng-py": "MIT",
+    "datatrove": "Apache-2.0",
     "jinja2": "BSD-3-Clause",
     "lz4": "BSD-3-Clause",
+    "nemo-curator": "Apache-2.0",
     "py4j": "BSD-3-Clause",
     "python-dateutil": "Apache-2.0 OR BSD-3-Clause",
     "torch": "BSD-3-Clause",

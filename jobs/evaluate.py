@@ -35,11 +35,14 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     asked = run_settings(arguments, arguments.report)
     check_metrics(asked.metrics)
     work = [(share.data_set, share.number, share.of) for share in shares(asked)]
-    with cli.session(cli.settings(arguments, {})) as spark:
+    settings = cli.settings(arguments, {})
+    with cli.session(settings) as spark:
         from dripper.spark.evaluate import evaluate
+        from dripper.spark.log_store import require_log_store
         from dripper.spark.tables import Tables
 
         tables = Tables(spark, arguments.output)
+        require_log_store(spark, tables, settings.output.single_writer)
         tables.create("evaluations")
         keep_lines(asked, evaluate(spark, tables, work, partial(_lines, asked), partial(_rows, asked)))
     path = write_report(asked, [scoring_of(asked, name) for name in asked.sets], arguments.report)

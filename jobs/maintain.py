@@ -1,6 +1,10 @@
 """Keep the tables fast and small: join small files (OPTIMIZE) and delete those that no version needs any more (VACUUM).
 
-spark-submit jobs/maintain.py --output O [--retain-hours 168] [--conf FILE] [--set key=value ...]
+spark-submit jobs/maintain.py --output O [--publish [--without-main-html]] [--retain-hours 168] [--conf FILE]
+    [--set key=value ...]
+
+With --publish, first the table `published` gets what has changed since it was published last: the rows of extractions, clustered
+by host and time of fetching, for those who query them.
 
 Exit code 0: done; 2: wrong usage or settings.
 """
@@ -16,6 +20,12 @@ def main(argv: list[str]) -> int:
     parser = cli.parser("maintain.py", __doc__, reads_archives=False)
     hours = "keep the files of versions younger than this; at least 168, Delta's own bound, so that running readers are safe"
     parser.add_argument("--retain-hours", type=cli.positive, default=168, metavar="N", help=hours)
+    parser.add_argument("--publish", action="store_true", help="bring the table `published` up to date")
+    parser.add_argument(
+        "--without-main-html",
+        action="store_true",
+        help="make that table without the column main_html, most of its bytes",
+    )
     return cli.guarded(lambda: _maintain(parser.parse_args(argv)))
 
 
@@ -24,7 +34,14 @@ def _maintain(arguments: argparse.Namespace) -> int:
     with cli.session(settings) as spark:
         from dripper.spark.maintain import maintain
 
-        for line in maintain(spark, arguments.output, arguments.retain_hours):
+        for line in maintain(
+            spark,
+            arguments.output,
+            arguments.retain_hours,
+            publishes=arguments.publish,
+            with_main_html=not arguments.without_main_html,
+            single_writer=settings.output.single_writer,
+        ):
             sys.stdout.write(line + "\n")
     return 0
 

@@ -1,7 +1,7 @@
 """Say what jobs/run.py would do, without doing it (the same as jobs/run.py --dry-run): batches, files, bytes, and for a staged run
 its cost, estimated from a sample; nothing is written.
 
-spark-submit jobs/plan.py --warcs W --output O [--labeler lm] [--conf FILE] [--set key=value ...] [--limit N]
+spark-submit jobs/plan.py (--warcs W | --select S) --output O [--labeler lm] [--conf FILE] [--set key=value ...] [--limit N]
 
 Exit code 0: planned; 2: wrong usage or settings.
 """
@@ -16,7 +16,7 @@ def main(argv: list[str]) -> int:
     parser = cli.parser("plan.py", __doc__)
     parser.add_argument("--labeler", help="who would decide what is main content (setting labeler.name; default cpu)")
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="plan at most N files that are not done yet")
-    return cli.guarded(lambda: cli.dry_run(parser.parse_args(argv)))
+    return cli.guarded(lambda: cli.dry_run(cli.with_input(parser, argv)))
 
 
 if __name__ == "__main__":

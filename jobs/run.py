@@ -1,8 +1,10 @@
 """Extract the main content of all pages of WARC files into a Delta table.
 
 spark-submit jobs/run.py --warcs W --output O [--labeler cpu] [--conf FILE] [--set key=value ...] [--limit N] [--show N]
-    [--dry-run] [--redo FILES] [--dismiss FILES]
+    [--dry-run] [--redo FILES] [--dismiss FILES] [--report [FILE]]
+spark-submit jobs/run.py --select index=INDEX[,host=…][,language=…][,status=…] --output O …
 
+The second form reads single records, where a CDXJ file or a columnar index (Parquet) says that they are.
 A labeler that wants GPUs (lm) runs in three stages that meet in tables; jobs/preprocess.py, jobs/label.py and jobs/extract.py run
 them one by one, each on a cluster of its own kind.
 Exit code 0: every record is accounted for; 2: wrong usage or settings; 3: work is left, and the same command goes on; 4: all is
@@ -27,6 +29,8 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "--dismiss", default="", metavar="FILES", help="files that could not be read are not wanted any more"
     )
+    report = "at the end write the account of the run, a page in HTML: to a file or folder, also s3a://…; alone: next to the tables"
+    parser.add_argument("--report", nargs="?", const="", metavar="FILE", help=report)
     return cli.guarded(lambda: _run(cli.with_input(parser, argv)))
 
 
@@ -35,16 +39,23 @@ def _run(arguments: argparse.Namespace) -> int:
         return cli.dry_run(arguments)
     settings = cli.settings(arguments, {"labeler.name": arguments.labeler})
     with cli.session(settings) as spark:
+        from dripper.spark.account import check_place, try_account
         from dripper.spark.report import show, summary
         from dripper.spark.run import dismiss, run
+        from dripper.spark.tables import Tables
 
+        if arguments.report is not None:
+            check_place(Tables(spark, arguments.output), arguments.report)
         if arguments.dismiss:
             n_files = dismiss(spark, arguments.dismiss, arguments.output, settings)
             sys.stdout.write(f"{n_files} files are dismissed\n")
-            if not (arguments.warcs or arguments.redo):
+            if not (arguments.warcs or arguments.redo or arguments.select):
                 return 0
-        outcome = run(spark, arguments.warcs or "", arguments.output, settings, arguments.limit, redo=arguments.redo)
+        warcs, redo, select = arguments.warcs or "", arguments.redo, arguments.select
+        outcome = run(spark, warcs, arguments.output, settings, arguments.limit, redo=redo, select=select)
         sys.stdout.write(summary(outcome, arguments.output, settings.cost.devices))
+        if arguments.report is not None:
+            sys.stdout.write(try_account(spark, arguments.output, arguments.report, settings.cost, outcome.run_id))
         if arguments.show:
             sys.stdout.write(show(spark, arguments.output, arguments.show))
     return outcome.exit_code

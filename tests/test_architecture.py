@@ -12,16 +12,16 @@ LIB = ROOT / "lib"
 MODULES = sorted((LIB / "dripper").rglob("*.py"))
 LAYERS = {
     **dict.fromkeys(("errors", "settings", "columns", "tei"), 0),
-    **dict.fromkeys(("addresses", "guard", "language", "sites", "cost", "optional", "validation"), 1),
+    **dict.fromkeys(("account", "addresses", "guard", "language", "sites", "cost", "optional", "validation"), 1),
     **dict.fromkeys(("markup", "domains"), 2),
     **dict.fromkeys(("metadata",), 3),
     **dict.fromkeys(("markdown", "blocks"), 4),
     **dict.fromkeys(("mineru",), 5),
     **dict.fromkeys(("warc", "html", "datasets"), 6),
     **dict.fromkeys(("labels",), 7),
-    **dict.fromkeys(("stages", "config"), 8),
+    **dict.fromkeys(("stages", "config", "site_memory"), 8),
     **dict.fromkeys(("extraction", "flags", "rows"), 9),
-    **dict.fromkeys(("eval", "spark", "single", "local"), 10),
+    **dict.fromkeys(("adapters", "eval", "spark", "single", "local"), 10),
     **dict.fromkeys(("inspect",), 11),
     **dict.fromkeys(("commands", "train"), 12),
 }

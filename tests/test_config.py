@@ -45,7 +45,7 @@ def test_every_settings_file_loads(file: Path) -> None:
         ("reading.page_bytes=many", "setting reading.page_bytes='many': input should be a valid integer"),
         ("reading.page_bytes=3", "greater than or equal to 1024"),
         ("labeler.fallback=guess", "'trafilatura', 'body' or 'empty'"),
-        ("labeler=cpu", "is a section: set one of labeler.name, labeler.fallback"),
+        ("labeler=cpu", "is a section: set one of labeler.name, labeler.escalate_below"),
         ("reading.page_bytes", "write key=value"),
         ("=3", "write key=value"),
         ("xyzzy=1", "known are profile, "),

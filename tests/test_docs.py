@@ -69,7 +69,7 @@ def views(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> It
 
     folder = tmp_path_factory.mktemp("clone")
     tables = Tables(spark, str(folder / "out"))
-    for table in VIEWS:
+    for table in (*VIEWS, "published"):
         tables.create(table)
     java = spark._jvm
     files = java.org.apache.hadoop.fs.FileSystem.get(java.java.net.URI("file:///"), spark._jsc.hadoopConfiguration())
@@ -79,7 +79,7 @@ def views(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> It
     yield statements((ROOT / "conf/views.sql").read_text())
     files.setWorkingDirectory(before)
     spark.sql("RESET output")
-    for table in VIEWS:
+    for table in (*VIEWS, "published"):
         spark.catalog.dropTempView(table)
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from dripper.spark.log_store import log_store_problem
+
 ROOT = Path(__file__).parents[1]
 
 SPARK_SUBMIT = """#!/usr/bin/env bash
@@ -123,6 +125,20 @@ def test_files_of_the_node_travel_to_the_driver(emr: Emr, tmp_path: Path) -> Non
     assert [Path(file).name for file in files] == ["0-c.yml", "1-my_list.gz", "2-b.list", "3-c.yml", "4-b.list"]
     assert not Path(files[0]).exists()
     assert (emr.told.parent / "3-c.yml").read_text() == "other/c.yml"
+
+
+def test_the_log_store_for_several_writers_is_one_variable(emr: Emr, tmp_path: Path) -> None:
+    told = emr.submit("--warcs", "w", DYNAMODB="eu-central-1")
+    assert (told.returncode, len(told.stderr.splitlines())) == (2, 1)
+    assert "there is no /usr/share/aws/delta/lib/delta-storage-s3-dynamodb.jar; name Delta's" in told.stderr
+    jar = tmp_path / "store.jar"
+    jar.touch()
+    assert emr.submit("--warcs", "w", DYNAMODB="eu-central-1", LOG_STORE_JAR=str(jar)).returncode == 0
+    properties = dict(value.split("=", 1) for name, value in pairwise(emr.arguments()) if name == "--conf")
+    assert properties["spark.jars"].endswith(f"/delta-storage.jar,{jar}")
+    assert properties["spark.io.delta.storage.S3DynamoDBLogStore.ddb.region"] == "eu-central-1"
+    for scheme in ("s3", "s3a"):
+        assert log_store_problem(f"{scheme}://b/out", properties.get) is None
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 import dripper
-from dripper.config import load
+from dripper.config import load, settings_of
 from dripper.errors import ErrorCode, InputError, SettingsError
-from dripper.single import settings_of
 from support.warcs import page
 
 HTML = page(3)[1]

@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# The main job on EMR, from a node of the cluster: conf/emr/submit.sh --warcs s3://… --output s3://bucket/tables [flags of jobs/run.py]
+# The main job on EMR, from a node of the cluster:
+#   DYNAMODB=eu-central-1 conf/emr/submit.sh --warcs s3://… --output s3://bucket/tables [flags of jobs/run.py]
 # Exits with the job's own code, in both modes; docs/operations.md says what each wants from a person.
 #
 # MODE=client (the default) runs the driver on this node; MODE=cluster on one that YARN chooses. Settings files and @lists of this
 #   node then travel along, and the job's last lines are fetched when it ends.
 # JOB names another job than run: preprocess, label and extract are the stages of a staged run, for clusters of their own.
 # INSTALLED=1 runs the package that the bootstrap action installed, not this folder's: a compiled wheel, which no zip can hold.
+# DYNAMODB=eu-central-1 gives Delta its log store for several writers on S3: a table in DynamoDB of that region, by the name of
+#   DYNAMODB_TABLE (delta_log), which Delta makes where it is not there. All writers of an output must have the same. Without it the
+#   job wants to hear that nothing else writes there: --set output.single_writer=true.
 # SPARK_SUBMIT_FLAGS adds flags for spark-submit itself; later ones win, so that --master local[2] tries it on one machine.
 set -euo pipefail
 
@@ -65,14 +69,28 @@ prepare_arguments() {
     done
 }
 
+# Adds what Delta's log store for several writers needs to $flags. $1: Delta's jars in conf/emr/spark.conf.
+add_log_store() {
+    local jar=${1##*,} scheme store=io.delta.storage.S3DynamoDBLogStore
+    # Beside delta-storage.jar, the last of them.
+    jar=${LOG_STORE_JAR:-${jar%.jar}-s3-dynamodb.jar}
+    [[ -f $jar ]] || stop "DYNAMODB=$DYNAMODB: there is no $jar; name Delta's delta-storage-s3-dynamodb in LOG_STORE_JAR"
+    flags+=(--conf "spark.jars=$1,$jar")
+    for scheme in s3 s3a; do flags+=(--conf "spark.delta.logStore.$scheme.impl=$store"); done
+    flags+=(--conf "spark.io.delta.storage.S3DynamoDBLogStore.ddb.region=$DYNAMODB")
+    flags+=(--conf "spark.io.delta.storage.S3DynamoDBLogStore.ddb.tableName=${DYNAMODB_TABLE:-delta_log}")
+}
+
 # Sets $flags to those of spark-submit.
 prepare_flags() {
-    local key value
+    local key value jars=
     flags=(--master yarn --deploy-mode "$mode")
     # Not --properties-file: with it Spark reads no spark-defaults.conf, where EMR has dynamic allocation, the event log and S3's classes.
     while read -r key value; do
         [[ -z $key || $key == \#* ]] || flags+=(--conf "$key=$value")
+        [[ $key != spark.jars ]] || jars=$value
     done < "$root/conf/emr/spark.conf"
+    [[ -z ${DYNAMODB:-} ]] || add_log_store "$jars"
     if [[ -z ${INSTALLED:-} ]]; then
         # A zip: a wheel given to --py-files can be imported by the driver, but not by the workers.
         (cd "$root/lib" && "${PYTHON:-python3}" -m zipfile -c "$folder/dripper.zip" dripper)

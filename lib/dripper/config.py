@@ -7,12 +7,14 @@ test holds the two together).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from dripper.errors import SettingsError
+from dripper.labels.chain import chain_of
 from dripper.labels.registry import BUILT_IN, find_entry, sections
 from dripper.settings import (
     BatchSettings,
@@ -23,6 +25,7 @@ from dripper.settings import (
     LabelsSettings,
     LimitSettings,
     MarkdownSettings,
+    OutputSettings,
     ReadSettings,
     S3Settings,
     Section,
@@ -42,6 +45,7 @@ __all__ = [
     "LabelsSettings",
     "LimitSettings",
     "MarkdownSettings",
+    "OutputSettings",
     "ReadSettings",
     "S3Settings",
     "Settings",
@@ -50,6 +54,7 @@ __all__ = [
     "from_values",
     "keys",
     "load",
+    "settings_of",
 ]
 
 
@@ -81,6 +86,24 @@ def from_values(values: Mapping[str, Any]) -> Settings:
     for key, value in values.items():
         _merge(nested, _nested(key, value))
     return _checked(nested)
+
+
+def settings_of(
+    labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
+) -> Settings:
+    """Return the settings with a labeler's name and the options of its section put in. Raises SettingsError.
+
+    >>> settings_of("cpu", {"profile": "paper"}, {"comments": "include"}).labels.cpu.comments
+    'include'
+    """
+    values: dict[str, Any] = settings.model_dump() if isinstance(settings, Settings) else deepcopy(dict(settings or {}))
+    if labeler is not None:
+        values["labeler.name"] = labeler
+    name = from_values({key: values[key] for key in values if key.startswith("labeler")}).labeler.name
+    # A labeler that asks others has no section of its own: its options are sections of its members.
+    asks_others = len(chain_of(name)) > 1 or find_entry(name).members
+    section = "labels" if asks_others else f"labels.{name}"
+    return from_values(values | {f"{section}.{key}": value for key, value in options.items()})
 
 
 def keys() -> Iterator[str]:

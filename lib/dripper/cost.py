@@ -33,7 +33,9 @@ class Sample:
     pages: int
     tokens: Sequence[int]
     blocks: Sequence[int]
-    """Both: of each page that could be split."""
+    """Both: of each page that is to be labelled: could be split and, in a chain, goes on to the next labeler."""
+    split: int = 0
+    """Pages that could be split."""
 
 
 @dataclass(frozen=True, slots=True)

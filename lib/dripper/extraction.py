@@ -25,7 +25,7 @@ from dripper.warc.bare import PAGE_BYTES, bare_page
 
 __all__ = ["Examination", "Extraction", "Extractor", "shared_extractor"]
 
-_NOT_OF_A_PAGE = {"batch", "stages", "cost", "spark"}
+_NOT_OF_A_PAGE = {"batch", "output", "stages", "cost", "spark"}
 """Sections of the settings that change no page's extraction."""
 
 

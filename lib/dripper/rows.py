@@ -1,12 +1,16 @@
 """Rows of the tables, from a record and what became of it."""
 
 import hashlib
+import math
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
+
 import dripper
 from dripper.domains import registered_domain
+from dripper.labels import Labels
 from dripper.metadata import Metadata
 from dripper.stages import Extraction, Prepared
 from dripper.warc import Record
@@ -67,8 +71,13 @@ def extraction_row(record: Record, extraction: Extraction, batch: int, versions:
     return record_columns(record, batch) | charset | extraction_columns(extraction) | {"versions": versions}
 
 
-def prepared_row(record: Record, prepared: Prepared, batch: int, profile: str) -> Row:
-    """Return the row of one page of the stage `preprocess`: the columns of `schemas.PAGES`, and `simplified_html`."""
+def prepared_row(
+    record: Record, prepared: Prepared, batch: int, profile: str, first: tuple[str, str] | None = None
+) -> Row:
+    """Return the row of one page of the stage `preprocess`: the columns of `schemas.PAGES`, and `simplified_html`.
+
+    first: name and version of the labeler that labelled on the way.
+    """
     is_good = prepared.error_code is None
     return record_columns(record, batch) | {
         "charset": prepared.charset,
@@ -89,7 +98,22 @@ def prepared_row(record: Record, prepared: Prepared, batch: int, profile: str) -
         "error_detail": prepared.error_detail,
         "simplified_html": prepared.simplified_html if is_good else None,
         "tokens": prepared.tokens if is_good else None,
+        "first_labels": _first_labels(prepared.labels, *first) if prepared.labels is not None and first else None,
     }
+
+
+def label_columns(labels: Labels) -> Row:
+    """Return what tables say of a page's labels, whoever gave them."""
+    return {
+        "main": labels.main.tolist(),
+        "probability": None if np.isnan(labels.probability).all() else labels.probability.tolist(),
+        "confidence": None if math.isnan(labels.confidence) else float(labels.confidence),
+    }
+
+
+def _first_labels(labels: Labels, labeler: str, version: str) -> Row:
+    by = {"method": labels.method or labeler, "labeler": labeler, "labeler_version": version}
+    return label_columns(labels) | by
 
 
 def _metadata(metadata: Metadata | None) -> Row | None:

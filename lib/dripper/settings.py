@@ -77,6 +77,13 @@ class LabelerSettings(Section):
     """Who decides which blocks are main content, and what happens where nothing is."""
 
     name: str = "cpu"
+    """One labeler, or several in a chain (`cpu,lm`): each next one gets the pages that the one before is not
+    sure of."""
+    escalate_below: float = Field(default=0.7, ge=0, le=1)
+    """In a chain: pages whose confidence (the F1 that the labeler expects) is below it go on to the next."""
+    escalate_share: float | None = Field(default=None, gt=0, le=1)
+    """In a staged run of a chain of two, instead of `escalate_below`: the share of a batch's pages that go on, the
+    least sure first."""
     fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
     """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's
     choice, every block, or an empty extraction. auto: as the labeler's entry says: `cpu` for the
@@ -148,6 +155,14 @@ class BatchSettings(Section):
     """After so many batches in a row that failed, or of which no file could be read, no further one is begun."""
 
 
+class OutputSettings(Section):
+    """The tables as a whole."""
+
+    single_writer: bool = False
+    """Whether a person vouches for it that nothing writes into the output beside this program's one run. Asked for on S3 outside
+    Databricks where Delta has no log store for several writers; without either no run begins there."""
+
+
 class StageSettings(Section):
     """The stage `label` of a staged run."""
 
@@ -186,6 +201,8 @@ class CostSettings(Section):
 
     sample_pages: int = Field(default=200, ge=1)
     """Pages that are read and split for an estimate."""
+    core_dollars_per_hour: float = Field(default=0.0425, ge=0)
+    """Rent of a core, of which a run's report makes a price. The default is Amazon's c6i on demand, us-east-1, in 2025."""
     devices: dict[str, DeviceSettings] = {
         "L4": DeviceSettings(dollars_per_hour=0.39, pages_per_second=0.68),
         "A100": DeviceSettings(dollars_per_hour=2.72, pages_per_second=3.6),
@@ -230,6 +247,7 @@ class Settings(Section):
     html: HtmlSettings = HtmlSettings()
     markdown: MarkdownSettings = MarkdownSettings()
     batch: BatchSettings = BatchSettings()
+    output: OutputSettings = OutputSettings()
     stages: StageSettings = StageSettings()
     cost: CostSettings = CostSettings()
     spark: SparkSettings = SparkSettings()

@@ -1,14 +1,12 @@
 """`dripper.extract`: one page in a Python program, with settings as keywords."""
 
 from collections.abc import Mapping
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from dripper.config import Settings, from_values
+from dripper.config import Settings, settings_of
 from dripper.errors import InputError
 from dripper.extraction import Extraction, shared_extractor
-from dripper.labels.registry import find_entry
 
 _LONGEST_PATH = 1024
 
@@ -26,23 +24,6 @@ def extract(
     if isinstance(html, str):
         _refuse_address(html)
     return shared_extractor(settings_of(labeler, settings, options)).extract(html, url)
-
-
-def settings_of(
-    labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
-) -> Settings:
-    """Return the settings with a labeler's name and the options of its section put in. Raises SettingsError.
-
-    >>> settings_of("cpu", {"profile": "paper"}, {"comments": "include"}).labels.cpu.comments
-    'include'
-    """
-    values: dict[str, Any] = settings.model_dump() if isinstance(settings, Settings) else deepcopy(dict(settings or {}))
-    if labeler is not None:
-        values["labeler.name"] = labeler
-    name = from_values({key: values[key] for key in values if key.startswith("labeler")}).labeler.name
-    # A labeler that asks others has no section of its own: its options are sections of its members.
-    section = "labels" if find_entry(name).members else f"labels.{name}"
-    return from_values(values | {f"{section}.{key}": value for key, value in options.items()})
 
 
 def _refuse_address(html: str) -> None:

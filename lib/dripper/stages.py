@@ -16,7 +16,7 @@ from dripper.blocks.page import Page
 from dripper.cost import estimate_tokens
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
-from dripper.labels import Labels, load
+from dripper.labels import Labeler, Labels, load
 from dripper.labels.fallback import Fallback, fall_back
 from dripper.labels.registry import used_fallback
 from dripper.language import SAMPLE_CHARACTERS, detect
@@ -93,7 +93,7 @@ DEFAULT_MARKDOWN = MarkdownSettings()
 class Prepared:
     """A page after the first half, or why there is none. texts: of each block, the first BLOCK_SAMPLE characters. tokens: of the
     simplified HTML. hints: what the fallback `cpu` reads beside the mapping HTML. source: the decoded page, which the fallback
-    `trafilatura` reads; None: not kept."""
+    `trafilatura` reads; None: not kept. labels: those of the first labeler of a chain; None: there is none, or it failed."""
 
     title: str = ""
     simplified_html: str = ""
@@ -107,6 +107,7 @@ class Prepared:
     error_code: ErrorCode | None = None
     error_detail: str | None = None
     metadata: Metadata | None = None
+    labels: Labels | None = None
 
 
 def split_into_blocks(decoded: Decoded, profile: str, limits: ParserLimits = DEFAULT_LIMITS) -> Page:
@@ -124,10 +125,11 @@ def prepare(
     count_tokens: Callable[[str], int] = estimate_tokens,
     keep_source: bool = False,
     limits: ParserLimits = DEFAULT_LIMITS,
+    first: Labeler | None = None,
 ) -> Prepared:
     """Return the first half of a page's way. A page that cannot be split gives a Prepared with `error_code`.
 
-    keep_source: for a second half whose fallback is Trafilatura.
+    keep_source: for a second half whose fallback is Trafilatura. first: labels the page on the way.
 
     >>> prepare("<title>T</title><p>one<p>two").texts
     ['one', 'two']
@@ -157,7 +159,17 @@ def prepare(
         decoded.charset,
         decoded.source,
         metadata=page.metadata,
+        labels=_labels_on_the_way(page, first),
     )
+
+
+def _labels_on_the_way(page: Page, first: Labeler | None) -> Labels | None:
+    try:
+        return first.label([page])[0] if first is not None else None
+    except PageError as error:
+        if error.code is not ErrorCode.LABELER_FAILED:
+            raise
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +272,8 @@ class Finisher:
         if labels is not None:
             n_main, confidence = int(np.count_nonzero(labels.main)), labels.confidence
         if labels is not None and n_main:
-            method = f"{labeler}:windowed" if labels.windows > 1 else labeler
+            method = labels.method or labeler
+            method = f"{method}:windowed" if labels.windows > 1 else method
             return Choice(page, labels.main, method, n_main, confidence)
         if labels is None and self._fallback is Fallback.EMPTY:
             raise PageError(ErrorCode.LABELER_FAILED, detail)

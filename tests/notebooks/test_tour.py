@@ -26,3 +26,5 @@ def test_the_tour(spark: SparkSession, sample: Path, tmp_path: Path, monkeypatch
     assert "image/png" in shown
     assert "srcdoc" in shown
     assert "not html" in shown
+    assert "it is a PDF" in shown
+    assert "The ferry leaves at noon." in shown

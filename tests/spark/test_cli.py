@@ -4,7 +4,7 @@ import pytest
 from py4j.protocol import Py4JNetworkError
 
 from dripper.errors import InputError
-from dripper.spark.cli import guarded
+from dripper.spark.cli import guarded, parser, with_input
 
 
 def failing(error: BaseException) -> int:
@@ -12,6 +12,18 @@ def failing(error: BaseException) -> int:
         raise error
 
     return guarded(job)
+
+
+def test_a_run_reads_whole_files_or_a_selection(capsys: pytest.CaptureFixture[str]) -> None:
+    made = parser("run.py", None, redoes=True)
+    assert with_input(made, ["--select", "index=a.cdxj", "--output", "o"]).select == "index=a.cdxj"
+    for flags, words in (
+        (["--output", "o"], "required: --warcs or --select"),
+        (["--warcs", "a", "--select", "index=a.cdxj", "--output", "o"], "give one of them"),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            with_input(made, flags)
+        assert words in capsys.readouterr().err
 
 
 def test_a_job_that_ends_gives_its_own_code() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from dripper.spark.closing import UnclosedError, check_rows, page_key, until_closed, whole_reports
+from dripper.spark.closing import UnclosedError, check_rows, merged, page_key, until_closed, whole_reports
 from dripper.spark.plan import Batch, PlannedFile
 from dripper.spark.tables import Tables
 from dripper.warc import FileReport
@@ -28,7 +28,9 @@ def rows(spark: SparkSession, **files: list[str]) -> DataFrame:
 
 def told(name: str, ids: list[str], **more: Any) -> dict[str, Any]:
     counted = {"records": len(ids) + 2, "pages": len(ids), "skipped": {"status": 2}}
-    return asdict(FileReport(name)) | {"page_keys": sum(map(page_key, ids)), "span": [0, None]} | counted | more
+    times = {"task_ms": 100 + len(ids), "slowest_page": {"page_id": max(ids), "ms": 7} if ids else None}
+    closing = {"page_keys": sum(map(page_key, ids)), "span": [0, None]}
+    return asdict(FileReport(name)) | closing | times | counted | more
 
 
 X, Y = told("x", IDS[:2]), told("y", [])
@@ -57,6 +59,12 @@ def test_the_reports_of_parts_are_one_in_whatever_order_they_come(spark: SparkSe
         report, _ = whole_reports(BATCH, [*reports, Y], rows(spark, x=IDS[:2]))
         assert (report["pages"], report["records"], report["skipped"]) == (2, 6, {"status": 4})
         assert report["page_keys"] == X["page_keys"]
+        assert (report["task_ms"], report["slowest_page"]) == (202, {"page_id": IDS[1], "ms": 7})
+
+
+def test_a_span_that_took_longer_the_second_time_is_no_other_outcome() -> None:
+    """With an outcome a time, eight spans told twice would be 256 ways to put a file together."""
+    assert len(merged("x", [FIRST, SECOND, FIRST | {"task_ms": 999}, SECOND | {"slowest_page": None}])) == 1
 
 
 LOST_OR_DOUBLED: list[tuple[list[dict[str, Any]], dict[str, list[str]], str]] = [

@@ -20,9 +20,9 @@ from dripper.spark.label_worker import (
     check_labeler,
     environment,
     groups,
-    label_columns,
     labels_mapper,
     load_labeler,
+    outcome_columns,
 )
 from dripper.spark.schemas import LABELS
 from support.stage_labelers import DeadLabeler, DyingLabeler, HashLabeler, PoisonedLabeler, load_dead, load_hash
@@ -158,7 +158,7 @@ def test_a_task_that_failed_leaves_no_engine_behind() -> None:
 
 
 def test_columns_of_labels_without_probabilities_are_null() -> None:
-    columns = label_columns(Labels.certain(np.array([True, False])))
+    columns = outcome_columns(Labels.certain(np.array([True, False])))
     assert columns == {"main": [True, False], "probability": None, "confidence": None, "passes": 0, "windows": 1}
 
 

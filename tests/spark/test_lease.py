@@ -165,3 +165,22 @@ def test_a_driver_that_stands_still_between_plan_and_record_loses_no_rows(
     assert told[0].exit_code == 0
     assert run(spark, f"{tmp_path}/a.warc", output, Settings()).exit_code == 0
     assert Tables(spark, output).read("extractions").count() == 6
+
+
+def test_a_driver_that_stands_still_before_its_lease_sees_what_another_did_meanwhile(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It made the tables, and took them for empty ever after: every file was recorded, and read, twice."""
+    archive, output = write_warc(tmp_path / "a.warc", pages(1, 3)), str(tmp_path / "out")
+    take = Lease.take
+
+    def stand_still(self: Lease, **columns: Any) -> None:
+        monkeypatch.setattr(Lease, "take", take)
+        assert run(spark, str(archive), output, Settings()).totals.files == 1
+        take(self, **columns)
+
+    monkeypatch.setattr(Lease, "take", stand_still)
+    outcome = run(spark, str(archive), output, Settings())
+    assert (outcome.plan.n_done, outcome.totals.files) == (1, 0)
+    assert (outcome.ledger["done"], outcome.ledger["pages"]) == (1, 3)
+    assert Tables(spark, output).read("extractions").count() == 3

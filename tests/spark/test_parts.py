@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from dripper.spark.parts import FilePart, split_into_tasks
 from dripper.spark.plan import Batch, PlannedFile
-from dripper.warc import Span
+from dripper.warc import Place, Span
 
 MIB = 1 << 20
 FILES = st.lists(
@@ -58,3 +58,12 @@ def test_a_file_is_not_split_for_nothing() -> None:
 
 def test_small_files_share_a_task() -> None:
     assert len(split([10_000] * 100, 2)) == 1
+
+
+@given(st.integers(0, 200), st.integers(1, 64))
+def test_records_of_a_selection_are_shared_each_once(n_places: int, slots: int) -> None:
+    places = tuple(Place(i, 30_000, "u") for i in range(n_places))
+    tasks = split_into_tasks(Batch(1, (PlannedFile("a", selection="s", places=places),)), slots, 4 * MIB)
+    parts = sorted((part for task in tasks for part in task), key=lambda part: part.span.start)
+    assert [place for part in parts for place in places[part.span.start : part.span.end]] == list(places)
+    assert (parts[0].span.start, parts[-1].span.end) == (0, None)

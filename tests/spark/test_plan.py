@@ -16,7 +16,9 @@ from dripper.spark.plan import (
     existing,
     has_changed,
     make_plan,
+    of_selections_apart,
 )
+from dripper.warc import Place
 
 SIZE = BatchSize(files=3, bytes=100)
 FILES = st.lists(
@@ -156,3 +158,35 @@ def test_a_batch_with_a_planned_file_is_planned() -> None:
 def test_other_files_of_the_ledger_are_left_alone() -> None:
     plan = make_plan([PlannedFile("a", 1)], [LedgerEntry(PlannedFile("x", 1), 7, "planned")], SIZE)
     assert (names(plan.resumed), names(plan.fresh), plan.fresh[0].number) == ([], ["a"], 8)
+
+
+def selected(selection: str | None = "s", *offsets: int) -> PlannedFile:
+    return PlannedFile("a", selection=selection, places=tuple(Place(offset, 9, "u") for offset in offsets))
+
+
+WHOLE = PlannedFile("a", 10)
+
+
+def test_the_same_selection_is_done_another_is_new_work() -> None:
+    ledger = [LedgerEntry(selected("s"), 1, "done", pages=2)]
+    assert make_plan([selected("s", 5)], ledger, SIZE) == Plan(n_done=1)
+    assert make_plan([selected("t", 5)], ledger, SIZE).fresh == (Batch(2, (selected("t", 5),)),)
+
+
+def test_what_was_read_whole_has_the_records_of_every_selection() -> None:
+    assert make_plan([selected("s", 5)], [LedgerEntry(WHOLE, 1, "done")], SIZE) == Plan(n_done=1)
+    for state in ("failed", "planned", "set_aside", "dismissed"):
+        assert make_plan([selected("s", 5)], [LedgerEntry(WHOLE, 1, state)], SIZE).fresh[0].files == (selected("s", 5),)
+
+
+def test_a_whole_reading_replaces_the_rows_of_selections_new_or_resumed() -> None:
+    ledger = [LedgerEntry(selected("s"), 1, "done"), LedgerEntry(replace(selected("t"), replaces=2), 3, "planned")]
+    assert make_plan([WHOLE], ledger, SIZE).fresh == (Batch(4, (replace(WHOLE, supersedes=(1, 2, 3)),)),)
+    resumed = make_plan([WHOLE], [*ledger, LedgerEntry(WHOLE, 4, "planned")], SIZE).resumed
+    assert resumed == (Batch(4, (replace(WHOLE, supersedes=(1, 2, 3)),)),)
+    assert of_selections_apart(resumed[0]) == Batch(4, (WHOLE,))
+
+
+def test_a_resumed_selection_gets_its_places_from_the_index() -> None:
+    plan = make_plan([selected("s", 5, 7)], [LedgerEntry(selected("s"), 1, "planned")], SIZE)
+    assert plan.resumed == (Batch(1, (selected("s", 5, 7),)),)

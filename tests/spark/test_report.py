@@ -17,6 +17,7 @@ def report(pages: int, **more: object) -> dict[str, object]:
         "pages": pages,
         "rows": pages,
         "errors": [],
+        "methods": {},
         "failed_pages": 0,
         "fallback_pages": 0,
         "skipped": {},

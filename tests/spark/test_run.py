@@ -12,6 +12,7 @@ from dripper.spark import parts
 from dripper.spark.outcome import Outcome
 from dripper.spark.report import show, summary
 from dripper.spark.run import run
+from dripper.spark.schemas import OF_RUN
 from dripper.spark.tables import Tables
 from support.warcs import page, pages, write_warc
 
@@ -81,10 +82,9 @@ def test_the_same_input_gives_the_same_rows(
     """However the work is cut: one batch here, one batch per file there, and each file in parts."""
     monkeypatch.setattr(parts, "SMALLEST_TASK_BYTES", 1000)
     run(spark, str(sample), str(tmp_path), load(assignments=["batch.files=1", "batch.split_bytes=1000"]))
-    mine = ("batch", "run_id", "finished_at")
     for table, key in (("extractions", "page_id"), ("warc_files", "warc_file")):
         first, second = (
-            {row[key]: row for row in read(spark, output, table).drop(*mine).collect()}
+            {row[key]: row for row in read(spark, output, table).drop(*OF_RUN).collect()}
             for output in (sample_run.output, tmp_path)
         )
         assert first == second

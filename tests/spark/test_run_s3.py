@@ -13,6 +13,7 @@ from dripper.config import Settings, load
 from dripper.errors import InputError
 from dripper.spark.run import run
 from dripper.spark.tables import Tables
+from support.indexes import write_cdxj
 from support.warcs import pages, write_warc
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -54,6 +55,20 @@ def test_prefixes_lists_and_patterns(spark: SparkSession, endpoint: str, tmp_pat
     rows = Tables(spark, str(tmp_path / "out")).read("extractions").collect()
     assert len(rows) == 6
     assert {row["warc_file"] for row in rows} == {"s3://jobs/data/0.warc.gz", "s3://jobs/data/1.warc.gz"}
+
+
+def test_a_selection_reads_single_records(spark: SparkSession, endpoint: str, tmp_path: Path) -> None:
+    """The names in the index are relative to its bucket, as in Common Crawl's."""
+    index = write_cdxj(tmp_path / "index.cdxj", [tmp_path / "0.warc.gz", tmp_path / "1.warc.gz"], "data/")
+    client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
+    client.upload_file(str(index), "jobs", "index.cdxj", ExtraArgs={"ACL": "public-read"})
+    select, output = "index=s3://jobs/index.cdxj,url-prefix=http://example.org/1", str(tmp_path / "out")
+    outcome = run(spark, "", output, settings(endpoint), select=select)
+    assert (outcome.exit_code, outcome.totals.pages) == (0, 4)
+    selected = Tables(spark, output).read("extractions").drop("batch").orderBy("page_id").collect()
+    run(spark, "s3://jobs/data/", str(tmp_path / "whole"), settings(endpoint))
+    whole = Tables(spark, str(tmp_path / "whole")).read("extractions").where("url LIKE 'http://example.org/1%'")
+    assert selected == whole.drop("batch").orderBy("page_id").collect()
 
 
 def test_a_local_list_with_a_prefix(spark: SparkSession, endpoint: str, tmp_path: Path) -> None:

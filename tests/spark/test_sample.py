@@ -4,6 +4,7 @@ from pathlib import Path
 
 from dripper.config import load
 from dripper.spark.plan import Batch, Plan, PlannedFile
+from dripper.spark.report import cost_summary
 from dripper.spark.sample import planned_files, take_sample
 from support.warcs import pages, write_warc
 
@@ -34,3 +35,31 @@ def test_no_files_no_pages() -> None:
 def test_the_files_of_a_plan() -> None:
     one, two = (Batch(i, (PlannedFile(str(i), 5),)) for i in (1, 2))
     assert [file.warc_file for file in planned_files(Plan((one,), (two,), (), 0, 0))] == ["1", "2"]
+
+
+def test_of_a_chain_only_the_pages_count_that_go_on(tmp_path: Path) -> None:
+    file = write_warc(tmp_path / "a.warc", [*pages(1, 3), ("http://example.org/empty", b"<html></html>")])
+    plan = Plan(fresh=(Batch(1, tuple(planned(file))),))
+    words = {}
+    for chain in ("labeler.escalate_below=1", "labeler.escalate_below=0", "labeler.escalate_share=0.34"):
+        settings = load(assignments=["labeler.name=cpu,all", "labeler.staged=true", chain])
+        sample = take_sample(planned(file), settings)
+        assert (sample.pages, sample.split) == (4, 3)
+        assert (
+            len(sample.tokens)
+            == len(sample.blocks)
+            == {"below=1": 3, "below=0": 0, "share=0.34": 1}[chain.split("_")[1]]
+        )
+        words[chain] = cost_summary(plan, settings)
+    assert (
+        "chain     100.0% of 3 pages go on from cpu to all (a confidence below 1)" in words["labeler.escalate_below=1"]
+    )
+    assert words["labeler.escalate_below=0"].startswith("chain     0.0% of 3 pages")
+    assert "no estimate" not in words["labeler.escalate_below=0"]
+    assert (
+        "33.3% of 3 pages go on from cpu to all (the least sure 0.34 of them)" in words["labeler.escalate_share=0.34"]
+    )
+    assert "about 1 to label" in words["labeler.escalate_share=0.34"]
+    fused = cost_summary(plan, load(assignments=["labeler.name=cpu,all"]))
+    assert fused.startswith("chain ")
+    assert "GPU" not in fused

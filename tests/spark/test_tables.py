@@ -72,6 +72,17 @@ def test_a_number_that_was_there_adds_nothing(spark: SparkSession, tables: Table
     assert {row["warc_file"] for row in tables.read("warc_files").collect()} == {"a", "c"}
 
 
+def test_what_another_driver_made_first_is_taken_as_it_is(
+    spark: SparkSession, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have looked, and seen no table, or one without a column, before one of them makes it."""
+    assert tables.bring_up("warc_files", None) is False
+    seen = [tables.read("warc_files").drop("error")]
+    monkeypatch.setattr(tables, "read", lambda table: seen.pop() if seen else Tables.read(tables, table))
+    assert tables.bring_up("warc_files", SCHEMA_VERSION) is False
+    assert not seen
+
+
 def test_a_table_gets_the_columns_that_it_lacks_and_keeps_a_users_own(spark: SparkSession, tmp_path: Path) -> None:
     tables = Tables(spark, str(tmp_path))
     properties = f"TBLPROPERTIES ('dripper.schema_version' = '{SCHEMA_VERSION}')"

@@ -1,6 +1,7 @@
 """What runs in a task, without Spark: Arrow batches in, rows and one report a file out."""
 
 import json
+import pickle
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,11 +9,14 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark import cloudpickle
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
+from dripper import extraction
 from dripper.config import Settings, load
 from dripper.errors import ErrorCode
+from dripper.extraction import Extractor
 from dripper.spark import worker
 from dripper.spark.closing import merged, page_key
 from dripper.spark.parts import FilePart
@@ -55,6 +59,8 @@ def test_a_task_gives_its_files_rows_and_a_report_each(tmp_path: Path) -> None:
     reports = [json.loads(str(row["report"])) for row in rows if row["report"]]
     assert [(Path(r["warc_file"]).name, r["pages"]) for r in reports] == [("0.warc.gz", 2), ("1.warc.gz", 2)]
     assert reports[0]["page_keys"] == sum(page_key(str(row["page_id"])) for row in rows[:2])
+    assert reports[0]["slowest_page"]["page_id"] in [row["page_id"] for row in rows[:2]]
+    assert reports[0]["task_ms"] >= reports[0]["slowest_page"]["ms"] > 0
     assert all(row["batch"] == 4 for row in rows if row["page_id"])
     assert rows[0]["fetched_at"] == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert sink.counts == {"files": 2, "pages": 4, "failed": 0}
@@ -135,3 +141,19 @@ def test_a_page_above_a_limit_of_the_parser_is_an_error_that_names_it(
     result = step(settings, 1).work((html + "<p>some text", None, None))
     assert (result.error_code, result.error_detail) == (ErrorCode.PARSE_FAILED, detail)
     assert step(Settings(), 1).work((html + "<p>some text", None, None)).error_code is None
+
+
+def test_a_worker_loads_its_labeler_once_for_all_tasks_that_it_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = []
+    load_one = Extractor.of
+    monkeypatch.setattr(extraction, "_extractors", {})
+    monkeypatch.setattr(Extractor, "of", lambda settings: loaded.append(settings) or load_one(settings))
+    part = FilePart(PlannedFile(str(write_warc(tmp_path / "a.warc.gz", pages(0, 1)))), 1)
+    for batch in (1, 2):
+        sent = cloudpickle.dumps(worker.files_mapper([[part], [part]], batch, Settings(), SCHEMA, None))
+        for task in (0, 1):
+            ids = pa.RecordBatch.from_pydict({"id": pa.array([task], pa.int64())})
+            assert sum(out.num_rows for out in pickle.loads(sent)([ids])) == 2
+    assert len(loaded) == 1

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from dripper.config import load
 from dripper.spark.run import run
 from dripper.spark.tables import Tables
-from support.processes import of_session, require_proc, shared_memory, wait_for
+from support.processes import of_session, parent, require_proc, shared_memory, wait_for
 from support.stage_labelers import load_hash
 from support.warcs import pages, write_warc
 
@@ -67,7 +67,7 @@ class Job:
     def kill(self, who: str) -> None:
         """SIGKILL the driver, the JVM, the daemon that forks Python workers, or the worker with the engine."""
         java = next(process for process, command in self.alive().items() if "java" in command.split(" ")[0])
-        daemon = int(Path(f"/proc/{self.engine}/stat").read_text().rpartition(")")[2].split()[1])
+        daemon = parent(self.engine)
         target = {"driver": self.process.pid, "jvm": java, "daemon": daemon, "worker": self.engine}[who]
         os.kill(target, signal.SIGKILL)
 

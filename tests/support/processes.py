@@ -31,6 +31,14 @@ def of_session(leader: int) -> dict[int, str]:
     return found
 
 
+def parent(process: int) -> int:
+    """Return the process that started this one; 0 where it has ended."""
+    try:
+        return int((PROC / str(process) / "stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
 def shared_memory(processes: dict[int, str]) -> set[Path]:
     """Return the files below /dev/shm that the processes have mapped."""
     files = set()

@@ -26,6 +26,8 @@ class Labels:
     """Forward passes of a language model over this page."""
     windows: int = 1
     """Into how many parts the page was cut to fit it."""
+    method: str = ""
+    """Who of several labelers gave them, as the column `method` has it; empty: the one that was asked."""
 
     @classmethod
     def certain(cls, main: npt.NDArray[np.bool_]) -> "Labels":

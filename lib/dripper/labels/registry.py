@@ -9,6 +9,7 @@ from typing import Any
 
 from dripper.errors import MachineError, SettingsError
 from dripper.labels.base import Labeler
+from dripper.labels.chain import chain_of, chained
 from dripper.labels.entry import DEFAULT_FALLBACK, LabelerEntry, Use
 from dripper.settings import LabelerSettings, LabelsSettings, Section
 from dripper.validation import validate
@@ -37,10 +38,15 @@ def load(name: str, **options: Any) -> Labeler:
 
     options: the settings of the section `labels.<name>`, for instance `load("lm", model="…",
     decoder="fsm")`; of a labeler that asks others, the sections of its members, as in
-    `load("vote:cpu,trafilatura", cpu={"title": "include"})`. Raises SettingsError for an unknown
-    name or option, saying which is nearest and which there are, and MachineError where the
-    labeler's weights or packages cannot be had.
+    `load("vote:cpu,trafilatura", cpu={"title": "include"})`; of a chain (`cpu,trafilatura`) those of
+    its labelers, and `escalate_below`. Raises SettingsError for an unknown name or option, saying
+    which is nearest and which there are, and MachineError where the labeler's weights or packages
+    cannot be had.
     """
+    if len(chain_of(name)) > 1:
+        below = {key: options.pop(key) for key in ("escalate_below",) if key in options}
+        chain = validate(LabelerSettings, {"name": name, **below}, "labeler.")
+        return load_from_settings(chain, LabelsSettings.model_validate(sections(options)))
     entry = find_entry(name)
     return entry.load(check_options(entry, options))
 
@@ -131,14 +137,45 @@ def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
 
 
 def load_from_settings(labeler: LabelerSettings, labels: LabelsSettings) -> Labeler:
-    """Return the labeler that the settings name. Raises as :func:`load`."""
-    return load(labeler.name, **options_of(labeler.name, labels))
+    """Return the labeler that the settings name, or all of a chain as one. Raises as :func:`load`."""
+    names = chain_of(labeler.name)
+    if len(names) == 1:
+        return load(labeler.name, **options_of(labeler.name, labels))
+    check_chain(labeler, is_batch=False)
+    return chained([load(name, **options_of(name, labels)) for name in names], labeler.escalate_below)
 
 
-def check_use(name: str, labels: LabelsSettings, use: Use) -> Sequence[str]:
+def check_chain(labeler: LabelerSettings, *, is_batch: bool) -> None:
+    """Raise SettingsError for a chain that cannot work.
+
+    is_batch: whether pages are labelled a batch at a time, by one labeler and then by the next.
+    """
+    names = chain_of(labeler.name)
+    for name in names[:-1]:
+        if not find_entry(name).tells_confidence:
+            raise SettingsError(
+                f"labeler.name={labeler.name}: the labeler {name} does not say how sure it is of a page, so none can follow it"
+            )
+    if len(names) > 1 and labeler.escalate_share is not None and not is_batch:
+        raise SettingsError(
+            "labeler.escalate_share compares the pages of a batch, which only a staged run of two labelers does: set "
+            "labeler.escalate_below instead, or, where the second can run so, labeler.staged=true"
+        )
+
+
+def check_use(labeler: LabelerSettings, labels: LabelsSettings, use: Use) -> Sequence[str]:
     """Return warnings for people before a run. Raises SettingsError where the labeler cannot work
     as the run wants it."""
-    return find_entry(name).check(labeler_settings(name, labels), use)
+    names = chain_of(labeler.name)
+    first = in_stages(labeler)[0] if use.stages else labeler
+    n_first = len(chain_of(first.name)) if first else 0
+    check_chain(labeler, is_batch=(n_first, len(names)) == (1, 2))
+    uses = [Use(use.profile) if i < n_first else use for i in range(len(names))]
+    return [
+        warning
+        for name, its in zip(names, uses, strict=True)
+        for warning in find_entry(name).check(labeler_settings(name, labels), its)
+    ]
 
 
 def runs_staged(labeler: LabelerSettings) -> bool:
@@ -147,7 +184,24 @@ def runs_staged(labeler: LabelerSettings) -> bool:
     >>> runs_staged(LabelerSettings(name="lm")), runs_staged(LabelerSettings(name="lm", staged=False))
     (True, False)
     """
-    return find_entry(labeler.name).staged if labeler.staged is None else labeler.staged
+    if labeler.staged is not None:
+        return labeler.staged
+    return any(find_entry(name).staged for name in chain_of(labeler.name))
+
+
+def in_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None, LabelerSettings]:
+    """Return, for a staged run, who labels on the way to the stage `label`, if anybody, and who labels in it.
+
+    >>> [stage.name for stage in in_stages(LabelerSettings(name="cpu,lm"))]
+    ['cpu', 'lm']
+    """
+    names = chain_of(labeler.name)
+    cut = next((i for i, name in enumerate(names) if find_entry(name).staged), len(names) - 1)
+    first, last = (
+        labeler.model_copy(update={"name": ",".join(part), "escalate_share": None})
+        for part in (names[:cut], names[cut:])
+    )
+    return first if cut else None, last
 
 
 def used_fallback(labeler: LabelerSettings) -> str:
@@ -155,12 +209,14 @@ def used_fallback(labeler: LabelerSettings) -> str:
 
     The stage `extract` meets labels of labelers that only the machines of the stage `label` know.
 
+    Of a chain it is the first labeler's, as it is the last resort there.
+
     >>> used_fallback(LabelerSettings(name="lm")), used_fallback(LabelerSettings(name="elsewhere"))
     ('cpu', 'trafilatura')
     """
     if labeler.fallback != "auto":
         return labeler.fallback
     try:
-        return find_entry(labeler.name).fallback
+        return find_entry(chain_of(labeler.name)[0]).fallback
     except SettingsError:
         return DEFAULT_FALLBACK

@@ -52,7 +52,7 @@ def extract_files(
     """
     if out.suffix not in FORMATS:
         raise UsageError(f"--out {out}: the name must end in .jsonl or .parquet")
-    for warning in check_use(settings.labeler.name, settings.labels, Use(settings.profile)):
+    for warning in check_use(settings.labeler, settings.labels, Use(settings.profile)):
         logger.warning("%s", warning)
     files = expand_inputs(given, settings.reading)
     require_reader(files)

@@ -1,1 +1,63 @@
-"""The Spark side: planning, the tables, the stages. The only package that imports pyspark."""
+"""The Spark side: planning, the tables, the stages. The only package that imports pyspark.
+
+For programs: `extract_column` and, in SQL, what `register` registers extract pages that are in a table already.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from dripper.config import Settings
+
+__all__ = ["extract_column", "register"]
+
+
+def extract_column(
+    df: "DataFrame",
+    html: "str | Column",
+    url: "str | Column | None" = None,
+    content_type: "str | Column | None" = None,
+    *,
+    column: str = "extraction",
+    labeler: str | None = None,
+    settings: "Settings | Mapping[str, Any] | None" = None,
+    text: bool = False,
+    **options: Any,
+) -> "DataFrame":
+    """Return `df` with one column more: of each page its main content, or why there is none.
+
+    html: the column of the pages, text or bytes as served (decoded as browsers do, gzip and zstd inflated). url, content_type:
+    the columns of their addresses and of the HTTP header Content-Type, where there are such.
+    column: the new column, a struct of the columns that the table `extractions` has for it (docs/tables.md), with `text` if asked
+    for. labeler, settings, options: as `dripper.extract` takes them.
+
+    Every row stays a row. A page that is null, empty, no HTML, or over the limits of the settings has an `error_code`. Each row is
+    extracted once, whatever is made of the column. The package must be installed where the executors run.
+
+    Raises InputError for a column that is not there, of another type, or there already; SettingsError or MachineError, here and
+    not on the executors, for a labeler that cannot be had.
+    """
+    from dripper.spark.column import add_extractions, asked_settings
+
+    asked = asked_settings(labeler, settings, options)
+    return add_extractions(df, html, url, content_type, column, asked, text)
+
+
+def register(
+    spark: "SparkSession",
+    name: str = "dripper_extract",
+    *,
+    labeler: str | None = None,
+    settings: "Settings | Mapping[str, Any] | None" = None,
+    text: bool = False,
+    **options: Any,
+) -> None:
+    """Register a function for SQL in this session: `SELECT dripper_extract(html, url).markdown FROM pages`.
+
+    It takes one to three columns, as `extract_column`, and gives the same struct. Raises as that.
+    """
+    from dripper.spark import column
+
+    column.register(spark, name, column.asked_settings(labeler, settings, options), text)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from dripper.config import Settings
 from dripper.errors import BusyError, MachineError, UsageError
 from dripper.flags import add_settings, positive, settings
+from dripper.labels.chain import chain_of
 from dripper.labels.registry import runs_staged
 from dripper.optional import install
 
@@ -32,7 +33,9 @@ def parser(
     )
     if reads_archives:
         kinds = "comma-separated files, folders, globs, s3:// objects or prefixes, and @lists of paths"
-        made.add_argument("--warcs", required=not redoes, help=kinds)
+        made.add_argument("--warcs", help=kinds)
+        records = "only these records, by an index: index=FILES,host=…,domain=…,language=…,status=…,mime=…,url-prefix=…,urls=@FILE"
+        made.add_argument("--select", default="", metavar="index=…,…", help=records)
     if redoes:
         made.add_argument("--redo", default="", metavar="FILES", help="read these files again although they are done")
     made.add_argument("--output", required=True, help="a folder, an s3a:// prefix, or catalog.schema")
@@ -43,8 +46,12 @@ def parser(
 def with_input(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:
     """Parse the flags of a job that reads archives; there must be something to read, or at least to note."""
     arguments = parser.parse_args(argv)
-    if not any(getattr(arguments, name, None) for name in ("warcs", "redo", "dismiss")):
-        parser.error("the following arguments are required: --warcs")
+    if not any(getattr(arguments, name, None) for name in ("warcs", "select", "redo", "dismiss")):
+        parser.error("the following arguments are required: --warcs or --select")
+    if arguments.warcs and arguments.select:
+        parser.error(
+            "--warcs reads whole files, --select single records of the files that an index names: give one of them"
+        )
     return arguments
 
 
@@ -104,9 +111,8 @@ def stage(name: str, arguments: argparse.Namespace) -> int:
         from dripper.spark.report import summary
         from dripper.spark.run import run_stages
 
-        warcs = getattr(arguments, "warcs", None)
-        redo = getattr(arguments, "redo", "")
-        outcome = run_stages(spark, (name,), arguments.output, asked, warcs, arguments.limit, redo=redo)
+        warcs, redo, select = (getattr(arguments, flag, None) or "" for flag in ("warcs", "redo", "select"))
+        outcome = run_stages(spark, (name,), arguments.output, asked, warcs, arguments.limit, redo=redo, select=select)
         sys.stdout.write(summary(outcome, arguments.output, asked.cost.devices))
     return outcome.exit_code
 
@@ -119,10 +125,10 @@ def dry_run(arguments: argparse.Namespace) -> int:
         from dripper.spark.report import cost_summary, plan_summary
         from dripper.spark.run import dry_plan
 
-        plan = dry_plan(spark, arguments.warcs, arguments.output, asked, arguments.limit)
+        plan = dry_plan(spark, arguments.warcs or "", arguments.output, asked, arguments.limit, select=arguments.select)
         sys.stdout.write(plan_summary(plan))
-        if runs_staged(asked.labeler):
+        if runs_staged(asked.labeler) or len(chain_of(asked.labeler.name)) > 1:
             sys.stdout.write(cost_summary(plan, asked))
-        else:
+        if not runs_staged(asked.labeler):
             sys.stdout.write(cpu_summary(plan, asked))
     return 0

@@ -1,7 +1,7 @@
 """What runs in a task of the stage `extract`: rows of `pages` with their labels in, rows of `extractions` out."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -13,6 +13,7 @@ from dripper.config import HtmlSettings, LabelerSettings, LabelsSettings, Markdo
 from dripper.errors import ErrorCode, PageError
 from dripper.guard import Guard, GuardLimits
 from dripper.labels import Labels
+from dripper.labels.chain import instead_of
 from dripper.markup.hints import Hints
 from dripper.metadata import Metadata
 from dripper.rows import Row, extraction_columns, storable
@@ -33,7 +34,7 @@ def extractions_mapper(
         guard: Guard[Row, Extraction] = Guard(lambda row: finish(finisher, row), GuardLimits.of(settings.limits))
         with closing(guard):
             for batch in batches:
-                rows = [_extraction_row(row, guard) for row in batch.to_pylist()]
+                rows = [_extraction_row(with_first_labels(row), guard) for row in batch.to_pylist()]
                 yield from in_batches(rows, schema)
                 if progress is not None:
                     progress.add({"extracted": len(rows)})
@@ -84,13 +85,35 @@ def prepared_of(row: Row) -> Prepared:
     )
 
 
+def with_first_labels(row: Row) -> Row:
+    """Return the row of a page with the labels of a chain's first labeler in place of those of the next, where that was not asked
+    or marked nothing: as if it had been alone, but for `method`."""
+    first, last = row.get("first_labels"), row["labeler"]
+    if first is None or (_fits(row["main"], row) and any(row["main"])):
+        return row
+    return row | {
+        "main": first["main"],
+        "label_confidence": first["confidence"],
+        "windows": 1,
+        "labeler": first["labeler"],
+        "labeler_version": first["labeler_version"],
+        "method": instead_of(first["method"], last) if last else first["method"],
+    }
+
+
+def _fits(main: Sequence[bool] | None, row: Row) -> bool:
+    return main is not None and len(main) == row["n_blocks"]
+
+
 def labels_of(row: Row) -> Labels | None:
     """Return the labels of a row; None where there are none that fit its blocks."""
-    if row["main"] is None or len(row["main"]) != row["n_blocks"]:
+    if not _fits(row["main"], row):
         return None
     main = np.array(row["main"], bool)
     confidence = math.nan if row["label_confidence"] is None else row["label_confidence"]
-    return Labels(main, np.full(len(main), np.nan, np.float32), confidence, 0, row["windows"] or 1)
+    return Labels(
+        main, np.full(len(main), np.nan, np.float32), confidence, 0, row["windows"] or 1, row.get("method") or ""
+    )
 
 
 def _extraction_row(row: Row, guard: Guard[Row, Extraction]) -> Row:

@@ -15,12 +15,13 @@ from dripper.spark.closing import until_closed, whole_reports
 from dripper.spark.isolation import Isolation
 from dripper.spark.jobs import cancel, described
 from dripper.spark.parts import Tasks, split_into_tasks
-from dripper.spark.plan import Batch
+from dripper.spark.plan import Batch, of_selections_apart
 from dripper.spark.pool import Breaker, work_through
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import EXTRACTIONS, nullable
 from dripper.spark.tables import replaced_rows
 from dripper.spark.totals import Totals, is_outage
+from dripper.spark.turns import Turns
 from dripper.spark.work import Work
 from dripper.spark.worker import REPORT, files_mapper
 
@@ -36,6 +37,7 @@ class FusedJob:
         self._totals = Totals()
         self._breaker = Breaker(work.settings.batch.max_failures)
         attempts = work.settings.batch.file_attempts
+        self._turns = Turns()
         self._isolation = Isolation(work.ledger, attempts, lambda: self._breaker.is_open)
 
     def run(self, batches: Sequence[Batch], progress: Progress) -> Totals:
@@ -73,7 +75,8 @@ class FusedJob:
             .drop(REPORT)
         )
         work.lease.check()
-        work.tables.replace_batch("extractions", rows, batch)
+        with self._turns.taking(batch):
+            work.tables.replace_batch("extractions", rows, batch)
         told = [json.loads(line) for line in seen.get["reports"].splitlines()]
         written = work.tables.read("extractions").where(F.col("batch") == batch.number)
         reports = whole_reports(batch, told, written)
@@ -88,8 +91,8 @@ class FusedJob:
             self._totals.stage_ms["extract"] += round((time.monotonic() - start) * 1000)
 
     def _give_up(self, batch: Batch, why: str) -> None:
-        """The file's rows of an earlier reading go: the ledger counts none for it any more."""
+        """The file's rows of an earlier reading go: the ledger counts none for it any more. Those of selections stay."""
         if any(file.replaces is not None for file in batch.files):
-            self._work.tables.delete("extractions", replaced_rows(batch))
+            self._work.tables.delete("extractions", replaced_rows(of_selections_apart(batch)))
         with self._totals.lock:
             self._totals.set_aside |= {file.warc_file: why for file in batch.files}

@@ -7,19 +7,18 @@ worker (it ends workers that are idle for a minute).
 import contextlib
 import gc
 import logging
-import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-import numpy as np
 import pyarrow as pa
 
 from dripper.config import Settings, StageSettings
 from dripper.errors import ErrorCode, PageError, SettingsError, UsageError
 from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage
 from dripper.labels.base import Closable, LabelerStoppedError
+from dripper.labels.chain import chain_of
 from dripper.labels.registry import find_entry, load_from_settings
-from dripper.rows import Row, storable
+from dripper.rows import Row, label_columns, storable
 from dripper.spark.singleton import WorkerSingleton
 from dripper.spark.worker import ProgressSink, in_batches
 
@@ -53,7 +52,7 @@ def check_labeler(settings: Settings, loader: Loader) -> None:
 
     One that wants GPUs is not loaded: it may be at home only on the machines that have them.
     """
-    if not find_entry(settings.labeler.name).gpus:
+    if not any(find_entry(name).gpus for name in chain_of(settings.labeler.name)):
         loader(settings)
 
 
@@ -158,9 +157,10 @@ def environment(settings: Settings) -> dict[str, str]:
     What the labeler's entry says, and threads: Spark sets OMP_NUM_THREADS to a task's cores, one by default; an engine on
     CPU wants its share of the machine.
     """
-    stages = settings.stages
+    stages, names = settings.stages, chain_of(settings.labeler.name)
+    wanted = {key: value for name in names for key, value in find_entry(name).environment.items()}
     threads = stages.engine_threads or max(1, (os.cpu_count() or 1) // max(1, stages.engines or 1))
-    return {**find_entry(settings.labeler.name).environment, "OMP_NUM_THREADS": str(threads)}
+    return {**wanted, "OMP_NUM_THREADS": str(threads)}
 
 
 def groups(rows: Iterable[Row], settings: StageSettings) -> Iterator[list[Row]]:
@@ -181,23 +181,17 @@ def _labelled(engine: Engine, rows: Sequence[Row]) -> list[Row]:
     outcomes = engine.label([SimplifiedPage(row["simplified_html"], row["n_blocks"]) for row in rows])
     by = {"labeler": engine.labeler.name, "labeler_version": engine.labeler.version}
     return [
-        storable({"page_id": row["page_id"], "batch": row["batch"]} | by | label_columns(outcome))
+        storable({"page_id": row["page_id"], "batch": row["batch"]} | by | outcome_columns(outcome))
         for row, outcome in zip(rows, outcomes, strict=True)
     ]
 
 
-def label_columns(outcome: Labels | str) -> Row:
+def outcome_columns(outcome: Labels | str) -> Row:
     """Return what `labels` says of one page's labels, or of why there are none.
 
-    >>> label_columns("no answer")["error_code"]
+    >>> outcome_columns("no answer")["error_code"]
     'labeler_failed'
     """
     if isinstance(outcome, str):
         return {"error_code": ErrorCode.LABELER_FAILED.value, "error_detail": outcome}
-    return {
-        "main": outcome.main.tolist(),
-        "probability": None if np.isnan(outcome.probability).all() else outcome.probability.tolist(),
-        "confidence": None if math.isnan(outcome.confidence) else float(outcome.confidence),
-        "passes": outcome.passes,
-        "windows": outcome.windows,
-    }
+    return label_columns(outcome) | {"passes": outcome.passes, "windows": outcome.windows}

@@ -86,6 +86,11 @@ class Lease:
         self._heard = time.monotonic()
         self._thread.start()
 
+    @property
+    def is_first(self) -> bool:
+        """Whether no run ever held this lease before, so that nobody has written into the output."""
+        return bool(self._row) and self._row["epoch"] == 1
+
     def check(self) -> None:
         """Raise BusyError where the lease may have gone to another while this driver stood still."""
         if self._is_lost or time.monotonic() - self._heard > 2 * self._beat_seconds:

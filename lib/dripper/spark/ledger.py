@@ -13,9 +13,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from dripper.errors import FileErrorKind
-from dripper.spark.plan import FINISHED, UNFINISHED, Batch, LedgerEntry, Plan, PlannedFile, existing
+from dripper.spark.plan import FINISHED, UNFINISHED, Batch, Key, LedgerEntry, Plan, PlannedFile, existing
 from dripper.spark.schemas import WARC_FILES, nullable
 from dripper.spark.tables import Tables
+from dripper.spark.text import quoted
 from dripper.warc.identity import reading_path
 
 TABLE = "warc_files"
@@ -26,7 +27,9 @@ CRASHED = "crashed"
 _FILES_TO_COMPACT = 200
 """Every commit of a batch adds a data file, and reading 2,800 of them takes 7 s: so many are joined into one."""
 
-_ENTRY_COLUMNS = ("warc_file", "path", "batch", "replaces", "state", "attempts", "size_bytes", "version", "pages")
+_ENTRY_COLUMNS = (
+    *("warc_file", "path", "batch", "replaces", "state", "attempts", "size_bytes", "version", "pages", "selection"),
+)
 
 Report = dict[str, Any]
 
@@ -50,7 +53,10 @@ class Ledger:
         """Return all entries; one small object a file (Common Crawl's 90,000 files are 20 MB on the driver)."""
         if self._is_new:
             return []
-        rows = self._tables.read(TABLE).select(*_ENTRY_COLUMNS).toArrow().to_pylist()
+        ledger = self._tables.read(TABLE)
+        # One that no run of this release has opened yet may lack the youngest columns.
+        names = [name for name in _ENTRY_COLUMNS if name in ledger.columns]
+        rows = ledger.select(*names).toArrow().to_pylist()
         self._last_batch = max((row["batch"] for row in rows), default=0)
         return [LedgerEntry(_planned_file(row), row["batch"], row["state"], row["pages"] or 0) for row in rows]
 
@@ -66,12 +72,12 @@ class Ledger:
         Files that leave the batch of their last reading go first. Their old rows stay until the new ones are committed
         (`PlannedFile.replaces`), and so does what the ledger counted in them.
         """
-        moved = {entry.file.warc_file for entry in plan.moved}
+        moved = {entry.file.key for entry in plan.moved}
         planned = [_planned_row(file, batch.number, self._run_id) for batch in plan.fresh for file in batch.files]
         self._last_batch = max([self._last_batch, *(batch.number for batch in plan.fresh)])
         if moved:
-            self._move([row for row in planned if row["warc_file"] in moved])
-        unknown = [row for row in planned if row["warc_file"] not in moved]
+            self._move([row for row in planned if _key(row) in moved])
+        unknown = [row for row in planned if _key(row) not in moved]
         if unknown:
             self._tables.append(TABLE, self._frame(unknown))
 
@@ -82,6 +88,7 @@ class Ledger:
         try:
             self._spark.sql(
                 f"MERGE INTO {self._tables.sql_name(TABLE)} t USING {view} s ON t.warc_file = s.warc_file "
+                "AND t.selection <=> s.selection "
                 f"WHEN MATCHED THEN UPDATE SET {', '.join(f't.{name} = s.{name}' for name in names)}"
             )
         finally:
@@ -89,14 +96,17 @@ class Ledger:
 
     def finish(self, batch: Batch, reports: Sequence[Report], now: datetime, state: str | None = None) -> list[Report]:
         """Note what was counted in each file of `batch`, and return the rows. state: of all its files; None: of each, one of
-        FINISHED."""
+        FINISHED, and what the ledger has of selections from a file that was read whole goes."""
         files = {file.warc_file: file for file in batch.files}
         any_read = any(report["error"] is None for report in reports)
         rows = [
             self._finished(report, files[report["warc_file"]], batch.number, now, state, any_read) for report in reports
         ]
+        condition = f"batch = {batch.number}"
+        if state is None and (whole := [quoted(file.warc_file) for file in batch.files if file.supersedes]):
+            condition += f" OR (selection IS NOT NULL AND warc_file IN ({', '.join(whole)}))"
         with self._lock:
-            self._tables.replace_where(TABLE, self._frame(rows), f"batch = {batch.number}")
+            self._tables.replace_where(TABLE, self._frame(rows), condition)
         return rows
 
     def _finished(
@@ -157,7 +167,7 @@ class Ledger:
     def reports(self, batch: Batch) -> list[Report]:
         """Return what is noted of each file of `batch`."""
         rows = self._tables.read(TABLE).where(F.col("batch") == batch.number).orderBy("warc_file").collect()
-        return [row.asDict() for row in rows]
+        return [row.asDict(recursive=True) for row in rows]
 
     def counts(self) -> dict[str, int]:
         """Return, over the whole ledger: files by state, records, pages, skipped."""
@@ -181,7 +191,9 @@ class Ledger:
 
     def _frame(self, rows: Sequence[dict[str, Any]]) -> DataFrame:
         schema = to_arrow_schema(nullable(WARC_FILES.fields))
-        columns = [pa.array([_storable(row.get(field.name)) for row in rows], field.type) for field in schema]
+        columns = [
+            pa.array([_storable(row.get(field.name), field.type) for row in rows], field.type) for field in schema
+        ]
         frame = self._spark.createDataFrame(pa.Table.from_arrays(columns, schema=schema), nullable(WARC_FILES.fields))
         # Some 2,500 files a data file, neighbours by batch: what a commit of a batch rewrites.
         n_files = 1 + len(rows) // 2500
@@ -206,8 +218,18 @@ def _suspected(file: PlannedFile, batch: Batch, is_alone: bool) -> PlannedFile:
 
 def _planned_file(row: dict[str, Any]) -> PlannedFile:
     return PlannedFile(
-        row["warc_file"], row["size_bytes"], row["version"], row["path"], row["replaces"], row["attempts"] or 0
+        row["warc_file"],
+        row["size_bytes"],
+        row["version"],
+        row["path"],
+        row["replaces"],
+        row["attempts"] or 0,
+        row.get("selection"),
     )
+
+
+def _key(row: dict[str, Any]) -> Key:
+    return row["warc_file"], row["selection"]
 
 
 def _planned_row(file: PlannedFile, batch: int, run_id: str) -> dict[str, Any]:
@@ -222,9 +244,10 @@ def _planned_row(file: PlannedFile, batch: int, run_id: str) -> dict[str, Any]:
         "size_bytes": file.size_bytes,
         "version": file.version,
         "run_id": run_id,
+        "selection": file.selection,
     }
 
 
-def _storable(value: Any) -> Any:
+def _storable(value: Any, kind: pa.DataType) -> Any:
     """Arrow takes maps as pairs."""
-    return list(value.items()) if isinstance(value, dict) else value
+    return list(value.items()) if isinstance(value, dict) and pa.types.is_map(kind) else value

@@ -1,26 +1,54 @@
-"""Whether Delta's commits are safe where the output is: on S3 outside Databricks two drivers can overwrite each other's."""
+"""Whether Delta's commits are safe where the output is: on S3 outside Databricks two drivers can overwrite each other's.
 
+The lease of a run is a commit as well, so it cannot help there.
+"""
+
+import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
+
+from pyspark.sql import SparkSession
+
+from dripper.errors import SettingsError
+from dripper.spark.tables import Tables
 
 _S3 = re.compile(r"(s3a?|s3n)://", re.IGNORECASE)
 _SAFE = "S3DynamoDBLogStore"
-"""Delta's log store for several writers: a table of DynamoDB gives each commit to one of them."""
+"""Delta's log store for several writers: a table of DynamoDB gives each commit to one of them. Delta 4.0 to 4.4 has no other, none
+that uses S3's conditional writes."""
 
 _PACKAGE = "io.delta:delta-storage-s3-dynamodb"
 
 
-def log_store_problem(output: str, conf_get: Callable[[str], str | None]) -> str | None:
-    """Return what to set before two drivers may write to `output`, or None where nothing is missing.
+def require_log_store(spark: SparkSession, tables: Tables, single_writer: bool) -> None:
+    """Raise SettingsError where two drivers could lose each other's commits to these tables.
 
-    output: a folder, a prefix or `catalog.schema`; where a catalog keeps its tables is not known here. conf_get: returns a
-    Spark property, None where it is not set.
+    single_writer: a person vouches for it that there is one.
+    """
+    if single_writer or "DATABRICKS_RUNTIME_VERSION" in os.environ:
+        return
+
+    def conf_get(key: str) -> str | None:
+        # Sessions of others refuse names that they do not know, with one of several types.
+        with suppress(Exception):
+            return spark.conf.get(key, None)
+        return None
+
+    if problem := log_store_problem(tables.location(), conf_get):
+        raise SettingsError(problem)
+
+
+def log_store_problem(location: str, conf_get: Callable[[str], str | None]) -> str | None:
+    """Return what to set before anything writes to `location`, or None where nothing is missing.
+
+    location: the folder or prefix of the tables. conf_get: returns a Spark property, None where it is not set.
 
     >>> log_store_problem("/data/out", {}.get)
-    >>> print(log_store_problem("s3a://b/out", {}.get)[:50])
-    s3a://b/out: two runs at once can lose commits her
+    >>> print(log_store_problem("s3a://b/out", {}.get)[:48])
+    s3a://b/out: Delta alone cannot keep two writers
     """
-    found = _S3.match(output)
+    found = _S3.match(location)
     if not found or _on_databricks(conf_get):
         return None
     scheme = found[1].lower()
@@ -28,9 +56,9 @@ def log_store_problem(output: str, conf_get: Callable[[str], str | None]) -> str
     if any(_SAFE in (conf_get(key) or "") for key in keys):
         return None
     return (
-        f"{output}: two runs at once can lose commits here, as S3 alone does not tell who was first; let one run at a time "
-        f"write, or set {keys[0]}=io.delta.storage.{_SAFE}, spark.io.delta.storage.{_SAFE}.ddb.region and the package "
-        f"{_PACKAGE} of your Delta's version"
+        f"{location}: Delta alone cannot keep two writers on S3 from losing each other's commits; give it a log store "
+        f"({keys[0]}=io.delta.storage.{_SAFE}, spark.io.delta.storage.{_SAFE}.ddb.region, and the package {_PACKAGE} of "
+        "your Delta's version), or say --set output.single_writer=true where nothing else ever writes there"
     )
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pyspark.sql import SparkSession
 
 from dripper.errors import InputError, SettingsError
+from dripper.spark import publish
+from dripper.spark.log_store import require_log_store
 from dripper.spark.schemas import TABLES
 from dripper.spark.tables import Tables
 
@@ -12,22 +14,40 @@ MINIMUM_HOURS = 168
 """Delta refuses less unless told otherwise: a reader or a run that started before would lose its files."""
 
 
-def maintain(spark: SparkSession, output: str, retain_hours: int = MINIMUM_HOURS) -> Iterator[str]:
+def maintain(
+    spark: SparkSession,
+    output: str,
+    retain_hours: int = MINIMUM_HOURS,
+    *,
+    publishes: bool = False,
+    with_main_html: bool = True,
+    single_writer: bool = False,
+) -> Iterator[str]:
     """Join the small files of every table that is there and delete what no version of the last hours needs.
 
-    Yields a sentence a table. Raises SettingsError below MINIMUM_HOURS, InputError where `output` has no table at all.
+    publishes: bring the table `published` up to date before that, see `dripper.spark.publish`. Yields a sentence a table.
+
+    Raises SettingsError below MINIMUM_HOURS, and where two writers could lose each other's commits (single_writer: a person
+    says that there is one); InputError where `output` has no table at all.
     """
     if retain_hours < MINIMUM_HOURS:
         raise SettingsError(
             f"--retain-hours {retain_hours}: at least {MINIMUM_HOURS}, or running readers lose their files"
         )
     tables = Tables(spark, output)
+    require_log_store(spark, tables, single_writer)
     there = [table for table in TABLES if tables.version(table) is not None]
     if not there:
         raise InputError(f"--output {output}: none of the tables {', '.join(TABLES)} is there")
+    if publishes:
+        yield publish.publish(spark, output, with_main_html)
     for table in there:
         name = tables.sql_name(table)
-        metrics = spark.sql(f"OPTIMIZE {name}").select("metrics.numFilesAdded", "metrics.numFilesRemoved").head()
-        assert metrics is not None
+        if table == publish.TABLE:
+            removed, added = publish.optimize(spark, tables)
+        else:
+            metrics = spark.sql(f"OPTIMIZE {name}").select("metrics.*").head()
+            assert metrics is not None
+            removed, added = metrics["numFilesRemoved"], metrics["numFilesAdded"]
         spark.sql(f"VACUUM {name} RETAIN {retain_hours} HOURS")
-        yield f"{name}: {metrics['numFilesRemoved']} files joined into {metrics['numFilesAdded']}, old versions cleared"
+        yield f"{name}: {removed} files joined into {added}, old versions cleared"

@@ -18,7 +18,7 @@ from dripper.config import Settings
 from dripper.spark import lease, migrate
 from dripper.spark.lease import Lease
 from dripper.spark.ledger import Ledger
-from dripper.spark.log_store import log_store_problem
+from dripper.spark.log_store import require_log_store
 from dripper.spark.outcome import Outcome
 from dripper.spark.tables import Tables
 from dripper.spark.totals import Totals
@@ -45,11 +45,10 @@ def opened(
     """Open the tables below `output` for one run: make or migrate them, and hold the lease until the end.
 
     job, input: what the table `runs` says of the run. Raises BusyError where another run is at work on the output, InputError
-    where it cannot be used.
+    where it cannot be used, SettingsError where two writers could lose each other's commits.
     """
     tables = Tables(spark, output)
-    if problem := log_store_problem(tables.output, lambda key: spark.conf.get(key, None)):
-        logger.warning("%s", problem)
+    require_log_store(spark, tables, settings.output.single_writer)
     names = (lease.TABLE, "warc_files", "extractions", *(BETWEEN[:-1] if is_staged else ()))
     # At once, as each waits for the file system and for Spark's planner most of the time.
     with ThreadPoolExecutor(max_workers=len(names)) as pool:
@@ -68,7 +67,9 @@ def opened(
         if is_staged:
             tables.create(BETWEEN[-1])
         attempts = settings.batch.file_attempts
-        ledger = Ledger(spark, tables, held.run_id, attempts, is_new=is_new.get("warc_files", False))
+        # A table that was new before the lease was taken may be full by now, of a run that came between.
+        is_empty = is_new.get("warc_files", False) and held.is_first
+        ledger = Ledger(spark, tables, held.run_id, attempts, is_new=is_empty)
         output_at_work = Opened(Work(spark, tables, ledger, held, settings))
         yield output_at_work
         if output_at_work.outcome is not None:

@@ -34,6 +34,8 @@ class Outcome:
     """Inputs that another run would find as bad as this one did, each with what to do."""
     stages: tuple[str, ...] = ()
     """Of a staged run, those that it ran; none: the fused job."""
+    run_id: str = ""
+    """The run, as in the table `runs`."""
 
     @property
     def exit_code(self) -> int:

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dripper.settings import ReadSettings
 from dripper.spark.plan import Batch, PlannedFile
+from dripper.warc import RecordReader, read_records, read_selected
 from dripper.warc.span import Span, cut
 
 SMALLEST_TASK_BYTES = 1 << 20
@@ -21,6 +23,7 @@ class FilePart:
     weight: int
     """Bytes that count for it."""
     span: Span = Span()  # noqa: RUF009, it is frozen
+    """Of its bytes; of a selection, of `file.places`, counted."""
 
 
 Tasks = Sequence[Sequence[FilePart]]
@@ -48,5 +51,14 @@ def split_into_tasks(batch: Batch, slots: int, split_bytes: int) -> list[list[Fi
 
 def _parts(file: PlannedFile, share: int, split_bytes: int) -> list[FilePart]:
     n_parts = min(-(-file.weight // share), file.weight // split_bytes)
-    spans = cut(file.weight, n_parts)
+    spans = cut(file.weight if file.selection is None else len(file.places), n_parts)
     return [FilePart(file, file.weight // len(spans), span) for span in spans]
+
+
+def reader_of(part: FilePart, settings: ReadSettings) -> RecordReader:
+    """Return the reader of a part's records: those of a span of the file, or some of those that were selected in it."""
+    file, span = part.file, part.span
+    if file.selection is None:
+        return read_records(file.open_path, settings, span, file.warc_file)
+    places = file.places[span.start : span.end]
+    return read_selected(file.open_path, places, settings, file.warc_file, 0 if span.start else file.n_before)

@@ -1,11 +1,16 @@
 """Which files are still to do, in which batches: pure functions over the ledger, the same answer every time."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from dripper.warc.index import Place
+
 UNKNOWN_SIZE_BYTES = 1 << 30
 """What a file counts for whose size is not known (lists do not tell): a Common Crawl WARC has about 1 GiB."""
+
+REQUEST_BYTES = 1 << 18
+"""Counted for each single record on top of its bytes: a request takes about as long as 256 KiB more of an open one."""
 
 UNFINISHED = ("planned", "preprocessed", "labelled")
 """States of a batch's files on their way, in order; then each is in one of FINISHED."""
@@ -31,16 +36,40 @@ class PlannedFile:
     """The batch that holds the rows of an earlier reading, which those of the next replace; None: there are none."""
     attempts: int = 0
     """How often reading it has failed in a way that is the file's own fault."""
+    selection: str | None = None
+    """Which of its records are read: the identity of a selection (`dripper.warc.select`); None: all."""
+    places: tuple[Place, ...] = ()
+    """Of a selection, the records that are to be read. The ledger does not keep them: the index tells them again."""
+    n_before: int = 0
+    """Of a selection, the records that are not in `places`, as another reading of the file left their rows."""
+    supersedes: tuple[int, ...] = ()
+    """Of a whole reading, the batches that hold rows of selections from the file, which its rows replace."""
+
+    @property
+    def key(self) -> "Key":
+        """What the ledger has one row of."""
+        return self.warc_file, self.selection
+
+    @property
+    def has_earlier_rows(self) -> bool:
+        """Whether rows in other batches are replaced by those of the next reading."""
+        return self.replaces is not None or bool(self.supersedes)
 
     @property
     def weight(self) -> int:
         """Bytes that planning counts for the file."""
+        if self.selection is not None:
+            return sum(place.length + REQUEST_BYTES for place in self.places)
         return UNKNOWN_SIZE_BYTES if self.size_bytes is None else self.size_bytes
 
     @property
     def open_path(self) -> str:
         """The path to open."""
         return self.path or self.warc_file
+
+
+Key = tuple[str, str | None]
+"""Address of a file, and which of its records are meant (`PlannedFile.selection`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +92,11 @@ class Batch:
     files: tuple[PlannedFile, ...]
     state: str = "planned"
     """How far it is, one of UNFINISHED."""
+
+
+def of_selections_apart(batch: Batch) -> Batch:
+    """Return the batch, such that it replaces no rows of selections."""
+    return replace(batch, files=tuple(replace(file, supersedes=()) for file in batch.files))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,41 +139,68 @@ def make_plan(
     committed together.
     states: at which batches of an earlier run are resumed; at others they are none of this run's, and count as done.
     redo: files to be read again although they are done.
-    Files of the ledger that are not in `files` are left alone.
+    Files of the ledger that are not in `files` are left alone. The same file with another selection is another piece of work;
+    one that was read whole has the records of every selection, and a whole reading replaces those of all selections.
     """
-    entries = {entry.file.warc_file: entry for entry in ledger}
-    wanted = {file.warc_file: file for file in files}
-    unfinished = {
-        entry.batch for entry in entries.values() if entry.state in UNFINISHED and entry.file.warc_file in wanted
-    }
+    entries = {entry.file.key: entry for entry in ledger}
+    wanted = {file.key: file for file in files}
+    unfinished = {entry.batch for entry in entries.values() if entry.state in UNFINISHED and entry.file.key in wanted}
     resumed = [batch for batch in existing(entries.values(), unfinished) if batch.state in states]
-    todo = [_again(file, entry) if entry else file for file, entry in _undone(wanted, entries, unfinished, set(redo))]
+    superseded = _superseded(entries.values())
+    todo = [
+        _superseding(_again(file, entry) if entry else file, superseded)
+        for file, entry in _undone(wanted, entries, unfinished, set(redo))
+    ]
     room = len(todo) if limit is None else max(0, limit - sum(len(batch.files) for batch in resumed))
     chosen = todo[:room]
     first = 1 + max((entry.batch for entry in entries.values()), default=0)
-    untouched = wanted.keys() - {file.warc_file for file in todo}
+    untouched = wanted.keys() - {file.key for file in todo}
     return Plan(
         resumed=tuple(_opened_as_typed(batch, wanted) for batch in resumed),
         fresh=tuple(Batch(first + i, tuple(group)) for i, group in enumerate(_groups(chosen, size))),
-        moved=tuple(entries[file.warc_file] for file in chosen if file.warc_file in entries),
-        n_done=len(untouched) - sum(len(untouched & {f.warc_file for f in batch.files}) for batch in resumed),
+        moved=tuple(entries[file.key] for file in chosen if file.key in entries),
+        n_done=len(untouched) - sum(len(untouched & {f.key for f in batch.files}) for batch in resumed),
         n_left=len(todo) - len(chosen),
-        set_aside=tuple(sorted(n for n in untouched if n in entries and entries[n].state == "set_aside")),
+        set_aside=tuple(sorted(key[0] for key in untouched if key in entries and entries[key].state == "set_aside")),
     )
 
 
 def _undone(
-    wanted: dict[str, PlannedFile], entries: dict[str, LedgerEntry], unfinished: set[int], redo: set[str]
+    wanted: dict[Key, PlannedFile], entries: dict[Key, LedgerEntry], unfinished: set[int], redo: set[str]
 ) -> Iterable[tuple[PlannedFile, LedgerEntry | None]]:
     """Yield the files that need a new batch, those that the ledger does not know first, each with its entry."""
     known = []
-    for name, file in wanted.items():
-        entry = entries.get(name)
+    for key, file in wanted.items():
+        entry = entries.get(key)
+        whole = entries.get((file.warc_file, None))
+        if file.selection is not None and whole is not None and whole.state == "done":
+            continue
         if entry is None:
             yield file, None
-        elif entry.batch not in unfinished and (name in redo or entry.state == "failed" or has_changed(file, entry)):
+        elif entry.batch not in unfinished and (
+            file.warc_file in redo or entry.state == "failed" or has_changed(file, entry)
+        ):
             known.append((file, entry))
     yield from known
+
+
+def _superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...]]:
+    """Return, for files of which selections were read, the batches that hold their rows."""
+    found: dict[str, set[int]] = {}
+    for entry in entries:
+        if entry.file.selection is not None:
+            found.setdefault(entry.file.warc_file, set()).update(batches_of(entry))
+    return {name: tuple(sorted(numbers)) for name, numbers in found.items()}
+
+
+def batches_of(entry: LedgerEntry) -> list[int]:
+    """Return the batches that may hold rows of the file: its own, and while it is read again that of the reading before."""
+    return [entry.batch] if entry.file.replaces is None else [entry.batch, entry.file.replaces]
+
+
+def _superseding(file: PlannedFile, superseded: Mapping[str, tuple[int, ...]]) -> PlannedFile:
+    numbers = superseded.get(file.warc_file, ()) if file.selection is None else ()
+    return replace(file, supersedes=numbers) if numbers else file
 
 
 def has_changed(file: PlannedFile, entry: LedgerEntry) -> bool:
@@ -167,10 +228,11 @@ def _again(file: PlannedFile, entry: LedgerEntry) -> PlannedFile:
     )
 
 
-def _opened_as_typed(batch: Batch, wanted: dict[str, PlannedFile]) -> Batch:
-    """A signed address is not kept: the one that was typed for this run is the one that works."""
+def _opened_as_typed(batch: Batch, wanted: dict[Key, PlannedFile]) -> Batch:
+    """A signed address is not kept: the one that was typed for this run is the one that works. Nor are the places of records."""
     files = (
-        replace(file, path=wanted[file.warc_file].path) if file.warc_file in wanted else file for file in batch.files
+        replace(file, path=wanted[file.key].path, places=wanted[file.key].places) if file.key in wanted else file
+        for file in batch.files
     )
     return replace(batch, files=tuple(files))
 
@@ -180,12 +242,15 @@ def existing(entries: Iterable[LedgerEntry], numbers: Collection[int]) -> list[B
 
     A batch with a file that is planned is redone as a whole, hence planned.
     """
-    chosen = sorted((e for e in entries if e.batch in numbers), key=lambda e: (e.batch, e.file.warc_file))
+    known = list(entries)
+    superseded = _superseded(known)
+    chosen = sorted((e for e in known if e.batch in numbers), key=lambda e: (e.batch, e.file.warc_file))
     batches = []
     for number, group in groupby(chosen, key=lambda e: e.batch):
         members = list(group)
         states = [state for state in UNFINISHED if any(member.state == state for member in members)]
-        batches.append(Batch(number, tuple(member.file for member in members), states[0] if states else "planned"))
+        files = tuple(_superseding(member.file, superseded) for member in members)
+        batches.append(Batch(number, files, states[0] if states else "planned"))
     return batches
 
 

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
-from dripper.config import Settings
-from dripper.cost import Device, actual_words, estimate, estimate_words
-from dripper.labels.registry import labeler_settings
+from dripper.config import LabelerSettings, Settings
+from dripper.cost import Device, Sample, actual_words, estimate, estimate_words
+from dripper.labels.chain import chain_of
+from dripper.labels.registry import labeler_settings, runs_staged
 from dripper.spark.outcome import Outcome
 from dripper.spark.plan import Plan
 from dripper.spark.sample import planned_files, take_sample
@@ -68,6 +69,12 @@ def _stages(outcome: Outcome, devices: Mapping[str, Device]) -> list[str]:
     if "preprocess" in outcome.stages:
         failed = totals.pages - totals.blocks
         lines.append(f"  blocks    {totals.pages} pages = {totals.blocks} split into blocks + {failed} error rows")
+        if totals.escalated is not None:
+            sure = totals.blocks - totals.escalated
+            share = f" ({totals.escalated / totals.blocks:.1%})" if totals.blocks else ""
+            lines.append(
+                f"  chain     {sure} pages stay with the first labeler + {totals.escalated}{share} go on to the next"
+            )
     if "label" in outcome.stages:
         lines.append(
             f"  labels    {label.pages} pages = {label.pages - label.failed} labelled ({label.windowed} in windows) + "
@@ -81,7 +88,10 @@ def _stages(outcome: Outcome, devices: Mapping[str, Device]) -> list[str]:
 def _rows(totals: Totals) -> list[str]:
     good = totals.rows - totals.failed_pages
     by_fallback = f" ({totals.fallback_pages} by the fallback)" if totals.fallback_pages else ""
-    return [f"  rows      {totals.rows} = {good} extractions{by_fallback} + {totals.failed_pages} error rows"]
+    lines = [f"  rows      {totals.rows} = {good} extractions{by_fallback} + {totals.failed_pages} error rows"]
+    if len([method for method in totals.methods if not method.startswith("fallback:")]) > 1:
+        lines.append(f"  decided   {', '.join(f'{n} by {method}' for method, n in totals.methods.most_common())}")
+    return lines
 
 
 def plan_summary(plan: Plan) -> str:
@@ -92,6 +102,8 @@ def plan_summary(plan: Plan) -> str:
             known = sum(file.size_bytes or 0 for file in batch.files)
             unknown = sum(file.size_bytes is None for file in batch.files)
             sizes = f"{known / 1e6:.1f} MB" + (f" and {unknown} files of unknown size" if unknown else "")
+            if places := [place for file in batch.files for place in file.places]:
+                sizes = f"{len(places)} records, {sum(place.length for place in places) / 1e6:.1f} MB"
             lines.append(f"batch {batch.number} ({kind}): {len(batch.files)} files, {sizes}")
     if plan.n_left:
         lines.append(f"--limit leaves {plan.n_left} files")
@@ -99,14 +111,35 @@ def plan_summary(plan: Plan) -> str:
 
 
 def cost_summary(plan: Plan, settings: Settings) -> str:
-    """Return what labelling the pages of a plan would cost, from a sample that is read for it; "" where there is nothing to do."""
+    """Return what labelling the pages of a plan in a stage of its own would cost, and the share of them that a chain's next labeler
+    gets, from a sample that is read for it; "" where there is nothing to do."""
     files = planned_files(plan)
     if not files:
         return ""
     sample = take_sample(files, settings)
     decoder = labeler_settings("lm", settings.labels).decoder
     whole = estimate(sample, sum(file.weight for file in files), decoder)
-    return "\n".join(estimate_words(sample, whole, settings.cost.devices, decoder)) + "\n"
+    lines = _chain_words(sample, settings.labeler)
+    if runs_staged(settings.labeler) and (sample.tokens or not sample.split):
+        lines += estimate_words(sample, whole, settings.cost.devices, decoder)
+    return "".join(line + "\n" for line in lines)
+
+
+def _chain_words(sample: Sample, labeler: LabelerSettings) -> list[str]:
+    names = chain_of(labeler.name)
+    if len(names) == 1:
+        return []
+    if not sample.split:
+        return ["chain     no estimate: the sample has no page with text"]
+    went = len(sample.tokens)
+    chosen = (
+        f"the least sure {labeler.escalate_share:g} of them"
+        if labeler.escalate_share
+        else f"a confidence below {labeler.escalate_below:g}"
+    )
+    return [
+        f"chain     {went / sample.split:.1%} of {sample.split} pages go on from {names[0]} to {names[1]} ({chosen})"
+    ]
 
 
 def show(spark: SparkSession, output: str, n_rows: int) -> str:

@@ -5,39 +5,40 @@ from collections.abc import Collection, Sequence
 
 from pyspark.sql import SparkSession
 
-from dripper.addresses import loggable
 from dripper.config import Settings
 from dripper.errors import InputError
 from dripper.labels.entry import Use
-from dripper.labels.registry import check_use, load_from_settings, runs_staged
+from dripper.labels.registry import check_use, in_stages, load_from_settings, runs_staged
 from dripper.spark import capacity
 from dripper.spark.engines import engine_profile, n_engines
 from dripper.spark.fused import FusedJob
+from dripper.spark.inputs import Input, check_known, read_input, told
 from dripper.spark.label_worker import Loader, check_labeler, load_labeler
 from dripper.spark.ledger import Ledger
 from dripper.spark.opening import Opened, opened
 from dripper.spark.outcome import Outcome, bad_inputs, work_left
-from dripper.spark.plan import UNFINISHED, Batch, BatchSize, Plan, PlannedFile, make_plan
+from dripper.spark.overlap import without_known
+from dripper.spark.plan import UNFINISHED, Batch, BatchSize, Plan, make_plan
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import SCHEMA_VERSION
 from dripper.spark.staged import STAGES, Engines, StagedJob
 from dripper.spark.tables import Tables
 from dripper.spark.totals import Totals
-from dripper.warc import SourceFile, expand
 from dripper.warc.expand import named_files
-from dripper.warc.identity import opening_path
 
 logger = logging.getLogger(__name__)
 
 
-def dry_plan(spark: SparkSession, warcs: str, output: str, settings: Settings, limit: int | None = None) -> Plan:
+def dry_plan(
+    spark: SparkSession, warcs: str, output: str, settings: Settings, limit: int | None = None, select: str = ""
+) -> Plan:
     """Return what `run` would do, and write nothing. Raises UsageError like `run`."""
     tables = Tables(spark, output)
     version = tables.version("warc_files")
     if version not in (None, SCHEMA_VERSION):
         raise InputError(f"--output {output}: its tables are of another release; a run of this one migrates them first")
     ledger = Ledger(spark, tables, run_id="", is_new=version is None)
-    return _plan(spark, ledger, expand(warcs, settings.reading), settings, limit)
+    return _plan(spark, tables, ledger, read_input(warcs, "", select, settings), settings, limit)
 
 
 def run(
@@ -48,27 +49,29 @@ def run(
     limit: int | None = None,
     loader: Loader = load_labeler,
     redo: str = "",
+    select: str = "",
 ) -> Outcome:
     """Extract all pages of `warcs` into the tables below `output`; files that are done are left alone.
 
     In one pass, or where the labeler wants it (`labeler.staged`) in three, several batches at once in different stages.
-    loader: makes the labeler of a staged run. redo: files to be read again, as `warcs` names files. Raises UsageError for what
-    a person has to change, BusyError where another run is at work on the output. Everything else ends in the `Outcome`.
+    loader: makes the labeler of a staged run. redo: files to be read again, as `warcs` names files. select: in the place of
+    `warcs`, the records of an index (`dripper.warc.selection`). Raises UsageError for what a person has to change, BusyError
+    where another run is at work on the output. Everything else ends in the `Outcome`.
     """
     if runs_staged(settings.labeler):
-        return run_stages(spark, STAGES, output, settings, warcs, limit, loader, redo)
+        return run_stages(spark, STAGES, output, settings, warcs, limit, loader, redo, select)
     _check_use(settings)
     load_from_settings(settings.labeler, settings.labels)
-    files, again = _input(warcs, redo, settings)
-    with opened(spark, output, settings, job="run", input=_told(warcs or redo)) as output_at_work:
+    given = read_input(warcs, redo, select, settings)
+    with opened(spark, output, settings, job="run", input=given.told) as output_at_work:
         work = output_at_work.work
-        plan = _plan(spark, work.ledger, files, settings, limit, redo=_known(again, work.ledger, redo))
+        plan = _plan(spark, work.tables, work.ledger, given, settings, limit)
         batches = _begun(work.ledger, plan)
         totals = Totals()
         if batches:
             with Progress(spark, _n_files(batches)) as progress:
                 totals = FusedJob(work).run(batches, progress)
-        return _ended(output_at_work, plan, totals)
+        return _ended(output_at_work, plan, totals, given.problems)
 
 
 def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) -> int:
@@ -77,7 +80,7 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
     files: as `run` takes them; they need not exist. Raises InputError where one of them is not a file that failed.
     """
     names = [file.address for file in named_files(files, settings.reading)]
-    with opened(spark, output, settings, job="dismiss", input=_told(files)) as output_at_work:
+    with opened(spark, output, settings, job="dismiss", input=told(files)) as output_at_work:
         ledger = output_at_work.work.ledger
         failed = {entry.file.warc_file for entry in ledger.entries() if entry.state in ("failed", "set_aside")}
         if others := [name for name in names if name not in failed]:
@@ -87,51 +90,43 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
     return len(names)
 
 
-def _input(warcs: str, redo: str, settings: Settings) -> tuple[list[SourceFile], list[SourceFile]]:
-    """Return the files of both flags, and those of `redo` alone."""
-    again = named_files(redo, settings.reading) if redo else []
-    found = expand(warcs, settings.reading) if warcs or not redo else []
-    known = {file.address for file in found}
-    return [*found, *(file for file in again if file.address not in known)], again
-
-
-def _known(again: Sequence[SourceFile], ledger: Ledger, redo: str) -> set[str]:
-    """Return the addresses of files to be read again. Raises InputError where the ledger does not know one."""
-    if not again:
-        return set()
-    names = {file.address for file in again}
-    if unknown := names - {entry.file.warc_file for entry in ledger.entries()}:
-        raise InputError(f"--redo {redo}: {min(unknown)} was never read into this output; --warcs reads new files")
-    return names
-
-
 def _plan(
     spark: SparkSession,
+    tables: Tables,
     ledger: Ledger,
-    files: Sequence[SourceFile],
+    given: Input,
     settings: Settings,
     limit: int | None,
     states: Collection[str] = UNFINISHED,
-    redo: Collection[str] = (),
 ) -> Plan:
-    planned = [PlannedFile(file.address, file.size_bytes, file.version, opening_path(file.path)) for file in files]
     # For the cores that the cluster may come to have: it grows only while tasks wait for more.
     size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * capacity.slots(spark))
-    return make_plan(planned, ledger.entries(), size, limit, states, redo)
+    entries = ledger.entries()
+    check_known(given, entries)
+    plan = make_plan(given.files, entries, size, limit, states, given.redo)
+    return without_known(spark, tables, plan, entries)
 
 
-def _ended(output_at_work: Opened, plan: Plan, totals: Totals, stages: Sequence[str] = ()) -> Outcome:
+def _ended(
+    output_at_work: Opened, plan: Plan, totals: Totals, problems: Sequence[str] = (), stages: Sequence[str] = ()
+) -> Outcome:
     ledger = output_at_work.work.ledger
     ledger.compact()
     outcome = Outcome(
-        plan, totals, ledger.counts(), tuple(work_left(totals)), tuple(bad_inputs(totals, plan)), tuple(stages)
+        plan,
+        totals,
+        ledger.counts(),
+        tuple(work_left(totals)),
+        (*problems, *bad_inputs(totals, plan)),
+        tuple(stages),
+        output_at_work.work.lease.run_id,
     )
     output_at_work.outcome = outcome
     return outcome
 
 
 def _check_use(settings: Settings, stages: Sequence[str] = ()) -> None:
-    for warning in check_use(settings.labeler.name, settings.labels, Use(settings.profile, stages)):
+    for warning in check_use(settings.labeler, settings.labels, Use(settings.profile, stages)):
         logger.warning("%s", warning)
 
 
@@ -144,11 +139,12 @@ def run_stages(
     limit: int | None = None,
     loader: Loader = load_labeler,
     redo: str = "",
+    select: str = "",
 ) -> Outcome:
     """Run some of STAGES, neighbours in their order, over what is ready for them in the tables below `output`.
 
     warcs: the input of `preprocess`, which plans; the others take the batches that the stage before has left. limit: at most so
-    many files for `preprocess`, else batches. redo: see `run`. Raises UsageError for what a person has to change, BusyError
+    many files for `preprocess`, else batches. redo, select: see `run`. Raises UsageError for what a person has to change, BusyError
     where another run is at work on the output.
     """
     engines = _engines(spark, stages, settings, loader)
@@ -158,13 +154,12 @@ def run_stages(
             f"--output {output}: there is no table pages; run jobs/preprocess.py into the same output first"
         )
     plans = stages[0] == "preprocess"
-    files, again = _input(warcs or "", redo, settings) if plans else ([], [])
+    given = read_input(warcs or "", redo, select, settings) if plans else Input()
     states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
-    job, read = ", ".join(stages), _told(warcs or redo)
-    with opened(spark, output, settings, job=job, input=read, is_staged=True) as output_at_work:
+    with opened(spark, output, settings, job=", ".join(stages), input=given.told, is_staged=True) as output_at_work:
         work = output_at_work.work
         if plans:
-            plan = _plan(spark, work.ledger, files, settings, limit, states, _known(again, work.ledger, redo))
+            plan = _plan(spark, work.tables, work.ledger, given, settings, limit, states)
         else:
             plan = _ready(work.ledger, states[0], limit)
         batches = _begun(work.ledger, plan)
@@ -172,13 +167,14 @@ def run_stages(
         if batches:
             with Progress(spark, _n_files(batches)) as progress:
                 totals = StagedJob(work, engines).run(batches, progress, stages)
-        return _ended(output_at_work, plan, totals, stages)
+        return _ended(output_at_work, plan, totals, given.problems, stages)
 
 
 def _engines(spark: SparkSession, stages: Sequence[str], settings: Settings, loader: Loader) -> Engines:
     if "label" not in stages:
         return Engines(loader)
-    check_labeler(settings, loader)
+    last = settings.model_copy(update={"labeler": in_stages(settings.labeler)[1]})
+    check_labeler(last, loader)
     return Engines(loader, n_engines(spark, settings.stages), engine_profile(spark, settings.stages))
 
 
@@ -193,11 +189,6 @@ def _begun(ledger: Ledger, plan: Plan) -> list[Batch]:
     logger.info("%d files to do in %d batches, %d done before", _n_files(batches), len(batches), plan.n_done)
     ledger.record(plan)
     return batches
-
-
-def _told(files: str) -> str:
-    """Return what somebody typed, for the table `runs`."""
-    return ",".join(loggable(part) for part in files.split(","))
 
 
 def _n_files(batches: Sequence[Batch]) -> int:

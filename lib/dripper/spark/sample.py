@@ -4,14 +4,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 
-from dripper.config import Settings
+import numpy as np
+
+from dripper.config import LabelerSettings, Settings
 from dripper.cost import Sample
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
+from dripper.labels import Labeler
+from dripper.labels.chain import chain_of, is_sure
+from dripper.labels.registry import in_stages, runs_staged
+from dripper.spark.parts import FilePart, reader_of
 from dripper.spark.plan import Plan, PlannedFile
-from dripper.spark.worker import PageInput
+from dripper.spark.worker import PageInput, warm_labeler
 from dripper.stages import Prepared, prepare
-from dripper.warc import Record, read_records
+from dripper.warc import Record
 
 _FILES = 4
 """Files that a sample is spread over: those of one crawl segment are alike."""
@@ -30,7 +36,10 @@ def take_sample(files: Sequence[PlannedFile], settings: Settings) -> Sample:
     bytes_read = pages = 0
     made: list[Prepared] = []
     limits = GuardLimits.of(settings.limits)
-    guard: Guard[PageInput, Prepared] = Guard(lambda page: prepare(page[0], page[1], settings.profile), limits)
+    first = _first_of_chain(settings)
+    guard: Guard[PageInput, Prepared] = Guard(
+        lambda page: prepare(page[0], page[1], settings.profile, first=first), limits
+    )
     with closing(guard):
         for records in sampled_records(files, settings):
             end = 0
@@ -39,7 +48,25 @@ def take_sample(files: Sequence[PlannedFile], settings: Settings) -> Sample:
                 pages += 1
                 made += _prepared(record, guard)
             bytes_read += end
-    return Sample(bytes_read, pages, [page.tokens for page in made], [len(page.texts) for page in made])
+    going = _going_on(made, settings.labeler) if first is not None else made
+    return Sample(bytes_read, pages, [page.tokens for page in going], [len(page.texts) for page in going], len(made))
+
+
+def _first_of_chain(settings: Settings) -> Labeler | None:
+    names = chain_of(settings.labeler.name)
+    if len(names) == 1:
+        return None
+    first = in_stages(settings.labeler)[0] if runs_staged(settings.labeler) else None
+    alone = settings.labeler.model_copy(update={"name": names[0]})
+    return warm_labeler(first or alone, settings.labels)
+
+
+def _going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> list[Prepared]:
+    """Return those pages of a sample that a chain's next labeler would get, as `spark.escalation` chooses them."""
+    if labeler.escalate_share is None:
+        return [page for page in pages if page.labels is None or not is_sure(page.labels, labeler.escalate_below)]
+    by_confidence = sorted(pages, key=lambda page: np.nan_to_num(page.labels.confidence, nan=-1) if page.labels else -1)
+    return by_confidence[: round(labeler.escalate_share * len(pages))]
 
 
 def sampled_records(files: Sequence[PlannedFile], settings: Settings) -> Iterator[Iterator[Record]]:
@@ -52,7 +79,7 @@ def sampled_records(files: Sequence[PlannedFile], settings: Settings) -> Iterato
 
 
 def _records(file: PlannedFile, settings: Settings) -> Iterator[Record]:
-    return iter(read_records(file.open_path, settings.reading, address=file.warc_file))
+    return iter(reader_of(FilePart(file, file.weight), settings.reading))
 
 
 def _prepared(record: Record, guard: Guard[PageInput, Prepared]) -> list[Prepared]:

@@ -65,6 +65,17 @@ HINTS = StructType(
     ]
 )
 
+FIRST_LABELS = StructType(
+    [
+        StructField("main", ArrayType(BooleanType())),
+        StructField("probability", ArrayType(FloatType())),
+        StructField("confidence", DoubleType()),
+        StructField("method", StringType()),
+        StructField("labeler", StringType()),
+        StructField("labeler_version", StringType()),
+    ]
+)
+
 _PAGE_COLUMNS = [_declared(column) for column in columns.PAGE]
 EXTRACTIONS = StructType([_declared(column) for column in columns.EXTRACTIONS])
 
@@ -90,6 +101,10 @@ PAGES = StructType(
         _column("error_code", StringType(), "Why the page could not be split; null: it could"),
         _column("error_detail", StringType(), "What exactly went wrong"),
         *(_declared(column) for column in columns.ORIGIN),
+        _column("first_labels", FIRST_LABELS, "In a chain of labelers: what the first says of the page, as in labels"),
+        _column(
+            "escalated", BooleanType(), "In a chain: whether the page goes on to the stage label, for the next labeler"
+        ),
     ]
 )
 
@@ -119,6 +134,8 @@ LABELS = StructType(
         _column("error_detail", StringType(), "What exactly went wrong"),
     ]
 )
+
+_SLOWEST = StructType([StructField("page_id", StringType()), StructField("ms", LongType())])
 
 WARC_FILES = StructType(
     [
@@ -151,8 +168,20 @@ WARC_FILES = StructType(
         ),
         _column("run_id", StringType(), "The run that wrote the row, as in runs"),
         _column("finished_at", TimestampType(), "When its batch was committed"),
+        _column(
+            "task_ms",
+            LongType(),
+            "Milliseconds that tasks were at work on it, from its first byte to its last row; in staged runs those of preprocess",
+        ),
+        _column("slowest_page", _SLOWEST, "The page that took longest, and how long"),
+        _column(
+            "selection", StringType(), "Key too: which records were read, a hash of --select; null: all of the file"
+        ),
     ]
 )
+
+OF_RUN = frozenset({"batch", "attempts", "run_id", "finished_at", "task_ms", "slowest_page"})
+"""Columns of the ledger that may differ from run to run over the same files."""
 
 RUNS = StructType(
     [
@@ -201,8 +230,18 @@ EVALUATIONS = StructType(
     ]
 )
 
+PUBLISHED = StructType(
+    [
+        *(StructField(field.name, field.dataType, field.nullable, field.metadata) for field in EXTRACTIONS),
+        _column(
+            "batch_version", StringType(), "The state of its batch; changes when one of the batch's files is read again"
+        ),
+    ]
+)
+
 TABLES = {
     "extractions": (EXTRACTIONS, "One row per HTML page of the archives: its main content, or why there is none"),
+    "published": (PUBLISHED, "The rows of extractions, clustered by host and fetched_at (jobs/maintain.py --publish)"),
     "evaluations": (
         EVALUATIONS,
         "One row per page, extractor and metric: how well the extractor did on a labelled page",
@@ -211,13 +250,16 @@ TABLES = {
         PAGES,
         "One row per HTML page, for the stage extract: the page with numbered blocks, or why there are none",
     ),
-    "blocks": (BLOCKS, "One row per page that has blocks, for the stage label: all that a labeler reads"),
+    "blocks": (BLOCKS, "One row per page that is to be labelled, for the stage label: all that a labeler reads"),
     "labels": (LABELS, "One row per row of blocks: which blocks are main content"),
-    "warc_files": (WARC_FILES, "One row per archive file: what was read, what was skipped and why"),
+    "warc_files": (
+        WARC_FILES,
+        "One row per archive file, and selection of its records: what was read, what was skipped and why",
+    ),
     "runs": (RUNS, "One row per run of a job: when, with which settings, and how it ended"),
 }
 """Name → (schema, comment)."""
 
-PARTITIONED = frozenset(TABLES) - {"warc_files", "runs"}
+PARTITIONED = frozenset(TABLES) - {"warc_files", "runs", "published"}
 """Tables that are partitioned by `batch`. The ledger is not: 90,000 files in 2,813 batches took 42 s to record, and every commit
 of a batch read all of their names."""

@@ -22,21 +22,23 @@ from pyspark.sql.types import StringType, StructField
 
 from dripper.errors import SettingsError
 from dripper.labels.fallback import Fallback
-from dripper.labels.registry import used_fallback
+from dripper.labels.registry import in_stages, used_fallback
 from dripper.spark import capacity
 from dripper.spark.closing import NO_ROWS, check_rows, rows_by_file, until_closed, whole_reports
 from dripper.spark.engines import own_workers
+from dripper.spark.escalation import to_be_labelled, with_escalated
 from dripper.spark.extract_worker import LABEL_COLUMNS, extractions_mapper
 from dripper.spark.isolation import Isolation
 from dripper.spark.jobs import cancel, described
 from dripper.spark.label_worker import Loader, labels_mapper
 from dripper.spark.parts import Tasks, split_into_tasks
-from dripper.spark.plan import UNFINISHED, Batch
+from dripper.spark.plan import UNFINISHED, Batch, of_selections_apart
 from dripper.spark.pool import Breaker, work_through
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import BLOCKS, EXTRACTIONS, LABELS, PAGES, nullable
-from dripper.spark.tables import replaced_rows
+from dripper.spark.tables import replaced_rows, touched_batches
 from dripper.spark.totals import Report, Totals, is_outage
+from dripper.spark.turns import Turns
 from dripper.spark.work import Work
 from dripper.spark.worker import REPORT, files_mapper, preparing
 
@@ -63,11 +65,14 @@ class StagedJob:
         self._work = work
         self._tables = work.tables
         self._settings = work.settings
+        self._first, last = in_stages(work.settings.labeler)
+        self._label_settings = work.settings.model_copy(update={"labeler": last})
         self._engines = engines
         self._totals = Totals()
         self._reports: dict[int, list[Report]] = {}
         self._breaker = Breaker(work.settings.batch.max_failures)
         self._isolation = Isolation(work.ledger, work.settings.batch.file_attempts, lambda: self._breaker.is_open)
+        self._turns = Turns()
         # Two label stages at once would start twice as many engines as there are GPUs.
         self._labelling = threading.Lock()
         # While the stage `label` is planned, the session's environment says so, and no other stage may be.
@@ -96,7 +101,10 @@ class StagedJob:
 
     def _do(self, stage: str, batch: Batch, do: Callable[[], None]) -> None:
         start = time.monotonic()
-        with described(self._work.spark, self._work.lease.run_id, f"batch {batch.number}: {stage}"):
+        with (
+            self._turns.taking(batch),
+            described(self._work.spark, self._work.lease.run_id, f"batch {batch.number}: {stage}"),
+        ):
             until_closed(do, batch, lambda: self._breaker.is_open)
         with self._totals.lock:
             self._totals.stage_ms[stage] += round((time.monotonic() - start) * 1000)
@@ -131,16 +139,18 @@ class StagedJob:
         try:
             told = [json.loads(row[0]) for row in made.where(F.col(REPORT).isNotNull()).select(REPORT).collect()]
             pages = made.where(F.col("page_id").isNotNull())
+            if self._first is not None:
+                pages = with_escalated(pages, self._settings.labeler)
             self._forget_earlier(batch)
             self._tables.replace_batch("pages", pages.select(*PAGES.names), batch)
-            blocks = pages.where(F.col("simplified_html").isNotNull())
+            blocks = pages.where(F.col("simplified_html").isNotNull() & to_be_labelled())
             blocks = blocks.withColumn("item_ids", F.sequence(F.lit(1), F.col("n_blocks"))).select(*BLOCKS.names)
             self._tables.replace_where("blocks", blocks, f"batch = {batch.number}")
         finally:
             made.unpersist()
         written = self._batch_of("pages", batch)
         reports = whole_reports(batch, told, written)
-        check_rows(self._tables, "blocks", batch, written.where(F.col("error_code").isNull()))
+        n_blocks = check_rows(self._tables, "blocks", batch, written.where(to_be_labelled()))
         self._work.lease.check()
         self._work.ledger.finish(batch, reports, datetime.now(UTC), state="preprocessed")
         self._reports[batch.number] = reports
@@ -148,19 +158,24 @@ class StagedJob:
         with self._totals.lock:
             self._totals.read(reports)
             self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in reports)
+            if self._first is not None:
+                self._totals.escalated = (self._totals.escalated or 0) + n_blocks
 
     def _forget_earlier(self, batch: Batch) -> None:
         """Delete what an earlier reading of the batch's files left in tables whose rows do not name a file."""
-        if any(file.replaces is not None for file in batch.files):
+        if any(file.has_earlier_rows for file in batch.files):
+            numbers = ", ".join(map(str, sorted(touched_batches(batch))))
             for table in ("blocks", "labels"):
-                self._tables.delete_matching(table, "pages", "page_id", replaced_rows(batch))
+                within = f"t.batch IN ({numbers})"
+                self._tables.delete_matching(table, "pages", "page_id", replaced_rows(batch), within)
 
     def _give_up(self, batch: Batch, why: str) -> None:
-        """The rows of an earlier reading go: the ledger counts none for these files any more."""
-        if any(file.replaces is not None for file in batch.files):
-            self._forget_earlier(batch)
+        """The rows of an earlier reading go: the ledger counts none for these files any more. Those of selections stay."""
+        given_up = of_selections_apart(batch)
+        if any(file.has_earlier_rows for file in given_up.files):
+            self._forget_earlier(given_up)
             for table in ("pages", "extractions"):
-                self._tables.delete(table, replaced_rows(batch))
+                self._tables.delete(table, replaced_rows(given_up))
         with self._totals.lock:
             self._totals.set_aside |= {file.warc_file: why for file in batch.files}
 
@@ -170,7 +185,7 @@ class StagedJob:
         )
         read, labelled = Observation(), Observation()
         schema = nullable(LABELS.fields)
-        mapper = labels_mapper(self._engines.loader, self._settings, to_arrow_schema(schema), progress.sink)
+        mapper = labels_mapper(self._engines.loader, self._label_settings, to_arrow_schema(schema), progress.sink)
         blocks = (
             blocks.observe(read, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
             # A partition an engine; the shuffle also keeps the scan off the GPU executors. Longest first: pages of like length
@@ -211,10 +226,13 @@ class StagedJob:
         assert told is not None
         if (told[1] or 0) < _BROADCAST_BYTES:
             labels = F.broadcast(labels)
+        pages = self._batch_of("pages", batch)
+        first = pages.where(F.col("first_labels").isNotNull()).select("first_labels.labeler").head()
         # The fallback `auto` goes by the labeler that was, whatever the settings of this stage name.
-        labeler = self._settings.labeler.model_copy(update={"name": told[0]} if told[0] else {})
+        name = first[0] if first is not None else told[0]
+        labeler = self._settings.labeler.model_copy(update={"name": name} if name else {})
         settings = self._settings.model_copy(update={"labeler": labeler})
-        pages = self._batch_of("pages", batch).join(labels, "page_id", "left")
+        pages = pages.join(labels, "page_id", "left")
         if used_fallback(labeler) == Fallback.TRAFILATURA:
             _check_sources(pages)
         else:
@@ -248,7 +266,8 @@ def _check_sources(pages: DataFrame) -> None:
     """Raise SettingsError where a page needs the fallback `trafilatura` and its source was not kept: Trafilatura would choose
     otherwise than in one pass."""
     has_main = F.coalesce(F.array_contains("main", True) & (F.size("main") == F.col("n_blocks")), F.lit(False))
-    missing = pages.where(F.col("error_code").isNull() & F.col("source").isNull() & ~has_main)
+    has_first = F.coalesce(F.array_contains("first_labels.main", True), F.lit(False))
+    missing = pages.where(F.col("error_code").isNull() & F.col("source").isNull() & ~has_main & ~has_first)
     if not missing.select("page_id").isEmpty():
         raise SettingsError(
             "the fallback trafilatura reads the page as it was, and the stage preprocess kept none, as it ran with another: set "

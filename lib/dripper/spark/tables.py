@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from py4j.protocol import Py4JJavaError
@@ -42,6 +43,18 @@ class Tables:
             return ".".join(f"`{part}`" for part in (*self.output.split("."), table))
         return f"delta.`{self._path(table)}`"
 
+    def location(self) -> str:
+        """Return the folder or prefix that the tables are below, of a catalog's schema too; "" where the catalog does not say."""
+        if not self.in_catalog:
+            return self.output
+        schema = ".".join(f"`{part}`" for part in self.output.split("."))
+        try:
+            told = self._spark.sql(f"DESCRIBE SCHEMA EXTENDED {schema}").collect()
+        except _SPARK_ERRORS:
+            # Whatever is wrong with it is told where the tables are opened.
+            return ""
+        return next((row[1] for row in told if row[0] == "Location"), "") or ""
+
     def create(self, table: str) -> bool:
         """Make the table if it is not there, with comments on its columns; return whether it is new.
 
@@ -61,20 +74,33 @@ class Tables:
                 f"{self.sql_name(table)} has schema version {version}, this program writes {SCHEMA_VERSION}: choose another "
                 "--output, or the release that wrote the table"
             )
-        columns = ", ".join(_column_ddl(field) for field in schema)
-        partitions = "PARTITIONED BY (batch) " if table in PARTITIONED else ""
-        try:
-            self._spark.sql(
-                f"CREATE TABLE {self.sql_name(table)} ({columns}) USING delta {partitions}"
-                f"COMMENT {quoted(comment)} TBLPROPERTIES ('{VERSION_PROPERTY}' = '{SCHEMA_VERSION}')"
-            )
-        except _SPARK_ERRORS as error:
-            raise self._unusable("create", table, error) from None
+        self.make(table, schema, comment, "PARTITIONED BY (batch)" if table in PARTITIONED else "")
         return True
 
+    def make(
+        self,
+        table: str,
+        fields: Iterable[StructField],
+        comment: str,
+        layout: str = "",
+        properties: Mapping[str, str] | None = None,
+    ) -> None:
+        """Make a table that is not there. layout: how SQL says that it is partitioned or clustered. Raises InputError."""
+        columns = ", ".join(_column_ddl(field) for field in fields)
+        told = {VERSION_PROPERTY: str(SCHEMA_VERSION)} | dict(properties or {})
+        try:
+            self._spark.sql(
+                f"CREATE TABLE {self.sql_name(table)} ({columns}) USING delta {layout} COMMENT {quoted(comment)} "
+                f"TBLPROPERTIES ({', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in told.items())})"
+            )
+        except _SPARK_ERRORS as error:
+            # Another driver may have been here first: which of the two may write is the lease's to say.
+            if self.version(table) == SCHEMA_VERSION:
+                return
+            raise self._unusable("create", table, error) from None
+
     def _add_columns(self, table: str) -> None:
-        there = {name.lower() for name in self.read(table).columns}
-        missing = [field for field in TABLES[table][0] if field.name.lower() not in there]
+        missing = self._missing(table)
         if not missing:
             return
         logger.info("%s gets the columns %s", self.sql_name(table), ", ".join(field.name for field in missing))
@@ -82,7 +108,12 @@ class Tables:
         try:
             self._spark.sql(f"ALTER TABLE {self.sql_name(table)} ADD COLUMNS ({columns})")
         except _SPARK_ERRORS as error:
-            raise self._unusable("add columns to", table, error) from None
+            if self._missing(table):
+                raise self._unusable("add columns to", table, error) from None
+
+    def _missing(self, table: str) -> list[StructField]:
+        there = {name.lower() for name in self.read(table).columns} | OPTIONAL.get(table, set())
+        return [field for field in TABLES[table][0] if field.name.lower() not in there]
 
     def version(self, table: str) -> int | None:
         """Return the table's schema version; 0 for a Delta table that another program made, None if there is no table.
@@ -120,21 +151,23 @@ class Tables:
         """Make `rows` the whole content of `batch`, and of what its files left in other batches, in one commit."""
         self.replace_where(table, rows, replaced_rows(batch))
 
-    def replace_where(self, table: str, rows: DataFrame, condition: str) -> None:
-        """Put `rows` in the place of those for which the SQL `condition` holds, in one commit."""
-        self._save(table, rows.write.mode("overwrite").option("replaceWhere", condition))
+    def replace_where(self, table: str, rows: DataFrame, condition: str, **options: str | int) -> None:
+        """Put `rows` in the place of those for which the SQL `condition` holds, in one commit. options: of Delta's writer."""
+        self._save(table, rows.write.mode("overwrite").options(**options).option("replaceWhere", condition))
 
     def replace_table(self, table: str, rows: DataFrame) -> None:
         """Make `rows` the whole content of the table, and give it back without partitions, in one commit."""
         self._save(table, rows.write.mode("overwrite").option("overwriteSchema", "true"))
 
-    def append(self, table: str, rows: DataFrame, sequence: tuple[str, int] | None = None) -> None:
+    def append(
+        self, table: str, rows: DataFrame, sequence: tuple[str, int] | None = None, **options: str | int
+    ) -> None:
         """Add `rows`, in one commit.
 
         sequence: a name and a number; nothing is added where this number or a higher one of that name was there before
-        (Delta's `txnAppId` and `txnVersion`).
+        (Delta's `txnAppId` and `txnVersion`). options: of Delta's writer.
         """
-        writer = rows.write.mode("append")
+        writer = rows.write.mode("append").options(**options)
         if sequence is not None:
             writer = writer.option("txnAppId", sequence[0]).option("txnVersion", sequence[1])
         self._save(table, writer)
@@ -143,11 +176,14 @@ class Tables:
         """Delete the rows for which the SQL `condition` holds."""
         self._spark.sql(f"DELETE FROM {self.sql_name(table)} WHERE {condition}")
 
-    def delete_matching(self, table: str, other: str, key: str, condition: str) -> None:
-        """Delete the rows whose `key` is that of a row in the table `other` for which the SQL `condition` holds."""
+    def delete_matching(self, table: str, other: str, key: str, condition: str, within: str = "TRUE") -> None:
+        """Delete the rows whose `key` is that of a row in the table `other` for which the SQL `condition` holds.
+
+        within: a condition on the rows `t` of the table itself; what lies outside may be written by others at the same time.
+        """
         self._spark.sql(
             f"MERGE INTO {self.sql_name(table)} t USING (SELECT {key} FROM {self.sql_name(other)} WHERE {condition}) o "
-            f"ON t.{key} = o.{key} WHEN MATCHED THEN DELETE"
+            f"ON {within} AND t.{key} = o.{key} WHEN MATCHED THEN DELETE"
         )
 
     def _save(self, table: str, writer: DataFrameWriter) -> None:
@@ -160,6 +196,9 @@ class Tables:
         return f"{self.output}/{table}"
 
 
+OPTIONAL = {"published": {"main_html"}}
+"""Columns that a table may be made without."""
+
 _SPARK_ERRORS = (PySparkException, Py4JJavaError)
 """What Spark raises for an output it cannot use: a file in its place, no right to write, an unknown file system."""
 _ABSENT = {"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "TABLE_OR_VIEW_NOT_FOUND"}
@@ -171,12 +210,19 @@ def replaced_rows(batch: Batch) -> str:
     Those of its number; and those that an earlier reading of its files left under other numbers. The first part prunes
     partitions, which Delta does for a condition on `batch` alone.
     """
-    names = [file.warc_file for file in batch.files if file.replaces is not None]
-    if not names:
+    again = [file for file in batch.files if file.has_earlier_rows]
+    if not again:
         return f"batch = {batch.number}"
-    numbers = {batch.number, *(file.replaces for file in batch.files if file.replaces is not None)}
+    names = [file.warc_file for file in again]
+    numbers = touched_batches(batch)
     of_files = f"warc_file IN ({', '.join(map(quoted, names))})"
     return f"batch IN ({', '.join(map(str, sorted(numbers)))}) AND (batch = {batch.number} OR {of_files})"
+
+
+def touched_batches(batch: Batch) -> set[int]:
+    """Return the numbers of the batches in which a commit of `batch` puts or replaces rows."""
+    replaced = {file.replaces for file in batch.files if file.replaces is not None}
+    return {batch.number, *replaced, *(number for file in batch.files for number in file.supersedes)}
 
 
 def as_added(field: StructField) -> StructField:

@@ -38,12 +38,16 @@ class Totals:
     records: int = 0
     pages: int = 0
     blocks: int = 0
-    """Rows of `blocks`, in staged runs."""
+    """Pages that were split into blocks, in staged runs."""
+    escalated: int | None = None
+    """In staged runs of a chain, those of them that went on to the stage `label`."""
     rows: int = 0
     """Rows of `extractions`, as counted after they were written."""
     failed_pages: int = 0
     fallback_pages: int = 0
     """Rows that a fallback decided."""
+    methods: Counter[str] = field(default_factory=Counter)
+    """Rows, by who decided."""
     errors: Counter[str] = field(default_factory=Counter)
     """Error rows, by error code."""
     skipped: Counter[str] = field(default_factory=Counter)
@@ -81,6 +85,7 @@ class Totals:
             self.failed_pages += report["failed_pages"]
             self.fallback_pages += report["fallback_pages"]
             self.errors.update(report["errors"])
+            self.methods.update(report["methods"])
 
     def ended(self, worked: Worked) -> None:
         """Add what did not work."""

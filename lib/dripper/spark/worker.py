@@ -6,29 +6,32 @@ report (JSON), so that rows and counts come out of one pass and of the same atte
 
 import json
 import logging
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
 from dripper.addresses import loggable
-from dripper.config import LabelsSettings, Settings
+from dripper.config import LabelerSettings, LabelsSettings, Settings
 from dripper.cost import estimate_tokens
 from dripper.errors import PageError
 from dripper.extraction import Extraction, shared_extractor
 from dripper.guard import Guard, GuardLimits
-from dripper.html import ParserLimits
+from dripper.html import ParserLimits, preprocess
+from dripper.labels import Labeler
+from dripper.labels.chain import chain_of
 from dripper.labels.entry import CountTokens
 from dripper.labels.fallback import Fallback
-from dripper.labels.registry import find_entry, labeler_settings, used_fallback
+from dripper.labels.registry import find_entry, in_stages, labeler_settings, load_from_settings, used_fallback
 from dripper.rows import Row, extraction_row, prepared_row, storable
 from dripper.spark.closing import page_key
-from dripper.spark.parts import FilePart, Tasks
+from dripper.spark.parts import FilePart, Tasks, reader_of
 from dripper.spark.singleton import WorkerSingleton
 from dripper.stages import Prepared, prepare
-from dripper.warc import FileReport, Record, RecordReader, Span, read_records
+from dripper.warc import FileReport, Record, RecordReader, Span
 
 logger = logging.getLogger(__name__)
 
@@ -73,13 +76,17 @@ def extracting(settings: Settings, batch: int) -> Step[Extraction]:
 
 def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     """Return the first half of a page's way: the rows of `pages` and `blocks` in one."""
-    count_tokens = _token_counter(settings.labeler.name, settings.labels.model_dump_json())
+    first, last = in_stages(settings.labeler)
+    sections = settings.labels.model_dump_json()
+    count_tokens = _token_counter(chain_of(last.name)[0], sections)
+    labeler = _first_labeler(first.model_dump_json(), sections) if first is not None else None
+    by = (labeler.name, labeler.version) if labeler is not None else None
     keep_source = used_fallback(settings.labeler) == Fallback.TRAFILATURA
     limits = ParserLimits.of(settings.limits)
     return Step(
-        lambda page: prepare(page[0], page[1], settings.profile, count_tokens, keep_source, limits),
+        lambda page: prepare(page[0], page[1], settings.profile, count_tokens, keep_source, limits, labeler),
         Prepared,
-        lambda record, prepared: prepared_row(record, prepared, batch, settings.profile),
+        lambda record, prepared: prepared_row(record, prepared, batch, settings.profile, by),
     )
 
 
@@ -88,6 +95,19 @@ def _token_counter(labeler: str, labels: str) -> CountTokens:
     """The worker's tokenizer singleton; the stage that needs it has no engine. labels: settings, as JSON."""
     sections = LabelsSettings.model_validate_json(labels)
     return find_entry(labeler).count_tokens(labeler_settings(labeler, sections)) or estimate_tokens
+
+
+@WorkerSingleton
+def _first_labeler(labeler: str, labels: str) -> Labeler:
+    """The worker's model singleton of a chain, warm before any page process is forked. Both: settings, as JSON."""
+    return warm_labeler(LabelerSettings.model_validate_json(labeler), LabelsSettings.model_validate_json(labels))
+
+
+def warm_labeler(labeler: LabelerSettings, labels: LabelsSettings) -> Labeler:
+    """Return the labeler, which has labelled one page, so that processes forked from this one find everything loaded."""
+    loaded = load_from_settings(labeler, labels)
+    loaded.label([preprocess("<p>One page, so that nothing is loaded on the first one that counts.</p>")])
+    return loaded
 
 
 def files_mapper(
@@ -115,15 +135,17 @@ def _rows_of_parts(
     guard: Guard[PageInput, Any] = Guard(step.work, GuardLimits.of(settings.limits))
     with closing(guard):
         for part in parts:
-            file, span = part.file, part.span
-            reader = read_records(file.open_path, settings.reading, span, file.warc_file)
+            span = part.span
+            reader = reader_of(part, settings.reading)
             failed = keys = 0
+            stopwatch = Stopwatch()
             for record in _until_fault(reader):
-                row = step.row(record, _result(record, guard, step))
+                with stopwatch.page(record.page_id):
+                    row = step.row(record, _result(record, guard, step))
                 failed += row["error_code"] is not None
                 keys += page_key(record.page_id)
                 yield storable(row)
-            yield {REPORT: report_json(reader.report, keys, span)}
+            yield {REPORT: report_json(reader.report, keys, span, stopwatch)}
             if progress is not None:
                 progress.add({"files": int(span.end is None), "pages": reader.report.pages, "failed": failed})
 
@@ -147,9 +169,29 @@ def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result])
         return step.result(error_code=error.code, error_detail=error.detail or None)
 
 
-def report_json(report: FileReport, page_keys: int, span: Span) -> str:
+class Stopwatch:
+    """How long a task was at work on a file, or a span of it, and on which of its pages longest."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._slowest: tuple[float, str] | None = None
+
+    @contextmanager
+    def page(self, page_id: str) -> Iterator[None]:
+        """Time one page."""
+        begun = time.monotonic()
+        yield
+        self._slowest = max(self._slowest or (-1.0, ""), (time.monotonic() - begun, page_id))
+
+    def times(self) -> dict[str, Any]:
+        """Return what the ledger says of it: `task_ms` until now, and `slowest_page`."""
+        slowest = {"page_id": self._slowest[1], "ms": round(self._slowest[0] * 1000)} if self._slowest else None
+        return {"task_ms": round((time.monotonic() - self._started) * 1000), "slowest_page": slowest}
+
+
+def report_json(report: FileReport, page_keys: int, span: Span, stopwatch: Stopwatch) -> str:
     """Return the report of a file, or a span of it, as one JSON object. page_keys: the sum of `page_key` over its pages."""
-    return json.dumps(asdict(report) | {"page_keys": page_keys, "span": [span.start, span.end]})
+    return json.dumps(asdict(report) | {"page_keys": page_keys, "span": [span.start, span.end]} | stopwatch.times())
 
 
 def in_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

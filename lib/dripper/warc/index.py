@@ -1,7 +1,7 @@
 """From what `--select` says to the places of single records in archive files, by way of an index."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
@@ -73,9 +73,15 @@ def select(text: str, settings: ReadSettings | None = None) -> Selected:
                 found.problem(str(capture))
         for path, chosen in zip(located(list(by_name), index, settings), by_name.values(), strict=True):
             places.setdefault(path, set()).update(chosen)
-    found.files = {path: tuple(sorted(places[path])) for path in sorted(places)}
-    found.identity = selection.identity(versions)
+    found.files = {path: _once(places[path]) for path in sorted(places)}
+    found.identity = selection.identity(versions, map(canonical_address, found.files))
     return found
+
+
+def _once(places: Iterable[Place]) -> tuple[Place, ...]:
+    """Return the places in order, each record once: of two lengths that indexes tell for one, the larger."""
+    found = {(place.offset, place.url): place for place in sorted(places)}
+    return tuple(sorted(found.values()))
 
 
 def _captures(

@@ -80,11 +80,13 @@ SKIP_REASONS = (
     "empty",
     "broken record",
     "not as indexed",
+    "read before",
 )
 """Every key of `FileReport.skipped`: why a record is no page.
 
 not a response: warcinfo, request, metadata, conversion, continuation. not http: dns, whois, ftp. broken record:
 bytes in which no record can be read. not as indexed: an index says that a record of an address is stored there, and it is not.
+read before: it is in two selections, and its row is there since the first.
 """
 
 MAX_PROBLEMS = 20

@@ -93,12 +93,24 @@ class _Limited:
 class SelectedReader(RecordReader):
     """The pages among the records at `places`. In the report `records` counts the places."""
 
-    def __init__(self, path: str, places: Sequence[Place], settings: ReadSettings) -> None:
-        super().__init__(path, settings)
+    def __init__(
+        self,
+        path: str,
+        places: Sequence[Place],
+        settings: ReadSettings,
+        address: str | None = None,
+        n_before: int = 0,
+    ) -> None:
+        super().__init__(path, settings, address=address)
         self._places = sorted(places)
+        self._n_before = n_before
 
     def _read(self) -> Generator[Record, None, None]:
         report = self.report
+        for _ in range(self._n_before):
+            report.skip("read before")
+        if not self._places:
+            return
         try:
             with closing(_Excerpt(open_source(self._path, self._settings))) as source:
                 report.size_bytes, report.version = source.size_bytes, source.version
@@ -135,13 +147,22 @@ class SelectedReader(RecordReader):
         return None
 
 
-def read_selected(path: str, places: Sequence[Place], settings: ReadSettings | None = None) -> SelectedReader:
+def read_selected(
+    path: str,
+    places: Sequence[Place],
+    settings: ReadSettings | None = None,
+    address: str | None = None,
+    n_before: int = 0,
+) -> SelectedReader:
     """Return an iterator over the pages of one WARC or ARC file at `places`, by ranged reads; see `read_records`.
 
     The records are those that reading the whole file gives, with the same `page_id`. A place where there is no record, or
     that of another address, is a problem, and skipped as "not as indexed".
+
+    address: the canonical address that records and report name; None: that of `path`. n_before: records that were selected as
+    well, and are not read, as their rows are there: counted as skipped.
     """
-    return SelectedReader(path, places, settings or ReadSettings())
+    return SelectedReader(path, places, settings or ReadSettings(), address, n_before)
 
 
 def grouped(places: Sequence[Place]) -> Iterator[list[Place]]:

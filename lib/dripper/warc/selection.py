@@ -73,12 +73,13 @@ class Selection:
             and (not self.languages or not set(self.languages).isdisjoint(capture.languages or ()))
         )
 
-    def identity(self, versions: dict[str, str | None]) -> str:
-        """Return 16 hex digits that change with what is wanted and with the index. versions: of each index file, by its
-        canonical address. The order in which things were written does not count."""
+    def identity(self, versions: dict[str, str | None], files: Iterable[str] = ()) -> str:
+        """Return 16 hex digits that change with what is wanted, with the index, and with where the archives are. versions: of
+        each index file, by its canonical address. files: the archives' addresses. The order in which things were written does
+        not count."""
         wanted = {name: sorted(value) if value is not None else None for name, value in asdict(self).items()}
         del wanted["indexes"]
-        told = json.dumps([wanted, sorted(versions.items())], ensure_ascii=True)
+        told = json.dumps([wanted, sorted(versions.items()), sorted(files)], ensure_ascii=True)
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 

@@ -117,12 +117,12 @@ def test_an_entry_says_what_a_run_has_to_know() -> None:
     entry = find_entry("vote:cpu,trafilatura")
     assert (entry.name, entry.members, entry.staged) == ("vote:cpu,trafilatura", ("cpu", "trafilatura"), False)
     assert used_fallback(LabelerSettings(name=entry.name)) == "cpu"
-    assert list(check_use(entry.name, LabelsSettings(), Use("dripper"))) == []
+    assert list(check_use(LabelerSettings(name=entry.name), LabelsSettings(), Use("dripper"))) == []
 
 
 def test_a_member_that_wants_a_stage_is_refused_in_a_run() -> None:
     with pytest.raises(SettingsError, match=r"'vote:cpu,lm': lm wants a stage of its own.* leave lm out"):
-        check_use("vote:cpu,lm", LabelsSettings(), Use("dripper"))
+        check_use(LabelerSettings(name="vote:cpu,lm"), LabelsSettings(), Use("dripper"))
 
 
 def test_an_unknown_member_is_an_unknown_labeler() -> None:

@@ -12,5 +12,5 @@ def _load(settings: CpuSettings) -> Labeler:
     return CpuLabeler.load(conventions=Conventions(settings.comments, settings.title))
 
 
-CPU = LabelerEntry(name="cpu", load=_load, settings=CpuSettings, fallback="body")
+CPU = LabelerEntry(name="cpu", load=_load, settings=CpuSettings, fallback="body", tells_confidence=True)
 """Its fallback is every block: it marks none only where no block has a word."""

@@ -11,4 +11,4 @@ def _load(settings: Web2TextSettings) -> Labeler:
     return Web2TextLabeler.load(pair_weight=settings.pair_weight)
 
 
-WEB2TEXT = LabelerEntry(name="web2text", load=_load, settings=Web2TextSettings, fallback="cpu")
+WEB2TEXT = LabelerEntry(name="web2text", load=_load, settings=Web2TextSettings, fallback="cpu", tells_confidence=True)

@@ -1,0 +1,166 @@
+"""How good a chain of labelers is, by the share of pages that go on to the second (docs/escalation.md).
+
+python benchmarks/escalation.py --data ../shared/data [--sets l3s-gn1 dragnet] [--sample 200] [--second trafilatura]
+
+Each labelled page is labelled by `cpu` and by the second labeler of the registry. Three ways choose the pages that go on: `cpu`'s
+confidence (the least sure first), chance, and the best choice (those that gain most, which nobody can know). The truth as second
+labeler shows the ceiling. The figure is F1 over words of a page's blocks, mean of pages. Sets on which `cpu` was trained say how it
+does on pages it knows.
+"""
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.datasets import LabelledPage, read_pages
+from dripper.errors import PageError
+from dripper.html import Page, preprocess
+from dripper.labels import Labeler, Labels, load
+from dripper.labels.align import matched_shares
+from dripper.labels.words import words_of
+from dripper.stages import Decoded
+
+SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
+WAYS = ("confidence", "chance", "best")
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One page: F1 of the first labeler, of each second one, and how sure the first is."""
+
+    group: str
+    first: float
+    confidence: float
+    second: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """A page's words by block, those of them that the truth has, and how many words the truth has."""
+
+    words: Floats
+    matched: Floats
+    n_words: int
+
+    @classmethod
+    def of(cls, page: Page, text: str) -> "Truth":
+        """Match the truth to the page's blocks."""
+        words = [words_of(block.text) for block in page.blocks]
+        lengths = np.array([len(each) for each in words], np.float64)
+        said = words_of(text)
+        return cls(lengths, matched_shares(words, said) * lengths, len(said))
+
+    def f1(self, main: npt.NDArray[np.bool_]) -> float:
+        """Return F1 over words, 0 to 1."""
+        return float(2 * self.matched[main].sum() / max(1.0, self.words[main].sum() + self.n_words))
+
+    @property
+    def main(self) -> npt.NDArray[np.bool_]:
+        """The blocks of which the truth has at least half."""
+        is_main: npt.NDArray[np.bool_] = (self.matched * 2 >= self.words) & (self.words > 0)
+        return is_main
+
+
+def scored(pages: Iterator[LabelledPage], first: Labeler, seconds: Sequence[Labeler]) -> Iterator[Scored]:
+    """Yield the scores of each page that can be split and has a truth."""
+    for labelled in pages:
+        try:
+            page = preprocess(Decoded.of(labelled.html, labelled.content_type).text)
+        except PageError:
+            continue
+        truth = Truth.of(page, labelled.truth_text)
+        if not page.blocks or not truth.n_words:
+            continue
+        labels = first.label([page])[0]
+        second = {each.name: truth.f1(_used(each.label([page])[0], labels)) for each in seconds}
+        group = f"{labelled.data_set} {labelled.page_type}" if labelled.page_type else labelled.data_set
+        yield Scored(group, truth.f1(labels.main), labels.confidence, {"truth": truth.f1(truth.main), **second})
+
+
+def _used(answer: Labels, before: Labels) -> npt.NDArray[np.bool_]:
+    """As a chain does: a labeler that marks nothing leaves the page to the one before."""
+    return answer.main if answer.main.any() else before.main
+
+
+def curve(pages: Sequence[Scored], second: str, way: str) -> list[float]:
+    """Return the mean F1 at each of SHARES."""
+    first = np.array([page.first for page in pages])
+    gain = np.array([page.second[second] for page in pages]) - first
+    if way == "chance":
+        return [float(first.mean() + share * gain.mean()) for share in SHARES]
+    order = np.argsort([page.confidence for page in pages] if way == "confidence" else -gain, kind="stable")
+    gained = np.concatenate([[0.0], np.cumsum(gain[order])])
+    return [float((first.sum() + gained[round(share * len(pages))]) / len(pages)) for share in SHARES]
+
+
+def table(title: str, pages: Sequence[Scored], seconds: Sequence[str]) -> list[str]:
+    """Return the curves of a group of pages as lines of Markdown."""
+    lines = []
+    for second in seconds:
+        for way in WAYS:
+            values = " | ".join(f"{value:.3f}" for value in curve(pages, second, way))
+            lines.append(f"| {title} | {len(pages)} | {second} | {way} | {values} |")
+    return lines
+
+
+def below(pages: Sequence[Scored]) -> list[str]:
+    """Return the share of pages below some thresholds, and how good the first labeler is on both sides."""
+    confidence, first = (np.array([getattr(page, name) for page in pages]) for name in ("confidence", "first"))
+    lines = ["| below | share | F1 below | F1 above |", "|---|---|---|---|"]
+    for threshold in (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9):
+        under = confidence < threshold
+        parts = (f"{first[side].mean():.3f}" if side.any() else "" for side in (under, ~under))
+        lines.append(f"| {threshold} | {under.mean():.1%} | {' | '.join(parts)} |")
+    return lines
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--sets", nargs="+", default=["l3s-gn1", "dragnet", "cleaneval-en", "wcxb-dev"])
+    parser.add_argument("--sample", type=int, help="at most so many pages of each set")
+    parser.add_argument("--split", default="", help="only pages of this split, where a set has splits")
+    parser.add_argument("--second", nargs="*", default=["trafilatura"], help="labelers of the registry")
+    parser.add_argument("--out", type=Path, help="the scores of the pages as JSON")
+    arguments = parser.parse_args(argv)
+    first, seconds = load("cpu"), [load(name) for name in arguments.second]
+    pages: list[Scored] = []
+    for name in arguments.sets:
+        found = read_pages(arguments.data, name, sample=arguments.sample)
+        wanted = (page for page in found if page.more.get("split", arguments.split) in (arguments.split, ""))
+        pages += scored(wanted if arguments.split else found, first, seconds)
+        print(f"{name}: {len(pages)} pages so far", file=sys.stderr, flush=True)
+    if arguments.out:
+        told = [[page.group, page.first, page.confidence, dict(page.second)] for page in pages]
+        arguments.out.write_text(json.dumps(told))
+    print("\n".join(report(pages, ["truth", *arguments.second])))
+    return 0
+
+
+def report(pages: Sequence[Scored], seconds: Sequence[str]) -> list[str]:
+    """Return the tables, by set and kind."""
+    groups: dict[str, list[Scored]] = defaultdict(list)
+    for page in pages:
+        for name in {page.group, page.group.partition(" ")[0]}:
+            groups[name].append(page)
+    head = ["pages", "n", "second", "chosen by", *(f"{share:.0%}" for share in SHARES)]
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    for group in sorted(groups):
+        if len(groups[group]) >= 10:
+            lines += table(group, groups[group], seconds)
+    for group in sorted({page.group.partition(" ")[0] for page in pages}):
+        lines += ["", group, "", *below(groups[group])]
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

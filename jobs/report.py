@@ -1,0 +1,35 @@
+"""Write the account of a run, a page in HTML, from the tables: what it read, wrote and cost, how fast it was, what went wrong.
+
+spark-submit jobs/report.py --output O [--run RUN_ID] [--report FILE] [--conf FILE] [--set key=value ...]
+
+RUN_ID is a row of the table runs; by default the last. `jobs/run.py --report` writes the same at its end.
+Exit code 0: written; 2: wrong usage or settings.
+"""
+
+import argparse
+import sys
+
+from dripper.spark import cli
+
+
+def main(argv: list[str]) -> int:
+    """Parse, write, print where, return the exit code."""
+    parser = cli.parser("report.py", __doc__, reads_archives=False)
+    parser.add_argument("--run", metavar="RUN_ID", help="which run (default: the last)")
+    place = "a file or a folder, also s3a://…; by default next to the tables"
+    parser.add_argument("--report", default="", metavar="FILE", help=place)
+    return cli.guarded(lambda: _report(parser.parse_args(argv)))
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    settings = cli.settings(arguments, {})
+    with cli.session(settings) as spark:
+        from dripper.spark.account import write_account
+
+        place = write_account(spark, arguments.output, arguments.report, settings.cost, arguments.run)
+    sys.stdout.write(f"{place}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

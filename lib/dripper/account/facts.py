@@ -1,0 +1,96 @@
+"""What is known of a run, from the tables that it wrote."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """An archive file, from its row of the ledger."""
+
+    warc_file: str
+    state: str
+    batch: int
+    pages: int = 0
+    failed_pages: int = 0
+    bytes_read: int = 0
+    n_problems: int = 0
+    error: str | None = None
+    error_kind: str | None = None
+    finished_at: datetime | None = None
+    """When its batch was committed."""
+    task_ms: int | None = None
+    """Time that tasks were at work on it; None where an older release read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """A page that is worth a look."""
+
+    url: str
+    warc_file: str
+    warc_offset: int
+    error_code: str | None = None
+    error_detail: str | None = None
+    payload_bytes: int | None = None
+    ms: int | None = None
+    """How long it took; None where that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """A run."""
+
+    output: str
+    run: Mapping[str, object]
+    """Its row of the table `runs`."""
+    files: Sequence[FileFacts] = ()
+    """Those whose row of the ledger the run wrote last, of FINISHED states."""
+    slowest_pages: Sequence[PageFacts] = ()
+    """The slowest of their files, slowest first."""
+    failed_pages: Sequence[PageFacts] = ()
+    """Some of the pages that ended as error rows."""
+    methods: Mapping[str, int] = field(default_factory=dict)
+    """Rows of its batches by who decided."""
+    languages: Mapping[str, int] = field(default_factory=dict)
+    """Rows of its batches by language."""
+    core_dollars_per_hour: float = 0.0
+
+    def count(self, name: str) -> int:
+        """Return a count of the run's row; 0 for one that is not there."""
+        value = self.run.get(name)
+        return int(value) if isinstance(value, int | float) else 0
+
+    def counts(self, name: str) -> Mapping[str, int]:
+        """Return counts of the run's row by name, the largest first."""
+        value = self.run.get(name)
+        pairs = dict(value) if isinstance(value, Mapping) else {}
+        return dict(sorted(pairs.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    def moment(self, name: str) -> datetime | None:
+        """Return a time of the run's row."""
+        value = self.run.get(name)
+        return value if isinstance(value, datetime) else None
+
+    @property
+    def seconds(self) -> float | None:
+        """Wall time from start to end; None while it is at work, or where nobody heard its end."""
+        started, ended = self.moment("started_at"), self.moment("ended_at")
+        return (ended - started).total_seconds() if started and ended else None
+
+    @property
+    def core_hours(self) -> float | None:
+        """Hours that cores were at work on its files; None where that is not known of one of them."""
+        known = [file.task_ms for file in self.files if file.task_ms is not None]
+        return sum(known) / 3.6e6 if known and len(known) == len(self.files) else None
+
+    def commits(self) -> list[tuple[datetime, int]]:
+        """Return when pages were committed, and how many, in order of time."""
+        timed = sorted(
+            ((file.finished_at, file.pages) for file in self.files if file.finished_at), key=lambda pair: pair[0]
+        )
+        return [
+            (moment, sum(pages for _, pages in group)) for moment, group in groupby(timed, key=lambda pair: pair[0])
+        ]

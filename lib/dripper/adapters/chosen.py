@@ -1,0 +1,40 @@
+"""What the adapters share: which form of an extraction goes on as a document's text."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+from dripper.config import Settings, settings_of
+from dripper.errors import SettingsError
+from dripper.extraction import Extraction
+from dripper.labels.entry import Use
+from dripper.labels.registry import check_use, load_from_settings
+
+Form = Literal["markdown", "text", "main_html"]
+
+
+def asked_settings(
+    labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any], form: str
+) -> Settings:
+    """Return the settings, and find out here what would fail every page. Raises UsageError."""
+    if form not in get_args(Form):
+        raise SettingsError(f"form={form!r}: there are {', '.join(get_args(Form))}")
+    asked = settings_of(labeler, settings, options)
+    check_use(asked.labeler, asked.labels, Use(asked.profile))
+    load_from_settings(asked.labeler, asked.labels)
+    return asked
+
+
+def text_of(extraction: Extraction, form: Form) -> str:
+    """Return the main content in this form; "" for a page without any."""
+    return str(getattr(extraction, form))
+
+
+def told_of(extraction: Extraction) -> dict[str, Any]:
+    """Return what a pipeline keeps beside the text, by name, and leaves out what is not known."""
+    told = {
+        "title": extraction.title or None,
+        "language": extraction.language,
+        "confidence": extraction.confidence,
+        "method": extraction.method,
+    }
+    return {name: value for name, value in told.items() if value is not None}

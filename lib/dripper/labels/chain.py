@@ -1,0 +1,118 @@
+"""Several labelers in a chain: each next one labels the pages that the one before is not sure of."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from dripper.blocks.page import Page
+from dripper.errors import ErrorCode, PageError, SettingsError
+from dripper.labels.base import Closable, Labeler, Labels, SimplifiedLabeler, SimplifiedPage
+
+_INSTEAD = ":instead_of_"
+
+
+def chain_of(name: str) -> tuple[str, ...]:
+    """Return the labelers that `labeler.name` names, cheapest first. Raises SettingsError.
+
+    Commas behind a colon belong to the labeler whose name has it: it is made of others, and ends the chain.
+
+    >>> chain_of("cpu,lm"), chain_of("cpu,vote:cpu,web2text")
+    (('cpu', 'lm'), ('cpu', 'vote:cpu,web2text'))
+    """
+    simple, colon, rest = name.partition(":")
+    *before, last = simple.split(",")
+    found = tuple(part.strip() for part in (*before, last + colon + rest))
+    if len(found) > 1 and (not all(found) or len(set(found)) < len(found)):
+        raise SettingsError(f"labeler.name={name!r}: write each labeler of a chain once, for instance cpu,lm")
+    return found
+
+
+def is_sure(labels: Labels, below: float) -> bool:
+    """Whether a page stays with its labels, rather than go on to the next labeler of a chain: not without a confidence."""
+    return labels.confidence >= below
+
+
+def instead_of(method: str, labeler: str) -> str:
+    """Return the `method` of labels that are used as `labeler`, which should have decided, gave none.
+
+    >>> instead_of("cpu", "lm")
+    'cpu:instead_of_lm'
+    """
+    return f"{method.partition(_INSTEAD)[0]}{_INSTEAD}{labeler}"
+
+
+P = TypeVar("P", Page, SimplifiedPage)
+
+
+class ChainLabeler:
+    """Labels by the first of its labelers that is sure of the page, or by the last that marks anything."""
+
+    def __init__(self, labelers: Sequence[Labeler], below: float) -> None:
+        """below: a page of lower confidence goes on."""
+        self.name = ",".join(labeler.name for labeler in labelers)
+        self.version = ",".join([*(labeler.version for labeler in labelers), f"below={below:g}"])
+        self._labelers = tuple(labelers)
+        self._below = below
+
+    def label(self, pages: Sequence[Page]) -> list[Labels]:
+        """Return one `Labels` a page, with `method`. Raises PageError where none of the labelers could label one of the pages."""
+        return self._label(pages, [labeler.label for labeler in self._labelers])
+
+    def close(self) -> None:
+        """Close the labelers that hold something."""
+        for labeler in self._labelers:
+            if isinstance(labeler, Closable):
+                labeler.close()
+
+    def _label(self, pages: Sequence[P], ways: Sequence[Callable[[Sequence[P]], list[Labels]]]) -> list[Labels]:
+        found: list[Labels | None] = [None] * len(pages)
+        problem: PageError | None = None
+        for labeler, way in zip(self._labelers, ways, strict=True):
+            left = [i for i, labels in enumerate(found) if labels is None or not is_sure(labels, self._below)]
+            for i, answer in zip(left, _answers(way, [pages[i] for i in left]), strict=True):
+                problem = answer if isinstance(answer, PageError) else problem
+                found[i] = _better(found[i], answer, labeler.name)
+        made = [labels for labels in found if labels is not None]
+        if problem is not None and len(made) < len(pages):
+            raise problem
+        return made
+
+
+class SimplifiedChainLabeler(ChainLabeler):
+    """A chain of labelers that need the simplified HTML only."""
+
+    def __init__(self, labelers: Sequence[SimplifiedLabeler], below: float) -> None:
+        super().__init__(labelers, below)
+        self._simplified = tuple(labelers)
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        """Return one `Labels` a page, as `label` does."""
+        return self._label(pages, [labeler.label_simplified for labeler in self._simplified])
+
+
+def chained(labelers: Sequence[Labeler], below: float) -> Labeler:
+    """Return the labelers as one; what runs in a stage of its own if each of them does."""
+    simplified = [labeler for labeler in labelers if isinstance(labeler, SimplifiedLabeler)]
+    if len(simplified) == len(labelers):
+        return SimplifiedChainLabeler(simplified, below)
+    return ChainLabeler(labelers, below)
+
+
+def _answers(way: Callable[[Sequence[P]], list[Labels]], pages: Sequence[P]) -> list[Labels | PageError]:
+    """Return of each page its labels, or why it has none."""
+    if not pages:
+        return []
+    try:
+        return list(way(pages))
+    except PageError as error:
+        if error.code is not ErrorCode.LABELER_FAILED:
+            raise
+        # It may be one page's fault, and the call does not say whose.
+        return [error] if len(pages) == 1 else [answer for page in pages for answer in _answers(way, [page])]
+
+
+def _better(before: Labels | None, answer: Labels | PageError, labeler: str) -> Labels | None:
+    """Return the labels of a page after `labeler` answered; before: those it had."""
+    if isinstance(answer, Labels) and (before is None or answer.main.any()):
+        return replace(answer, method=answer.method or labeler)
+    return None if before is None else replace(before, method=instead_of(before.method, labeler))

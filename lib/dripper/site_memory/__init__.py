@@ -1,0 +1,10 @@
+"""What the pages of a site know together: hashes and sums of their blocks, and labels that go by them.
+
+Pure functions. What one page gives to its site adds up with what others give, in any order, to the same bits.
+"""
+
+from dripper.site_memory.fingerprints import Fingerprints, fingerprints
+from dripper.site_memory.rule import relabel
+from dripper.site_memory.statistics import PageBlocks, SiteStatistics, remember
+
+__all__ = ["Fingerprints", "PageBlocks", "SiteStatistics", "fingerprints", "relabel", "remember"]

@@ -1,0 +1,163 @@
+"""HTML that is in a table already: a column of extractions beside it, and the same as a function of SQL.
+
+A plain Python UDF: it works in every kind of session, classic and Connect, other columns stay where they are, and Spark hands it
+100 pages at once. An Arrow one gets 10,000 by default, a gigabyte of pages.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial, update_wrapper
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import BinaryType, DataType, NullType, StringType, StructField, StructType
+
+from dripper import columns
+from dripper.config import Settings, settings_of
+from dripper.errors import ErrorCode, InputError, PageError
+from dripper.extraction import Extraction, shared_extractor
+from dripper.guard import Guard, GuardLimits
+from dripper.labels.entry import Use
+from dripper.labels.registry import check_use, load_from_settings
+from dripper.rows import Row, extraction_columns, storable
+from dripper.spark.schemas import EXTRACTIONS, nullable
+
+logger = logging.getLogger(__name__)
+
+_FIELDS = (*(column.name for column in columns.EXTRACTION), "charset", "charset_source")
+_TEXT = StructField("text", StringType())
+_ADDRESS = ("http://", "https://")
+
+Page = tuple[str | bytes, str | None, str | None]
+"""HTML, the page's address, the HTTP header Content-Type."""
+
+
+def schema(*, text: bool = False) -> StructType:
+    """Return the type of an extraction: the columns of the table `extractions` that say what became of a page.
+
+    text: with the field `text`, which the table has not.
+    """
+    of_table = {field.name: field for field in nullable(EXTRACTIONS.fields)}
+    return StructType([of_table[name] for name in _FIELDS] + ([_TEXT] if text else []))
+
+
+def add_extractions(
+    df: DataFrame,
+    html: str | Column,
+    url: str | Column | None,
+    content_type: str | Column | None,
+    column: str,
+    settings: Settings,
+    text: bool,
+) -> DataFrame:
+    """See `dripper.spark.extract_column`."""
+    if column.lower() in {name.lower() for name in df.columns}:
+        raise InputError(f"there is a column {column} already: name the new one, column='…'")
+    _require(df, html, "html", (StringType, BinaryType, NullType))
+    for name, given in (("url", url), ("content_type", content_type)):
+        if given is not None:
+            _require(df, given, name, (StringType, NullType))
+    inputs = [F.lit(None) if given is None else _found(given) for given in (html, url, content_type)]
+    return df.withColumn(column, _function(settings, text)(*inputs))
+
+
+def register(spark: SparkSession, name: str, settings: Settings, text: bool) -> None:
+    """See `dripper.spark.register`."""
+    spark.udf.register(name, _function(settings, text))
+
+
+def asked_settings(
+    labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
+) -> Settings:
+    """Return the settings, and find out here what would fail every page. Raises UsageError."""
+    asked = settings_of(labeler, settings, options)
+    for warning in check_use(asked.labeler, asked.labels, Use(asked.profile)):
+        logger.warning("%s", warning)
+    load_from_settings(asked.labeler, asked.labels)
+    return asked
+
+
+def _function(settings: Settings, text: bool) -> Any:
+    work = update_wrapper(partial(extract_row, settings.model_dump_json(), text), extract_row)
+    made = F.udf(work, schema(text=text), useArrow=False)
+    # It is none. But Spark puts what is deterministic in place of its name: a query that filters by `error_code` would extract
+    # each page twice.
+    return made.asNondeterministic()
+
+
+def _found(given: str | Column) -> Column:
+    return F.col(f"`{given}`") if isinstance(given, str) else given
+
+
+def _require(df: DataFrame, given: str | Column, name: str, types: tuple[type[DataType], ...]) -> None:
+    if isinstance(given, str) and given not in df.columns:
+        raise InputError(f"{name}={given!r}: there is no such column; there are {', '.join(df.columns)}")
+    found = df.select(_found(given)).schema[0].dataType
+    if not isinstance(found, types):
+        wanted = " or ".join(kind().simpleString() for kind in types if kind is not NullType)
+        raise InputError(f"{name}={given}: the column must be {wanted}, and is {found.simpleString()}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Worker:
+    """What this process needs for one page after the other."""
+
+    guard: Guard[Page, Row]
+    versions: Mapping[str, str]
+
+
+_workers: dict[tuple[str, bool], _Worker] = {}
+"""One for each of the settings that its queries have, kept from task to task with its page process."""
+_last: list[Any] = []
+"""The last call and its row: a query that names two fields of the function calls it twice for a page."""
+
+
+def extract_row(
+    settings: str,
+    text: bool,
+    html: str | bytes | bytearray | None,
+    url: str | None = None,
+    content_type: str | None = None,
+) -> Row:
+    """Return the row of one page; never raises for a page's sake. settings: as JSON."""
+    page = bytes(html) if isinstance(html, bytearray) else html
+    call = (settings, text, page, url, content_type)
+    if not _last or _last[0] != call:
+        _last[:] = [call, _made(_worker(settings, text), text, page, url, content_type)]
+    row: Row = _last[1]
+    return row
+
+
+def _made(worker: _Worker, text: bool, html: str | bytes | None, url: str | None, content_type: str | None) -> Row:
+    try:
+        return worker.guard.call((_page(html), url, content_type))
+    except PageError as error:
+        return _row(Extraction(error_code=error.code, error_detail=error.detail or None), worker.versions, text)
+
+
+def _page(html: str | bytes | None) -> str | bytes:
+    """Raises PageError for what a slip puts in a page's place, as `dripper.extract` refuses it."""
+    if html is None:
+        raise PageError(ErrorCode.EMPTY_PAGE, "html is null")
+    if isinstance(html, str) and html.startswith(_ADDRESS) and "<" not in html and len(html.split()) == 1:
+        raise PageError(ErrorCode.NOT_HTML, "it is an address, not a page")
+    return html
+
+
+def _worker(settings: str, text: bool) -> _Worker:
+    key = settings, text
+    if key not in _workers:
+        asked = Settings.model_validate_json(settings)
+        extractor = shared_extractor(asked)
+        versions = extractor.versions
+        work: Callable[[Page], Row] = lambda page: _row(extractor.extract(*page), versions, text)  # noqa: E731
+        _workers[key] = _Worker(Guard(work, GuardLimits.of(asked.limits)), versions)
+    return _workers[key]
+
+
+def _row(extraction: Extraction, versions: Mapping[str, str], text: bool) -> Row:
+    charset = {"charset": extraction.charset, "charset_source": extraction.charset_source}
+    row = extraction_columns(extraction) | charset | {"versions": dict(versions)}
+    return storable(row | ({"text": extraction.text if extraction.error_code is None else None} if text else {}))
