@@ -2,6 +2,7 @@
 
 import shutil
 import threading
+import uuid
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -30,7 +31,12 @@ def copying(bring_up: BringUp, templates: Path) -> BringUp:
             made = templates / kind / table
             if not made.exists():
                 bring_up(Tables(tables._spark, str(templates / kind)), table, None)
-        shutil.copytree(made, place)
+        copy = shutil.copytree(made, templates / uuid.uuid4().hex)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            copy.rename(place)
+        except OSError:  # Another driver was here first, or no table can be here, which SQL says best.
+            return bring_up(tables, table, version)
         return True
 
     return copy_or_make
