@@ -1,4 +1,5 @@
-"""New tables as copies of empty ones: making one by SQL takes half a second, and a staged run makes six."""
+"""New tables as copies of empty ones: making one by SQL takes half a second, and a staged run makes
+six."""
 
 import shutil
 import threading
@@ -14,9 +15,11 @@ BringUp = Callable[[Tables, str, int | None], bool]
 
 
 def copying(bring_up: BringUp, templates: Path) -> BringUp:
-    """Return `Tables.bring_up` as it is, but that a new table on the local disk is copied from one below `templates`.
+    """Return `Tables.bring_up` as it is, but that a new table on the local disk is copied from one
+    below `templates`.
 
-    A template is made by `bring_up` itself, once for each schema. Tests of tables take it as it is, from `__wrapped__`.
+    A template is made by `bring_up` itself, once for each schema. Tests of tables take it as it is,
+    from `__wrapped__`.
     """
     lock = threading.Lock()
 
