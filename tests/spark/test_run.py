@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dripper.config import Settings, load
 from dripper.errors import InputError, SettingsError
+from dripper.labels import load as load_labeler
 from dripper.spark import parts
 from dripper.spark.outcome import Outcome
 from dripper.spark.report import show, summary
@@ -64,6 +65,20 @@ def test_the_sample(spark: SparkSession, sample_run: SampleRun) -> None:
     words = summary(outcome, "out")
     assert f"= {outcome.totals.pages} pages + " in words
     assert "NOT DONE" not in words
+
+
+@pytest.mark.parametrize("labeler", ["web2text", "vote:cpu,web2text,trafilatura"])
+def test_other_labelers_in_one_pass(spark: SparkSession, tmp_path: Path, labeler: str) -> None:
+    archive = write_warc(tmp_path / "a.warc.gz", [*pages(1, 6), ("http://example.org/empty", b"<html></html>")])
+    outcome = run(spark, str(archive), str(tmp_path / "out"), load(assignments=[f"labeler.name={labeler}"]))
+    assert outcome.complaints == ()
+    assert_closed(spark, outcome, tmp_path / "out")
+    rows = read(spark, tmp_path / "out").collect()
+    good = [row for row in rows if row["error_code"] is None]
+    assert (len(rows), len(good)) == (7, 6)
+    assert {row["method"] for row in good} == {labeler}
+    assert {row["versions"]["labeler_version"] for row in good} == {load_labeler(labeler).version}
+    assert all(0 < row["n_main"] <= row["n_blocks"] for row in good)
 
 
 def test_a_second_run_finds_the_work_done(spark: SparkSession, sample: Path, sample_run: SampleRun) -> None:

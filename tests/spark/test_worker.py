@@ -17,7 +17,7 @@ from dripper import extraction
 from dripper.config import Settings, load
 from dripper.errors import ErrorCode
 from dripper.extraction import Extractor
-from dripper.spark import worker
+from dripper.spark import parts, worker
 from dripper.spark.closing import merged, page_key
 from dripper.spark.parts import FilePart
 from dripper.spark.plan import PlannedFile
@@ -98,7 +98,7 @@ def test_a_page_over_its_limit_is_a_row_and_the_next_goes_on(tmp_path: Path) -> 
 
 def test_a_fault_of_the_reader_ends_the_file_not_the_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     good = str(write_warc(tmp_path / "a.warc", pages(1, 2)))
-    read = worker.read_records
+    read = parts.read_records
 
     class Faulty:
         """Gives one record, then an exception nobody foresaw."""
@@ -111,7 +111,7 @@ def test_a_fault_of_the_reader_ends_the_file_not_the_task(tmp_path: Path, monkey
             yield next(self.records)
             raise RuntimeError("not foreseen")
 
-    monkeypatch.setattr(worker, "read_records", lambda file, *_, **__: Faulty(file) if "bad" in file else read(file))
+    monkeypatch.setattr(parts, "read_records", lambda file, *_, **__: Faulty(file) if "bad" in file else read(file))
     rows = work([["bad", good]], 0)
     reports = [json.loads(str(row["report"])) for row in rows if row["report"]]
     assert [report["error"] for report in reports] == ["internal: RuntimeError: not foreseen", None]
