@@ -1,4 +1,5 @@
-"""Five kills and five faults of storage change no row, by the code of benchmarks/torture.py and benchmarks/storage_faults.py."""
+"""Five kills and five faults of storage change no row, by the code of benchmarks/torture.py and
+benchmarks/storage_faults.py."""
 
 import random
 from collections.abc import Sequence
