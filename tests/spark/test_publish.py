@@ -117,7 +117,9 @@ def test_ten_nights_end_in_few_files_of_which_a_host_reads_one(
     for n in range(2, 11):
         copies = extractions.withColumn("batch", F.lit(n).cast("long"))
         tables.append("extractions", copies.withColumn("page_id", F.md5(F.concat("page_id", F.lit(n)))))
-        tables.append("warc_files", ledger.withColumn("batch", F.lit(n).cast("long")).withColumn("warc_file", F.lit(n)))
+        tables.append(
+            "warc_files", ledger.withColumn("batch", F.lit(n).cast("long")).withColumn("warc_file", F.lit(str(n)))
+        )
     assert "10 batches with 400 rows published in 1 commits" in publish(spark, tables.output, target_bytes=60_000)
     of_one_host = "host = 'host7.example.org'"
     (published, n_published), (written, n_written) = (

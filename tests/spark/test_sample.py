@@ -6,6 +6,7 @@ from dripper.config import load
 from dripper.spark.plan import Batch, Plan, PlannedFile
 from dripper.spark.report import cost_summary
 from dripper.spark.sample import planned_files, take_sample
+from dripper.warc import Place, read_records
 from support.warcs import pages, write_warc
 
 
@@ -26,6 +27,14 @@ def test_a_sample_is_spread_over_files_and_survives_bad_ones(tmp_path: Path) -> 
     sample = take_sample(planned(*files, tmp_path / "missing.warc"), load(assignments=["cost.sample_pages=8"]))
     assert sample.pages == 6
     assert sample.bytes_read < sum(file.stat().st_size for file in files)
+
+
+def test_a_sample_of_a_selection_has_the_weight_of_its_records(tmp_path: Path) -> None:
+    file = write_warc(tmp_path / "a.warc", pages(1, 4))
+    places = tuple(Place(r.offset, r.length, r.url) for r in list(read_records(str(file)))[2:])
+    selected = PlannedFile(str(file), selection="s", places=places)
+    sample = take_sample([selected], load())
+    assert (sample.pages, sample.bytes_read) == (2, selected.weight)
 
 
 def test_no_files_no_pages() -> None:

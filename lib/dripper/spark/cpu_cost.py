@@ -14,7 +14,7 @@ from dripper.html import preprocess
 from dripper.labels.base import Labeler
 from dripper.labels.registry import load_from_settings
 from dripper.spark.plan import Plan
-from dripper.spark.sample import planned_files, sampled_records
+from dripper.spark.sample import planned_files, sampled_records, weight_until
 from dripper.spark.worker import PageInput
 from dripper.stages import Decoded, split_into_blocks
 
@@ -34,10 +34,10 @@ def cpu_summary(plan: Plan, settings: Settings) -> str:
     seconds: Counter[str] = Counter()
     pages = bytes_read = 0
     with closing(_guard(labelers, settings)) as guard:
-        for records in sampled_records(files, settings):
+        for file, records in sampled_records(files, settings):
             end = 0
             for record in records:
-                pages, end = pages + 1, record.offset + record.length
+                pages, end = pages + 1, weight_until(file, record, end)
                 if record.error_code is None:
                     seconds.update(_timed(guard, (record.payload, record.content_type, record.url)))
             bytes_read += end

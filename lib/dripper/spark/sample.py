@@ -14,7 +14,7 @@ from dripper.labels import Labeler
 from dripper.labels.chain import chain_of, is_sure
 from dripper.labels.registry import in_stages, runs_staged
 from dripper.spark.parts import FilePart, reader_of
-from dripper.spark.plan import Plan, PlannedFile
+from dripper.spark.plan import REQUEST_BYTES, Plan, PlannedFile
 from dripper.spark.worker import PageInput, warm_labeler
 from dripper.stages import Prepared, prepare
 from dripper.warc import Record
@@ -41,10 +41,10 @@ def take_sample(files: Sequence[PlannedFile], settings: Settings) -> Sample:
         lambda page: prepare(page[0], page[1], settings.profile, first=first), limits
     )
     with closing(guard):
-        for records in sampled_records(files, settings):
+        for file, records in sampled_records(files, settings):
             end = 0
             for record in records:
-                end = record.offset + record.length
+                end = weight_until(file, record, end)
                 pages += 1
                 made += _prepared(record, guard)
             bytes_read += end
@@ -69,13 +69,18 @@ def _going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> list[Prepa
     return by_confidence[: round(labeler.escalate_share * len(pages))]
 
 
-def sampled_records(files: Sequence[PlannedFile], settings: Settings) -> Iterator[Iterator[Record]]:
-    """Yield the first pages of each of a few files."""
+def sampled_records(files: Sequence[PlannedFile], settings: Settings) -> Iterator[tuple[PlannedFile, Iterator[Record]]]:
+    """Yield a few files, with the first pages of each."""
     step = max(1, len(files) // _FILES)
     chosen = files[::step][:_FILES]
     wanted = -(-settings.cost.sample_pages // max(1, len(chosen)))
     for file in chosen:
-        yield islice(_records(file, settings), wanted)
+        yield file, islice(_records(file, settings), wanted)
+
+
+def weight_until(file: PlannedFile, record: Record, before: int) -> int:
+    """Return what of a file's weight is read when this record is. before: the same of the record before it."""
+    return record.offset + record.length if file.selection is None else before + record.length + REQUEST_BYTES
 
 
 def _records(file: PlannedFile, settings: Settings) -> Iterator[Record]:
