@@ -100,6 +100,7 @@ TRAIN = [
     "courlan>=1.3",
     "jax>=0.5",
     "matplotlib>=3.9",
+    "scipy>=1.11",
 ]
 # The peers that are scored beside this project, the metrics, the report.
 EVAL = [

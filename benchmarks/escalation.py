@@ -1,11 +1,13 @@
-"""How good a chain of labelers is, by the share of pages that go on to the second (docs/escalation.md).
+"""How good a chain of labelers is, by the share of pages that go on to the second
+(docs/escalation.md).
 
 python benchmarks/escalation.py --data ../shared/data [--sets l3s-gn1 dragnet] [--sample 200] [--second trafilatura]
 
-Each labelled page is labelled by `cpu` and by the second labeler of the registry. Three ways choose the pages that go on: `cpu`'s
-confidence (the least sure first), chance, and the best choice (those that gain most, which nobody can know). The truth as second
-labeler shows the ceiling. The figure is F1 over words of a page's blocks, mean of pages. Sets on which `cpu` was trained say how it
-does on pages it knows.
+Each labelled page is labelled by `cpu` and by the second labeler of the registry. Three ways choose
+the pages that go on: `cpu`'s confidence (the least sure first), chance, and the best choice (those
+that gain most, which nobody can know). The truth as second labeler shows the ceiling. The figure is
+F1 over words of a page's blocks, mean of pages. Sets on which `cpu` was trained say how it does on
+pages it knows.
 """
 
 import argparse
@@ -44,7 +46,8 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """A page's words by block, those of them that the truth has, and how many words the truth has."""
+    """A page's words by block, those of them that the truth has, and how many words the truth
+    has."""
 
     words: Floats
     matched: Floats
@@ -112,7 +115,8 @@ def table(title: str, pages: Sequence[Scored], seconds: Sequence[str]) -> list[s
 
 
 def below(pages: Sequence[Scored]) -> list[str]:
-    """Return the share of pages below some thresholds, and how good the first labeler is on both sides."""
+    """Return the share of pages below some thresholds, and how good the first labeler is on both
+    sides."""
     confidence, first = (np.array([getattr(page, name) for page in pages]) for name in ("confidence", "first"))
     lines = ["| below | share | F1 below | F1 above |", "|---|---|---|---|"]
     for threshold in (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9):

@@ -2,9 +2,10 @@
 
 python benchmarks/site_memory.py --data ../shared/data [--sets daniel-waddle dragnet] [--most 250]
 
-Each page of a site with two labelled pages or more is labelled by `cpu`, then again with what all pages of the site know. The
-figure is F1 over words of a page's blocks, mean of pages, by how many pages the site has. The order of sites is always the
-same; at most 30 pages of one count. A set on which `cpu` was trained says little: there its own log odds are better than elsewhere.
+Each page of a site with two labelled pages or more is labelled by `cpu`, then again with what all
+pages of the site know. The figure is F1 over words of a page's blocks, mean of pages, by how many
+pages the site has. The order of sites is always the same; at most 30 pages of one count. A set on
+which `cpu` was trained says little: there its own log odds are better than elsewhere.
 """
 
 import argparse
@@ -35,7 +36,8 @@ MARGIN = 0.02
 
 
 class Seen(NamedTuple):
-    """One page: its words by block, those that the truth has, the truth's number of words; what it keeps, its labels."""
+    """One page: its words by block, those that the truth has, the truth's number of words; what it
+    keeps, its labels."""
 
     words: npt.NDArray[np.float64]
     matched: npt.NDArray[np.float64]

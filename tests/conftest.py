@@ -94,6 +94,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     """One session for all tests of a process: two cores, no UI, small tables, Delta; made as the job makes it."""
     from dripper.config import load
     from dripper.spark.session import open_session
+    from dripper.spark.tables import Tables
+    from support.table_templates import copying
 
     warehouse = tmp_path_factory.mktemp("warehouse")
     settings = load(
@@ -108,7 +110,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
         # Workers import the test modules whose functions they are sent, and what those import.
         patch.setenv("PYTHONPATH", str(ROOT / "tests"), prepend=os.pathsep)
         session = open_session(settings.spark, "tests")
-    yield session
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Tables, "bring_up", copying(Tables.bring_up, tmp_path_factory.mktemp("templates")))
+        yield session
     session.stop()
 
 

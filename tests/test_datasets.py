@@ -115,6 +115,20 @@ def test_sample_is_fixed_and_nested(tmp_path: Path) -> None:
     assert samples[0] < samples[1] < samples[2]
 
 
+@pytest.mark.parametrize("how", ["archive", "cache", "folder"])
+def test_rows_of_the_evaluation_split_are_a_set_of_their_own(tmp_path: Path, how: str) -> None:
+    rows = [row("one", PAGES["one"], split="train"), row("two", PAGES["two"], split="evaluation")]
+    rows += [row("three", PAGES["three"], split="evaluation", bad="no main content"), row("four", PAGES["four"])]
+    write = write_folder if how == "folder" else write_archive
+    write(tmp_path, files(rows), "web-kinds")
+    cache = tmp_path / "cache" if how == "cache" else None
+    assert available(tmp_path) == ["web-kinds", "web-kinds-evaluation"]
+    assert ids(read_pages(tmp_path, "web-kinds", cache=cache)) == ["one"]
+    assert ids(read_pages(tmp_path, "web-kinds-evaluation", cache=cache)) == ["two"]
+    assert count_pages(tmp_path, "web-kinds") == PageCounts(1, 1, 0, {})
+    assert count_pages(tmp_path, "web-kinds-evaluation", cache=cache) == PageCounts(2, 1, 0, {"no main content": 1})
+
+
 def test_missing_set_names_those_there(tmp_path: Path) -> None:
     write_archive(tmp_path, files())
     write_folder(tmp_path, files())
@@ -185,8 +199,9 @@ def test_language_stated_or_detected() -> None:
 
 def test_roles_keep_training_and_evaluation_apart() -> None:
     train, evaluation = names_with(Role.TRAIN_SHIPS, Role.TRAIN_RESEARCH), names_with(Role.EVALUATION)
-    assert len(train) == 8
-    assert "cleaneval-en" in evaluation
+    assert len(train) == 11
+    assert {"web-kinds", "web-forum-52", "readability"} <= set(names_with(Role.TRAIN_SHIPS))
+    assert {"cleaneval-en", "web-kinds-evaluation"} <= set(evaluation)
     assert sorted([*train, *evaluation, *names_with(Role.FORMAT_SAMPLE)]) == sorted(DATA_SETS)
 
 
@@ -195,3 +210,5 @@ def test_real_archives_are_the_known_sets() -> None:
     assert available(SHARED_DATA) == sorted(DATA_SETS)
     assert count_pages(SHARED_DATA, "web-forum-52") == PageCounts(102, 98, 0, {"empty_page": 2, "truth_not_in_page": 2})
     assert len(list(read_pages(SHARED_DATA, "web-forum-52"))) == 98
+    assert count_pages(SHARED_DATA, "web-kinds") == PageCounts(1166, 1113, 0, {"no main content": 53})
+    assert count_pages(SHARED_DATA, "web-kinds-evaluation") == PageCounts(195, 191, 0, {"no main content": 4})

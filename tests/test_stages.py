@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -166,7 +167,13 @@ def test_the_method_tells_of_windows() -> None:
     main = np.array([False, True, True])
     assert finish(Labels(main, main.astype(np.float32), 0.5, 3, 2), "empty").method == "lm:windowed"
     result = finish(Labels(main, main.astype(np.float32), 0.5, 3, 1), "empty")
-    assert (result.method, result.confidence, result.n_main) == ("lm", 0.5, 2)
+    assert (result.method, result.confidence, result.n_main, result.page_kind) == ("lm", 0.5, 2, None)
+
+
+def test_the_kind_of_the_page_is_the_labelers_even_where_a_fallback_decides() -> None:
+    nothing = replace(Labels.certain(np.zeros(3, bool)), page_kind="nothing")
+    assert finish(nothing, "body").page_kind == "nothing"
+    assert finish(replace(nothing, main=np.array([True, False, False])), "body").page_kind == "nothing"
 
 
 class Failing(Some):

@@ -104,6 +104,7 @@ EXTRACTION: Sequence[Column] = (
     Column("n_blocks", Kind.INTEGER, "Blocks the page was split into"),
     Column("n_main", Kind.INTEGER, "Blocks marked main by the labeler"),
     Column("confidence", Kind.DOUBLE, "How sure the labeler is of the page as a whole, 0 to 1; null: it does not say"),
+    Column("page_kind", Kind.STRING, "Kind of page as the labeler sees it: article, forum, …; null: it does not say"),
     Column("metadata", METADATA, "What the page declares about itself; dates are ISO 8601, see docs/metadata.md"),
     Column("versions", VERSIONS, "What produced the row: the same versions give the same row"),
     Column("error_code", Kind.STRING, "Why there is no extraction; null: there is one"),

@@ -35,6 +35,9 @@ LANGUAGE_CODES = {"chinese": "zh", "english": "en", "greek": "el", "polish": "pl
 # scores come back only with them decoded.
 ESCAPED_TRUTHS = frozenset({"cleanportaleval"})
 
+# Why a row is bad whose page has no main content: the annotator's answer, not a fault.
+NO_CONTENT = "no main content"
+
 
 class Role(StrEnum):
     """What a data set may be used for. A rule of the licences, not of taste."""
@@ -59,6 +62,10 @@ class DataSet:
     """As stated by its source."""
     language: str | None = None
     """ISO 639-1 code where all pages share one, else None."""
+    split: str | None = None
+    """Only the rows whose `split` is this; None: all."""
+    part_of: str | None = None
+    """The set whose archive it shares, each with its own rows; None: the archive of its name."""
 
 
 DATA_SETS: Mapping[str, DataSet] = {
@@ -69,6 +76,9 @@ DATA_SETS: Mapping[str, DataSet] = {
         DataSet("article-extraction-dataset", Role.TRAIN_SHIPS, "Apache-2.0", "en"),
         DataSet("magic-html-article", Role.TRAIN_SHIPS, "Apache-2.0"),
         DataSet("zh-immortal-autumn", Role.TRAIN_SHIPS, "MIT", "zh"),
+        DataSet("readability", Role.TRAIN_SHIPS, "Apache-2.0"),
+        DataSet("web-forum-52", Role.TRAIN_SHIPS, "MIT"),
+        DataSet("web-kinds", Role.TRAIN_SHIPS, "permissive, named by row", split="train"),
         DataSet("canola", Role.TRAIN_RESEARCH, "CC-BY-SA-4.0", "en"),
         DataSet("xmu-zh-finance-news", Role.TRAIN_RESEARCH, "none stated", "zh"),
         DataSet("daniel-waddle", Role.TRAIN_RESEARCH, "GPL-3.0 (repository)"),
@@ -76,8 +86,7 @@ DATA_SETS: Mapping[str, DataSet] = {
         DataSet("cleanportaleval", Role.EVALUATION, "none stated", "en"),
         DataSet("dragnet", Role.EVALUATION, "AGPL-3.0 (repository)", "en"),
         DataSet("l3s-gn1", Role.EVALUATION, "research only", "en"),
-        DataSet("readability", Role.EVALUATION, "Apache-2.0"),
-        DataSet("web-forum-52", Role.EVALUATION, "MIT"),
+        DataSet("web-kinds-evaluation", Role.EVALUATION, "permissive, named by row", None, "evaluation", "web-kinds"),
         DataSet("llm-webkit-bench", Role.EVALUATION, "none stated"),
         DataSet("webmainbench-samples", Role.FORMAT_SAMPLE, "Apache-2.0"),
     )
@@ -147,22 +156,24 @@ class PageCounts:
 def available(folder: Path) -> list[str]:
     """Return the names of the sets in `folder`, sorted: archives of known sets, and folders with a
     truth file."""
-    archives = {path.name.removesuffix(".tar.xz") for path in folder.glob("*.tar.xz")} & set(DATA_SETS)
-    return sorted(archives | {path.parent.name for path in folder.glob("*/truth.jsonl")})
+    there = {path.name.removesuffix(".tar.xz") for path in folder.glob("*.tar.xz")} & set(DATA_SETS)
+    there |= {path.parent.name for path in folder.glob("*/truth.jsonl")}
+    return sorted(there | {known.name for known in DATA_SETS.values() if known.part_of in there})
 
 
 def count_pages(folder: Path, data_set: str, *, cache: Path | None = None) -> PageCounts:
     """Count the rows of a set by their use. Raises InputError like :func:`read_pages`."""
-    rows = _read_rows(_source(folder, data_set, cache))
+    rows = _rows_of(data_set, _source(folder, data_set, cache))
     bad = Counter(str(row["bad"]).partition("(")[0] for row in rows if row.get("bad"))
     duplicate = sum(1 for row in rows if row.get("duplicate") and not row.get("bad"))
     return PageCounts(len(rows), len(rows) - duplicate - bad.total(), duplicate, dict(sorted(bad.items())))
 
 
 def read_pages(
-    folder: Path, data_set: str, *, sample: int | None = None, cache: Path | None = None
+    folder: Path, data_set: str, *, sample: int | None = None, cache: Path | None = None, empty: bool = False
 ) -> Iterator[LabelledPage]:
-    """Yield the usable pages of a set in the order of the archive: always the same.
+    """Yield the usable pages of a set in the order of the archive: always the same. empty: those too that have no main
+    content (error pages, menus alone), of which nothing can be scored.
 
     sample: only that many pages, those with the smallest hash of their id: the same ones on every
     machine, spread over the set. cache: a folder where the archive is unpacked once, which saves a
@@ -170,7 +181,8 @@ def read_pages(
     a truth file that is not one or not of these pages.
     """
     source = _source(folder, data_set, cache)
-    rows = [row for row in _read_rows(source) if not row.get("bad") and not row.get("duplicate")]
+    fine = (None, "", NO_CONTENT) if empty else (None, "")
+    rows = [row for row in _rows_of(data_set, source) if row.get("bad") in fine and not row.get("duplicate")]
     if sample is not None:
         rows = _sampled(rows, sample)
     wanted = {row["file"]: row for row in rows}
@@ -188,28 +200,30 @@ def detect_language(page: LabelledPage) -> str:
 
 def _source(folder: Path, data_set: str, cache: Path | None) -> Path:
     """Return the unpacked folder or the archive that holds a set."""
-    if (folder / data_set / "truth.jsonl").is_file():
-        return folder / data_set
-    archive = folder / f"{data_set}.tar.xz"
+    known = DATA_SETS.get(data_set)
+    name = (known and known.part_of) or data_set
+    if (folder / name / "truth.jsonl").is_file():
+        return folder / name
+    archive = folder / f"{name}.tar.xz"
     if not archive.is_file():
         there = ", ".join(available(folder)) or "none"
         raise InputError(f"no data set {data_set!r} in {folder}: no {archive.name} there. Sets there: {there}")
-    return archive if cache is None else _unpacked(archive, data_set, cache)
+    return archive if cache is None else _unpacked(archive, name, cache)
 
 
-def _unpacked(archive: Path, data_set: str, cache: Path) -> Path:
+def _unpacked(archive: Path, name: str, cache: Path) -> Path:
     """Unpack an archive into the cache unless it is there; a killed run leaves no half-full folder
     behind."""
     with archive.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()[:16]
-    target = cache / f"{data_set}-{digest}"
+    target = cache / f"{name}-{digest}"
     if not target.is_dir():
         cache.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{data_set}-", dir=cache))
+        fresh = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=cache))
         try:
             with _open_archive(archive) as tar:
                 tar.extractall(fresh, filter="data")
-            (fresh / data_set).rename(target)
+            (fresh / name).rename(target)
         except (tarfile.TarError, EOFError, OSError) as error:
             if not target.is_dir():  # else another process was faster: its folder is as good
                 raise InputError(f"{archive} cannot be unpacked: {error}") from error
@@ -237,6 +251,11 @@ def _members(archive: Path, names: Container[str]) -> Iterator[tuple[str, bytes]
                     yield name, stream.read()
         except (tarfile.TarError, EOFError, OSError) as error:
             raise InputError(f"{archive} is damaged: {error}") from error
+
+
+def _rows_of(data_set: str, source: Path) -> list[dict[str, Any]]:
+    known = DATA_SETS.get(data_set)
+    return [row for row in _read_rows(source) if known is None or known.split in (None, row.get("split"))]
 
 
 def _read_rows(source: Path) -> list[dict[str, Any]]:

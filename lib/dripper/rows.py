@@ -59,6 +59,7 @@ def extraction_columns(extraction: Extraction) -> Row:
         "n_blocks": extraction.n_blocks if is_good else None,
         "n_main": extraction.n_main if is_good else None,
         "confidence": extraction.confidence,
+        "page_kind": extraction.page_kind,
         "metadata": _metadata(extraction.metadata),
         "error_code": extraction.error_code.value if extraction.error_code else None,
         "error_detail": extraction.error_detail,
@@ -108,6 +109,7 @@ def label_columns(labels: Labels) -> Row:
         "main": labels.main.tolist(),
         "probability": None if np.isnan(labels.probability).all() else labels.probability.tolist(),
         "confidence": None if math.isnan(labels.confidence) else float(labels.confidence),
+        "page_kind": labels.page_kind,
     }
 
 

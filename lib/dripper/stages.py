@@ -40,6 +40,7 @@ class Extraction:
     method: who decided: the labeler's name (`lm:windowed` where it saw the page in parts), or `fallback:cpu`,
     `fallback:trafilatura`, `fallback:body`, `fallback:empty`.
     confidence: 0 to 1, how sure the labeler is of the page as a whole; None where it does not say.
+    page_kind: article, forum, listing, product…, as the labeler sees it; None where it does not say.
     charset, charset_source: set where bytes came in.
     metadata: what the page declares about itself (authors, dates, site…); None where there is no extraction.
     """
@@ -53,6 +54,7 @@ class Extraction:
     n_main: int = 0
     method: str | None = None
     confidence: float | None = None
+    page_kind: str | None = None
     charset: str | None = None
     charset_source: str | None = None
     error_code: ErrorCode | None = None
@@ -231,6 +233,8 @@ class Choice:
     """How many blocks the labeler marked; 0 where a fallback decided."""
     confidence: float
     """The labeler's; NaN where it has none."""
+    page_kind: str | None = None
+    """The labeler's; None where it has none."""
 
 
 class Finisher:
@@ -268,19 +272,19 @@ class Finisher:
 
         Raises PageError(LABELER_FAILED) where the fallback is `empty` and there are no labels.
         """
-        n_main, confidence = 0, math.nan
+        n_main, confidence, kind = 0, math.nan, None
         if labels is not None:
-            n_main, confidence = int(np.count_nonzero(labels.main)), labels.confidence
+            n_main, confidence, kind = int(np.count_nonzero(labels.main)), labels.confidence, labels.page_kind
         if labels is not None and n_main:
             method = labels.method or labeler
             method = f"{method}:windowed" if labels.windows > 1 else method
-            return Choice(page, labels.main, method, n_main, confidence)
+            return Choice(page, labels.main, method, n_main, confidence, kind)
         if labels is None and self._fallback is Fallback.EMPTY:
             raise PageError(ErrorCode.LABELER_FAILED, detail)
         whole, decoded = page.whole()
         decided, method = fall_back(whole, decoded.text, self._fallback, self._second)
         split_again = replace(Splits.of_page(whole, decoded), base=page.base, metadata=page.metadata)
-        return Choice(split_again, decided.main, method, n_main, confidence)
+        return Choice(split_again, decided.main, method, n_main, confidence, kind)
 
     def extract_chosen(self, choice: Choice) -> Extraction:
         """Return the extraction made of the chosen blocks."""
@@ -299,6 +303,7 @@ class Finisher:
             n_main=choice.n_main,
             method=choice.method,
             confidence=None if math.isnan(choice.confidence) else round(choice.confidence, 4),
+            page_kind=choice.page_kind,
             metadata=page.metadata.completed(page.base) if page.metadata is not None else None,
         )
 

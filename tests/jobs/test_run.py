@@ -21,6 +21,8 @@ from support.warcs import pages, write_warc
 
 ROOT = Path(__file__).parents[2]
 JOB = [sys.executable, str(ROOT / "jobs" / "run.py"), "--conf", str(ROOT / "conf" / "local.yml")]
+SMALL_JAVA = "-XX:TieredStopAtLevel=1"
+"""For Java processes that live for seconds: the second compiler would still be warming up at the end."""
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("PYSPARK", "SPARK"))}
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -180,7 +182,8 @@ def test_a_file_that_vanished_ends_with_exit_code_4(
 
 def test_a_cluster_of_processes_writes_the_same_rows(four_files: Path, first_run: FirstRun, tmp_path: Path) -> None:
     flags = ("--warcs", str(four_files), "--output", str(tmp_path / "cluster"))
-    told = run_job(*flags, "--set", "spark.master=local-cluster[2,1,1024]")
+    small = f"spark.properties.spark.executor.extraJavaOptions={SMALL_JAVA}"
+    told = run_job(*flags, "--set", "spark.master=local-cluster[2,1,1024]", "--set", small)
     assert told.returncode == 0, told.stderr
     assert by_page(tmp_path / "cluster") == by_page(first_run.output)
 
@@ -199,6 +202,8 @@ def test_spark_submit_as_on_emr(four_files: Path, tmp_path: Path) -> None:
         *("--master", "local-cluster[1,1,1024]", "--packages", "io.delta:delta-spark_2.13:4.0.1"),
         *("--conf", "spark.jars=", "--conf", f"spark.pyspark.python={bare}", "--conf", "spark.executor.memory=1g"),
         *("--conf", "spark.executor.cores=1", "--conf", "spark.executor.memoryOverhead=0"),
+        *(f"--conf=spark.{part}.extraJavaOptions={SMALL_JAVA}" for part in ("driver", "executor")),
+        *("--conf", "spark.sql.codegen.wholeStage=false", "--conf", "spark.databricks.delta.snapshotPartitions=1"),
     ]
     environment["SPARK_SUBMIT_FLAGS"] = " ".join(flags)
     environment["SPARK_SUBMIT"] = str(Path(sys.executable).parent / "spark-submit")

@@ -24,7 +24,8 @@ PAGES = [preprocess(f"<p>page {i}<p>two") for i in range(4)]
 
 
 class Rule:
-    """Marks the first block, and is as sure of page i as `confidence[i]` says; fails where that is a PageError."""
+    """Marks the first block, and is as sure of page i as `confidence[i]` says; fails where that is
+    a PageError."""
 
     version = "1"
 

@@ -16,7 +16,9 @@ from dripper.warc import Record
 from support.warcs import page
 
 SCHEMA = to_arrow_schema(StructType([StructField(field.name, field.dataType) for field in EXTRACTIONS]))
-NO_LABELS = dict.fromkeys(("main", "label_confidence", "windows", "labeler", "labeler_version", "label_error"))
+NO_LABELS = dict.fromkeys(
+    ("main", "label_confidence", "page_kind", "windows", "labeler", "labeler_version", "label_error")
+)
 
 
 def joined(prepared: Prepared, **labels: Any) -> dict[str, Any]:
@@ -36,10 +38,11 @@ def extracted(*rows: dict[str, Any], settings: Settings | None = None) -> list[d
 def test_labels_cut_the_page() -> None:
     prepared = prepare(page(1)[1])
     main = ["Paragraph" in text for text in prepared.texts]
-    row = extracted(joined(prepared, main=main, windows=2, label_confidence=0.75))[0]
+    row = extracted(joined(prepared, main=main, windows=2, label_confidence=0.75, page_kind="forum"))[0]
     assert row["markdown"].count("ferry leaves the harbour") == 6
     assert (row["n_main"], row["n_blocks"], row["title"]) == (6, len(main), "Article 1")
     assert (row["method"], row["confidence"], row["language"]) == ("lm:windowed", 0.75, "en")
+    assert row["page_kind"] == "forum"
     assert row["versions"]["labeler"] == "lm"
     record = record_columns(Record("0" * 32, "u", "a.warc", 5, 700, None, 200, None, b"", ""), 7)
     assert {
@@ -85,6 +88,8 @@ def test_a_page_over_its_limit_is_an_error_row_and_the_next_goes_on() -> None:
 
 
 def test_labels_are_read_back() -> None:
-    labels = labels_of({"main": [True, False], "n_blocks": 2, "label_confidence": None, "windows": None})
+    labels = labels_of(
+        {"main": [True, False], "n_blocks": 2, "label_confidence": None, "page_kind": None, "windows": None}
+    )
     assert labels is not None
     assert (labels.main.tolist(), labels.windows) == ([True, False], 1)

@@ -159,7 +159,14 @@ def test_a_task_that_failed_leaves_no_engine_behind() -> None:
 
 def test_columns_of_labels_without_probabilities_are_null() -> None:
     columns = outcome_columns(Labels.certain(np.array([True, False])))
-    assert columns == {"main": [True, False], "probability": None, "confidence": None, "passes": 0, "windows": 1}
+    assert columns == {
+        "main": [True, False],
+        "probability": None,
+        "confidence": None,
+        "page_kind": None,
+        "passes": 0,
+        "windows": 1,
+    }
 
 
 def test_the_environment_is_the_engines() -> None:

@@ -70,4 +70,4 @@ def test_a_killed_engine_leaves_nothing_behind(
         assert_nothing_stays(job, who)
     finally:
         job.end()
-    assert_the_next_run_ends_it(spark, folder)
+    assert_the_next_run_ends_it(spark, job, folder)

@@ -1,5 +1,6 @@
 """The main job in one session, on real WARC files and real Delta: every record is accounted for, whatever happens."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dripper.config import Settings, load
 from dripper.errors import InputError, SettingsError
+from dripper.labels import load as load_labeler
 from dripper.spark import parts
 from dripper.spark.outcome import Outcome
 from dripper.spark.report import show, summary
@@ -35,11 +37,25 @@ def assert_closed(spark: SparkSession, outcome: Outcome, output: Path) -> None:
     assert outcome.ledger["pages"] == len(rows)
 
 
-def test_the_sample(spark: SparkSession, sample: Path, tmp_path: Path) -> None:
-    outcome = run(spark, str(sample), str(tmp_path), Settings())
+@dataclass(frozen=True)
+class SampleRun:
+    """One run over the sample, for the tests that look at what came of it."""
+
+    output: Path
+    outcome: Outcome
+
+
+@pytest.fixture(scope="module")
+def sample_run(spark: SparkSession, sample: Path, tmp_path_factory: pytest.TempPathFactory) -> SampleRun:
+    output = tmp_path_factory.mktemp("sample") / "out"
+    return SampleRun(output, run(spark, str(sample), str(output), Settings()))
+
+
+def test_the_sample(spark: SparkSession, sample_run: SampleRun) -> None:
+    outcome, output = sample_run.outcome, sample_run.output
     assert outcome.complaints == ()
-    assert_closed(spark, outcome, tmp_path)
-    good = read(spark, tmp_path).where("error_code IS NULL").collect()
+    assert_closed(spark, outcome, output)
+    good = read(spark, output).where("error_code IS NULL").collect()
     assert len(good) >= 20
     for row in good:
         assert 0 < row["n_main"] <= row["n_blocks"]
@@ -51,28 +67,40 @@ def test_the_sample(spark: SparkSession, sample: Path, tmp_path: Path) -> None:
     assert "NOT DONE" not in words
 
 
-def test_a_second_run_finds_the_work_done(spark: SparkSession, sample: Path, tmp_path: Path) -> None:
-    run(spark, str(sample), str(tmp_path), Settings())
-    before = {row["page_id"]: row for row in read(spark, tmp_path).collect()}
-    again = run(spark, str(sample), str(tmp_path), Settings())
+@pytest.mark.parametrize("labeler", ["web2text", "vote:cpu,web2text,trafilatura"])
+def test_other_labelers_in_one_pass(spark: SparkSession, tmp_path: Path, labeler: str) -> None:
+    archive = write_warc(tmp_path / "a.warc.gz", [*pages(1, 6), ("http://example.org/empty", b"<html></html>")])
+    outcome = run(spark, str(archive), str(tmp_path / "out"), load(assignments=[f"labeler.name={labeler}"]))
+    assert outcome.complaints == ()
+    assert_closed(spark, outcome, tmp_path / "out")
+    rows = read(spark, tmp_path / "out").collect()
+    good = [row for row in rows if row["error_code"] is None]
+    assert (len(rows), len(good)) == (7, 6)
+    assert {row["method"] for row in good} == {labeler}
+    assert {row["versions"]["labeler_version"] for row in good} == {load_labeler(labeler).version}
+    assert all(0 < row["n_main"] <= row["n_blocks"] for row in good)
+
+
+def test_a_second_run_finds_the_work_done(spark: SparkSession, sample: Path, sample_run: SampleRun) -> None:
+    before = {row["page_id"]: row for row in read(spark, sample_run.output).collect()}
+    again = run(spark, str(sample), str(sample_run.output), Settings())
     assert again.totals.files == 0
     assert again.complaints == ()
     assert "nothing to do: all" in summary(again, "out")
-    assert {row["page_id"]: row for row in read(spark, tmp_path).collect()} == before
+    assert {row["page_id"]: row for row in read(spark, sample_run.output).collect()} == before
 
 
 @pytest.mark.slow
 def test_the_same_input_gives_the_same_rows(
-    spark: SparkSession, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, sample: Path, sample_run: SampleRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However the work is cut: one batch here, a batch a file there, and each file in parts."""
-    run(spark, str(sample), str(tmp_path / "a"), Settings())
+    """However the work is cut: one batch here, one batch per file there, and each file in parts."""
     monkeypatch.setattr(parts, "SMALLEST_TASK_BYTES", 1000)
-    run(spark, str(sample), str(tmp_path / "b"), load(assignments=["batch.files=1", "batch.split_bytes=1000"]))
+    run(spark, str(sample), str(tmp_path), load(assignments=["batch.files=1", "batch.split_bytes=1000"]))
     for table, key in (("extractions", "page_id"), ("warc_files", "warc_file")):
         first, second = (
-            {row[key]: row for row in read(spark, tmp_path / name, table).drop(*OF_RUN).collect()}
-            for name in ("a", "b")
+            {row[key]: row for row in read(spark, output, table).drop(*OF_RUN).collect()}
+            for output in (sample_run.output, tmp_path)
         )
         assert first == second
 
@@ -161,12 +189,10 @@ def test_a_limit_is_gone_on_from(spark: SparkSession, tmp_path: Path) -> None:
     assert_closed(spark, second, output)
 
 
-def test_show_prints_rows_and_their_sql(spark: SparkSession, tmp_path: Path) -> None:
-    write_warc(tmp_path / "a.warc", pages(1, 3))
-    run(spark, str(tmp_path / "a.warc"), str(tmp_path / "out"), Settings())
-    words = show(spark, str(tmp_path / "out"), 2)
+def test_show_prints_rows_and_their_sql(spark: SparkSession, sample_run: SampleRun) -> None:
+    words = show(spark, str(sample_run.output), 2)
     assert "SELECT url, n_main, markdown FROM delta.`" in words
-    assert words.count("http://example.org/") == 2
+    assert words.count("\n  http") == 2
 
 
 @pytest.mark.parametrize("warcs", ["/nowhere/at/all.warc.gz", "@/nowhere/list"])

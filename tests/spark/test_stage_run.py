@@ -1,5 +1,7 @@
 """The staged run on real WARC files and real Delta: the rows of the fused job, and every page accounted for."""
 
+import shutil
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -30,6 +32,32 @@ def read(spark: SparkSession, output: Path, table: str = "extractions") -> DataF
 
 def rows_of(spark: SparkSession, output: Path, table: str = "extractions") -> dict[str, dict[str, object]]:
     return {row["page_id"]: row.asDict(recursive=True) for row in read(spark, output, table).collect()}
+
+
+POISON = ("http://example.org/poison", b"<p>this is poison<p>and more")
+SHORT = ("http://example.org/short", b"<p>this is short<p>and more")
+
+
+@dataclass(frozen=True)
+class Preprocessed:
+    """An archive of seven pages, and an output that its stage `preprocess` has filled."""
+
+    archive: str
+    output: Path
+
+
+@pytest.fixture(scope="module")
+def template(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Preprocessed:
+    folder = tmp_path_factory.mktemp("preprocessed")
+    archive = str(write_warc(folder / "a.warc", [*pages(1, 3), POISON, *pages(4, 2), SHORT]))
+    run_stages(spark, ["preprocess"], str(folder / "out"), STAGED, archive)
+    return Preprocessed(archive, folder / "out")
+
+
+@pytest.fixture
+def preprocessed(template: Preprocessed, tmp_path: Path) -> Preprocessed:
+    """A copy, to go on from: a test of the stages after `preprocess` need not wait for it."""
+    return Preprocessed(template.archive, shutil.copytree(template.output, tmp_path / "out"))
 
 
 def test_all_stages_give_the_rows_of_the_fused_job(spark: SparkSession, sample: Path, tmp_path: Path) -> None:
@@ -127,43 +155,35 @@ def test_every_stage_killed_after_its_rows_is_done_again_with_the_same_rows(
     assert again.ledger["done"] == 1
 
 
-def test_pages_that_the_labeler_fails_on_go_to_the_fallback(spark: SparkSession, tmp_path: Path) -> None:
-    poison = ("http://example.org/poison", b"<p>this is poison<p>and more")
-    short = ("http://example.org/short", b"<p>this is short<p>and more")
-    write_warc(tmp_path / "a.warc", [*pages(1, 3), poison, *pages(4, 2), short])
-    outcome = run(spark, str(tmp_path / "a.warc"), str(tmp_path / "out"), STAGED, loader=load_poisoned)
-    assert (outcome.complaints, outcome.totals.label.pages, outcome.totals.label.failed) == ((), 7, 2)
-    labels = {row["error_detail"] for row in rows_of(spark, tmp_path / "out", "labels").values() if row["error_code"]}
+def test_pages_that_the_labeler_fails_on_go_to_the_fallback(spark: SparkSession, preprocessed: Preprocessed) -> None:
+    """Not to Trafilatura, where the page as it was is not there: that were other blocks than in one pass, without a word."""
+    output = str(preprocessed.output)
+    labelled = run_stages(spark, ["label"], output, STAGED, loader=load_poisoned)
+    assert (labelled.complaints, labelled.totals.label.pages, labelled.totals.label.failed) == ((), 7, 2)
+    assert "without usable labels" in summary(labelled, "out")
+    labels = {
+        row["error_detail"] for row in rows_of(spark, preprocessed.output, "labels").values() if row["error_code"]
+    }
     assert labels == {"RuntimeError: cannot read this", "1 labels for 2 blocks"}
-    rows = {row["url"]: row for row in rows_of(spark, tmp_path / "out").values()}
-    assert (rows[poison[0]]["method"], rows[poison[0]]["markdown"]) == ("fallback:body", "this is poison\n\nand more\n")
-    assert rows[short[0]]["method"] == "fallback:body"
-    assert "without usable labels" in summary(outcome, "out")
-
-
-@pytest.mark.slow
-def test_trafilatura_without_the_page_as_it_was_is_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
-    """Not: other blocks than in one pass, without a word."""
-    write_warc(tmp_path / "a.warc", [*pages(1, 1), ("http://example.org/poison", b"<p>this is poison<p>and more")])
-    output, trafilatura = str(tmp_path / "out"), load(assignments=["labeler.fallback=trafilatura"])
-    run_stages(spark, ["preprocess"], output, STAGED, str(tmp_path / "a.warc"))
-    run_stages(spark, ["label"], output, STAGED, loader=load_poisoned)
-    outcome = run_stages(spark, ["extract"], output, trafilatura)
-    assert "set labeler.fallback to cpu, body or empty" in outcome.complaints[0]
-    assert outcome.ledger["labelled"] == 1
+    refused = run_stages(spark, ["extract"], output, load(assignments=["labeler.fallback=trafilatura"]))
+    assert "set labeler.fallback to cpu, body or empty" in refused.complaints[0]
+    assert refused.ledger["labelled"] == 1
     assert run_stages(spark, ["extract"], output, STAGED).complaints == ()
+    rows = {row["url"]: row for row in rows_of(spark, preprocessed.output).values()}
+    assert (rows[POISON[0]]["method"], rows[POISON[0]]["markdown"]) == ("fallback:body", "this is poison\n\nand more\n")
+    assert rows[SHORT[0]]["method"] == "fallback:body"
 
 
-def test_an_engine_that_never_works_ends_the_stage_and_says_so(spark: SparkSession, tmp_path: Path) -> None:
-    """Not: an error row for every page of the crawl."""
-    write_warc(tmp_path / "a.warc", pages(1, 2))
-    outcome = run(spark, str(tmp_path / "a.warc"), str(tmp_path / "out"), STAGED, loader=load_dead)
+def test_an_engine_that_never_works_ends_the_stage_and_says_so(spark: SparkSession, preprocessed: Preprocessed) -> None:
+    """Not: an error row for every page of the crawl. The next run ends what this one left."""
+    archive, output = preprocessed.archive, str(preprocessed.output)
+    outcome = run(spark, archive, output, STAGED, loader=load_dead)
     assert len(outcome.complaints) == 1
     assert "the labeler dead fails on every page" in outcome.complaints[0]
     assert "RuntimeError: no GPU here" in outcome.complaints[0]
     assert outcome.ledger["preprocessed"] == 1
-    again = run(spark, str(tmp_path / "a.warc"), str(tmp_path / "out"), STAGED, loader=load_hash)
-    assert (again.complaints, again.totals.files, again.totals.rows) == ((), 0, 2)
+    again = run(spark, archive, output, STAGED, loader=load_hash)
+    assert (again.complaints, again.totals.files, again.totals.rows) == ((), 0, 7)
 
 
 @pytest.mark.slow
@@ -208,12 +228,9 @@ def test_files_that_failed_are_read_again_and_leave_no_row_behind(spark: SparkSe
 
 
 @pytest.mark.slow
-def test_a_fused_run_finishes_what_a_staged_one_began(spark: SparkSession, tmp_path: Path) -> None:
-    write_warc(tmp_path / "a.warc", pages(1, 2))
-    archive, output = str(tmp_path / "a.warc"), str(tmp_path / "out")
-    run_stages(spark, ["preprocess"], output, STAGED, archive)
-    outcome = run(spark, archive, output, Settings())
-    assert (outcome.complaints, outcome.ledger["done"], outcome.totals.rows) == ((), 1, 2)
+def test_a_fused_run_finishes_what_a_staged_one_began(spark: SparkSession, preprocessed: Preprocessed) -> None:
+    outcome = run(spark, preprocessed.archive, str(preprocessed.output), Settings())
+    assert (outcome.complaints, outcome.ledger["done"], outcome.totals.rows) == ((), 1, 7)
 
 
 def test_labelers_of_whole_pages_cannot_run_staged(spark: SparkSession, tmp_path: Path) -> None:
@@ -223,12 +240,12 @@ def test_labelers_of_whole_pages_cannot_run_staged(spark: SparkSession, tmp_path
     assert not (tmp_path / "out").exists()
 
 
-def test_a_model_that_is_not_there_is_one_sentence_of_the_batch(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_model_that_is_not_there_is_one_sentence_of_the_batch(
+    spark: SparkSession, preprocessed: Preprocessed, tmp_path: Path
+) -> None:
     """The driver cannot tell: the folder may be on the machines with GPUs only."""
-    archive, output = str(write_warc(tmp_path / "a.warc", pages(1, 1))), str(tmp_path / "out")
-    run_stages(spark, ["preprocess"], output, STAGED, archive)
     nowhere = load(assignments=["labeler.name=lm", f"labels.lm.model={tmp_path}/nowhere"])
-    outcome = run_stages(spark, ["label"], output, nowhere)
+    outcome = run_stages(spark, ["label"], str(preprocessed.output), nowhere)
     assert outcome.ledger["preprocessed"] == 1
     assert len(outcome.complaints) == 1
     assert f"labels.lm.model={tmp_path}/nowhere: there is no such folder" in outcome.complaints[0]

@@ -21,6 +21,12 @@ def ledger_rows(spark: SparkSession, batch: int, *names: str) -> DataFrame:
     return spark.createDataFrame(rows, WARC_FILES)
 
 
+@pytest.fixture(autouse=True)
+def _tables_are_made(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elsewhere they are copies (support/table_templates.py)."""
+    monkeypatch.setattr(Tables, "bring_up", Tables.bring_up.__wrapped__)  # type: ignore[attr-defined]
+
+
 @pytest.fixture
 def tables(spark: SparkSession, tmp_path: Path) -> Tables:
     made = Tables(spark, str(tmp_path / "out"))

@@ -25,6 +25,7 @@ PROPERTIES = {
     "spark.dynamicAllocation.maxExecutors": "2",
     "spark.executor.cores": "1",
     "spark.executor.memory": "512m",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.worker.resource.gpu.amount": "1",
 }
 STAGES = {"gpus": 1, "engines": 1, "executor_cores": 1, "executor_memory": "512m", "executor_memory_overhead": "384m"}

@@ -21,20 +21,32 @@ N_PAGES = 5
 PATIENCE_SECONDS = 400
 
 
+SETTINGS = load(assignments=["labeler.staged=true", "labeler.name=all"])
+
+
+def write_archive(folder: Path) -> Path:
+    """Write what the run reads."""
+    return write_warc(folder / "a.warc", pages(1, N_PAGES))
+
+
 class Job:
     """A staged run in a session of its own, stopped in the middle of its stage `label`."""
 
-    def __init__(self, python: str, folder: Path, model: Path | None = None) -> None:
-        """model: a checkpoint for the labeler lm; None: a pretended engine."""
+    def __init__(self, python: str, folder: Path, model: Path | None = None, archive: Path | None = None) -> None:
+        """Into `folder / "out"`.
+
+        model: a checkpoint for the labeler lm; None: a pretended engine. archive: one of `write_archive`, which the output has
+        preprocessed; None: a new one.
+        """
         require_proc()
-        write_warc(folder / "a.warc", pages(1, N_PAGES))
+        self.archive = archive or write_archive(folder)
         told = folder / "engine"
         path = os.pathsep.join([str(TESTS.parent / "lib"), str(TESTS), os.environ.get("PYTHONPATH", "")])
         self.process = subprocess.Popen(
             [
                 python,
                 str(Path(__file__).with_name("killed_job.py")),
-                str(folder / "a.warc"),
+                str(self.archive),
                 str(folder / "out"),
                 str(told),
                 str(model or ""),
@@ -82,10 +94,9 @@ def assert_nothing_stays(job: Job, who: str) -> None:
     assert not [file for file in memory if file.exists()]
 
 
-def assert_the_next_run_ends_it(spark: SparkSession, folder: Path) -> None:
+def assert_the_next_run_ends_it(spark: SparkSession, job: Job, folder: Path) -> None:
     """Every page is there, once; what was preprocessed before the kill is not done again."""
-    settings = load(assignments=["labeler.staged=true", "labeler.name=all"])
-    outcome = run(spark, str(folder / "a.warc"), str(folder / "out"), settings, loader=load_hash)
+    outcome = run(spark, str(job.archive), str(folder / "out"), SETTINGS, loader=load_hash)
     assert (outcome.complaints, outcome.totals.files) == ((), 0)
     rows = Tables(spark, str(folder / "out")).read("extractions").collect()
     assert len({row["page_id"] for row in rows}) == len(rows) == outcome.ledger["pages"] == N_PAGES

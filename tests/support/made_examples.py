@@ -5,6 +5,7 @@ import numpy as np
 from dripper.labels.cpu.features.page_features import NAMES
 from dripper.labels.cpu.network import BlockSequence
 from dripper.train.examples import Example
+from dripper.train.rouge import Texts
 
 
 def made_example(number: int, blocks: int = 30) -> Example:
@@ -15,8 +16,11 @@ def made_example(number: int, blocks: int = 30) -> Example:
     words = draw.integers(1, 40, blocks)
     levels = np.zeros((blocks, 6), np.int64)
     matched = np.where(features[:, 0] > 0, words, 0).astype(float)
+    texts = [[f"w{number}x{block}x{word}" for word in range(count)] for block, count in enumerate(words.tolist())]
+    truth = [word for text, count in zip(texts, matched, strict=True) if count for word in text]
     return Example(
         key=("made", str(number)), host=f"host{number}.example", page_type="", words=words, matched=matched,
         blocks=BlockSequence(features, levels, levels + blocks), truth_words=int(matched.sum()),
         title=np.zeros(blocks, bool), comments=np.zeros(blocks, bool),
+        texts=Texts.of(texts, truth),
     )  # fmt: skip

@@ -1,15 +1,19 @@
 """The model card."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.conventions import Conventions
+from dripper.labels.cpu.page_kind import KINDS
 from dripper.train.card import digest_of, model_card
+from dripper.train.cross_validated import HeldOut
 from dripper.train.examples import Example
 from dripper.train.recipe import Recipe, Shares
 from dripper.train.switch_scores import SwitchScore
-from dripper.train.validate import Calibration
+from dripper.train.validate import Calibration, page_scores
 from support.made_examples import made_example
 
 
@@ -23,6 +27,17 @@ EXAMPLES = [
     named(8, "fundus", ""),
 ]
 LOGITS = [np.where(example.main, 6.0, -6.0)[None] for example in EXAMPLES]
+EMPTY = replace(made_example(9), key=("web-kinds", "9"), truth_words=0, matched=np.zeros(30))
+
+
+def held_out(logits: Sequence[FloatArray]) -> HeldOut:
+    calibration = Calibration(1.5, -0.25, 1.0)
+    kinds = np.eye(len(KINDS))[[KINDS.index(example.kind) for example in EXAMPLES]]
+    return HeldOut(
+        examples=EXAMPLES, logits=logits, kinds=kinds, calibration=calibration,
+        scores=page_scores(EXAMPLES, logits, calibration), confidence=np.linspace(0.5, 0.9, 9),
+        coefficients=np.zeros(2 * len(KINDS)), empty_kinds=np.eye(len(KINDS))[:1], empty_confidence=np.array([0.25]),
+    )  # fmt: skip
 
 
 def card(**changes: object) -> str:
@@ -30,9 +45,8 @@ def card(**changes: object) -> str:
         "version": "abc123",
         "recipe": Recipe(seed=7),
         "folds": 3,
-        "examples": EXAMPLES,
-        "logits": LOGITS,
-        "calibration": Calibration(1.5, -0.25, 1.0),
+        "examples": [*EXAMPLES, EMPTY],
+        "held_out": held_out(LOGITS),
         "switched": [SwitchScore(Conventions("include", "auto"), 0.5, 0.25, 0.875, 0.75, 0.125)],
         "cpu_seconds": 120.0,
         "parameters": 12345,
@@ -54,18 +68,21 @@ def test_data_sets_stand_with_licence_and_count() -> None:
     text = card()
     assert "| wcxb-dev | CC-BY-4.0 | 8 |" in text
     assert "| fundus | MIT | 1 |" in text
+    assert "the 1 pages without main\ncontent" in text
 
 
 def test_scores_are_by_set_and_page_type_with_counts_and_ceiling() -> None:
     text = card()
-    assert "All pages: **1.0000** (9 pages; ceiling 1.0000)" in text
+    assert "All pages: **1.0000** (9 pages; ceiling 1.0000;" in text
     assert "| wcxb-dev forum | 3 | 1.0000 | 1.0000 |" in text
     assert "| wcxb-dev article | 5 | 1.0000 | 1.0000 |" in text
     assert "| fundus | 1 | 1.0000 | 1.0000 |" in text
+    assert "| article | 6 | 1.0000 | 1.0000 |" in text
+    assert "Mean over kinds of\npages: **1.0000**" in text
 
 
 def test_worse_predictions_show() -> None:
-    text = card(logits=[-logits for logits in LOGITS])
+    text = card(held_out=held_out([-logits for logits in LOGITS]))
     assert "All pages: **1.0000**" not in text
 
 
@@ -74,6 +91,16 @@ def test_the_switch_and_the_calibration_stand_in_figures() -> None:
     assert "| include | auto | 0.500 | 0.250 | 0.875 | 0.750 | 0.125 |" in text
     assert "**0.0024**" in text or "weighed by words: **0.0" in text
     assert "](reliability_cpu.png)" in text
+
+
+def test_kinds_and_confidence_stand_in_figures() -> None:
+    text = card()
+    assert "| forum | 3 | 1.00 | 1.00 |  |" in text
+    assert "| nothing | 1 | 0.00 | 0.00 | article 1 |" in text
+    assert "**0.900** of the pages get their kind" in text
+    assert "Of the 1 pages\nwithout main content 100% have a confidence under 0.5" in text
+    assert "| forum | 3 | 1.000 | 0.550 |" in text
+    assert "| 100% | 0.50 | 0.000 |" in text
 
 
 def test_no_placeholder_is_left() -> None:
@@ -93,5 +120,5 @@ def test_the_digest_changes_with_labels_features_and_order() -> None:
 
 
 def test_the_second_opinion_is_named() -> None:
-    text = " ".join(card(recipe=Recipe(other_shares=(Shares(),) * 3, other_rounds=(1, 1, 1))).split())
+    text = " ".join(card(recipe=Recipe(other_shares=(Shares(),) * 3, other_balances=(0.0,) * 3)).split())
     assert "under 0.85, 3 smaller networks are asked too" in text

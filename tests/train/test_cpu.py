@@ -1,7 +1,8 @@
 """The training command, end to end on a few pages, and its model card."""
 
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ from support.labelled import FOLDER, labelled_pages, pages
 pytest.importorskip("jax", reason="needs the extra [train]")
 
 from dripper.labels.cpu.labeler import CpuLabeler
-from dripper.train.cpu import main, makers
+from dripper.labels.cpu.weights import load_weights
+from dripper.train.cpu import KEPT, main, makers
 from dripper.train.examples import read_examples
 from dripper.train.recipe import Recipe, Shares
 
@@ -24,12 +26,14 @@ ARGUMENTS = ["--data", str(FOLDER), "--sets", "wcxb-dev", "--folds", "2", "--epo
 @pytest.fixture(scope="module")
 def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "new"
-    assert main([*ARGUMENTS, "--output", str(folder)]) == 0
+    keep = str(files("dripper.labels.cpu").joinpath("cpu_weights.npz"))
+    assert main([*ARGUMENTS, "--keep", keep, "--output", str(folder)]) == 0
     return folder
 
 
 def test_the_weights_label_pages(output: Path) -> None:
     labeler = CpuLabeler.load(output / "cpu_weights.npz")
+    assert len(load_weights(output / "cpu_weights.npz").others) == len(Recipe().others) + KEPT
     for page, labels in zip(pages(), labeler.label(pages()), strict=True):
         assert len(labels.main) == len(page.blocks)
 
@@ -48,11 +52,13 @@ def test_the_card_says_what_it_was_made_of(output: Path) -> None:
 
 def test_every_kind_of_variant_has_makers_and_comes_out() -> None:
     kinds = {each.name for each in fields(Shares)}
-    assert set(makers(Recipe())) == kinds
-    examples = list(read_examples(labelled_pages(), makers(Recipe())))
+    recipe = replace(Recipe(), antique_variants=2, other_shares=(Shares(0.2, 0.2, 0.2, 0.2, 0.2),))
+    assert set(makers(recipe)) == kinds
+    assert set(makers(Recipe())) == {"commented"}
+    examples = list(read_examples(labelled_pages(), makers(recipe)))
     assert {kind for example in examples for kind, made in example.variants.items() if made} == kinds
     for example in examples:
-        assert len(example.variants["antique"]) == Recipe().antique_variants
+        assert len(example.variants["antique"]) == recipe.antique_variants
         for made in (each for of in example.variants.values() for each in of):
             assert made.key == example.key
             assert made.blocks.features.dtype == np.float16

@@ -23,6 +23,8 @@ RECIPE = Recipe(
     epochs=1,
     batch_blocks=300,
     other_width=4,
+    other_shares=(Shares(crowded=0.3, antique=0.3), Shares()),
+    other_balances=(0.0, 0.5),
     other_shape=Shape((2,), (0,)),
 )
 

@@ -7,22 +7,34 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="needs the extra [train]")
 
+from dripper.labels.cpu.page_kind import KINDS
+from dripper.train.cross_validated import HeldOut
 from dripper.train.picture import draw_reliability
+from dripper.train.validate import Calibration, page_scores
+from support.made_examples import made_example
 
-ROWS = [(0.05, 0.04, 900), (0.5, 0.45, 40), (0.95, 0.97, 700)]
+
+def held_out(pages: int, sure: float = 6.0) -> HeldOut:
+    examples = [made_example(number) for number in range(pages)]
+    logits = [np.where(example.main, sure, -sure)[None] for example in examples]
+    plain = Calibration(1.0, 0.0, 0.0)
+    return HeldOut(
+        examples=examples, logits=logits, kinds=np.eye(len(KINDS))[[0] * pages], calibration=plain,
+        scores=page_scores(examples, logits, plain), confidence=np.linspace(0.3, 1.0, pages),
+        coefficients=np.zeros(2 * len(KINDS)), empty_kinds=np.zeros((0, len(KINDS))), empty_confidence=np.zeros(0),
+    )  # fmt: skip
 
 
 def test_the_same_figures_give_the_same_picture_and_others_another(tmp_path: Path) -> None:
-    confidence = np.linspace(0.3, 1.0, 45)
     drawn = []
-    for number, rows in enumerate((ROWS, ROWS, [(0.05, 0.9, 900), *ROWS[1:]])):
+    for number, sure in enumerate((6.0, 6.0, 0.4)):
         path = tmp_path / f"{number}.png"
-        draw_reliability(rows, confidence, confidence**2, path)
+        draw_reliability(held_out(12, sure), path)
         drawn.append(path.read_bytes())
     assert drawn[0].startswith(b"\x89PNG")
     assert drawn[0] == drawn[1] != drawn[2]
 
 
 def test_few_pages_are_enough(tmp_path: Path) -> None:
-    draw_reliability(ROWS[:1], np.array([0.5]), np.array([1.0]), tmp_path / "one.png")
+    draw_reliability(held_out(1), tmp_path / "one.png")
     assert (tmp_path / "one.png").stat().st_size > 1000

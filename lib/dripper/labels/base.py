@@ -28,6 +28,8 @@ class Labels:
     """Into how many parts the page was cut to fit it."""
     method: str = ""
     """Who of several labelers gave them, as the column `method` has it; empty: the one that was asked."""
+    page_kind: str | None = None
+    """Article, forum, listing, product…, as the labeler sees it; None where it does not say."""
 
     @classmethod
     def certain(cls, main: npt.NDArray[np.bool_]) -> "Labels":

@@ -1,4 +1,5 @@
-"""Several labelers in a chain: each next one labels the pages that the one before is not sure of."""
+"""Several labelers in a chain: each next one labels the pages that the one before is not sure
+of."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,7 +15,8 @@ _INSTEAD = ":instead_of_"
 def chain_of(name: str) -> tuple[str, ...]:
     """Return the labelers that `labeler.name` names, cheapest first. Raises SettingsError.
 
-    Commas behind a colon belong to the labeler whose name has it: it is made of others, and ends the chain.
+    Commas behind a colon belong to the labeler whose name has it: it is made of others, and ends
+    the chain.
 
     >>> chain_of("cpu,lm"), chain_of("cpu,vote:cpu,web2text")
     (('cpu', 'lm'), ('cpu', 'vote:cpu,web2text'))
@@ -28,12 +30,14 @@ def chain_of(name: str) -> tuple[str, ...]:
 
 
 def is_sure(labels: Labels, below: float) -> bool:
-    """Whether a page stays with its labels, rather than go on to the next labeler of a chain: not without a confidence."""
+    """Whether a page stays with its labels, rather than go on to the next labeler of a chain: not
+    without a confidence."""
     return labels.confidence >= below
 
 
 def instead_of(method: str, labeler: str) -> str:
-    """Return the `method` of labels that are used as `labeler`, which should have decided, gave none.
+    """Return the `method` of labels that are used as `labeler`, which should have decided, gave
+    none.
 
     >>> instead_of("cpu", "lm")
     'cpu:instead_of_lm'
@@ -45,7 +49,8 @@ P = TypeVar("P", Page, SimplifiedPage)
 
 
 class ChainLabeler:
-    """Labels by the first of its labelers that is sure of the page, or by the last that marks anything."""
+    """Labels by the first of its labelers that is sure of the page, or by the last that marks
+    anything."""
 
     def __init__(self, labelers: Sequence[Labeler], below: float) -> None:
         """below: a page of lower confidence goes on."""
@@ -55,7 +60,8 @@ class ChainLabeler:
         self._below = below
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` a page, with `method`. Raises PageError where none of the labelers could label one of the pages."""
+        """Return one `Labels` a page, with `method`. Raises PageError where none of the labelers
+        could label one of the pages."""
         return self._label(pages, [labeler.label for labeler in self._labelers])
 
     def close(self) -> None:

@@ -1,6 +1,8 @@
-"""What the pages of a site know together: hashes and sums of their blocks, and labels that go by them.
+"""What the pages of a site know together: hashes and sums of their blocks, and labels that go by
+them.
 
-Pure functions. What one page gives to its site adds up with what others give, in any order, to the same bits.
+Pure functions. What one page gives to its site adds up with what others give, in any order, to the
+same bits.
 """
 
 from dripper.site_memory.fingerprints import Fingerprints, fingerprints

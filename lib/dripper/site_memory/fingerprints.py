@@ -1,4 +1,5 @@
-"""What is kept of a page's blocks for its site: where each stands and what it says, as hashes of 8 bytes."""
+"""What is kept of a page's blocks for its site: where each stands and what it says, as hashes of 8
+bytes."""
 
 import re
 from dataclasses import dataclass
@@ -19,10 +20,12 @@ _NAME_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class Fingerprints:
-    """Of one page; both have shape (n_blocks,), in block order, and are the same on every machine."""
+    """Of one page; both have shape (n_blocks,), in block order, and are the same on every
+    machine."""
 
     paths: Hashes
-    """Of the tags from the root to the block, each with its class names in order of the alphabet, and its id; digits folded."""
+    """Of the tags from the root to the block, each with its class names in order of the alphabet,
+    and its id; digits folded."""
     texts: Hashes
     """Of the text: lower case, white space collapsed, digits folded."""
 
@@ -42,7 +45,8 @@ def fingerprints(page: Page) -> Fingerprints:
 
 
 def _path(tree: Tree, element: int, known: dict[int, bytes]) -> bytes:
-    """Return the digest of the path to an element; `known`: of those that are done, -1 for the root's parent."""
+    """Return the digest of the path to an element; `known`: of those that are done, -1 for the
+    root's parent."""
     way = []
     while element not in known:
         way.append(element)

@@ -19,28 +19,34 @@ from dripper.labels.cpu.decode import PROBABILITY_STEPS, decide
 from dripper.site_memory.statistics import PageBlocks, SiteStatistics, others_on_path
 
 UNSURE = 0.7
-"""Pages of lower confidence go by consensus: the default of labeler.escalate_below. 0.8 was as good on pages of daniel-waddle, and
-lost .004 on those of wcxb-dev."""
+"""Pages of lower confidence go by consensus: the default of labeler.escalate_below. 0.8 was as good
+on pages of daniel-waddle, and lost .004 on those of wcxb-dev."""
 CONSENSUS_SHARE = 0.8
-"""The most that other pages count. 1 gained half as much again on sites of two pages, but lost .05 on one of eleven."""
+"""The most that other pages count. 1 gained half as much again on sites of two pages, but lost .05
+on one of eleven."""
 PRIOR_PAGES = 1
 """A block's own log odds count as much as so many other pages."""
 SURE_SITE = 0.75
-"""Mean confidence of a site's pages from which on repeated texts are its frame; 0.8 gave half the gain on daniel-waddle."""
+"""Mean confidence of a site's pages from which on repeated texts are its frame; 0.8 gave half the
+gain on daniel-waddle."""
 LEAST_REPEATS = 2
 """Other pages that have the text: two pages may be one page at two addresses."""
 REPEATED_SHARE = 0.3
-"""Of the other pages that have the block's path, those that have its text; up to 0.9 makes no difference of .005."""
+"""Of the other pages that have the block's path, those that have its text; up to 0.9 makes no
+difference of .005."""
 MOST_REPEATED_MAIN = 0.3
-"""Where repeated texts are a larger share of what the labeler marked, content repeats: a page in several copies."""
+"""Where repeated texts are a larger share of what the labeler marked, content repeats: a page in
+several copies."""
 REPETITION_ODDS = 4.0
 """By which the log odds of a repeated block fall; 2 gave two thirds of the gain, 8 the same."""
 
 
 def relabel(page: PageBlocks, labels: Labels, site: SiteStatistics) -> Labels:
-    """Return the labels of a page that is among those of `site`; the same object where the site has nothing to say.
+    """Return the labels of a page that is among those of `site`; the same object where the site has
+    nothing to say.
 
-    labels: those that `page` was remembered with, of a labeler with probabilities. The confidence is that of the new choice.
+    labels: those that `page` was remembered with, of a labeler with probabilities. The confidence
+    is that of the new choice.
     """
     odds = page.log_odds.astype(np.float64)
     moved = odds

@@ -17,7 +17,8 @@ from dripper.labels.words import words_of
 from dripper.site_memory.fingerprints import Fingerprints, fingerprints
 
 _MOST_WORDS = 50
-"""A block weighs as much as its words in its path's mean, but no more: one long article is not a template."""
+"""A block weighs as much as its words in its path's mean, but no more: one long article is not a
+template."""
 _ODDS_STEP = 64
 _CONFIDENCE_STEP = 10_000
 """Both: parts of one, in which sums are kept."""
@@ -27,7 +28,8 @@ _LEAST_PROBABILITY = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class PageBlocks:
-    """What a site needs of a page: 24 bytes a block. Arrays have shape (n_blocks,), in block order."""
+    """What a site needs of a page: 24 bytes a block. Arrays have shape (n_blocks,), in block
+    order."""
 
     fingerprints: Fingerprints
     words: npt.NDArray[np.int32]

@@ -1,4 +1,5 @@
-"""Which pages of a batch go on to the next labeler of a chain: those that the first is not sure of."""
+"""Which pages of a batch go on to the next labeler of a chain: those that the first is not sure
+of."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -12,8 +13,9 @@ _BINS = 10_000
 def with_escalated(pages: DataFrame, labeler: LabelerSettings) -> DataFrame:
     """Return the pages of a batch with the column `escalated` set where they have blocks.
 
-    pages: with `page_id`, `simplified_html` (null: no blocks) and `first_labels`; read up to three times. A page without labels
-    counts as the least sure, and equal confidence goes by `page_id`: the same pages give the same choice.
+    pages: with `page_id`, `simplified_html` (null: no blocks) and `first_labels`; read up to three
+    times. A page without labels counts as the least sure, and equal confidence goes by `page_id`:
+    the same pages give the same choice.
     """
     has_blocks = F.col("simplified_html").isNotNull()
     if labeler.escalate_share is None:

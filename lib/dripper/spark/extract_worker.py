@@ -45,6 +45,7 @@ def extractions_mapper(
 LABEL_COLUMNS = {
     "main": "main",
     "confidence": "label_confidence",
+    "page_kind": "page_kind",
     "windows": "windows",
     "labeler": "labeler",
     "labeler_version": "labeler_version",
@@ -94,6 +95,7 @@ def with_first_labels(row: Row) -> Row:
     return row | {
         "main": first["main"],
         "label_confidence": first["confidence"],
+        "page_kind": first["page_kind"],
         "windows": 1,
         "labeler": first["labeler"],
         "labeler_version": first["labeler_version"],
@@ -112,8 +114,9 @@ def labels_of(row: Row) -> Labels | None:
     main = np.array(row["main"], bool)
     confidence = math.nan if row["label_confidence"] is None else row["label_confidence"]
     return Labels(
-        main, np.full(len(main), np.nan, np.float32), confidence, 0, row["windows"] or 1, row.get("method") or ""
-    )
+        main, np.full(len(main), np.nan, np.float32), confidence, 0, row["windows"] or 1,
+        method=row.get("method") or "", page_kind=row.get("page_kind"),
+    )  # fmt: skip
 
 
 def _extraction_row(row: Row, guard: Guard[Row, Extraction]) -> Row:

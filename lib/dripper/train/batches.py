@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.network import BlockSequence
 from dripper.train.examples import Example
+from dripper.train.mix import draw_turns
 from dripper.train.recipe import Shares
 
 PAGES_PER_BATCH = 64
@@ -36,14 +38,19 @@ class TrainingBatch(NamedTuple):
 
 
 def training_batches(
-    examples: Sequence[Example], size: int, draw: np.random.Generator, shares: Shares = AS_THEY_ARE
+    examples: Sequence[Example],
+    size: int,
+    draw: np.random.Generator,
+    shares: Shares = AS_THEY_ARE,
+    turns: FloatArray | None = None,
 ) -> Iterator[TrainingBatch]:
     """Yield one epoch: every example once, in random order, long ones as one random window.
 
     size: blocks of a batch. shares: how often one of an example's variants comes in its stead;
-    where it has none of a kind it comes itself.
+    where it has none of a kind it comes itself. turns: how often each example comes instead of
+    once, on average.
     """
-    order = draw.permutation(len(examples))
+    order = draw_turns(np.ones(len(examples)) if turns is None else turns, draw)
     windows = [_random_window(_variant(examples[index], shares, draw), size // WINDOW_SHARE, draw) for index in order]
     for group in group_examples(windows, size):
         yield pack(group, size)

@@ -1,6 +1,6 @@
 """Train the labeler `cpu` from the archives of labelled pages:
 
-    python -m dripper.train.cpu --data DIR --output DIR
+    python -m dripper.train.cpu --data DIR --output DIR --keep lib/dripper/labels/cpu/cpu_weights.npz
 
 Writes `cpu_weights.npz`, `model_card_cpu.md` and its `reliability_cpu.png`. To ship the weights,
 copy them to lib/dripper/labels/cpu/. Reads only the sets whose role is "train, ships". Choices and
@@ -13,7 +13,7 @@ import logging
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -25,68 +25,84 @@ from dripper.labels.cpu.weights import load_weights, save_weights
 from dripper.train.antique import Antiquary, antique
 from dripper.train.card import model_card
 from dripper.train.commented import Commenter
+from dripper.train.cross_validated import HeldOut
 from dripper.train.crowded import Crowder
 from dripper.train.examples import Maker, read_examples
-from dripper.train.folds import fit, fold_networks, held_out_logits
+from dripper.train.folds import fit, fold_networks
+from dripper.train.keep import folded
 from dripper.train.picture import draw_reliability
 from dripper.train.recipe import Recipe
 from dripper.train.switch_scores import switch_scores
-from dripper.train.validate import calibrate, page_scores, reliability
 
 log = logging.getLogger(__name__)
 
+KEPT = 2
+"""Networks of earlier weights that are kept: those of `e8066a984df9` are the last two since."""
+
 
 def train_and_save(
-    data: Path, output: Path, recipe: Recipe, folds: int, data_sets: Sequence[str], sample: int | None = None
+    data: Path,
+    output: Path,
+    recipe: Recipe,
+    folds: int,
+    data_sets: Sequence[str],
+    sample: int | None = None,
+    keep: Path | None = None,
 ) -> Path:
     """Read, cross-validate, calibrate, train, save; return the weights' path. sample: pages a set,
-    None for all.
+    None for all. keep: weights whose last two networks go on giving a second opinion.
 
     Raises InputError for a missing set, UsageError where there are too few pages to train on.
     """
     started = time.process_time()
-    examples = list(read_examples(_pages(data, data_sets, sample), makers(recipe)))
+    examples = [page for page in read_examples(_pages(data, data_sets, sample), makers(recipe)) if len(page.words)]
     if len({example.host for example in examples}) < folds:
         raise UsageError(
             f"{len(examples)} usable pages in {data} are of fewer than {folds} sites: too few to validate on"
         )
     networks = fold_networks(examples, recipe, folds)
-    logits = held_out_logits(examples, networks)
-    calibration = calibrate(examples, logits)
-    log.info("cross-validated F1 over words: %.4f on %d pages", calibration.f1, len(examples))
-    weights = replace(fit(examples, recipe), temperature=calibration.temperature, shift=calibration.shift)
+    held_out = HeldOut.of(examples, networks)
+    log.info("cross-validated ROUGE-5 F1: %.4f on %d pages", held_out.calibration.f1, len(held_out.examples))
+    weights = held_out.calibrated(fit(examples, recipe))
+    if keep is not None:
+        earlier = load_weights(keep)
+        kept = [folded(earlier, network, weights) for network in earlier.others[-KEPT:]]
+        weights = replace(weights, others=(*weights.others, *kept))
     output.mkdir(parents=True, exist_ok=True)
     path = output / "cpu_weights.npz"
     save_weights(weights, path)
-    switched = switch_scores(examples, networks, calibration)
     seconds, version = time.process_time() - started, load_weights(path).version
     parameters = sum(matrix.size for network in weights.networks for matrix in network.matrices.values())
-    card = model_card(version, recipe, folds, examples, logits, calibration, switched, seconds, parameters)
-    f1, confidence = page_scores(examples, logits, calibration)
-    draw_reliability(reliability(examples, logits, calibration), confidence, f1, output / "reliability_cpu.png")
+    switched = switch_scores(held_out.examples, networks, held_out.calibration)
+    card = model_card(version, recipe, folds, examples, held_out, switched, seconds, parameters)
+    draw_reliability(held_out, output / "reliability_cpu.png")
     (output / "model_card_cpu.md").write_text(card, encoding="utf-8")
     return path
 
 
 def makers(recipe: Recipe) -> Mapping[str, Sequence[Maker]]:
-    """Return the makers of all variants of a page; each has random numbers of its own."""
+    """Return the makers of those variants of a page that some network of the recipe is taught on,
+    and of pages with comments, which the switch is; each has random numbers of its own."""
 
     def draw(number: int = 0) -> np.random.Generator:
         return np.random.default_rng(recipe.seed + number)
 
     aged = partial(antique, draw=draw(recipe.crowded_variants + recipe.antique_variants))
-    return {
+    used = {"commented"}
+    used |= {kind for each in (recipe, *recipe.others) for kind, share in asdict(each.shares).items() if share}
+    made: dict[str, Sequence[Maker]] = {
         "crowded": [Crowder(draw(number)) for number in range(recipe.crowded_variants)],
         "antique": [Antiquary(draw(recipe.crowded_variants + number)) for number in range(recipe.antique_variants)],
         "antique_crowded": [Crowder(draw(recipe.crowded_variants), aged)],
         "commented": [Commenter(draw())],
         "antique_commented": [Commenter(draw(1), aged)],
     }
+    return {kind: of for kind, of in made.items() if kind in used}
 
 
 def _pages(data: Path, data_sets: Sequence[str], sample: int | None) -> Iterator[LabelledPage]:
     for data_set in data_sets:
-        yield from read_pages(data, data_set, sample=sample)
+        yield from read_pages(data, data_set, sample=sample, empty=True)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -106,11 +122,16 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--seed", type=int, default=defaults.seed, help="of every random choice (default %(default)s)")
     parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")
+    parser.add_argument(
+        "--keep", type=Path, default=None, help="weights whose last two networks are kept (default: none)"
+    )
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     recipe = replace(defaults, epochs=options.epochs, seed=options.seed)
     try:
-        path = train_and_save(options.data, options.output, recipe, options.folds, options.sets, options.sample)
+        path = train_and_save(
+            options.data, options.output, recipe, options.folds, options.sets, options.sample, options.keep
+        )
     except UsageError as error:
         log.error("%s", error)
         return 2

@@ -17,6 +17,7 @@ from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, page_features
 from dripper.labels.cpu.network import BlockSequence
 from dripper.labels.words import words_of
+from dripper.train.rouge import Texts
 from dripper.warc import decode
 
 log = logging.getLogger(__name__)
@@ -46,9 +47,16 @@ class Example:
     """(n_blocks,) the block that repeats the page's title."""
     comments: npt.NDArray[np.bool_]
     """(n_blocks,) blocks of comments, made up or (see :func:`find_left_out_comments`) plain."""
+    texts: Texts
+    """For the score of a choice of blocks as the report has it; of the whole page in a window too."""
     variants: "Mapping[str, tuple[Example, ...]]" = field(default_factory=dict)
     """The same page made otherwise, by the kind of change (named as in
     `dripper.train.recipe.Shares`), features in half precision."""
+
+    @property
+    def kind(self) -> str:
+        """The page's type: `nothing` where it has no main content; sets that name none are of articles."""
+        return (self.page_type or "article") if self.truth_words else "nothing"
 
     @property
     def commented(self) -> "Example | None":
@@ -89,8 +97,8 @@ Maker = Callable[[Page, Example, str], Example | None]
 def read_examples(
     pages: Iterable[LabelledPage], makers: Mapping[str, Sequence[Maker]] | None = None
 ) -> Iterator[Example]:
-    """Yield one example a page; pages that cannot teach (no blocks, nothing of the truth in them)
-    are left out, logged.
+    """Yield one example a page; pages that cannot teach (nothing of the truth in their blocks) are
+    left out, logged. A page without a truth teaches that nothing of it is main.
 
     makers: of its variants, by their kind.
     """
@@ -101,7 +109,7 @@ def read_examples(
             log.warning("%s/%s left out: %s", labelled.data_set, labelled.id, error)
             continue
         example = example_of(page, labelled)
-        if not example.main.any():
+        if example.truth_words and not example.main.any():
             log.warning("%s/%s left out: no block holds its truth", labelled.data_set, labelled.id)
             continue
         made = {kind: [make(page, example, labelled.truth_text) for make in of] for kind, of in (makers or {}).items()}
@@ -123,10 +131,14 @@ def example_of(page: Page, labelled: LabelledPage) -> Example:
 def example_from(page: Page, truth: Sequence[str], key: tuple[str, str], host: str, page_type: str) -> Example:
     """Return the example of a page whose truth is given as words."""
     features = page_features(page)
-    matched = matched_shares([words_of(block.text) for block in page.blocks], truth).astype(np.float64) * features.words
+    words = [words_of(block.text) for block in page.blocks]
+    matched = matched_shares(words, truth).astype(np.float64) * features.words
     comments = np.zeros(len(page.blocks), bool) if page_type == "forum" else find_left_out_comments(features, matched)
     title = title_block(features)
-    return Example(key, host, page_type, features.blocks, features.words, matched, len(truth), title, comments)
+    return Example(
+        key, host, page_type, features.blocks, features.words, matched, len(truth), title, comments,
+        Texts.of(words, truth),
+    )  # fmt: skip
 
 
 def title_block(page: PageFeatures) -> npt.NDArray[np.bool_]:

@@ -14,6 +14,7 @@ from dripper.labels.cpu.network import WEIGHT_STEPS
 from dripper.labels.cpu.weights import Network, Weights
 from dripper.train.disturb import blanks_of
 from dripper.train.examples import Example
+from dripper.train.kinds import with_page_kinds
 from dripper.train.optimise import train
 from dripper.train.recipe import Recipe
 from dripper.train.switch import with_switch
@@ -47,7 +48,7 @@ def fit(examples: Sequence[Example], recipe: Recipe) -> Weights:
 
     others = tuple(map(trained, recipe.others))
     weights = replace(unfitted, matrices=trained(recipe).matrices, others=others)
-    return with_switch(weights, examples, recipe.switch_ridge)
+    return with_page_kinds(with_switch(weights, examples, recipe.switch_ridge), examples)
 
 
 def _with_variants(weights: Weights, example: Example) -> Example:

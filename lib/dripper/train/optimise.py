@@ -16,6 +16,7 @@ from dripper.labels.cpu.network import forward, weight_shapes
 from dripper.train.batches import PAGES_PER_BATCH, TrainingBatch, training_batches
 from dripper.train.disturb import Blanks, disturb
 from dripper.train.examples import Example
+from dripper.train.mix import turns_an_epoch
 from dripper.train.packed import PackedOperations
 from dripper.train.recipe import Recipe
 
@@ -34,7 +35,8 @@ def train(examples: Sequence[Example], blanks: Blanks, recipe: Recipe) -> dict[s
     weights = initial_weights(recipe, examples[0])
     moments = (jax.tree.map(jnp.zeros_like, weights), jax.tree.map(jnp.zeros_like, weights))
     step = _compiled_step(recipe)
-    batches = partial(training_batches, examples, recipe.batch_blocks, shares=recipe.shares)
+    turns = turns_an_epoch([example.kind for example in examples], recipe.balance)
+    batches = partial(training_batches, examples, recipe.batch_blocks, shares=recipe.shares, turns=turns)
     # An epoch has a batch more or less than the next one.
     steps = recipe.epochs * sum(1 for _ in batches(np.random.default_rng(recipe.seed)))
     average: Parameters | None = None

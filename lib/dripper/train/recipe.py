@@ -28,7 +28,7 @@ class Recipe:
     pool_width: int = 12
     """Channels of each level of container means."""
     shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32, 1), pooled=(1, 3, 5)))
-    epochs: int = 16
+    epochs: int = 10
     switch_ridge: float = 10.0
     """Penalty on the squared coefficients of the switch of conventions."""
     batch_blocks: int = 4096
@@ -46,22 +46,21 @@ class Recipe:
     """
     metadata_drop: float = 0.3
     """Share of the pages whose metadata are hidden: older pages have none."""
-    crowded_variants: int = 2
-    antique_variants: int = 2
+    balance: float = 0.4
+    """0: every page comes once an epoch; 1: every kind of page as often as any other; between: see
+    `dripper.train.mix`."""
+    crowded_variants: int = 1
+    antique_variants: int = 0
     """Both: how many of each are made of a page."""
     shares: Shares = field(default_factory=Shares)
     """How often they come."""
     other_width: int = 48
     other_shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32), pooled=(1, 3)))
     """Both: of the networks that give a second opinion."""
-    # A fifth of the pages stays as it is: so the first needs twice the epochs
-    # (docs/research/labeler_cpu.md).
-    other_shares: tuple[Shares, ...] = (
-        Shares(crowded=0.25, antique=0.2, antique_crowded=0.15, commented=0.1, antique_commented=0.1), Shares(crowded=0.4),
-    )  # fmt: skip
+    other_shares: tuple[Shares, ...] = (Shares(),)
     """Of each of them."""
-    other_rounds: tuple[int, ...] = (2, 1)
-    """How many times the `epochs` each is taught."""
+    other_balances: tuple[float, ...] = (0.5,)
+    """Of each of them: `balance`."""
     average_from: float = 0.6
     """Share of the steps after which weights are averaged, exponentially: `average_decay` a step.
     """
@@ -73,8 +72,8 @@ class Recipe:
         """The recipes of the networks that give a second opinion; each has a seed of its own."""
         return tuple(
             replace(
-                self, width=self.other_width, shape=self.other_shape, shares=shares, epochs=self.epochs * rounds,
-                seed=self.seed + 3 + number,
+                self, width=self.other_width, shape=self.other_shape, shares=shares, balance=balance,
+                seed=self.seed + 4 + number,
             )
-            for number, (shares, rounds) in enumerate(zip(self.other_shares, self.other_rounds, strict=True))
+            for number, (shares, balance) in enumerate(zip(self.other_shares, self.other_balances, strict=True))
         )  # fmt: skip

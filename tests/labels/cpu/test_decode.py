@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dripper.labels.cpu.decode import LOGIT_LIMIT, PAGE_DOUBTS, PROBABILITY_STEPS, decide, probabilities
+from dripper.labels.cpu.decode import EDGE_WORDS, LOGIT_LIMIT, PAGE_DOUBTS, PROBABILITY_STEPS, decide, probabilities
 
 PAIRS = st.lists(
     st.tuples(st.integers(0, PROBABILITY_STEPS).map(lambda step: step / PROBABILITY_STEPS), st.integers(0, 50)),
@@ -22,6 +22,7 @@ def split(pairs: list[tuple[float, int]]) -> tuple[np.ndarray, np.ndarray]:
 
 def expected_f1(probability: np.ndarray, words: np.ndarray, chosen: list[int]) -> float:
     total = 0.0
+    words = np.where(words > 0, words + EDGE_WORDS, 0)
     for odds, weight in PAGE_DOUBTS:
         shifted = probability * odds / (1 - probability + probability * odds)
         size = words[chosen].sum() + (shifted * words).sum()

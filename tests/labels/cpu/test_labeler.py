@@ -9,9 +9,13 @@ from dripper.html import PROFILES, preprocess
 from dripper.labels.align import labels_from_text
 from dripper.labels.cpu import labeler as module
 from dripper.labels.cpu.conventions import Conventions
+from dripper.labels.cpu.decode import decide
+from dripper.labels.cpu.features.page_features import page_features
 from dripper.labels.cpu.labeler import CpuLabeler
+from dripper.labels.cpu.page_kind import KINDS
 from dripper.labels.cpu.second_opinion import DOUBTFUL
 from dripper.labels.cpu.weights import load_weights
+from dripper.train.kinds import ALIASES
 from support.labelled import labelled_pages, pages
 
 ARTICLE = """<body><nav><ul><li><a href="/">Home</a></li><li><a href="/n">News</a></li></ul></nav>
@@ -100,16 +104,27 @@ def test_long_pages_are_labelled_in_windows(labeler: CpuLabeler, monkeypatch: py
 
 def test_the_other_networks_speak_on_doubtful_pages_only(labeler: CpuLabeler) -> None:
     weights = load_weights()
-    assert len(weights.others) == 2
+    assert weights.others
     doubted = []
     for page, alone, labels in zip(
         pages(), CpuLabeler(replace(weights, others=())).label(pages()), labeler.label(pages()), strict=True
     ):
         same = np.array_equal(alone.probability, labels.probability)
-        doubted.append(alone.confidence < DOUBTFUL)
+        decision = decide(alone.probability.astype(np.float64), page_features(page).words)
+        doubted.append(decision.expected_f1 < DOUBTFUL)
         assert same == (not doubted[-1]), page.title
     # So that the tests of equal bits see both kinds.
     assert 0 < sum(doubted) < len(doubted)
+
+
+def test_the_kind_of_a_page_is_said(labeler: CpuLabeler) -> None:
+    kinds = [ALIASES.get(page.page_type or "", page.page_type) for page in labelled_pages()]
+    found = [labels.page_kind for labels in labeler.label(pages())]
+    assert set(found) <= set(KINDS)
+    # These pages are among the training pages: a floor against a broken pipeline, not a score.
+    assert np.mean([one == other for one, other in zip(found, kinds, strict=True)]) > 0.6
+    (nothing,) = labeler.label([preprocess("<p><img src='a.png'></p>")])
+    assert (nothing.page_kind, nothing.confidence) == ("nothing", 0.0)
 
 
 def test_weights_of_other_features_are_refused() -> None:

@@ -15,7 +15,7 @@ from support.labelled import pages
 from dripper.labels import load
 digest = hashlib.sha256()
 for labels in load("cpu").label(pages()):
-    digest.update(labels.main.tobytes() + labels.probability.tobytes() + repr(labels.confidence).encode())
+    digest.update(labels.main.tobytes() + labels.probability.tobytes() + repr((labels.confidence, labels.page_kind)).encode())
 print(digest.hexdigest())
 """
 

@@ -82,7 +82,7 @@ def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = tmp_path / "w.npz"
     save_weights(SMALL, path)
     monkeypatch.setattr(module, "FORMAT", 99)
-    with pytest.raises(MachineError, match="format 5, expected 99"):
+    with pytest.raises(MachineError, match="format 6, expected 99"):
         load_weights(path)
 
 

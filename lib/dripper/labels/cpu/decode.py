@@ -24,11 +24,15 @@ LOGIT_LIMIT = 30.0
 # where blocks without it gave 0.8912; 1 and 2 gave 0.8920.
 PAGE_DOUBTS = ((13.445, 1 / 6), (1.0, 2 / 3), (1 / 13.445, 1 / 6))
 
+# A block that is wrong costs more than its words where sequences of words are compared (ROUGE-5):
+# at its edges up to eight sequences of five. Held-out ROUGE-5 F1 +0.002, over kinds +0.003.
+EDGE_WORDS = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """main: (n_blocks,) bool. expected_f1: of `main`, 0 to 1, over words; 0 where the page has no
-    words."""
+    """main: (n_blocks,) bool. expected_f1: of `main`, 0 to 1, over words and edges; 0 where the page
+    has no words."""
 
     main: npt.NDArray[np.bool_]
     expected_f1: float
@@ -48,8 +52,8 @@ def decide(probability: FloatArray, words: IntArray) -> Decision:
     """Return the labels of highest expected F1 over words; blocks without words (images) go by the
     same cut.
 
-    probability: (n_blocks,) of main. words: (n_blocks,) number of words, the weight of a block. The
-    expectation of F1 is taken as the ratio of expectations, mixed over PAGE_DOUBTS. Ties go to the
+    probability: (n_blocks,) of main. words: (n_blocks,) number of words: with EDGE_WORDS, the weight
+    of a block. The expectation of F1 is taken as the ratio of expectations, mixed over PAGE_DOUBTS. Ties go to the
     smaller set, and within it to the earlier block.
 
     >>> decide(np.array([0.9, 0.2, 0.6]), np.array([10, 5, 30])).main
@@ -58,11 +62,12 @@ def decide(probability: FloatArray, words: IntArray) -> Decision:
     if not words.any():
         return Decision(probability >= 0.5, 0.0)
     order = np.argsort(-probability, kind="stable")
-    sizes, probability_in_order = np.cumsum(words[order]), probability[order]
+    weights = np.where(words > 0, words + EDGE_WORDS, 0)[order]
+    sizes, probability_in_order = np.cumsum(weights), probability[order]
     f1 = np.zeros(len(words))
     for odds, weight in PAGE_DOUBTS:
         shifted = probability_in_order * odds / (1 - probability_in_order + probability_in_order * odds)
-        hits = np.cumsum(shifted * words[order])
+        hits = np.cumsum(shifted * weights)
         f1 += weight * 2 * hits / np.maximum(sizes + hits[-1], 1)
     best = int(np.argmax(f1))
     main = np.zeros(len(words), bool)

@@ -19,6 +19,7 @@ from dripper.labels.cpu.conventions import AS_LEARNED, Conventions
 from dripper.labels.cpu.decode import decide, probabilities
 from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, page_features
 from dripper.labels.cpu.network import Array, BlockSequence, Operations, forward, hidden_states, main_logits
+from dripper.labels.cpu.page_kind import KINDS, PageSummary, confidence_of, kind_probabilities
 from dripper.labels.cpu.reasons import GROUPS, log_odds_by_group
 from dripper.labels.cpu.second_opinion import probability_with_second_opinion
 from dripper.labels.cpu.weights import Weights, load_weights
@@ -73,22 +74,39 @@ class CpuLabeler:
         return {group: np.concatenate([window[group] for window in said]) for group in GROUPS}
 
     def _label(self, page: PageFeatures) -> Labels:
+        summary = PageSummary()
         probability = np.concatenate(
-            [probability_of_main(self._weights, *window, self._conventions) for window in _windows(page)]
+            [probability_of_main(self._weights, *window, self._conventions, summary) for window in _windows(page)]
         )
         decision = decide(probability, page.words)
-        return Labels(decision.main, probability.astype(np.float32), decision.expected_f1)
+        kinds = page_kinds(self._weights, summary)
+        confidence = confidence_of(self._weights.matrices["confidence"], decision.expected_f1, kinds)
+        return Labels(
+            decision.main, probability.astype(np.float32), confidence if page.words.any() else 0.0,
+            page_kind=KINDS[int(np.argmax(kinds))] if page.words.any() else "nothing",
+        )  # fmt: skip
+
+
+def page_kinds(weights: Weights, summary: PageSummary) -> FloatArray:
+    """Return the probability of each of `page_kind.KINDS`, shape (n_kinds,)."""
+    return kind_probabilities(weights.matrices["kind"], weights.matrices["kind_bias"], summary.means())
 
 
 def probability_of_main(
-    weights: Weights, blocks: BlockSequence, words: IntArray, conventions: Conventions = AS_LEARNED
+    weights: Weights,
+    blocks: BlockSequence,
+    words: IntArray,
+    conventions: Conventions = AS_LEARNED,
+    summary: PageSummary | None = None,
 ) -> FloatArray:
     """Return the calibrated probability of every block to be main under the conventions; shape
     (n_blocks,).
 
-    words: (n_blocks,), number of words of each block.
+    words: (n_blocks,), number of words of each block. summary: to which the blocks are added.
     """
     page = normalize_page(weights, blocks)
+    if summary is not None:
+        summary.add(page.features, words)
     logits, parts = score_blocks(weights, page, switch=conventions != AS_LEARNED)
     calibration = weights.temperature, weights.shift
     main = probability_with_second_opinion(logits, lambda: second_opinions(weights, page), calibration, blocks, words)

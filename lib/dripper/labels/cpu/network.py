@@ -151,7 +151,14 @@ def exact_weights(weights: Mapping[str, FloatArray], shape: Shape) -> dict[str, 
         up = f"pool{layer}_up"
         _check(weights, up, POOLED_LIMIT * np.sqrt(len(weights[up])), _POOLED_PRODUCT_LIMIT)
     _check(weights, "hidden", length, _PRODUCT_LIMIT)
-    unbounded = ("input", "input_bias", "output", "output_bias", "switch", "switch_bias")
+    unbounded = (
+        "input",
+        "input_bias",
+        "output",
+        "output_bias",
+        "switch",
+        "switch_bias",
+    )
     return {name: value if name in unbounded else value.astype(np.float32) for name, value in weights.items()}
 
 

@@ -20,7 +20,7 @@ from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, exact_weights
 
 Item = TypeVar("Item")
 
-FORMAT = 5
+FORMAT = 6
 """Changes whenever a feature, the network or what follows it changes its meaning: old weights would
 be misread silently."""
 

@@ -1,0 +1,31 @@
+"""Networks of earlier weights, kept for a second opinion.
+
+Those of the weights `e8066a984df9` were taught on articles of five data sets, made crowded, antique
+and commented. Beside networks taught on every kind of page they keep what is around an old article
+out of it.
+"""
+
+import numpy as np
+
+from dripper.labels.arrays import FloatArray
+from dripper.labels.cpu.network import WEIGHT_STEPS
+from dripper.labels.cpu.weights import Network, Weights
+
+
+def folded(earlier: Weights, network: Network, weights: Weights) -> Network:
+    """Return a network of `earlier` as one that reads features standardised as `weights` has them.
+
+    The difference goes into the first layer, which is linear; only features clipped at
+    `labeler.FEATURE_LIMIT` are seen a little otherwise. Raises ValueError where the two were trained
+    on other features.
+    """
+    if earlier.feature_names != weights.feature_names:
+        raise ValueError("networks of other features cannot be kept")
+    layer = network.matrices["input"]
+    bias = network.matrices["input_bias"] + ((weights.mean - earlier.mean) / earlier.scale) @ layer
+    moved = {"input": _rounded(layer * (weights.scale / earlier.scale)[:, None]), "input_bias": _rounded(bias)}
+    return Network({**network.matrices, **moved}, network.shape)
+
+
+def _rounded(values: FloatArray) -> FloatArray:
+    return np.asarray(np.rint(values * WEIGHT_STEPS) / WEIGHT_STEPS)
