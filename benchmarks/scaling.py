@@ -1,13 +1,15 @@
-"""What a page costs in small runs and in large ones, and what a large ledger costs: ratios against the smallest case.
+"""What a page costs in small runs and in large ones, and what a large ledger costs: ratios against
+the smallest case.
 
     python benchmarks/scaling.py                 # everything, about a quarter of an hour on two free cores
     python benchmarks/scaling.py --only ledger
 
-The same small pages (1 kB, 3 ms of CPU), again and again: from 1,000 to 100,000 in eight files, 10,000 of them in 1 to 1,000 files,
-and 10,000 on one core and on two. Each is a run of jobs/run.py in processes of its own. What a run over one page takes is its
-fixed cost (two starts of Java and Python, tables that are made), stands by itself and is taken off. Then a ledger of 100,000
-files: planning it, writing the plan down, reading it again, and noting a batch in it. CPU seconds are those of all processes; on a
-machine that others use too, they tell more than wall seconds.
+The same small pages (1 kB, 3 ms of CPU), again and again: from 1,000 to 100,000 in eight files,
+10,000 of them in 1 to 1,000 files, and 10,000 on one core and on two. Each is a run of jobs/run.py
+in processes of its own. What a run over one page takes is its fixed cost (two starts of Java and
+Python, tables that are made), stands by itself and is taken off. Then a ledger of 100,000 files:
+planning it, writing the plan down, reading it again, and noting a batch in it. CPU seconds are
+those of all processes; on a machine that others use too, they tell more than wall seconds.
 """
 
 import argparse
@@ -105,7 +107,8 @@ def median(rounds: int, source: Path, cores: int, n_pages: int) -> Cost:
 
 
 def series(title: str, cases: Iterable[tuple[str, Path, int, int]], folder: Path, rounds: int) -> None:
-    """Run cases (name, archives, cores, pages), and print what a page costs in each beside the first."""
+    """Run cases (name, archives, cores, pages), and print what a page costs in each beside the
+    first."""
     print(title)
     first: Cost | None = None
     fixed: dict[int, Cost] = {}

@@ -1,12 +1,14 @@
-"""Faults of storage, injected: archives are read from a real S3 server through a proxy that misbehaves, and rows compared.
+"""Faults of storage, injected: archives are read from a real S3 server through a proxy that
+misbehaves, and rows compared.
 
     python benchmarks/storage_faults.py --faults 1000 --seed 1
     python benchmarks/storage_faults.py --job --faults 200
 
-The proxy answers 503, 429, 500 and expired credentials, resets connections, stalls, ends bodies early, and gives wrong
-lengths and ranges. Half of the faults meet S3's protocol, half plain HTTP. A file that gave up is read once more without
-faults, as the next run would. With --job, jobs/run.py reads them instead, again and again until its exit code is 0, and the
-rows of its tables and its ledger are compared with those of a run without faults. Exit code 1 where any row differs.
+The proxy answers 503, 429, 500 and expired credentials, resets connections, stalls, ends bodies
+early, and gives wrong lengths and ranges. Half of the faults meet S3's protocol, half plain HTTP. A
+file that gave up is read once more without faults, as the next run would. With --job, jobs/run.py
+reads them instead, again and again until its exit code is 0, and the rows of its tables and its
+ledger are compared with those of a run without faults. Exit code 1 where any row differs.
 """
 
 import argparse

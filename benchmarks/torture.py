@@ -1,12 +1,15 @@
-"""Kills at random moments: the main job is started again until it ends, and its tables compared with an undisturbed run's.
+"""Kills at random moments: the main job is started again until it ends, and its tables compared
+with an undisturbed run's.
 
     python benchmarks/torture.py --kills 100 --seed 1
 
-Each kill takes one process of the run with SIGKILL: the driver, the JVM, an executor, the daemon that forks Python workers, a
-worker or a page process. Runs differ in how they work: in local mode, or with executors of their own and speculation on; with
-optimized writes, which put a shuffle before the write; in one pass, or in stages. Beside one run in four a second driver is
-started on the same output, at a random moment, which must end with one sentence and exit code 3, or take over from a dead one.
-Exit code 1 where a row or the ledger differs, a process is left behind, or a run ends otherwise than it should.
+Each kill takes one process of the run with SIGKILL: the driver, the JVM, an executor, the daemon
+that forks Python workers, a worker or a page process. Runs differ in how they work: in local mode,
+or with executors of their own and speculation on; with optimized writes, which put a shuffle before
+the write; in one pass, or in stages. Beside one run in four a second driver is started on the same
+output, at a random moment, which must end with one sentence and exit code 3, or take over from a
+dead one. Exit code 1 where a row or the ledger differs, a process is left behind, or a run ends
+otherwise than it should.
 """
 
 import argparse

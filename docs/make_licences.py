@@ -1,4 +1,5 @@
-"""The table in docs/licences.md, made anew of what is installed: .venv/bin/python docs/make_licences.py."""
+"""The table in docs/licences.md, made anew of what is installed: .venv/bin/python
+docs/make_licences.py."""
 
 import os
 import runpy
@@ -28,7 +29,8 @@ RUN_TIME = (
     "DATATROVE",
     "NEMO",
 )
-"""What users install, as setup.py names it; the extras of those who work on the package are not in the table."""
+"""What users install, as setup.py names it; the extras of those who work on the package are not in
+the table."""
 
 READ = {
     "chardetng-py": "MIT",
@@ -42,7 +44,8 @@ READ = {
     "vllm": "Apache-2.0",
     "webencodings": "BSD-3-Clause",
 }
-"""Licences as their files say, of packages whose metadata do not say which, or that are not installed everywhere."""
+"""Licences as their files say, of packages whose metadata do not say which, or that are not
+installed everywhere."""
 NAMES = {
     "Apache 2.0": "Apache-2.0",
     "Apache 2.0 License": "Apache-2.0",
@@ -69,7 +72,8 @@ def licence_of(package: str, found: Distribution | None) -> str:
 
 
 def installed_with(requirements: Iterable[str]) -> dict[str, Distribution | None]:
-    """Return what these requirements bring, and all that those need; None: it is not installed here."""
+    """Return what these requirements bring, and all that those need; None: it is not installed
+    here."""
     found: dict[str, Distribution | None] = {}
     waiting = [Requirement(each) for each in requirements]
     while waiting:

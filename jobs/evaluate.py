@@ -1,11 +1,12 @@
 """Score extractors over labelled pages on a cluster: the Delta table `evaluations`, and the report.
 
-spark-submit jobs/evaluate.py --data DATA --output O [--report FOLDER] [--sets A,B] [--extractors A,B] [--labelers A]
+spark-submit jobs/evaluate.py --data DATA --output O [--report FOLDER] [--sets A,B] [--extractors
+A,B] [--labelers A]
     [--metrics A,B] [--sample N | --all-pages] [--webmainbench FILE] [--conf FILE] [--set key=value ...]
 
-DATA is a folder that driver and executors reach by the same path. On one machine `python -m dripper.eval` does the same
-without Spark; it measures CPU time better (one extractor at a time) and goes on where it was stopped.
-Exit code 0: scored; 2: wrong usage or settings.
+DATA is a folder that driver and executors reach by the same path. On one machine
+`python -m dripper.eval` does the same without Spark; it measures CPU time better (one extractor at
+a time) and goes on where it was stopped. Exit code 0: scored; 2: wrong usage or settings.
 """
 
 import argparse

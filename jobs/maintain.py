@@ -1,10 +1,12 @@
-"""Keep the tables fast and small: join small files (OPTIMIZE) and delete those that no version needs any more (VACUUM).
+"""Keep the tables fast and small: join small files (OPTIMIZE) and delete those that no version
+needs any more (VACUUM).
 
-spark-submit jobs/maintain.py --output O [--publish [--without-main-html]] [--retain-hours 168] [--conf FILE]
+spark-submit jobs/maintain.py --output O [--publish [--without-main-html]] [--retain-hours 168]
+[--conf FILE]
     [--set key=value ...]
 
-With --publish, first the table `published` gets what has changed since it was published last: the rows of extractions, clustered
-by host and time of fetching, for those who query them.
+With --publish, first the table `published` gets what has changed since it was published last: the
+rows of extractions, clustered by host and time of fetching, for those who query them.
 
 Exit code 0: done; 2: wrong usage or settings.
 """

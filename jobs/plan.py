@@ -1,7 +1,8 @@
-"""Say what jobs/run.py would do, without doing it (the same as jobs/run.py --dry-run): batches, files, bytes, and for a staged run
-its cost, estimated from a sample; nothing is written.
+"""Say what jobs/run.py would do, without doing it (the same as jobs/run.py --dry-run): batches,
+files, bytes, and for a staged run its cost, estimated from a sample; nothing is written.
 
-spark-submit jobs/plan.py (--warcs W | --select S) --output O [--labeler lm] [--conf FILE] [--set key=value ...] [--limit N]
+spark-submit jobs/plan.py (--warcs W | --select S) --output O [--labeler lm] [--conf FILE] [--set
+key=value ...] [--limit N]
 
 Exit code 0: planned; 2: wrong usage or settings.
 """

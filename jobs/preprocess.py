@@ -1,9 +1,12 @@
-"""Stage 1 of a staged run: read WARC files, split every page into blocks, into the tables `pages` and `blocks`. CPUs only.
+"""Stage 1 of a staged run: read WARC files, split every page into blocks, into the tables `pages`
+and `blocks`. CPUs only.
 
-spark-submit jobs/preprocess.py (--warcs W | --select S) --output O [--labeler lm] [--conf FILE] [--set key=value ...] [--limit N]
+spark-submit jobs/preprocess.py (--warcs W | --select S) --output O [--labeler lm] [--conf FILE]
+[--set key=value ...] [--limit N]
 
 Then: jobs/label.py and jobs/extract.py into the same output, each on a cluster of its own kind.
-Exit code 0: every record is accounted for; 2: wrong usage or settings; 3: the work ended short, and what to do next.
+Exit code 0: every record is accounted for; 2: wrong usage or settings; 3: the work ended short, and
+what to do next.
 """
 
 import sys

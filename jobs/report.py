@@ -1,9 +1,11 @@
-"""Write the account of a run, a page in HTML, from the tables: what it read, wrote and cost, how fast it was, what went wrong.
+"""Write the account of a run, a page in HTML, from the tables: what it read, wrote and cost, how
+fast it was, what went wrong.
 
-spark-submit jobs/report.py --output O [--run RUN_ID] [--report FILE] [--conf FILE] [--set key=value ...]
+spark-submit jobs/report.py --output O [--run RUN_ID] [--report FILE] [--conf FILE] [--set key=value
+...]
 
-RUN_ID is a row of the table runs; by default the last. `jobs/run.py --report` writes the same at its end.
-Exit code 0: written; 2: wrong usage or settings.
+RUN_ID is a row of the table runs; by default the last. `jobs/run.py --report` writes the same at
+its end. Exit code 0: written; 2: wrong usage or settings.
 """
 
 import argparse

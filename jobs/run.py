@@ -1,14 +1,15 @@
 """Extract the main content of all pages of WARC files into a Delta table.
 
-spark-submit jobs/run.py --warcs W --output O [--labeler cpu] [--conf FILE] [--set key=value ...] [--limit N] [--show N]
+spark-submit jobs/run.py --warcs W --output O [--labeler cpu] [--conf FILE] [--set key=value ...]
+[--limit N] [--show N]
     [--dry-run] [--redo FILES] [--dismiss FILES] [--report [FILE]]
 spark-submit jobs/run.py --select index=INDEX[,host=…][,language=…][,status=…] --output O …
 
-The second form reads single records, where a CDXJ file or a columnar index (Parquet) says that they are.
-A labeler that wants GPUs (lm) runs in three stages that meet in tables; jobs/preprocess.py, jobs/label.py and jobs/extract.py run
-them one by one, each on a cluster of its own kind.
-Exit code 0: every record is accounted for; 2: wrong usage or settings; 3: work is left, and the same command goes on; 4: all is
-done, but some inputs are bad. The last lines say what to do.
+The second form reads single records, where a CDXJ file or a columnar index (Parquet) says that they
+are. A labeler that wants GPUs (lm) runs in three stages that meet in tables; jobs/preprocess.py,
+jobs/label.py and jobs/extract.py run them one by one, each on a cluster of its own kind. Exit code
+0: every record is accounted for; 2: wrong usage or settings; 3: work is left, and the same command
+goes on; 4: all is done, but some inputs are bad. The last lines say what to do.
 """
 
 import argparse

@@ -1,7 +1,9 @@
-"""What tests share: one Spark session a process, the folder of private data beside the checkout, the sample WARCs.
+"""What tests share: one Spark session a process, the folder of private data beside the checkout,
+the sample WARCs.
 
-`make test` and `make test-fast` run the files of tests in several processes (pytest-xdist, `--dist loadfile`): a test may share its
-folders, ports and environment with the tests of its file alone. What the marker `slow` means is said in pyproject.toml.
+`make test` and `make test-fast` run the files of tests in several processes (pytest-xdist,
+`--dist loadfile`): a test may share its folders, ports and environment with the tests of its file
+alone. What the marker `slow` means is said in pyproject.toml.
 """
 
 import fcntl
@@ -29,12 +31,14 @@ settings.load_profile("untimed")
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
-    """Compressed bytes hold the second they were made in, but all processes must give a test the same name."""
+    """Compressed bytes hold the second they were made in, but all processes must give a test the
+    same name."""
     return argname if isinstance(val, bytes) and not val.isascii() else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that take long come first, so that no process is left alone with one of them at the end."""
+    """Files that take long come first, so that no process is left alone with one of them at the
+    end."""
     weights: dict[Path, int] = {}
     for item in items:
         weight = 2 * (item.get_closest_marker("slow") is not None) + (item.get_closest_marker("spark") is not None)
@@ -44,7 +48,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _delta_is_fetched(request: pytest.FixtureRequest) -> None:
-    """Before the first test of a process that starts Spark, in whatever way, its own session has fetched Delta's jars."""
+    """Before the first test of a process that starts Spark, in whatever way, its own session has
+    fetched Delta's jars."""
     if request.node.get_closest_marker("spark") and "PYTEST_XDIST_WORKER" in os.environ:
         request.getfixturevalue("spark")
 
@@ -60,7 +65,8 @@ def setup_py() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder `shared` beside the checkout: labelled pages and WARC files that are not ours to publish."""
+    """The folder `shared` beside the checkout: labelled pages and WARC files that are not ours to
+    publish."""
     if not (SHARED / "data").is_dir():
         pytest.skip("the folder ../shared with the labelled pages and WARC files is not there")
     return SHARED
@@ -91,7 +97,8 @@ def alone(lock: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
-    """One session for all tests of a process: two cores, no UI, small tables, Delta; made as the job makes it."""
+    """One session for all tests of a process: two cores, no UI, small tables, Delta; made as the
+    job makes it."""
     from dripper.config import load
     from dripper.spark.session import open_session
     from dripper.spark.tables import Tables

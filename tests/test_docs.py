@@ -64,7 +64,8 @@ def statements(text: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def views(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
-    """The statements that `make sql` begins with. Spark's relative paths start at a folder with the empty tables of `out`."""
+    """The statements that `make sql` begins with. Spark's relative paths start at a folder with the
+    empty tables of `out`."""
     from dripper.spark.tables import Tables
 
     folder = tmp_path_factory.mktemp("clone")

@@ -24,7 +24,8 @@ echo 'INFO Client: Application report for application_17_0042' >&2
 [[ -z ${STATUS:-} ]] || echo "diagnostics: User application exited with status $STATUS" >&2
 exit "${CODE:-0}"
 """
-"""Keeps its arguments and the files that it is given; CODE is its exit code, STATUS the job's in cluster mode."""
+"""Keeps its arguments and the files that it is given; CODE is its exit code, STATUS the job's in
+cluster mode."""
 
 YARN = """#!/usr/bin/env bash
 case "$*" in
@@ -80,7 +81,8 @@ def test_the_code_of_this_folder_is_shipped_unless_it_is_installed(emr: Emr) -> 
 
 
 def test_the_clusters_own_properties_stay_in_force(emr: Emr) -> None:
-    """With --properties-file Spark reads no spark-defaults.conf, with its dynamic allocation, event log and class path."""
+    """With --properties-file Spark reads no spark-defaults.conf, with its dynamic allocation, event
+    log and class path."""
     emr.submit("--warcs", "w", SPARK_SUBMIT_FLAGS="--master local[2] --conf spark.executor.cores=1")
     arguments = emr.arguments()
     assert "--properties-file" not in arguments

@@ -91,7 +91,8 @@ def from_values(values: Mapping[str, Any]) -> Settings:
 def settings_of(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Settings:
-    """Return the settings with a labeler's name and the options of its section put in. Raises SettingsError.
+    """Return the settings with a labeler's name and the options of its section put in. Raises
+    SettingsError.
 
     >>> settings_of("cpu", {"profile": "paper"}, {"comments": "include"}).labels.cpu.comments
     'include'
@@ -159,7 +160,8 @@ def _nested(key: str, value: Any) -> dict[str, Any]:
 
 
 def _key_parts(key: str) -> list[str]:
-    """`spark.properties.a.b` sets the Spark property `a.b`: what follows is one key, dots included."""
+    """`spark.properties.a.b` sets the Spark property `a.b`: what follows is one key, dots
+    included."""
     free = "spark.properties."
     return ["spark", "properties", key.removeprefix(free)] if key.startswith(free) else key.split(".")
 

@@ -39,7 +39,8 @@ class Examination:
     labels: Labels | None = None
     """What the labeler said; None where it gave no usable labels."""
     main: npt.NDArray[np.bool_] | None = None
-    """Shape (n_blocks,): the blocks that the extraction is made of, the labeler's or a fallback's."""
+    """Shape (n_blocks,): the blocks that the extraction is made of, the labeler's or a
+    fallback's."""
 
 
 class Extractor:
@@ -92,17 +93,20 @@ class Extractor:
         }
 
     def extract(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Extraction:
-        """Return the extraction of `html`. Bytes are decoded as browsers do, with the HTTP `content_type` if given.
+        """Return the extraction of `html`. Bytes are decoded as browsers do, with the HTTP
+        `content_type` if given.
 
-        url: what its relative links and images start from. Without a content type, gzip and zstd are inflated, and what is
-        no HTML gives `not_html`.
+        url: what its relative links and images start from. Without a content type, gzip and zstd
+        are inflated, and what is no HTML gives `not_html`.
 
-        A page that cannot be extracted gives an Extraction with `error_code`. Raises only what is no page's fault.
+        A page that cannot be extracted gives an Extraction with `error_code`. Raises only what is
+        no page's fault.
         """
         return self.examine(html, url, content_type).extraction
 
     def examine(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Examination:
-        """Return the extraction of `html`, as `extract` does, with the page and the labels that it was made of."""
+        """Return the extraction of `html`, as `extract` does, with the page and the labels that it
+        was made of."""
         try:
             decoded = Decoded.of(bare_page(html, self._page_bytes) if content_type is None else html, content_type)
         except PageError as error:

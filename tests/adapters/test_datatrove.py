@@ -1,4 +1,5 @@
-"""The extractor for datatrove in datatrove's own executor, readers and writers (make test-adapters)."""
+"""The extractor for datatrove in datatrove's own executor, readers and writers (make
+test-adapters)."""
 
 import json
 from pathlib import Path

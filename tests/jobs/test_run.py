@@ -22,7 +22,8 @@ from support.warcs import pages, write_warc
 ROOT = Path(__file__).parents[2]
 JOB = [sys.executable, str(ROOT / "jobs" / "run.py"), "--conf", str(ROOT / "conf" / "local.yml")]
 SMALL_JAVA = "-XX:TieredStopAtLevel=1"
-"""For Java processes that live for seconds: the second compiler would still be warming up at the end."""
+"""For Java processes that live for seconds: the second compiler would still be warming up at the
+end."""
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("PYSPARK", "SPARK"))}
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -189,8 +190,8 @@ def test_a_cluster_of_processes_writes_the_same_rows(four_files: Path, first_run
 
 
 def test_spark_submit_as_on_emr(four_files: Path, tmp_path: Path) -> None:
-    """conf/emr/submit.sh as it stands, on a local cluster, with a Python that has the dependencies but not the package:
-    what the workers import comes out of the zip."""
+    """conf/emr/submit.sh as it stands, on a local cluster, with a Python that has the dependencies
+    but not the package: what the workers import comes out of the zip."""
     bare = str(Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}")
     packages = os.pathsep.join(path for path in sys.path if path.endswith("site-packages"))
     environment = ENVIRONMENT | {"PYTHONPATH": packages, "PYSPARK_PYTHON": bare, "PYTHON": bare}

@@ -116,7 +116,8 @@ def test_the_function_of_sql(spark: SparkSession, df: DataFrame, rows: list[Row]
 
 
 def test_a_page_is_extracted_once_whatever_is_asked_of_the_column(df: DataFrame) -> None:
-    """Where Spark took the function for deterministic, a filter by a field of its struct had every page extracted twice."""
+    """Where Spark took the function for deterministic, a filter by a field of its struct had every
+    page extracted twice."""
     extracted = dripper.spark.extract_column(df, "html", "the url")
     asked = extracted.where("extraction.error_code IS NULL").select("extraction.title", "extraction.markdown")
     plan = asked._jdf.queryExecution().executedPlan().toString()

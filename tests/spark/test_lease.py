@@ -140,7 +140,8 @@ def test_drivers_that_begin_at_the_same_moment_get_one_number_each(spark: SparkS
 def test_a_driver_that_stands_still_between_plan_and_record_loses_no_rows(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The interleaving in which the second driver's batch took the number, and the place, of the first one's."""
+    """The interleaving in which the second driver's batch took the number, and the place, of the
+    first one's."""
     for name in "ab":
         write_warc(tmp_path / f"{name}.warc", pages(ord(name), 3))
     output, standing, go, told = str(tmp_path / "out"), threading.Event(), threading.Event(), []
@@ -170,7 +171,8 @@ def test_a_driver_that_stands_still_between_plan_and_record_loses_no_rows(
 def test_a_driver_that_stands_still_before_its_lease_sees_what_another_did_meanwhile(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It made the tables, and took them for empty ever after: every file was recorded, and read, twice."""
+    """It made the tables, and took them for empty ever after: every file was recorded, and read,
+    twice."""
     archive, output = write_warc(tmp_path / "a.warc", pages(1, 3)), str(tmp_path / "out")
     take = Lease.take
 

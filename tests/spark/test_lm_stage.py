@@ -1,4 +1,5 @@
-"""The labeler lm for real: a tiny checkpoint in vLLM on the CPU, in the stage `label` of a real staged run on real Delta."""
+"""The labeler lm for real: a tiny checkpoint in vLLM on the CPU, in the stage `label` of a real
+staged run on real Delta."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""Selections by an index in the job: their records are those of a whole reading, each once, whatever was read before."""
+"""Selections by an index in the job: their records are those of a whole reading, each once,
+whatever was read before."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,8 @@ pytestmark = pytest.mark.spark
 
 
 class Crawl:
-    """Two archives with eight pages and a picture, a CDXJ index and a columnar one of them, and outputs."""
+    """Two archives with eight pages and a picture, a CDXJ index and a columnar one of them, and
+    outputs."""
 
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self.spark = spark

@@ -1,4 +1,5 @@
-"""The main job over S3: a real server process, real boto3, prefixes and Common Crawl's kind of list."""
+"""The main job over S3: a real server process, real boto3, prefixes and Common Crawl's kind of
+list."""
 
 import gzip
 from collections.abc import Iterator
@@ -48,7 +49,8 @@ def settings(endpoint: str, *more: str) -> Settings:
 
 
 def test_prefixes_lists_and_patterns(spark: SparkSession, endpoint: str, tmp_path: Path) -> None:
-    """They are three ways to say the same two files: the second and the third run find them done."""
+    """They are three ways to say the same two files: the second and the third run find them
+    done."""
     for warcs, n_read in (("@s3://jobs/warc.paths.gz", 2), ("s3://jobs/data/", 0), ("s3://jobs/data/*.warc.gz", 0)):
         outcome = run(spark, warcs, str(tmp_path / "out"), settings(endpoint))
         assert (outcome.complaints, outcome.totals.files, outcome.ledger["done"]) == ((), n_read, 2)

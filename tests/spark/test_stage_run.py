@@ -1,4 +1,5 @@
-"""The staged run on real WARC files and real Delta: the rows of the fused job, and every page accounted for."""
+"""The staged run on real WARC files and real Delta: the rows of the fused job, and every page
+accounted for."""
 
 import shutil
 from dataclasses import dataclass
@@ -156,7 +157,8 @@ def test_every_stage_killed_after_its_rows_is_done_again_with_the_same_rows(
 
 
 def test_pages_that_the_labeler_fails_on_go_to_the_fallback(spark: SparkSession, preprocessed: Preprocessed) -> None:
-    """Not to Trafilatura, where the page as it was is not there: that were other blocks than in one pass, without a word."""
+    """Not to Trafilatura, where the page as it was is not there: that were other blocks than in one
+    pass, without a word."""
     output = str(preprocessed.output)
     labelled = run_stages(spark, ["label"], output, STAGED, loader=load_poisoned)
     assert (labelled.complaints, labelled.totals.label.pages, labelled.totals.label.failed) == ((), 7, 2)
@@ -188,7 +190,8 @@ def test_an_engine_that_never_works_ends_the_stage_and_says_so(spark: SparkSessi
 
 @pytest.mark.slow
 def test_an_engine_starts_once_a_worker(spark: SparkSession, tmp_path: Path) -> None:
-    """Four batches beside the other stages, one engine: it outlives tasks and batches, and no other stage gets its worker."""
+    """Four batches beside the other stages, one engine: it outlives tasks and batches, and no other
+    stage gets its worker."""
     for i in range(4):
         write_warc(tmp_path / f"{i}.warc", pages(10 * i, 2))
     one_page_a_batch = ["batch.files=1", "stages.batch_pages=1"]

@@ -1,4 +1,5 @@
-"""The tables on real Delta: schema, comments, versions, and batches that are replaced as a whole."""
+"""The tables on real Delta: schema, comments, versions, and batches that are replaced as a
+whole."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""A staged run on a cluster of two workers with one pretended GPU each; prints where its stages ran, as JSON.
+"""A staged run on a cluster of two workers with one pretended GPU each; prints where its stages
+ran, as JSON.
 
 Arguments: a WARC file, an output folder, a script that prints the GPUs of a machine.
 """
@@ -44,7 +45,8 @@ def load_where(settings: Settings) -> WhereLabeler:
 
 
 def settings_with(script: str) -> Settings:
-    """Settings of a standalone cluster inside this process, whose workers find a GPU by `script`."""
+    """Settings of a standalone cluster inside this process, whose workers find a GPU by
+    `script`."""
     paths = os.pathsep.join([str(ROOT / "lib"), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
     given = {f"stages.{key}={value}" for key, value in STAGES.items()} | {f"stages.gpu_discovery_script={script}"}
     given |= {f"spark.properties.{key}={value}" for key, value in PROPERTIES.items()}
@@ -57,7 +59,8 @@ def settings_with(script: str) -> Settings:
 
 
 def places(spark: SparkSession) -> dict[str, Any]:
-    """Tasks of the stages by resource profile, and of the executors by resource profile and GPUs."""
+    """Tasks of the stages by resource profile, and of the executors by resource profile and
+    GPUs."""
     context = spark.sparkContext
     store = context._jsc.sc().statusStore()
     gateway = context._gateway

@@ -1,4 +1,5 @@
-"""Indexes of small archives, as others write them: CDXJ lines, and a Parquet file with Common Crawl's columns."""
+"""Indexes of small archives, as others write them: CDXJ lines, and a Parquet file with Common
+Crawl's columns."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,8 @@ Capture = tuple[str, str, int, int]
 
 
 def captures(file: Path, name: str = "") -> Iterator[Capture]:
-    """Yield the responses of an archive, by warcio. name: of the archive in the index; "": its path."""
+    """Yield the responses of an archive, by warcio. name: of the archive in the index; "": its
+    path."""
     with file.open("rb") as stream:
         records = ArchiveIterator(stream)
         for record in records:
@@ -23,7 +25,8 @@ def captures(file: Path, name: str = "") -> Iterator[Capture]:
 
 
 def write_cdxj(path: Path, archives: Sequence[Path], prefix: str = "") -> Path:
-    """Write an index of `archives`. prefix: put before their names, in the place of their folder."""
+    """Write an index of `archives`. prefix: put before their names, in the place of their
+    folder."""
     lines = []
     for file in archives:
         for url, name, offset, length in captures(file, f"{prefix}{file.name}" if prefix else ""):

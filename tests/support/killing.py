@@ -35,8 +35,8 @@ class Job:
     def __init__(self, python: str, folder: Path, model: Path | None = None, archive: Path | None = None) -> None:
         """Into `folder / "out"`.
 
-        model: a checkpoint for the labeler lm; None: a pretended engine. archive: one of `write_archive`, which the output has
-        preprocessed; None: a new one.
+        model: a checkpoint for the labeler lm; None: a pretended engine. archive: one of
+        `write_archive`, which the output has preprocessed; None: a new one.
         """
         require_proc()
         self.archive = archive or write_archive(folder)
@@ -65,7 +65,8 @@ class Job:
         self.engine = int(told.read_text())
 
     def kill(self, who: str) -> None:
-        """SIGKILL the driver, the JVM, the daemon that forks Python workers, or the worker with the engine."""
+        """SIGKILL the driver, the JVM, the daemon that forks Python workers, or the worker with the
+        engine."""
         java = next(process for process, command in self.alive().items() if "java" in command.split(" ")[0])
         daemon = parent(self.engine)
         target = {"driver": self.process.pid, "jvm": java, "daemon": daemon, "worker": self.engine}[who]

@@ -1,4 +1,5 @@
-"""The processes of one session (setsid), and the shared memory that they hold; by /proc, so on Linux only."""
+"""The processes of one session (setsid), and the shared memory that they hold; by /proc, so on
+Linux only."""
 
 import contextlib
 import os
@@ -21,7 +22,8 @@ def require_proc() -> None:
 
 
 def of_session(leader: int) -> dict[int, str]:
-    """Return the living processes of the session that `leader` began: process id -> command line."""
+    """Return the living processes of the session that `leader` began: process id -> command
+    line."""
     found = {}
     for entry in PROC.iterdir():
         # A process may end at any point here.

@@ -1,4 +1,5 @@
-"""A labeler that takes its time over every page and needs no core for it, so that runs are long enough to be killed."""
+"""A labeler that takes its time over every page and needs no core for it, so that runs are long
+enough to be killed."""
 
 import time
 from collections.abc import Sequence
@@ -25,7 +26,8 @@ ENTRY = LabelerEntry(name="slow", load=lambda _: SlowLabeler(), fallback="body")
 
 
 def registered(folder: Path) -> Path:
-    """Make of `folder` what, on a process's path, registers the labeler as an installed package would; return it."""
+    """Make of `folder` what, on a process's path, registers the labeler as an installed package
+    would; return it."""
     told = folder / "slow_labeler-1.dist-info"
     told.mkdir(parents=True)
     (told / "METADATA").write_text("Metadata-Version: 2.1\nName: slow-labeler\nVersion: 1\n")

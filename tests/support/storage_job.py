@@ -1,4 +1,5 @@
-"""The whole job over a storage that misbehaves, and its tables beside those of a run on a storage that does not."""
+"""The whole job over a storage that misbehaves, and its tables beside those of a run on a storage
+that does not."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -26,7 +27,8 @@ class Nights:
 def nights(
     work: Work, folder: Path, n_files: int, n_pages: int, choose: Callable[[str, str], Fault | None], most_runs: int = 6
 ) -> Nights:
-    """Run the job once without faults, and into another output with them until all is done; the last of `most_runs` has none.
+    """Run the job once without faults, and into another output with them until all is done; the
+    last of `most_runs` has none.
 
     choose: as of `FaultProxy`, told the method and the path of a request.
     """

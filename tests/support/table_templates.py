@@ -1,7 +1,9 @@
-"""New tables as copies of empty ones: making one by SQL takes half a second, and a staged run makes six."""
+"""New tables as copies of empty ones: making one by SQL takes half a second, and a staged run makes
+six."""
 
 import shutil
 import threading
+import uuid
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -13,9 +15,11 @@ BringUp = Callable[[Tables, str, int | None], bool]
 
 
 def copying(bring_up: BringUp, templates: Path) -> BringUp:
-    """Return `Tables.bring_up` as it is, but that a new table on the local disk is copied from one below `templates`.
+    """Return `Tables.bring_up` as it is, but that a new table on the local disk is copied from one
+    below `templates`.
 
-    A template is made by `bring_up` itself, once for each schema. Tests of tables take it as it is, from `__wrapped__`.
+    A template is made by `bring_up` itself, once for each schema. Tests of tables take it as it is,
+    from `__wrapped__`.
     """
     lock = threading.Lock()
 
@@ -30,7 +34,12 @@ def copying(bring_up: BringUp, templates: Path) -> BringUp:
             made = templates / kind / table
             if not made.exists():
                 bring_up(Tables(tables._spark, str(templates / kind)), table, None)
-        shutil.copytree(made, place)
+        copy = shutil.copytree(made, templates / uuid.uuid4().hex)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            copy.rename(place)
+        except OSError:  # Another driver was here first, or no table can be here, which SQL says best.
+            return bring_up(tables, table, version)
         return True
 
     return copy_or_make

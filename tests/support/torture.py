@@ -1,4 +1,5 @@
-"""Kills at random moments: runs of the main job whose processes get SIGKILL, and what has come of their tables in the end."""
+"""Kills at random moments: runs of the main job whose processes get SIGKILL, and what has come of
+their tables in the end."""
 
 import logging
 import os
@@ -36,7 +37,8 @@ Content = tuple[dict[str, Any], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How the job works, as settings, and which processes it has. needs_cluster: executors of their own."""
+    """How the job works, as settings, and which processes it has. needs_cluster: executors of their
+    own."""
 
     settings: Sequence[str]
     kinds: Sequence[str]
@@ -94,8 +96,8 @@ def prepared(folder: Path, settings: Sequence[str], n_files: int, n_pages: int) 
 
 
 def by_kind(processes: Mapping[int, str], driver: int) -> dict[str, list[int]]:
-    """Return the processes of a run by what they are. Page processes are forks of workers, and these of a daemon, all with its
-    command line: their parents tell them apart."""
+    """Return the processes of a run by what they are. Page processes are forks of workers, and
+    these of a daemon, all with its command line: their parents tell them apart."""
     found: dict[str, list[int]] = {kind: [] for kind in KINDS}
     for process, command in processes.items():
         if kind := _kind(process, command, processes, driver):
@@ -120,7 +122,8 @@ def _kind(process: int, command: str, processes: Mapping[int, str], driver: int)
 
 
 def content(output: Path) -> Content:
-    """Return the rows of `extractions` by page, and those of the ledger by file, without what differs from run to run."""
+    """Return the rows of `extractions` by page, and those of the ledger by file, without what
+    differs from run to run."""
     tables = []
     for table, key in (("extractions", "page_id"), ("warc_files", "warc_file")):
         rows = DeltaTable(str(output / table)).to_pyarrow_table().to_pylist()
@@ -169,7 +172,8 @@ class Torture:
     differences: list[str] = field(default_factory=list)
 
     def until(self, folder: Path, n_kills: int) -> None:
-        """Run and kill until so many kills are done, on one output after the other; each is worked off in the end."""
+        """Run and kill until so many kills are done, on one output after the other; each is worked
+        off in the end."""
         while self.killed.total() < n_kills:
             output = folder / f"out-{self.outputs}"
             while not self._run(output, n_kills - self.killed.total()):
@@ -209,12 +213,14 @@ class Torture:
         return self.chance.choice([kind for kind in self.kinds if tried[kind] == fewest])
 
     def _kill(self, process: "subprocess.Popen[str]", kind: str, started: float) -> bool:
-        """Kill a process of that kind at a random moment; return whether one was there before the run ended."""
+        """Kill a process of that kind at a random moment; return whether one was there before the
+        run ended."""
         if kind in FATAL:
             time.sleep(max(0.0, started + self.chance.uniform(0.3, 0.95) * self.seconds - time.monotonic()))
         else:
             self._find(process, kind)
-            # Some time after the first one is there: page processes live for seconds, executors for the run.
+            # Some time after the first one is there: page processes live for seconds, executors for
+            # the run.
             time.sleep(self.chance.uniform(0, self.seconds / 8))
         while found := self._find(process, kind):
             with suppress(ProcessLookupError):
@@ -303,11 +309,11 @@ def undisturbed(job: Job, output: Path) -> tuple[float, Content]:
 
 @contextmanager
 def cluster(folder: Path, path: Path) -> Iterator[tuple[str, int]]:
-    """Run a cluster of Spark's own kind, with two workers of different names; yield its master, and the process whose session
-    holds it.
+    """Run a cluster of Spark's own kind, with two workers of different names; yield its master, and
+    the process whose session holds it.
 
-    Spark runs no second copy of a task on the machine of the first, so that a local-cluster, whose workers all have one name,
-    would never speculate.
+    Spark runs no second copy of a task on the machine of the first, so that a local-cluster, whose
+    workers all have one name, would never speculate.
     """
     log = folder / "cluster.log"
     script = (

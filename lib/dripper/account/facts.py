@@ -82,7 +82,8 @@ class RunFacts:
 
     @property
     def core_hours(self) -> float | None:
-        """Hours that cores were at work on its files; None where that is not known of one of them."""
+        """Hours that cores were at work on its files; None where that is not known of one of
+        them."""
         known = [file.task_ms for file in self.files if file.task_ms is not None]
         return sum(known) / 3.6e6 if known and len(known) == len(self.files) else None
 

@@ -1,4 +1,5 @@
-"""The page: one HTML file that needs nothing else, runs nothing, and asks no network. All that it says is escaped."""
+"""The page: one HTML file that needs nothing else, runs nothing, and asks no network. All that it
+says is escaped."""
 
 import base64
 import hashlib

@@ -4,8 +4,9 @@
 
     pipeline = [WarcReader("crawl"), Dripper(), GopherQualityFilter(), JsonlWriter("out")]
 
-Pages are worked on in a child process with the limits of the settings, as in this project's own jobs. datatrove drops pages that
-fail; with an `exclusion_writer` they go there instead, each with its reason.
+Pages are worked on in a child process with the limits of the settings, as in this project's own
+jobs. datatrove drops pages that fail; with an `exclusion_writer` they go there instead, each with
+its reason.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,10 +28,11 @@ with optional.needed("dripper.adapters.datatrove", "datatrove"):
 class Dripper(BaseExtractor):  # type: ignore[misc]
     """A step that puts the main content of each HTML document in the place of its text.
 
-    form: `markdown`, `text` or `main_html`. labeler, settings, options: as `dripper.extract` takes them. exclusion_writer: a
-    writer of datatrove for pages without main content; their text stays the HTML, and `metadata["error_code"]` says why.
-    A document's `metadata["url"]` completes relative links; title, language, confidence and method are added to it. Raises
-    UsageError for a labeler or setting that cannot work.
+    form: `markdown`, `text` or `main_html`. labeler, settings, options: as `dripper.extract` takes
+    them. exclusion_writer: a writer of datatrove for pages without main content; their text stays
+    the HTML, and `metadata["error_code"]` says why. A document's `metadata["url"]` completes
+    relative links; title, language, confidence and method are added to it. Raises UsageError for a
+    labeler or setting that cannot work.
     """
 
     name = "💧 Dripper"
@@ -50,7 +52,8 @@ class Dripper(BaseExtractor):  # type: ignore[misc]
         self.exclusion_writer = exclusion_writer
 
     def extract(self, text: str) -> str:
-        """Return the main content of one page, "" where there is none; here, without a child process."""
+        """Return the main content of one page, "" where there is none; here, without a child
+        process."""
         return text_of(shared_extractor(self.settings).extract(text), self.form)
 
     def run(self, data: Iterable[Any], rank: int = 0, world_size: int = 1) -> Iterator[Any]:

@@ -2,14 +2,16 @@
 
     CommonCrawlDownloadExtractStage(…, html_extraction=DripperAlgorithm())
 
-takes the place of its jusText and keeps its detector and stop lists: pages in languages without one are dropped.
+takes the place of its jusText and keeps its detector and stop lists: pages in languages without one
+are dropped.
 
     DocumentDownloadExtractStage(…, iterator=CommonCrawlWarcIterator(), extractor=DripperExtractor())
 
-takes the place of the whole `CommonCrawlHTMLExtractor`: every language, the page's address, and why there is nothing.
+takes the place of the whole `CommonCrawlHTMLExtractor`: every language, the page's address, and why
+there is nothing.
 
-Both work in Curator's own process, whose threads forbid to fork another: the limits of the HTML parser hold, those of CPU time and
-memory do not.
+Both work in Curator's own process, whose threads forbid to fork another: the limits of the HTML
+parser hold, those of CPU time and memory do not.
 """
 
 import re
@@ -53,9 +55,10 @@ class DripperAlgorithm(HTMLExtractorAlgorithm):  # type: ignore[misc]
 class DripperExtractor(DocumentExtractor):  # type: ignore[misc]
     """From a record with the page as bytes (`content`) to its main content (`text`).
 
-    form: `markdown`, `text` or `main_html`. labeler, settings, options: as `dripper.extract` takes them. keep_failed: pages without
-    main content stay as records without text, whose `error_code` says why; else they are left out, as Curator's own do.
-    Raises UsageError for a labeler or setting that cannot work.
+    form: `markdown`, `text` or `main_html`. labeler, settings, options: as `dripper.extract` takes
+    them. keep_failed: pages without main content stay as records without text, whose `error_code`
+    says why; else they are left out, as Curator's own do. Raises UsageError for a labeler or
+    setting that cannot work.
     """
 
     def __init__(
@@ -73,7 +76,8 @@ class DripperExtractor(DocumentExtractor):  # type: ignore[misc]
         self.keep_failed = keep_failed
 
     def extract(self, record: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the record with its text; None where there is none and `keep_failed` is not set."""
+        """Return the record with its text; None where there is none and `keep_failed` is not
+        set."""
         made = shared_extractor(self.settings).extract(record.get("content") or b"", record.get("url"))
         text = text_of(made, self.form)
         if not text and not self.keep_failed:

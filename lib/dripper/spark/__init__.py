@@ -1,6 +1,7 @@
 """The Spark side: planning, the tables, the stages. The only package that imports pyspark.
 
-For programs: `extract_column` and, in SQL, what `register` registers extract pages that are in a table already.
+For programs: `extract_column` and, in SQL, what `register` registers extract pages that are in a
+table already.
 """
 
 from collections.abc import Mapping
@@ -28,16 +29,18 @@ def extract_column(
 ) -> "DataFrame":
     """Return `df` with one column more: of each page its main content, or why there is none.
 
-    html: the column of the pages, text or bytes as served (decoded as browsers do, gzip and zstd inflated). url, content_type:
-    the columns of their addresses and of the HTTP header Content-Type, where there are such.
-    column: the new column, a struct of the columns that the table `extractions` has for it (docs/tables.md), with `text` if asked
-    for. labeler, settings, options: as `dripper.extract` takes them.
+    html: the column of the pages, text or bytes as served (decoded as browsers do, gzip and zstd
+    inflated). url, content_type: the columns of their addresses and of the HTTP header
+    Content-Type, where there are such. column: the new column, a struct of the columns that the
+    table `extractions` has for it (docs/tables.md), with `text` if asked for. labeler, settings,
+    options: as `dripper.extract` takes them.
 
-    Every row stays a row. A page that is null, empty, no HTML, or over the limits of the settings has an `error_code`. Each row is
-    extracted once, whatever is made of the column. The package must be installed where the executors run.
+    Every row stays a row. A page that is null, empty, no HTML, or over the limits of the settings
+    has an `error_code`. Each row is extracted once, whatever is made of the column. The package
+    must be installed where the executors run.
 
-    Raises InputError for a column that is not there, of another type, or there already; SettingsError or MachineError, here and
-    not on the executors, for a labeler that cannot be had.
+    Raises InputError for a column that is not there, of another type, or there already;
+    SettingsError or MachineError, here and not on the executors, for a labeler that cannot be had.
     """
     from dripper.spark.column import add_extractions, asked_settings
 
@@ -54,7 +57,8 @@ def register(
     text: bool = False,
     **options: Any,
 ) -> None:
-    """Register a function for SQL in this session: `SELECT dripper_extract(html, url).markdown FROM pages`.
+    """Register a function for SQL in this session:
+    `SELECT dripper_extract(html, url).markdown FROM pages`.
 
     It takes one to three columns, as `extract_column`, and gives the same struct. Raises as that.
     """

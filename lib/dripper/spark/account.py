@@ -26,7 +26,8 @@ _FILE = ("warc_file", "state", "batch", "pages", "failed_pages", "bytes_read", "
 
 
 def check_place(tables: Tables, to: str) -> None:
-    """Raise InputError where no account can be written to `to`, as far as that can be seen before the work."""
+    """Raise InputError where no account can be written to `to`, as far as that can be seen before
+    the work."""
     if to == BESIDE and tables.in_catalog:
         raise InputError(
             f"{tables.output} is a schema of a catalog, which holds no files: say where, --report FILE.html"
@@ -38,8 +39,9 @@ def check_place(tables: Tables, to: str) -> None:
 def write_account(spark: SparkSession, output: str, to: str, cost: CostSettings, run_id: str | None = None) -> str:
     """Write the account of a run as one HTML page, and return where it is.
 
-    to: a file, or a folder, in which it is called RUN_ID.html; also at an address that Spark can write to, such as `s3a://`;
-    BESIDE: `reports` next to the tables. run_id: which run; None: the last. Raises InputError.
+    to: a file, or a folder, in which it is called RUN_ID.html; also at an address that Spark can
+    write to, such as `s3a://`; BESIDE: `reports` next to the tables. run_id: which run; None: the
+    last. Raises InputError.
     """
     tables = Tables(spark, output)
     check_place(tables, to)
@@ -51,7 +53,8 @@ def write_account(spark: SparkSession, output: str, to: str, cost: CostSettings,
 
 
 def try_account(spark: SparkSession, output: str, to: str, cost: CostSettings, run_id: str) -> str:
-    """As `write_account`, at the end of a run: what is wrong with it is no fault of the run. Return a sentence for people."""
+    """As `write_account`, at the end of a run: what is wrong with it is no fault of the run. Return
+    a sentence for people."""
     try:
         return f"account of the run: {write_account(spark, output, to, cost, run_id)}\n"
     except Exception as error:
@@ -59,7 +62,8 @@ def try_account(spark: SparkSession, output: str, to: str, cost: CostSettings, r
 
 
 def run_facts(tables: Tables, cost: CostSettings, run_id: str | None = None) -> RunFacts:
-    """Return what the tables say of a run; None: the last one. Raises InputError where there is no such run."""
+    """Return what the tables say of a run; None: the last one. Raises InputError where there is no
+    such run."""
     run = _run(tables, run_id)
     ledger = tables.read("warc_files").where((F.col("run_id") == run["run_id"]) & F.col("state").isin(*FINISHED))
     files = ledger.select(*_FILE, "finished_at", "task_ms", "slowest_page").collect()

@@ -1,7 +1,9 @@
-"""HTML that is in a table already: a column of extractions beside it, and the same as a function of SQL.
+"""HTML that is in a table already: a column of extractions beside it, and the same as a function of
+SQL.
 
-A plain Python UDF: it works in every kind of session, classic and Connect, other columns stay where they are, and Spark hands it
-100 pages at once. An Arrow one gets 10,000 by default, a gigabyte of pages.
+A plain Python UDF: it works in every kind of session, classic and Connect, other columns stay where
+they are, and Spark hands it 100 pages at once. An Arrow one gets 10,000 by default, a gigabyte of
+pages.
 """
 
 import logging
@@ -35,7 +37,8 @@ Page = tuple[str | bytes, str | None, str | None]
 
 
 def schema(*, text: bool = False) -> StructType:
-    """Return the type of an extraction: the columns of the table `extractions` that say what became of a page.
+    """Return the type of an extraction: the columns of the table `extractions` that say what became
+    of a page.
 
     text: with the field `text`, which the table has not.
     """
@@ -82,8 +85,8 @@ def asked_settings(
 def _function(settings: Settings, text: bool) -> Any:
     work = update_wrapper(partial(extract_row, settings.model_dump_json(), text), extract_row)
     made = F.udf(work, schema(text=text), useArrow=False)
-    # It is none. But Spark puts what is deterministic in place of its name: a query that filters by `error_code` would extract
-    # each page twice.
+    # It is none. But Spark puts what is deterministic in place of its name: a query that filters by
+    # `error_code` would extract each page twice.
     return made.asNondeterministic()
 
 
@@ -109,9 +112,11 @@ class _Worker:
 
 
 _workers: dict[tuple[str, bool], _Worker] = {}
-"""One for each of the settings that its queries have, kept from task to task with its page process."""
+"""One for each of the settings that its queries have, kept from task to task with its page
+process."""
 _last: list[Any] = []
-"""The last call and its row: a query that names two fields of the function calls it twice for a page."""
+"""The last call and its row: a query that names two fields of the function calls it twice for a
+page."""
 
 
 def extract_row(

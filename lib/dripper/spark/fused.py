@@ -1,4 +1,5 @@
-"""The fused job: batches of archive files → one `mapInArrow` pass each → `extractions` and the ledger `warc_files`."""
+"""The fused job: batches of archive files → one `mapInArrow` pass each → `extractions` and the
+ledger `warc_files`."""
 
 import json
 import time
@@ -29,7 +30,8 @@ from dripper.spark.worker import REPORT, files_mapper
 class FusedJob:
     """Runs batches; each is committed as a whole to `extractions`, and then noted in the ledger.
 
-    A kill between the two commits leaves the batch `planned`: the next run writes the same rows over it.
+    A kill between the two commits leaves the batch `planned`: the next run writes the same rows
+    over it.
     """
 
     def __init__(self, work: Work) -> None:
@@ -41,8 +43,8 @@ class FusedJob:
         self._isolation = Isolation(work.ledger, attempts, lambda: self._breaker.is_open)
 
     def run(self, batches: Sequence[Batch], progress: Progress) -> Totals:
-        """Work through `batches`, `settings.batch.in_flight` at a time. A batch that fails is noted in `failed_batches` and
-        stays `planned`; the others go on."""
+        """Work through `batches`, `settings.batch.in_flight` at a time. A batch that fails is noted
+        in `failed_batches` and stays `planned`; the others go on."""
         work = self._work
 
         def take(batch: Batch) -> None:
@@ -69,7 +71,8 @@ class FusedJob:
         rows = (
             work.spark.range(0, len(tasks), 1, len(tasks))
             .mapInArrow(mapper, with_report)
-            # The reports leave with the same pass: a second action over the plan would read every archive again.
+            # The reports leave with the same pass: a second action over the plan would read every
+            # archive again.
             .observe(seen, F.concat_ws("\n", F.collect_list(REPORT)).alias("reports"))
             .where(F.col("page_id").isNotNull())
             .drop(REPORT)
@@ -91,7 +94,8 @@ class FusedJob:
             self._totals.stage_ms["extract"] += round((time.monotonic() - start) * 1000)
 
     def _give_up(self, batch: Batch, why: str) -> None:
-        """The file's rows of an earlier reading go: the ledger counts none for it any more. Those of selections stay."""
+        """The file's rows of an earlier reading go: the ledger counts none for it any more. Those
+        of selections stay."""
         if any(file.replaces is not None for file in batch.files):
             self._work.tables.delete("extractions", replaced_rows(of_selections_apart(batch)))
         with self._totals.lock:

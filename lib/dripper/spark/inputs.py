@@ -14,8 +14,8 @@ from dripper.warc.identity import canonical_address, opening_path
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What a run is to read. redo: addresses of files that are read again, as was typed. told: of all that, for the table
-    `runs`, without signatures. problems: of an index."""
+    """What a run is to read. redo: addresses of files that are read again, as was typed. told: of
+    all that, for the table `runs`, without signatures. problems: of an index."""
 
     files: tuple[PlannedFile, ...] = ()
     redo: frozenset[str] = frozenset()
@@ -25,7 +25,8 @@ class Input:
 
 
 def read_input(warcs: str, redo: str, selection: str, settings: Settings) -> Input:
-    """Return what the flags --warcs, --redo and --select mean. Raises InputError where one of them means nothing."""
+    """Return what the flags --warcs, --redo and --select mean. Raises InputError where one of them
+    means nothing."""
     if warcs and selection:
         raise InputError(
             "--warcs reads whole files, --select single records of the files that an index names: give one of them"

@@ -1,7 +1,8 @@
 """One driver at a time: the table `runs` says who may write into an output.
 
-A run begins by adding its row under the next number (`epoch`), which Delta lets only one driver do, and from then on says now
-and then that it is alive. A second driver waits until it knows whether the first one is; if so, it ends with a sentence.
+A run begins by adding its row under the next number (`epoch`), which Delta lets only one driver do,
+and from then on says now and then that it is alive. A second driver waits until it knows whether
+the first one is; if so, it ends with a sentence.
 """
 
 import logging
@@ -30,14 +31,17 @@ logger = logging.getLogger(__name__)
 
 TABLE = "runs"
 BEAT_SECONDS = 30.0
-"""How often a run says that it is alive: a commit of .2 s, unless the run had nothing to say for longer."""
+"""How often a run says that it is alive: a commit of .2 s, unless the run had nothing to say for
+longer."""
 SILENCE_SECONDS = 150.0
-"""A run that was not heard of for so long is lost: five beats, which no pause of a garbage collector takes."""
+"""A run that was not heard of for so long is lost: five beats, which no pause of a garbage
+collector takes."""
 _SEQUENCE = "dripper.runs"
 
 
 class Lease:
-    """The right to write into one output. Use as a context manager; `end` says how the run ended."""
+    """The right to write into one output. Use as a context manager; `end` says how the run
+    ended."""
 
     def __init__(
         self,
@@ -64,7 +68,8 @@ class Lease:
         self._thread = threading.Thread(target=self._beat_now_and_then, name="lease", daemon=True)
 
     def take(self, **columns: Any) -> None:
-        """Begin the run. columns: more values of its row. Raises BusyError where another run holds the lease."""
+        """Begin the run. columns: more values of its row. Raises BusyError where another run holds
+        the lease."""
         lost, last = self._wait_for_others()
         epoch = last + 1
         now = datetime.now(UTC)
@@ -88,11 +93,13 @@ class Lease:
 
     @property
     def is_first(self) -> bool:
-        """Whether no run ever held this lease before, so that nobody has written into the output."""
+        """Whether no run ever held this lease before, so that nobody has written into the
+        output."""
         return bool(self._row) and self._row["epoch"] == 1
 
     def check(self) -> None:
-        """Raise BusyError where the lease may have gone to another while this driver stood still."""
+        """Raise BusyError where the lease may have gone to another while this driver stood
+        still."""
         if self._is_lost or time.monotonic() - self._heard > 2 * self._beat_seconds:
             self._beat()
 
@@ -109,7 +116,8 @@ class Lease:
             self._write()
 
     def _wait_for_others(self) -> tuple[list[str], int]:
-        """Return the runs that ended without a word, and the last number; wait as long as it takes to know."""
+        """Return the runs that ended without a word, and the last number; wait as long as it takes
+        to know."""
         deadline = time.monotonic() + self._patience
         heard: dict[str, datetime] = {}
         while True:
@@ -135,7 +143,8 @@ class Lease:
         return found
 
     def _is_newest(self) -> bool:
-        """Whether this run is the one that may write: under its number and all higher ones there is no other."""
+        """Whether this run is the one that may write: under its number and all higher ones there is
+        no other."""
         runs = self._runs(f"epoch >= {self._row['epoch']}")
         return [(run["run_id"], run["state"]) for run in runs] == [(self.run_id, "running")]
 
@@ -171,17 +180,20 @@ class Lease:
 
 
 def this_process() -> str:
-    """Return who this driver is: machine, process, and when they were started, as far as they can be told apart."""
+    """Return who this driver is: machine, process, and when they were started, as far as they can
+    be told apart."""
     return f"{socket.gethostname()} {_boot()} {os.getpid()} {_started(os.getpid())}"
 
 
 def is_dead(holder: str, mine: str) -> bool:
-    """Whether the driver `holder` is known to have ended: it ran on the machine of `mine`, and its process is not there."""
+    """Whether the driver `holder` is known to have ended: it ran on the machine of `mine`, and its
+    process is not there."""
     return _same_machine(holder, mine) and not _is_there(holder)
 
 
 def is_alive(holder: str, mine: str) -> bool:
-    """Whether the driver `holder` is known to be at work, as its process is there, on the machine of `mine`."""
+    """Whether the driver `holder` is known to be at work, as its process is there, on the machine
+    of `mine`."""
     return _same_machine(holder, mine) and _is_there(holder)
 
 
@@ -195,7 +207,8 @@ def _is_there(holder: str) -> bool:
 
 
 def _boot() -> str:
-    """Return which start of which machine and which space of process numbers this is; "-" where that is not told."""
+    """Return which start of which machine and which space of process numbers this is; "-" where
+    that is not told."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip().replace("-", "")
         return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
@@ -204,7 +217,8 @@ def _boot() -> str:
 
 
 def _started(process: int) -> str:
-    """Return when a process was started, in ticks of its machine's clock; "" where there is no such process."""
+    """Return when a process was started, in ticks of its machine's clock; "" where there is no such
+    process."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):

@@ -1,4 +1,5 @@
-"""The ledger `warc_files`: which files are planned, done or failed, and what was counted in each."""
+"""The ledger `warc_files`: which files are planned, done or failed, and what was counted in
+each."""
 
 import threading
 import uuid
@@ -22,10 +23,12 @@ from dripper.warc.identity import reading_path
 TABLE = "warc_files"
 
 CRASHED = "crashed"
-"""The value of `error_kind` for a file that took its worker down, beside those of `FileErrorKind`."""
+"""The value of `error_kind` for a file that took its worker down, beside those of
+`FileErrorKind`."""
 
 _FILES_TO_COMPACT = 200
-"""Every commit of a batch adds a data file, and reading 2,800 of them takes 7 s: so many are joined into one."""
+"""Every commit of a batch adds a data file, and reading 2,800 of them takes 7 s: so many are joined
+into one."""
 
 _ENTRY_COLUMNS = (
     *("warc_file", "path", "batch", "replaces", "state", "attempts", "size_bytes", "version", "pages", "selection"),
@@ -35,7 +38,8 @@ Report = dict[str, Any]
 
 
 class Ledger:
-    """Reads and writes the ledger; every write is one commit. Its batches are this driver's alone (`dripper.spark.runs`)."""
+    """Reads and writes the ledger; every write is one commit. Its batches are this driver's alone
+    (`dripper.spark.runs`)."""
 
     def __init__(
         self, spark: SparkSession, tables: Tables, run_id: str, max_attempts: int = 3, is_new: bool = False
@@ -46,11 +50,13 @@ class Ledger:
         self._max_attempts = max_attempts
         self._is_new = is_new
         self._last_batch = 0
-        # Two commits at once of one driver would be one conflict after the other: each rewrites files of the plan.
+        # Two commits at once of one driver would be one conflict after the other: each rewrites
+        # files of the plan.
         self._lock = threading.Lock()
 
     def entries(self) -> list[LedgerEntry]:
-        """Return all entries; one small object a file (Common Crawl's 90,000 files are 20 MB on the driver)."""
+        """Return all entries; one small object a file (Common Crawl's 90,000 files are 20 MB on the
+        driver)."""
         if self._is_new:
             return []
         ledger = self._tables.read(TABLE)
@@ -67,10 +73,11 @@ class Ledger:
         return [batch for batch in existing(entries, numbers) if batch.state == state]
 
     def record(self, plan: Plan) -> None:
-        """Write the plan down before any work, so that a killed run is resumed with the same batches.
+        """Write the plan down before any work, so that a killed run is resumed with the same
+        batches.
 
-        Files that leave the batch of their last reading go first. Their old rows stay until the new ones are committed
-        (`PlannedFile.replaces`), and so does what the ledger counted in them.
+        Files that leave the batch of their last reading go first. Their old rows stay until the new
+        ones are committed (`PlannedFile.replaces`), and so does what the ledger counted in them.
         """
         moved = {entry.file.key for entry in plan.moved}
         planned = [_planned_row(file, batch.number, self._run_id) for batch in plan.fresh for file in batch.files]
@@ -95,8 +102,9 @@ class Ledger:
             self._spark.catalog.dropTempView(view)
 
     def finish(self, batch: Batch, reports: Sequence[Report], now: datetime, state: str | None = None) -> list[Report]:
-        """Note what was counted in each file of `batch`, and return the rows. state: of all its files; None: of each, one of
-        FINISHED, and what the ledger has of selections from a file that was read whole goes."""
+        """Note what was counted in each file of `batch`, and return the rows. state: of all its
+        files; None: of each, one of FINISHED, and what the ledger has of selections from a file
+        that was read whole goes."""
         files = {file.warc_file: file for file in batch.files}
         any_read = any(report["error"] is None for report in reports)
         rows = [
@@ -122,14 +130,16 @@ class Ledger:
         row["replaces"] = None
         if report["error"] is None:
             return row | {"attempts": 0}
-        # Where nothing at all could be read, the network or somebody's credentials are at fault, and no file.
+        # Where nothing at all could be read, the network or somebody's credentials are at fault,
+        # and no file.
         is_own_fault = report.get("error_kind") == FileErrorKind.GONE or any_read
         attempts = file.attempts + is_own_fault
         return row | {"attempts": attempts, "state": "set_aside" if attempts >= self._max_attempts else "failed"}
 
     def isolate(self, batch: Batch, suspects: Sequence[Collection[str]]) -> list[Batch]:
-        """Give each group of suspected files of `batch` a batch of its own, a single one with an attempt more on its account;
-        return the rest of the batch, if any is left, and the new ones. One commit."""
+        """Give each group of suspected files of `batch` a batch of its own, a single one with an
+        attempt more on its account; return the rest of the batch, if any is left, and the new ones.
+        One commit."""
         with self._lock:
             group_of = {name: i for i, group in enumerate(suspects) for name in group}
             rest = tuple(file for file in batch.files if file.warc_file not in group_of)
@@ -145,7 +155,8 @@ class Ledger:
         return made
 
     def set_aside(self, batch: Batch, reason: str, now: datetime) -> None:
-        """Note that the files of `batch` take their worker down, and are not to be tried again unasked."""
+        """Note that the files of `batch` take their worker down, and are not to be tried again
+        unasked."""
         crashed: dict[str, Any] = {"state": "set_aside", "replaces": None, "finished_at": now}
         crashed |= {"error": reason, "error_kind": CRASHED} | _NOTHING_READ
         rows = [_planned_row(file, batch.number, self._run_id) | crashed for file in batch.files]
@@ -153,7 +164,8 @@ class Ledger:
             self._tables.replace_where(TABLE, self._frame(rows), f"batch = {batch.number}")
 
     def dismiss(self, names: Collection[str]) -> None:
-        """Note that somebody knows of these files, which failed, and does not want them any more."""
+        """Note that somebody knows of these files, which failed, and does not want them any
+        more."""
         view = f"dismissed_{uuid.uuid4().hex}"
         self._frame([_planned_row(PlannedFile(name), 0, self._run_id) for name in names]).createOrReplaceTempView(view)
         try:
@@ -211,7 +223,8 @@ def n_skipped() -> Column:
 
 
 def _suspected(file: PlannedFile, batch: Batch, is_alone: bool) -> PlannedFile:
-    """The batch may have been committed, and not noted in the ledger: then its rows are those of an earlier reading."""
+    """The batch may have been committed, and not noted in the ledger: then its rows are those of an
+    earlier reading."""
     replaces = batch.number if file.replaces is None else file.replaces
     return replace(file, attempts=file.attempts + is_alone, replaces=replaces)
 

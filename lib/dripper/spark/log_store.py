@@ -1,4 +1,5 @@
-"""Whether Delta's commits are safe where the output is: on S3 outside Databricks two drivers can overwrite each other's.
+"""Whether Delta's commits are safe where the output is: on S3 outside Databricks two drivers can
+overwrite each other's.
 
 The lease of a run is a commit as well, so it cannot help there.
 """
@@ -15,8 +16,8 @@ from dripper.spark.tables import Tables
 
 _S3 = re.compile(r"(s3a?|s3n)://", re.IGNORECASE)
 _SAFE = "S3DynamoDBLogStore"
-"""Delta's log store for several writers: a table of DynamoDB gives each commit to one of them. Delta 4.0 to 4.4 has no other, none
-that uses S3's conditional writes."""
+"""Delta's log store for several writers: a table of DynamoDB gives each commit to one of them.
+Delta 4.0 to 4.4 has no other, none that uses S3's conditional writes."""
 
 _PACKAGE = "io.delta:delta-storage-s3-dynamodb"
 
@@ -42,7 +43,8 @@ def require_log_store(spark: SparkSession, tables: Tables, single_writer: bool) 
 def log_store_problem(location: str, conf_get: Callable[[str], str | None]) -> str | None:
     """Return what to set before anything writes to `location`, or None where nothing is missing.
 
-    location: the folder or prefix of the tables. conf_get: returns a Spark property, None where it is not set.
+    location: the folder or prefix of the tables. conf_get: returns a Spark property, None where it
+    is not set.
 
     >>> log_store_problem("/data/out", {}.get)
     >>> print(log_store_problem("s3a://b/out", {}.get)[:48])

@@ -11,7 +11,8 @@ from dripper.spark.schemas import TABLES
 from dripper.spark.tables import Tables
 
 MINIMUM_HOURS = 168
-"""Delta refuses less unless told otherwise: a reader or a run that started before would lose its files."""
+"""Delta refuses less unless told otherwise: a reader or a run that started before would lose its
+files."""
 
 
 def maintain(
@@ -23,12 +24,14 @@ def maintain(
     with_main_html: bool = True,
     single_writer: bool = False,
 ) -> Iterator[str]:
-    """Join the small files of every table that is there and delete what no version of the last hours needs.
+    """Join the small files of every table that is there and delete what no version of the last
+    hours needs.
 
-    publishes: bring the table `published` up to date before that, see `dripper.spark.publish`. Yields a sentence a table.
+    publishes: bring the table `published` up to date before that, see `dripper.spark.publish`.
+    Yields a sentence a table.
 
-    Raises SettingsError below MINIMUM_HOURS, and where two writers could lose each other's commits (single_writer: a person
-    says that there is one); InputError where `output` has no table at all.
+    Raises SettingsError below MINIMUM_HOURS, and where two writers could lose each other's commits
+    (single_writer: a person says that there is one); InputError where `output` has no table at all.
     """
     if retain_hours < MINIMUM_HOURS:
         raise SettingsError(

@@ -1,4 +1,5 @@
-"""An output, opened for one run: its tables are there and of this version, and no other driver writes into them."""
+"""An output, opened for one run: its tables are there and of this version, and no other driver
+writes into them."""
 
 import json
 import logging
@@ -27,12 +28,14 @@ from dripper.spark.work import Work
 logger = logging.getLogger(__name__)
 
 BETWEEN = ("blocks", "labels", "pages")
-"""Tables between the stages of a staged run; `pages` last, as its presence tells that the others are there."""
+"""Tables between the stages of a staged run; `pages` last, as its presence tells that the others
+are there."""
 
 
 @dataclass(slots=True)
 class Opened:
-    """An output at work. Who opened it sets `outcome` before the end, which the table `runs` then tells."""
+    """An output at work. Who opened it sets `outcome` before the end, which the table `runs` then
+    tells."""
 
     work: Work
     outcome: Outcome | None = None
@@ -42,10 +45,12 @@ class Opened:
 def opened(
     spark: SparkSession, output: str, settings: Settings, *, job: str, input: str, is_staged: bool = False
 ) -> Iterator[Opened]:
-    """Open the tables below `output` for one run: make or migrate them, and hold the lease until the end.
+    """Open the tables below `output` for one run: make or migrate them, and hold the lease until
+    the end.
 
-    job, input: what the table `runs` says of the run. Raises BusyError where another run is at work on the output, InputError
-    where it cannot be used, SettingsError where two writers could lose each other's commits.
+    job, input: what the table `runs` says of the run. Raises BusyError where another run is at work
+    on the output, InputError where it cannot be used, SettingsError where two writers could lose
+    each other's commits.
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, settings.output.single_writer)
@@ -67,7 +72,8 @@ def opened(
         if is_staged:
             tables.create(BETWEEN[-1])
         attempts = settings.batch.file_attempts
-        # A table that was new before the lease was taken may be full by now, of a run that came between.
+        # A table that was new before the lease was taken may be full by now, of a run that came
+        # between.
         is_empty = is_new.get("warc_files", False) and held.is_first
         ledger = Ledger(spark, tables, held.run_id, attempts, is_new=is_empty)
         output_at_work = Opened(Work(spark, tables, ledger, held, settings))
@@ -78,7 +84,8 @@ def opened(
         ending = {"state": "ended", "exit_code": 3, "complaints": [f"{type(error).__name__}: {error}"[:1000]]}
         raise
     finally:
-        # After the loss of the JVM or of the storage there is nothing to write it with; the next run finds that out.
+        # After the loss of the JVM or of the storage there is nothing to write it with; the next
+        # run finds that out.
         with suppress(Exception):
             held.end(**ending)
 

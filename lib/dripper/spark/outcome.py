@@ -39,13 +39,14 @@ class Outcome:
 
     @property
     def exit_code(self) -> int:
-        """0: every record is accounted for. 3: work is left. 4: all is done, but for inputs that are bad."""
+        """0: every record is accounted for. 3: work is left. 4: all is done, but for inputs that
+        are bad."""
         return 3 if self.complaints else 4 if self.bad_inputs else 0
 
 
 def work_left(totals: Totals) -> list[str]:
-    """Return a sentence for each batch that failed, one for those that were not begun, and one for each kind of failure of files
-    that may be read by another run."""
+    """Return a sentence for each batch that failed, one for those that were not begun, and one for
+    each kind of failure of files that may be read by another run."""
     words = [f"batch {number} failed ({error}); {_AGAIN}" for number, error in sorted(totals.failed_batches.items())]
     if totals.batches_not_begun:
         words.append(

@@ -1,4 +1,5 @@
-"""Records that are in two selections are read once: what other readings of a file left in the tables is taken off the plan."""
+"""Records that are in two selections are read once: what other readings of a file left in the
+tables is taken off the plan."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -12,10 +13,12 @@ from dripper.spark.tables import Tables
 
 
 def without_known(spark: SparkSession, tables: Tables, plan: Plan, entries: Iterable[LedgerEntry]) -> Plan:
-    """Return the plan without the places of selections whose records have a row by another reading of their file.
+    """Return the plan without the places of selections whose records have a row by another reading
+    of their file.
 
-    entries: of the ledger, before the plan is noted. Nobody else writes while the run holds the lease, and no two batches of a
-    plan have a file in common, so what is true of the plan stays true until its last batch is read.
+    entries: of the ledger, before the plan is noted. Nobody else writes while the run holds the
+    lease, and no two batches of a plan have a file in common, so what is true of the plan stays
+    true until its last batch is read.
     """
     keys = {file.key for batch in (*plan.resumed, *plan.fresh) for file in batch.files if file.selection is not None}
     names = {name for name, _ in keys}

@@ -1,4 +1,5 @@
-"""A batch's files in tasks: small files together, a big one in parts, so that the cores that there are end together."""
+"""A batch's files in tasks: small files together, a big one in parts, so that the cores that there
+are end together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,8 @@ from dripper.warc import RecordReader, read_records, read_selected
 from dripper.warc.span import Span, cut
 
 SMALLEST_TASK_BYTES = 1 << 20
-"""Tasks below this cost more to schedule (about 50 ms) than to share: 1 MiB of WARC is half a second of work."""
+"""Tasks below this cost more to schedule (about 50 ms) than to share: 1 MiB of WARC is half a
+second of work."""
 
 TASKS_PER_SLOT = 4
 """Tasks a batch aims at, per core, so that the last ones end together."""
@@ -30,10 +32,12 @@ Tasks = Sequence[Sequence[FilePart]]
 
 
 def split_into_tasks(batch: Batch, slots: int, split_bytes: int) -> list[list[FilePart]]:
-    """Return the batch's files grouped into tasks of about equal bytes, the heaviest first, for `slots` cores.
+    """Return the batch's files grouped into tasks of about equal bytes, the heaviest first, for
+    `slots` cores.
 
-    A file that is more than a task's share is read in parts of that share, but not below `split_bytes`. Of a file whose size
-    is not known the spans are those of its weight: its last one has no end.
+    A file that is more than a task's share is read in parts of that share, but not below
+    `split_bytes`. Of a file whose size is not known the spans are those of its weight: its last one
+    has no end.
     """
     total = sum(file.weight for file in batch.files)
     target = max(SMALLEST_TASK_BYTES, total // max(1, slots * TASKS_PER_SLOT))
@@ -56,7 +60,8 @@ def _parts(file: PlannedFile, share: int, split_bytes: int) -> list[FilePart]:
 
 
 def reader_of(part: FilePart, settings: ReadSettings) -> RecordReader:
-    """Return the reader of a part's records: those of a span of the file, or some of those that were selected in it."""
+    """Return the reader of a part's records: those of a span of the file, or some of those that
+    were selected in it."""
     file, span = part.file, part.span
     if file.selection is None:
         return read_records(file.open_path, settings, span, file.warc_file)

@@ -1,4 +1,5 @@
-"""Which files are still to do, in which batches: pure functions over the ledger, the same answer every time."""
+"""Which files are still to do, in which batches: pure functions over the ledger, the same answer
+every time."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,17 +8,20 @@ from itertools import groupby
 from dripper.warc.index import Place
 
 UNKNOWN_SIZE_BYTES = 1 << 30
-"""What a file counts for whose size is not known (lists do not tell): a Common Crawl WARC has about 1 GiB."""
+"""What a file counts for whose size is not known (lists do not tell): a Common Crawl WARC has about
+1 GiB."""
 
 REQUEST_BYTES = 1 << 18
-"""Counted for each single record on top of its bytes: a request takes about as long as 256 KiB more of an open one."""
+"""Counted for each single record on top of its bytes: a request takes about as long as 256 KiB more
+of an open one."""
 
 UNFINISHED = ("planned", "preprocessed", "labelled")
 """States of a batch's files on their way, in order; then each is in one of FINISHED."""
 
 FINISHED = ("done", "failed", "set_aside", "dismissed")
-"""done: read to its end. failed: it was not; the next run tries again. set_aside: it failed too often, and is tried again
-only when somebody asks. dismissed: somebody said that it is not wanted any more."""
+"""done: read to its end. failed: it was not; the next run tries again. set_aside: it failed too
+often, and is tried again only when somebody asks. dismissed: somebody said that it is not wanted
+any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +37,22 @@ class PlannedFile:
     path: str | None = None
     """How to open it; None: by its canonical address."""
     replaces: int | None = None
-    """The batch that holds the rows of an earlier reading, which those of the next replace; None: there are none."""
+    """The batch that holds the rows of an earlier reading, which those of the next replace; None:
+    there are none."""
     attempts: int = 0
     """How often reading it has failed in a way that is the file's own fault."""
     selection: str | None = None
-    """Which of its records are read: the identity of a selection (`dripper.warc.select`); None: all."""
+    """Which of its records are read: the identity of a selection (`dripper.warc.select`); None:
+    all."""
     places: tuple[Place, ...] = ()
-    """Of a selection, the records that are to be read. The ledger does not keep them: the index tells them again."""
+    """Of a selection, the records that are to be read. The ledger does not keep them: the index
+    tells them again."""
     n_before: int = 0
-    """Of a selection, the records that are not in `places`, as another reading of the file left their rows."""
+    """Of a selection, the records that are not in `places`, as another reading of the file left
+    their rows."""
     supersedes: tuple[int, ...] = ()
-    """Of a whole reading, the batches that hold rows of selections from the file, which its rows replace."""
+    """Of a whole reading, the batches that hold rows of selections from the file, which its rows
+    replace."""
 
     @property
     def key(self) -> "Key":
@@ -108,7 +117,8 @@ class Plan:
     fresh: tuple[Batch, ...] = ()
     """New batches, of files that the ledger does not know, and of those in `moved`."""
     moved: tuple[LedgerEntry, ...] = ()
-    """Files that leave the batch of their last reading: those that failed, that have changed, or that are to be redone."""
+    """Files that leave the batch of their last reading: those that failed, that have changed, or
+    that are to be redone."""
     n_done: int = 0
     """Files of the input that need no work."""
     n_left: int = 0
@@ -119,7 +129,8 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class BatchSize:
-    """A batch ends at `files` files or `bytes` bytes, whichever comes first; it has at least one file."""
+    """A batch ends at `files` files or `bytes` bytes, whichever comes first; it has at least one
+    file."""
 
     files: int
     bytes: int
@@ -135,12 +146,12 @@ def make_plan(
 ) -> Plan:
     """Return what is to do for `files`, given the ledger.
 
-    limit: at most so many files that are not done; whole batches of an earlier run are never cut, as their rows are
-    committed together.
-    states: at which batches of an earlier run are resumed; at others they are none of this run's, and count as done.
-    redo: files to be read again although they are done.
-    Files of the ledger that are not in `files` are left alone. The same file with another selection is another piece of work;
-    one that was read whole has the records of every selection, and a whole reading replaces those of all selections.
+    limit: at most so many files that are not done; whole batches of an earlier run are never cut,
+    as their rows are committed together. states: at which batches of an earlier run are resumed; at
+    others they are none of this run's, and count as done. redo: files to be read again although
+    they are done. Files of the ledger that are not in `files` are left alone. The same file with
+    another selection is another piece of work; one that was read whole has the records of every
+    selection, and a whole reading replaces those of all selections.
     """
     entries = {entry.file.key: entry for entry in ledger}
     wanted = {file.key: file for file in files}
@@ -168,7 +179,8 @@ def make_plan(
 def _undone(
     wanted: dict[Key, PlannedFile], entries: dict[Key, LedgerEntry], unfinished: set[int], redo: set[str]
 ) -> Iterable[tuple[PlannedFile, LedgerEntry | None]]:
-    """Yield the files that need a new batch, those that the ledger does not know first, each with its entry."""
+    """Yield the files that need a new batch, those that the ledger does not know first, each with
+    its entry."""
     known = []
     for key, file in wanted.items():
         entry = entries.get(key)
@@ -194,7 +206,8 @@ def _superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...]]:
 
 
 def batches_of(entry: LedgerEntry) -> list[int]:
-    """Return the batches that may hold rows of the file: its own, and while it is read again that of the reading before."""
+    """Return the batches that may hold rows of the file: its own, and while it is read again that
+    of the reading before."""
     return [entry.batch] if entry.file.replaces is None else [entry.batch, entry.file.replaces]
 
 
@@ -206,7 +219,8 @@ def _superseding(file: PlannedFile, superseded: Mapping[str, tuple[int, ...]]) -
 def has_changed(file: PlannedFile, entry: LedgerEntry) -> bool:
     """Whether the file is another than the one that was read, as far as its size and version tell.
 
-    What is not known of either says nothing, unless the file was never read: then it says that it is there now.
+    What is not known of either says nothing, unless the file was never read: then it says that it
+    is there now.
     """
     if entry.state in UNFINISHED:
         return False
@@ -217,7 +231,8 @@ def has_changed(file: PlannedFile, entry: LedgerEntry) -> bool:
 
 
 def _comparable(now: str | int, then: str | int | None) -> bool:
-    """ETags and modification times tell nothing about each other: the same file, read in two ways."""
+    """ETags and modification times tell nothing about each other: the same file, read in two
+    ways."""
     return then is None or str(now).partition(":")[0] == str(then).partition(":")[0] or isinstance(now, int)
 
 
@@ -229,7 +244,8 @@ def _again(file: PlannedFile, entry: LedgerEntry) -> PlannedFile:
 
 
 def _opened_as_typed(batch: Batch, wanted: dict[Key, PlannedFile]) -> Batch:
-    """A signed address is not kept: the one that was typed for this run is the one that works. Nor are the places of records."""
+    """A signed address is not kept: the one that was typed for this run is the one that works. Nor
+    are the places of records."""
     files = (
         replace(file, path=wanted[file.key].path, places=wanted[file.key].places) if file.key in wanted else file
         for file in batch.files

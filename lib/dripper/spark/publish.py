@@ -1,8 +1,10 @@
-"""The table `published`: the rows of `extractions`, laid out for those who query them, and kept up to date.
+"""The table `published`: the rows of `extractions`, laid out for those who query them, and kept up
+to date.
 
-`extractions` is cut into batches, by which the job writes; whoever looks for a host or a day reads all of it. `published` is
-clustered by host and time of fetching. Each call takes over the batches that have changed since the last one. A row says which
-state of its batch it is of (`batch_version`), so that rows and the note that they are published are one commit.
+`extractions` is cut into batches, by which the job writes; whoever looks for a host or a day reads
+all of it. `published` is clustered by host and time of fetching. Each call takes over the batches
+that have changed since the last one. A row says which state of its batch it is of
+(`batch_version`), so that rows and the note that they are published are one commit.
 """
 
 import logging
@@ -24,12 +26,14 @@ logger = logging.getLogger(__name__)
 
 TABLE = "published"
 TARGET_BYTES = 256 << 20
-"""Of a data file: large enough to compress and to list, small enough that one host is in few bytes."""
+"""Of a data file: large enough to compress and to list, small enough that one host is in few
+bytes."""
 _ROWS_A_COMMIT = 5_000_000
 """Some 40 GB of text, an hour of a small cluster: what a kill costs at most."""
 _CLUSTERED_BY = ("host", "fetched_at")
 _PROPERTIES = {
-    # Files that cannot have a value are not opened: by these columns, and not by the first 32, which are texts for the most part.
+    # Files that cannot have a value are not opened: by these columns, and not by the first 32,
+    # which are texts for the most part.
     "delta.dataSkippingStatsColumns": "page_id,batch,url,host,warc_file,fetched_at,http_status,language,markdown_chars,"
     "text_sha256,error_code,registered_domain,crawl",
     # Commits that only add, as nearly all do, cost nothing more with it.
@@ -48,12 +52,14 @@ class State:
 
 
 def publish(spark: SparkSession, output: str, with_main_html: bool = True, target_bytes: int = TARGET_BYTES) -> str:
-    """Bring the table `published` up to date, and return what was done, in a sentence. Holds the lease on the output: a run that
-    reads files again would move rows from one batch to another meanwhile.
+    """Bring the table `published` up to date, and return what was done, in a sentence. Holds the
+    lease on the output: a run that reads files again would move rows from one batch to another
+    meanwhile.
 
-    with_main_html: whether a new table has the column main_html; it is most of the bytes. target_bytes: of a data file, after
-    OPTIMIZE. Raises BusyError where a run is at work, InputError where there is nothing to publish from, or where the table is
-    there with main_html and is wanted without.
+    with_main_html: whether a new table has the column main_html; it is most of the bytes.
+    target_bytes: of a data file, after OPTIMIZE. Raises BusyError where a run is at work,
+    InputError where there is nothing to publish from, or where the table is there with main_html
+    and is wanted without.
     """
     tables = Tables(spark, output)
     _prepare(tables, with_main_html)
@@ -107,7 +113,8 @@ def _prepare(tables: Tables, with_main_html: bool) -> None:
 def _wanted(tables: Tables) -> dict[int, State]:
     """Return what the batches of `extractions` hold, by the ledger.
 
-    Of a file that is on its way to be read again the rows of the reading before are still there, in the batch of that.
+    Of a file that is on its way to be read again the rows of the reading before are still there, in
+    the batch of that.
     """
     ledger = tables.read("warc_files").where("pages > 0")
     is_on_its_way = F.col("state").isin(list(UNFINISHED))
@@ -126,15 +133,16 @@ def _wanted(tables: Tables) -> dict[int, State]:
 
 
 def _there(tables: Tables) -> dict[int, str]:
-    """Return the batches that are published, and in which state; "" where rows of several are, as nothing here writes them."""
+    """Return the batches that are published, and in which state; "" where rows of several are, as
+    nothing here writes them."""
     versions = F.array_sort(F.collect_set("batch_version")).alias("versions")
     rows = tables.read(TABLE).groupBy("batch").agg(versions).collect()
     return {row["batch"]: row["versions"][0] if len(row["versions"]) == 1 else "" for row in rows}
 
 
 def _groups(wanted: dict[int, State], there: dict[int, str]) -> Iterator[list[int]]:
-    """Yield the batches of each commit. Where batches are replaced, or have gone, all is one commit, as a file that was read
-    again has moved from one batch to another."""
+    """Yield the batches of each commit. Where batches are replaced, or have gone, all is one
+    commit, as a file that was read again has moved from one batch to another."""
     fresh = sorted(wanted.keys() - there.keys())
     changed = sorted(
         batch for batch, version in there.items() if batch not in wanted or wanted[batch].version != version
@@ -171,7 +179,8 @@ def _replace(
 
 
 def optimize(spark: SparkSession, tables: Tables, target_bytes: int = TARGET_BYTES) -> tuple[int, int]:
-    """Cluster the table and join its small files; return how many files were taken, and how many made of them."""
+    """Cluster the table and join its small files; return how many files were taken, and how many
+    made of them."""
     wanted = {
         "spark.databricks.delta.optimize.maxFileSize": str(target_bytes),
         "spark.databricks.delta.optimize.minFileSize": str(target_bytes),

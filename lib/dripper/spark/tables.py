@@ -1,4 +1,5 @@
-"""Reading and writing the Delta tables: by folder or by catalog name, one batch at a time, atomically."""
+"""Reading and writing the Delta tables: by folder or by catalog name, one batch at a time,
+atomically."""
 
 import logging
 import re
@@ -23,10 +24,11 @@ VERSION_PROPERTY = "dripper.schema_version"
 
 
 class Tables:
-    """The tables below one output: a folder or `s3a://` prefix (`O/extractions`), or `catalog.schema`.
+    """The tables below one output: a folder or `s3a://` prefix (`O/extractions`), or
+    `catalog.schema`.
 
-    Tables of pages are partitioned by `batch`; a batch is replaced as a whole in one commit, so that writing it again after
-    a kill changes nothing.
+    Tables of pages are partitioned by `batch`; a batch is replaced as a whole in one commit, so
+    that writing it again after a kill changes nothing.
     """
 
     def __init__(self, spark: SparkSession, output: str) -> None:
@@ -44,7 +46,8 @@ class Tables:
         return f"delta.`{self._path(table)}`"
 
     def location(self) -> str:
-        """Return the folder or prefix that the tables are below, of a catalog's schema too; "" where the catalog does not say."""
+        """Return the folder or prefix that the tables are below, of a catalog's schema too; ""
+        where the catalog does not say."""
         if not self.in_catalog:
             return self.output
         schema = ".".join(f"`{part}`" for part in self.output.split("."))
@@ -56,10 +59,12 @@ class Tables:
         return next((row[1] for row in told if row[0] == "Location"), "") or ""
 
     def create(self, table: str) -> bool:
-        """Make the table if it is not there, with comments on its columns; return whether it is new.
+        """Make the table if it is not there, with comments on its columns; return whether it is
+        new.
 
-        One that is there gets the columns that it lacks, at its end; a user's own columns stay. Raises InputError if it is
-        there with another schema version (`dripper.spark.migrate` goes first), or if something else is in its place.
+        One that is there gets the columns that it lacks, at its end; a user's own columns stay.
+        Raises InputError if it is there with another schema version (`dripper.spark.migrate` goes
+        first), or if something else is in its place.
         """
         return self.bring_up(table, self.version(table))
 
@@ -85,7 +90,8 @@ class Tables:
         layout: str = "",
         properties: Mapping[str, str] | None = None,
     ) -> None:
-        """Make a table that is not there. layout: how SQL says that it is partitioned or clustered. Raises InputError."""
+        """Make a table that is not there. layout: how SQL says that it is partitioned or clustered.
+        Raises InputError."""
         columns = ", ".join(_column_ddl(field) for field in fields)
         told = {VERSION_PROPERTY: str(SCHEMA_VERSION)} | dict(properties or {})
         try:
@@ -94,7 +100,8 @@ class Tables:
                 f"TBLPROPERTIES ({', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in told.items())})"
             )
         except _SPARK_ERRORS as error:
-            # Another driver may have been here first: which of the two may write is the lease's to say.
+            # Another driver may have been here first: which of the two may write is the lease's to
+            # say.
             if self.version(table) == SCHEMA_VERSION:
                 return
             raise self._unusable("create", table, error) from None
@@ -116,12 +123,14 @@ class Tables:
         return [field for field in TABLES[table][0] if field.name.lower() not in there]
 
     def version(self, table: str) -> int | None:
-        """Return the table's schema version; 0 for a Delta table that another program made, None if there is no table.
+        """Return the table's schema version; 0 for a Delta table that another program made, None if
+        there is no table.
 
         Raises InputError where it cannot be opened.
         """
         try:
-            # Table properties alone: DESCRIBE DETAIL has them too, but counts the table's files for it, 4 times the time.
+            # Table properties alone: DESCRIBE DETAIL has them too, but counts the table's files for
+            # it, 4 times the time.
             properties = {
                 row["key"]: row["value"]
                 for row in self._spark.sql(f"SHOW TBLPROPERTIES {self.sql_name(table)}").collect()
@@ -148,15 +157,18 @@ class Tables:
         return self._spark.read.format("delta").load(self._path(table))
 
     def replace_batch(self, table: str, rows: DataFrame, batch: Batch) -> None:
-        """Make `rows` the whole content of `batch`, and of what its files left in other batches, in one commit."""
+        """Make `rows` the whole content of `batch`, and of what its files left in other batches, in
+        one commit."""
         self.replace_where(table, rows, replaced_rows(batch))
 
     def replace_where(self, table: str, rows: DataFrame, condition: str, **options: str | int) -> None:
-        """Put `rows` in the place of those for which the SQL `condition` holds, in one commit. options: of Delta's writer."""
+        """Put `rows` in the place of those for which the SQL `condition` holds, in one commit.
+        options: of Delta's writer."""
         self._save(table, rows.write.mode("overwrite").options(**options).option("replaceWhere", condition))
 
     def replace_table(self, table: str, rows: DataFrame) -> None:
-        """Make `rows` the whole content of the table, and give it back without partitions, in one commit."""
+        """Make `rows` the whole content of the table, and give it back without partitions, in one
+        commit."""
         self._save(table, rows.write.mode("overwrite").option("overwriteSchema", "true"))
 
     def append(
@@ -164,8 +176,8 @@ class Tables:
     ) -> None:
         """Add `rows`, in one commit.
 
-        sequence: a name and a number; nothing is added where this number or a higher one of that name was there before
-        (Delta's `txnAppId` and `txnVersion`). options: of Delta's writer.
+        sequence: a name and a number; nothing is added where this number or a higher one of that
+        name was there before (Delta's `txnAppId` and `txnVersion`). options: of Delta's writer.
         """
         writer = rows.write.mode("append").options(**options)
         if sequence is not None:
@@ -177,9 +189,11 @@ class Tables:
         self._spark.sql(f"DELETE FROM {self.sql_name(table)} WHERE {condition}")
 
     def delete_matching(self, table: str, other: str, key: str, condition: str, within: str = "TRUE") -> None:
-        """Delete the rows whose `key` is that of a row in the table `other` for which the SQL `condition` holds.
+        """Delete the rows whose `key` is that of a row in the table `other` for which the SQL
+        `condition` holds.
 
-        within: a condition on the rows `t` of the table itself; what lies outside may be written by others at the same time.
+        within: a condition on the rows `t` of the table itself; what lies outside may be written by
+        others at the same time.
         """
         self._spark.sql(
             f"MERGE INTO {self.sql_name(table)} t USING (SELECT {key} FROM {self.sql_name(other)} WHERE {condition}) o "
@@ -200,15 +214,16 @@ OPTIONAL = {"published": {"main_html"}}
 """Columns that a table may be made without."""
 
 _SPARK_ERRORS = (PySparkException, Py4JJavaError)
-"""What Spark raises for an output it cannot use: a file in its place, no right to write, an unknown file system."""
+"""What Spark raises for an output it cannot use: a file in its place, no right to write, an unknown
+file system."""
 _ABSENT = {"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "TABLE_OR_VIEW_NOT_FOUND"}
 
 
 def replaced_rows(batch: Batch) -> str:
     """Return the SQL condition for the rows that a commit of `batch` replaces.
 
-    Those of its number; and those that an earlier reading of its files left under other numbers. The first part prunes
-    partitions, which Delta does for a condition on `batch` alone.
+    Those of its number; and those that an earlier reading of its files left under other numbers.
+    The first part prunes partitions, which Delta does for a condition on `batch` alone.
     """
     again = [file for file in batch.files if file.has_earlier_rows]
     if not again:

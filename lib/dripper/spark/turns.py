@@ -1,4 +1,5 @@
-"""Batches whose commits touch the same rows take turns: at once, Delta would let one of them fail."""
+"""Batches whose commits touch the same rows take turns: at once, Delta would let one of them
+fail."""
 
 import threading
 from collections.abc import Iterator
@@ -17,7 +18,8 @@ class Turns:
 
     @contextmanager
     def taking(self, batch: Batch) -> Iterator[None]:
-        """Wait until nobody else is at work on the batches in which `batch` puts or replaces rows, and keep them until the end."""
+        """Wait until nobody else is at work on the batches in which `batch` puts or replaces rows,
+        and keep them until the end."""
         mine = touched_batches(batch)
         with self._condition:
             self._condition.wait_for(lambda: self._taken.isdisjoint(mine))

@@ -1,4 +1,5 @@
-"""From what `--select` says to the places of single records in archive files, by way of an index."""
+"""From what `--select` says to the places of single records in archive files, by way of an
+index."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -21,7 +22,8 @@ _CDXJ_NAME = re.compile(r"\.cdxj?(?:\.gz)?$|/cdx-\d+\.gz$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """Where an index says that the record of `url` is stored in an archive file, in bytes as stored."""
+    """Where an index says that the record of `url` is stored in an archive file, in bytes as
+    stored."""
 
     offset: int
     length: int
@@ -30,8 +32,9 @@ class Place:
 
 @dataclass(slots=True)
 class Selected:
-    """What a selection found. identity: of the selection over these indexes, see `Selection.identity`. files: the places in
-    each archive file, in order, by the path to open it with. problems: of the index; at most 20, `n_problems` counts all."""
+    """What a selection found. identity: of the selection over these indexes, see
+    `Selection.identity`. files: the places in each archive file, in order, by the path to open it
+    with. problems: of the index; at most 20, `n_problems` counts all."""
 
     identity: str = ""
     files: dict[str, tuple[Place, ...]] = field(default_factory=dict)
@@ -51,11 +54,13 @@ class Selected:
 
 
 def select(text: str, settings: ReadSettings | None = None) -> Selected:
-    """Return the places of the records that `text`, what follows `--select`, means (`dripper.warc.selection`).
+    """Return the places of the records that `text`, what follows `--select`, means
+    (`dripper.warc.selection`).
 
-    Relative names of archives in the index are joined to `settings.list_prefix`; without one, to the bucket, server or folder
-    of the index. A line that holds no capture is a problem and counted. Raises InputError for a wrong `text`, an index that
-    cannot be read, and one that tells no languages where some are wanted.
+    Relative names of archives in the index are joined to `settings.list_prefix`; without one, to
+    the bucket, server or folder of the index. A line that holds no capture is a problem and
+    counted. Raises InputError for a wrong `text`, an index that cannot be read, and one that tells
+    no languages where some are wanted.
     """
     settings = settings or ReadSettings()
     selection, urls = parse_selection(text)
@@ -79,7 +84,8 @@ def select(text: str, settings: ReadSettings | None = None) -> Selected:
 
 
 def _once(places: Iterable[Place]) -> tuple[Place, ...]:
-    """Return the places in order, each record once: of two lengths that indexes tell for one, the larger."""
+    """Return the places in order, each record once: of two lengths that indexes tell for one, the
+    larger."""
     found = {(place.offset, place.url): place for place in sorted(places)}
     return tuple(sorted(found.values()))
 
@@ -87,7 +93,8 @@ def _once(places: Iterable[Place]) -> tuple[Place, ...]:
 def _captures(
     index: str, selection: Selection, settings: ReadSettings, versions: dict[str, str | None]
 ) -> Iterator[Capture | ValueError]:
-    """Yield the wanted captures of an index, and an error for each line that holds none; note the versions of its files."""
+    """Yield the wanted captures of an index, and an error for each line that holds none; note the
+    versions of its files."""
     if _CDXJ_NAME.search(index):
         return _of_lines(index, selection, settings, versions)
     columnar = ColumnarIndex(index, selection, settings.s3)

@@ -24,13 +24,14 @@ FLAGS = (
 )
 """Every value of `Record.flags`, in its order.
 
-sniffed: the header does not say HTML, the first bytes do. no http header, no http status, no url, bad date: the
-record lacks it. not chunked: the header says chunked, the body is not. bad chunking: chunks are damaged or the last
-one is missing. not encoded: the header names a content coding that the body is not in; usual in Common Crawl.
-undeclared gzip: the body was gzip, and no header said so. broken encoding: only a part could be inflated. short body:
-fewer bytes than the HTTP Content-Length. damaged member: the block is all there, but the checksum of its member is
-wrong or its end missing. inflated offset: several records share a compressed member, so `offset` and `length` count
-inflated bytes.
+sniffed: the header does not say HTML, the first bytes do. no http header, no http status, no url,
+bad date: the record lacks it. not chunked: the header says chunked, the body is not. bad chunking:
+chunks are damaged or the last one is missing. not encoded: the header names a content coding that
+the body is not in; usual in Common Crawl. undeclared gzip: the body was gzip, and no header said
+so. broken encoding: only a part could be inflated. short body: fewer bytes than the HTTP
+Content-Length. damaged member: the block is all there, but the checksum of its member is wrong or
+its end missing. inflated offset: several records share a compressed member, so `offset` and
+`length` count inflated bytes.
 """
 
 
@@ -38,16 +39,17 @@ inflated bytes.
 class Record:
     """One HTTP response that is a page (HTML or XHTML).
 
-    page_id: 32 hex digits, a hash of (`warc_file`, `offset`); the same on every retry and every machine.
-    warc_file: the file's canonical address (`dripper.warc.identity`), whatever way its path was typed.
-    offset, length: the record's bytes in that file, as stored (compressed), the empty lines after an uncompressed record
+    page_id: 32 hex digits, a hash of (`warc_file`, `offset`); the same on every retry and every
+    machine. warc_file: the file's canonical address (`dripper.warc.identity`), whatever way its
+    path was typed. offset, length: the record's bytes in that file, as stored (compressed), the
+    empty lines after an uncompressed record
         left out, as CDX indexes have it.
-    payload: the body after chunked and gzip/deflate/brotli/zstd decoding; characters are not decoded yet.
-    payload_digest: "sha256:<hex>" of `payload`.
-    payload_digest_sha1: what the header `WARC-Payload-Digest` says, in base 32; of what was stored, before decoding.
-    record_id: `WARC-Record-ID` as stored, brackets included.
-    content_type: the HTTP header as sent, or None.
-    truncated: why the payload is not whole (the value of `WARC-Truncated`, or one of the reader's own: "clipped",
+    payload: the body after chunked and gzip/deflate/brotli/zstd decoding; characters are not
+    decoded yet. payload_digest: "sha256:<hex>" of `payload`. payload_digest_sha1: what the header
+    `WARC-Payload-Digest` says, in base 32; of what was stored, before decoding. record_id:
+    `WARC-Record-ID` as stored, brackets included. content_type: the HTTP header as sent, or None.
+    truncated: why the payload is not whole (the value of `WARC-Truncated`, or one of the reader's
+    own: "clipped",
         "length mismatch"), or None.
     flags: what was odd but survivable: values of `FLAGS`, in its order.
     error_code, error_detail: set where the body could not be had; the page still becomes a row.
@@ -84,9 +86,10 @@ SKIP_REASONS = (
 )
 """Every key of `FileReport.skipped`: why a record is no page.
 
-not a response: warcinfo, request, metadata, conversion, continuation. not http: dns, whois, ftp. broken record:
-bytes in which no record can be read. not as indexed: an index says that a record of an address is stored there, and it is not.
-read before: it is in two selections, and its row is there since the first.
+not a response: warcinfo, request, metadata, conversion, continuation. not http: dns, whois, ftp.
+broken record: bytes in which no record can be read. not as indexed: an index says that a record of
+an address is stored there, and it is not. read before: it is in two selections, and its row is
+there since the first.
 """
 
 MAX_PROBLEMS = 20
@@ -98,10 +101,10 @@ class FileReport:
     """What became of one archive file. `records == pages + sum(skipped.values())`, always.
 
     version: the ETag or the modification time of the file that was read (`Source.version`).
-    skipped: counts by reason, one of `SKIP_REASONS`.
-    clipped: the file ends inside a record or a compressed member.
-    problems: at most 20 sentences, each with the offset where it happened; `n_problems` counts all.
-    error: set where the file could not be opened or read to its end (missing, access denied, a connection that breaks).
+    skipped: counts by reason, one of `SKIP_REASONS`. clipped: the file ends inside a record or a
+    compressed member. problems: at most 20 sentences, each with the offset where it happened;
+    `n_problems` counts all. error: set where the file could not be opened or read to its end
+    (missing, access denied, a connection that breaks).
         What is wrong inside the file is a problem, not an error.
     error_kind: which of these it was, where `error` is set; says whether to try again may help.
     """
@@ -143,8 +146,8 @@ class FileReport:
 
 
 def merge_reports(reports: Sequence[FileReport]) -> FileReport:
-    """Return the report of a file from those of the spans it was read in, in order; one with an error where the file was
-    changed between two of them. Raises ValueError where there is none."""
+    """Return the report of a file from those of the spans it was read in, in order; one with an
+    error where the file was changed between two of them. Raises ValueError where there is none."""
     if not reports:
         raise ValueError("a file is made of one span at least")
     whole = FileReport(reports[0].warc_file)

@@ -16,14 +16,17 @@ from dripper.warc.source import open_source
 from dripper.warc.stored import Readable, Source
 
 GAP_BYTES = 1 << 18
-"""Records that are no farther apart are read in one go: a request takes about as long as 256 KiB more of an open one."""
+"""Records that are no farther apart are read in one go: a request takes about as long as 256 KiB
+more of an open one."""
 
 _HELD_BYTES = 16 << 20
-"""A record that is stored in more is read from the file, as often as needed, and not kept: what an index says may be wrong."""
+"""A record that is stored in more is read from the file, as often as needed, and not kept: what an
+index says may be wrong."""
 
 
 class _Excerpt:
-    """A file, as a `Source`, that ends where the record that is looked at ends: what follows is not read."""
+    """A file, as a `Source`, that ends where the record that is looked at ends: what follows is not
+    read."""
 
     def __init__(self, source: Source) -> None:
         self.size_bytes = source.size_bytes
@@ -154,19 +157,22 @@ def read_selected(
     address: str | None = None,
     n_before: int = 0,
 ) -> SelectedReader:
-    """Return an iterator over the pages of one WARC or ARC file at `places`, by ranged reads; see `read_records`.
+    """Return an iterator over the pages of one WARC or ARC file at `places`, by ranged reads; see
+    `read_records`.
 
-    The records are those that reading the whole file gives, with the same `page_id`. A place where there is no record, or
-    that of another address, is a problem, and skipped as "not as indexed".
+    The records are those that reading the whole file gives, with the same `page_id`. A place where
+    there is no record, or that of another address, is a problem, and skipped as "not as indexed".
 
-    address: the canonical address that records and report name; None: that of `path`. n_before: records that were selected as
-    well, and are not read, as their rows are there: counted as skipped.
+    address: the canonical address that records and report name; None: that of `path`. n_before:
+    records that were selected as well, and are not read, as their rows are there: counted as
+    skipped.
     """
     return SelectedReader(path, places, settings or ReadSettings(), address, n_before)
 
 
 def grouped(places: Sequence[Place]) -> Iterator[list[Place]]:
-    """Yield neighbours together: places in order, no more than GAP_BYTES apart. One that is too large to hold is alone."""
+    """Yield neighbours together: places in order, no more than GAP_BYTES apart. One that is too
+    large to hold is alone."""
     group: list[Place] = []
     for place in places:
         if group and not (_is_held(place) and _is_held(group[-1]) and 0 <= _gap(group[-1], place) <= GAP_BYTES):

@@ -2,7 +2,8 @@
 
     index=INDEX[,index=…][,host=example.org][,domain=…][,language=deu][,status=200][,mime=text/html][,url-prefix=…][,urls=@FILE]
 
-A key may stand several times: any of its values will do; a capture must satisfy all keys. A comma in a value is written %2C.
+A key may stand several times: any of its values will do; a capture must satisfy all keys. A comma
+in a value is written %2C.
 """
 
 import hashlib
@@ -15,9 +16,10 @@ from urllib.parse import urlsplit
 from dripper.errors import InputError
 
 KEYS = ("index", "url-prefix", "host", "domain", "language", "status", "mime", "urls")
-"""index: a CDXJ file (`.cdxj`, `.cdx`, `.gz` or not), a Parquet file, or a folder or prefix of either. url-prefix: how the
-address begins. host: the whole host. domain: the host or what it ends with. language: a code of ISO 639-3, as Common Crawl has
-them. status: of HTTP. mime: the detected type, else the one that the server sent. urls: @ and a file of addresses, one a line."""
+"""index: a CDXJ file (`.cdxj`, `.cdx`, `.gz` or not), a Parquet file, or a folder or prefix of
+either. url-prefix: how the address begins. host: the whole host. domain: the host or what it ends
+with. language: a code of ISO 639-3, as Common Crawl has them. status: of HTTP. mime: the detected
+type, else the one that the server sent. urls: @ and a file of addresses, one a line."""
 
 Value = TypeVar("Value", str, int)
 
@@ -26,8 +28,8 @@ _EXAMPLE = "write for instance index=cc-index.parquet,host=example.org,status=20
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """One line of an index. file: as the index names the archive. offset, length: of the record, as stored. languages: None
-    where the index tells none."""
+    """One line of an index. file: as the index names the archive. offset, length: of the record, as
+    stored. languages: None where the index tells none."""
 
     url: str
     file: str
@@ -45,7 +47,8 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which captures are wanted. Of an empty field every value will do; `urls` None: every address."""
+    """Which captures are wanted. Of an empty field every value will do; `urls` None: every
+    address."""
 
     indexes: tuple[str, ...]
     url_prefixes: tuple[str, ...] = ()
@@ -74,9 +77,9 @@ class Selection:
         )
 
     def identity(self, versions: dict[str, str | None], files: Iterable[str] = ()) -> str:
-        """Return 16 hex digits that change with what is wanted, with the index, and with where the archives are. versions: of
-        each index file, by its canonical address. files: the archives' addresses. The order in which things were written does
-        not count."""
+        """Return 16 hex digits that change with what is wanted, with the index, and with where the
+        archives are. versions: of each index file, by its canonical address. files: the archives'
+        addresses. The order in which things were written does not count."""
         wanted = {name: sorted(value) if value is not None else None for name, value in asdict(self).items()}
         del wanted["indexes"]
         told = json.dumps([wanted, sorted(versions.items()), sorted(files)], ensure_ascii=True)
@@ -96,7 +99,8 @@ def host_of(url: str) -> str:
 
 
 def parse_selection(text: str) -> tuple[Selection, str | None]:
-    """Return what `--select` says, and the path of its list of addresses, which is read elsewhere. Raises InputError.
+    """Return what `--select` says, and the path of its list of addresses, which is read elsewhere.
+    Raises InputError.
 
     >>> parse_selection("index=a.cdxj,host=Example.org,status=200")[0].hosts
     ('example.org',)
