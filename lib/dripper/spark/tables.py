@@ -79,8 +79,7 @@ class Tables:
                 f"{self.sql_name(table)} has schema version {version}, this program writes {SCHEMA_VERSION}: choose another "
                 "--output, or the release that wrote the table"
             )
-        self.make(table, schema, comment, "PARTITIONED BY (batch)" if table in PARTITIONED else "")
-        return True
+        return self.make(table, schema, comment, "PARTITIONED BY (batch)" if table in PARTITIONED else "")
 
     def make(
         self,
@@ -89,7 +88,7 @@ class Tables:
         comment: str,
         layout: str = "",
         properties: Mapping[str, str] | None = None,
-    ) -> None:
+    ) -> bool:
         """Make a table that is not there. layout: how SQL says that it is partitioned or clustered.
         Raises InputError."""
         columns = ", ".join(_column_ddl(field) for field in fields)
@@ -103,8 +102,9 @@ class Tables:
             # Another driver may have been here first: which of the two may write is the lease's to
             # say.
             if self.version(table) == SCHEMA_VERSION:
-                return
+                return False
             raise self._unusable("create", table, error) from None
+        return True
 
     def _add_columns(self, table: str) -> None:
         missing = self._missing(table)
