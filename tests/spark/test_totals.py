@@ -19,12 +19,13 @@ def failed(kind: FileErrorKind, name: str = "a") -> dict[str, Any]:
 def test_reports_add_up() -> None:
     totals = Totals()
     totals.read([report(), report(), failed(FileErrorKind.DENIED, "b"), report(records=0, pages=0, skipped={})])
-    totals.written([report(rows=3, failed_pages=1, fallback_pages=2, errors=["empty_page"])])
+    totals.written([report(rows=3, failed_pages=1, fallback_pages=2, errors=["empty_page"], methods={"cpu": 2})])
     totals.gave_up([{"warc_file": "c", "state": "set_aside", "error": "why"}, {"warc_file": "d", "state": "failed"}])
     totals.ended(Worked({7: "no"}, [9, 8]))
     assert (totals.files, totals.records, totals.pages, totals.broken_files) == (4, 10, 6, 4)
     assert (totals.empty_files, totals.skipped, totals.failed_files) == (1, {"status": 4}, {"denied": ["b"]})
     assert (totals.rows, totals.failed_pages, totals.fallback_pages, totals.errors) == (3, 1, 2, {"empty_page": 1})
+    assert totals.methods == {"cpu": 2}
     assert (totals.set_aside, totals.failed_batches, totals.batches_not_begun) == ({"c": "why"}, {7: "no"}, [8, 9])
 
 
