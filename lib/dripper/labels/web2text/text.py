@@ -4,7 +4,6 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +11,10 @@ import numpy.typing as npt
 import dripper.labels.cpu.features.characters as characters
 from dripper.labels.arrays import HashArray, IntArray
 from dripper.labels.cpu.features.characters import PageCharacters, hash_of
+from dripper.labels.cpu.features.links import link_chars_before
 from dripper.labels.web2text.leaves import Leaves
 from dripper.labels.web2text.stop_words import STOP_WORDS
-from dripper.markup.tree import Tree, unescape
+from dripper.markup.tree import Tree
 
 COUNTS = (
     "characters", "words", "sentences", "punctuation", "numeric", "stop_words", "capitals", "word_length", "copyright",
@@ -91,13 +91,5 @@ def _stop_hashes() -> HashArray:
 def _characters_in_links(tree: Tree, leaves: Leaves) -> IntArray:
     """Return how many characters of each leaf stand inside links, white space at the ends of a
     link's texts not counted."""
-    counts, covered = [0] * (len(tree.parts) // 2 + 1), -1
-    for element in [element for element, tag in enumerate(tree.tags) if tag == "a"]:
-        first, last = tree.opens[element] + 1, tree.closes[element]
-        if first > covered:
-            covered = last
-            for index in range(first, last, 2):
-                if text := tree.parts[index].strip():
-                    counts[index // 2] = len(unescape(text))
-    before = np.array(list(accumulate(counts, initial=0)), np.int64)
+    before = np.array(link_chars_before(tree), np.int64)
     return np.asarray(before[leaves.last // 2 + 1] - before[(leaves.first + 1) // 2])

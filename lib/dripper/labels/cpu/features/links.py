@@ -3,7 +3,7 @@
 from itertools import accumulate
 
 from dripper.blocks.page import Page
-from dripper.markup.tree import unescape
+from dripper.markup.tree import Tree, unescape
 
 
 def link_chars(page: Page) -> list[int]:
@@ -12,7 +12,13 @@ def link_chars(page: Page) -> list[int]:
 
     A link may hold blocks, or a block links: what counts is where the text is.
     """
-    tree = page.elements
+    before = link_chars_before(page.elements)
+    return [before[block.last // 2 + 1] - before[(block.first + 1) // 2] for block in page.blocks]
+
+
+def link_chars_before(tree: Tree) -> list[int]:
+    """Return how many characters stand inside links before each text of the page, and in all of it:
+    one number more than texts. White space at the ends of a text is not counted."""
     counts, covered = [0] * (len(tree.parts) // 2 + 1), -1
     for element in [element for element, tag in enumerate(tree.tags) if tag == "a"]:
         first, last = tree.opens[element] + 1, tree.closes[element]
@@ -21,5 +27,4 @@ def link_chars(page: Page) -> list[int]:
             for index in range(first, last, 2):
                 if text := tree.parts[index].strip():
                     counts[index // 2] = len(unescape(text) if "&" in text else text)
-    before = list(accumulate(counts, initial=0))
-    return [before[block.last // 2 + 1] - before[(block.first + 1) // 2] for block in page.blocks]
+    return list(accumulate(counts, initial=0))
