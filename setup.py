@@ -201,7 +201,7 @@ setup(
     package_dir={"": "lib"},
     packages=find_packages("lib"),
     package_data={
-        "dripper": ["py.typed", "**/*.pyi"],
+        "dripper": ["py.typed", "**/*.pyi", "standalone.css"],
         "dripper.spark": ["log4j2.properties"],
         "dripper.account": ["assets/*"],
         "dripper.eval": ["**/*.j2"],

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 LIB = ROOT / "lib"
 MODULES = sorted((LIB / "dripper").rglob("*.py"))
 LAYERS = {
-    **dict.fromkeys(("errors", "settings", "columns", "tei"), 0),
+    **dict.fromkeys(("errors", "settings", "columns", "tei", "standalone"), 0),
     **dict.fromkeys(("account", "addresses", "guard", "language", "sites", "cost", "optional", "validation"), 1),
     **dict.fromkeys(("markup", "domains"), 2),
     **dict.fromkeys(("metadata",), 3),

@@ -142,6 +142,7 @@ def test_a_wheel_of_nothing_compiled_runs_everywhere(tmp_path: Path) -> None:
     for part in (
         "dripper/py.typed",
         "dripper/spark/log4j2.properties",
+        "dripper/standalone.css",
         "dripper/account/assets/account.css",
         "dripper/labels/cpu/cpu_weights.npz",
         "dripper/eval/report/report.html.j2",

@@ -1,15 +1,20 @@
 """One page's way, without Spark: bytes → text → blocks → labels → main HTML → Markdown."""
 
+import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 import dripper
+from dripper.config import settings_of
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
 from dripper.labels import Labeler, Labels
-from dripper.labels.registry import load_from_settings
+from dripper.labels.entry import Use
+from dripper.labels.registry import check_use, load_from_settings
 from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
 from dripper.stages import (
     DEFAULT_HTML,
@@ -23,7 +28,9 @@ from dripper.stages import (
 )
 from dripper.warc.bare import PAGE_BYTES, bare_page
 
-__all__ = ["Examination", "Extraction", "Extractor", "shared_extractor"]
+__all__ = ["Examination", "Extraction", "Extractor", "checked_settings", "shared_extractor"]
+
+logger = logging.getLogger(__name__)
 
 _NOT_OF_A_PAGE = {"batch", "output", "stages", "cost", "spark"}
 """Sections of the settings that change no page's extraction."""
@@ -151,3 +158,17 @@ def shared_extractor(settings: Settings) -> Extractor:
         extractor.extract("<p>One page, so that nothing is loaded on the first one that counts.</p>")
         _extractors[key] = extractor
     return _extractors[key]
+
+
+def checked_settings(
+    labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
+) -> Settings:
+    """Return the settings that many pages are to be extracted with, and find out here what would fail every page.
+
+    What people have to be warned of is logged. Raises UsageError.
+    """
+    asked = settings_of(labeler, settings, options)
+    for warning in check_use(asked.labeler, asked.labels, Use(asked.profile)):
+        logger.warning("%s", warning)
+    load_from_settings(asked.labeler, asked.labels)
+    return asked

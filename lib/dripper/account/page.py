@@ -1,19 +1,17 @@
 """The page: one HTML file that needs nothing else, runs nothing, and asks no network. All that it
 says is escaped."""
 
-import base64
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from html import escape
-from importlib.resources import files
 from string import Template
 
 import dripper
 from dripper.account.charts import bar, duration, figure, growth_chart, rate_chart
 from dripper.account.facts import FileFacts, PageFacts, RunFacts
+from dripper.standalone import asset, policy, style_of
 
 SHOWN_FILES = 20
 """Slowest files, and files that failed; the table `warc_files` has all."""
@@ -28,10 +26,9 @@ _ENDS = {
 
 def page(facts: RunFacts) -> str:
     """Return the account of a run as an HTML document."""
-    style = _asset("account.css")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    style = style_of("dripper.account", ("account.css",))
     parts = {
-        "policy": f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
+        "policy": policy(style),
         "style": style,
         "run_id": escape(str(facts.run.get("run_id"))),
         "head": _head(facts),
@@ -43,7 +40,7 @@ def page(facts: RunFacts) -> str:
         "settings": _settings(facts),
         "generator": escape(f"dripper {dripper.__version__}"),
     }
-    return Template(_asset("account.html")).substitute(parts)
+    return Template(asset("dripper.account", "account.html")).substitute(parts)
 
 
 def _head(facts: RunFacts) -> str:
@@ -235,7 +232,3 @@ def _bytes(size: int | None) -> str:
 
 def _moment(moment: datetime | None) -> str | None:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC" if moment else None
-
-
-def _asset(name: str) -> str:
-    return files("dripper.account").joinpath("assets", name).read_text(encoding="utf-8")

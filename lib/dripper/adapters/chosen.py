@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
-from dripper.config import Settings, settings_of
+from dripper.config import Settings
 from dripper.errors import SettingsError
-from dripper.extraction import Extraction
-from dripper.labels.entry import Use
-from dripper.labels.registry import check_use, load_from_settings
+from dripper.extraction import Extraction, checked_settings
 
 Form = Literal["markdown", "text", "main_html"]
 
@@ -15,13 +13,10 @@ Form = Literal["markdown", "text", "main_html"]
 def asked_settings(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any], form: str
 ) -> Settings:
-    """Return the settings, and find out here what would fail every page. Raises UsageError."""
+    """Return the settings of a step, of which `form` is what goes on. Raises UsageError as `checked_settings`."""
     if form not in get_args(Form):
         raise SettingsError(f"form={form!r}: there are {', '.join(get_args(Form))}")
-    asked = settings_of(labeler, settings, options)
-    check_use(asked.labeler, asked.labels, Use(asked.profile))
-    load_from_settings(asked.labeler, asked.labels)
-    return asked
+    return checked_settings(labeler, settings, options)
 
 
 def text_of(extraction: Extraction, form: Form) -> str:

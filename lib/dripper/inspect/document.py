@@ -8,16 +8,17 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib.resources import files
 from typing import Any
 
 import dripper
 from dripper.inspect.views import BlockView, PageView
+from dripper.standalone import asset, policy, style_of
 
 DOUBTFUL = (0.2, 0.8)
 """A block is doubtful where its probability lies between these, both included: there a correction
 teaches most."""
 
+_PACKAGE = "dripper.inspect"
 STYLES = ("layout.css", "blocks.css")
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 SCRIPTS = ("pages.js", "truth.js", "blocks.js", "views.js", "keys.js")
@@ -29,7 +30,8 @@ def document(views: Sequence[PageView], about: str = "") -> str:
     Nothing of a page is markup in it: text goes in as JSON, packed page by page, and is shown as
     text. So a page cannot run a script here, and a browser unpacks only the page that is looked at.
     """
-    style, script = _joined(STYLES), _joined(SCRIPTS)
+    style = style_of(_PACKAGE, STYLES)
+    script = "\n".join(asset(_PACKAGE, name) for name in SCRIPTS)
     index = {
         "generator": f"dripper {dripper.__version__}",
         "about": about,
@@ -42,19 +44,13 @@ def document(views: Sequence[PageView], about: str = "") -> str:
         if view.html:
             data.append(_script(f"html-{number}", "application/gzip", _packed(view.html)))
     parts = {
-        "policy": _policy(style, script),
+        "policy": policy(style, script),
         "style": style,
         "data": "\n".join(data),
         "script": script,
     }
     # In one pass: a page's title may well be "{{script}}".
-    return _PLACE.sub(lambda place: parts[place[1]], _asset("inspect.html"))
-
-
-def _policy(style: str, script: str) -> str:
-    """Return what a browser allows the document: its own style and script, by their hashes, and
-    nothing else."""
-    return f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
+    return _PLACE.sub(lambda place: parts[place[1]], asset(_PACKAGE, "inspect.html"))
 
 
 def _entry(view: PageView) -> Mapping[str, Any]:
@@ -92,15 +88,3 @@ def _packed(data: bytes) -> str:
 
 def _script(name: str, kind: str, text: str) -> str:
     return f'<script type="{kind}" id="{name}">{text}</script>'
-
-
-def _joined(names: Sequence[str]) -> str:
-    return "\n".join(map(_asset, names))
-
-
-def _asset(name: str) -> str:
-    return files("dripper.inspect").joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

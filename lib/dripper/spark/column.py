@@ -6,7 +6,6 @@ they are, and Spark hands it 100 pages at once. An Arrow one gets 10,000 by defa
 pages.
 """
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, update_wrapper
@@ -17,16 +16,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, DataType, NullType, StringType, StructField, StructType
 
 from dripper import columns
-from dripper.config import Settings, settings_of
+from dripper.config import Settings
 from dripper.errors import ErrorCode, InputError, PageError
 from dripper.extraction import Extraction, shared_extractor
 from dripper.guard import Guard, GuardLimits
-from dripper.labels.entry import Use
-from dripper.labels.registry import check_use, load_from_settings
 from dripper.rows import Row, extraction_columns, storable
 from dripper.spark.schemas import EXTRACTIONS, nullable
-
-logger = logging.getLogger(__name__)
 
 _FIELDS = (*(column.name for column in columns.EXTRACTION), "charset", "charset_source")
 _TEXT = StructField("text", StringType())
@@ -69,17 +64,6 @@ def add_extractions(
 def register(spark: SparkSession, name: str, settings: Settings, text: bool) -> None:
     """See `dripper.spark.register`."""
     spark.udf.register(name, _function(settings, text))
-
-
-def asked_settings(
-    labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
-) -> Settings:
-    """Return the settings, and find out here what would fail every page. Raises UsageError."""
-    asked = settings_of(labeler, settings, options)
-    for warning in check_use(asked.labeler, asked.labels, Use(asked.profile)):
-        logger.warning("%s", warning)
-    load_from_settings(asked.labeler, asked.labels)
-    return asked
 
 
 def _function(settings: Settings, text: bool) -> Any:
