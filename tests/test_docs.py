@@ -1,12 +1,17 @@
-"""What the documents say of the tables is what the tables are, and their SQL runs."""
+"""What the documents say of the tables is what the tables are; their SQL, Python and commands run
+as they stand."""
 
+import gzip
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,6 +19,8 @@ from dripper.config import load
 from dripper.errors import ErrorCode, FileErrorKind
 from dripper.labels.fallback import Fallback
 from dripper.warc.record import FLAGS, SKIP_REASONS
+from support.job_mains import job
+from support.warcs import page
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,21 +70,33 @@ def statements(text: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def views(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
-    """The statements that `make sql` begins with. Spark's relative paths start at a folder with the
-    empty tables of `out`."""
-    from dripper.spark.tables import Tables
+def clone(spark: "SparkSession", sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with all that the examples name, also the tables of a run. Relative paths start there,
+    those of Spark too."""
+    from dripper.config import Settings
+    from dripper.spark.publish import publish
+    from dripper.spark.run import run
 
     folder = tmp_path_factory.mktemp("clone")
-    tables = Tables(spark, str(folder / "out"))
-    for table in (*VIEWS, "published"):
-        tables.create(table)
+    (folder / "tests").symlink_to(ROOT / "tests")
+    (folder / "page.html").write_bytes(page(7)[1])
+    (folder / "page.html.gz").write_bytes(gzip.compress(page(8)[1]))
+    for place in ("saved", "more"):
+        (folder / place).mkdir()
+        (folder / place / "one.html").write_bytes(page(9)[1])
+    (folder / "list.txt").write_text("more/one.html\n")
+    shutil.copy(sample / "world.warc.gz", folder / "crawl.warc.gz")
+    run(spark, str(folder / "crawl.warc.gz"), str(folder / "out"), Settings())
+    publish(spark, str(folder / "out"))
+    spark.createDataFrame([page(1), page(2)], "url string, html binary").write.parquet(str(folder / "pages"))
     java = spark._jvm
     files = java.org.apache.hadoop.fs.FileSystem.get(java.java.net.URI("file:///"), spark._jsc.hadoopConfiguration())
     before = files.getWorkingDirectory()
     files.setWorkingDirectory(java.org.apache.hadoop.fs.Path(str(folder)))
     spark.sql("SET output=out")
-    yield statements((ROOT / "conf/views.sql").read_text())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        yield folder
     files.setWorkingDirectory(before)
     spark.sql("RESET output")
     for table in (*VIEWS, "published"):
@@ -86,12 +105,98 @@ def views(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.mark.spark
 @pytest.mark.parametrize("file", ["README.md", "docs/tables.md", "docs/operations.md"])
-def test_the_sql_of_the_documents_runs_as_it_stands(spark: "SparkSession", views: list[str], file: str) -> None:
+def test_the_sql_of_the_documents_runs_as_it_stands(spark: "SparkSession", clone: Path, file: str) -> None:
+    views = statements((ROOT / "conf/views.sql").read_text())
     asked = [statement for block in fenced(file, "sql") for statement in statements(block)]
     # The other queries are for `make sql`; docs/tables.md makes the views itself.
-    for statement in asked if file == "docs/tables.md" else (*views, *asked):
-        assert spark.sql(statement).collect() == [], statement
+    rows = [spark.sql(each).collect() for each in (asked if file == "docs/tables.md" else (*views, *asked))]
     assert len(asked) >= 3
+    if file == "README.md":
+        assert all(rows[len(views) :])
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("file", "told"), [("README.md", "language: string"), ("docs/tables.md", "example.org"), ("docs/spark.md", "")]
+)
+def test_the_python_over_tables_runs_as_it_stands(
+    spark: "SparkSession", clone: Path, capfd: pytest.CaptureFixture[str], file: str, told: str
+) -> None:
+    names: dict[str, Any] = {"spark": spark}
+    # Of docs/tables.md the rest keeps a stream up to date: tests/spark/test_publish.py.
+    ours = [block for block in fenced(file, "python") if "DeltaTable(" in block or "dripper.spark" in block]
+    for block in ours:
+        exec(
+            block.replace(
+                "pages = spark.read", "spark.read.parquet('pages').createTempView('pages')\npages = spark.read"
+            ),
+            names,
+        )
+    if "extracted" in names:
+        spark.catalog.dropTempView("pages")
+        assert "harbour at noon" in names["extracted"].first()["extraction"]["markdown"]
+    assert ours
+    assert told in capfd.readouterr().out
+
+
+def commands(document: Path) -> list[str]:
+    """Return the commands of a document's shell blocks, each on one line."""
+    found = "".join(re.findall(r"^```(?:sh|bash)\n(.*?)```", document.read_text(), re.DOTALL | re.MULTILINE))
+    lines = found.replace("\\\n", " ").splitlines()
+    # The labeler `longest` is there in tests/labels/test_own_labeler.py.
+    return [line for line in lines if line.strip() and "longest" not in line]
+
+
+DOCUMENTS = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
+COMMANDS = {document: commands(document) for document in DOCUMENTS}
+WORDS = [shlex.split(command, comments=True) for of_one in COMMANDS.values() for command in of_one]
+JOBS = [words for words in WORDS if words[1].startswith("jobs/")]
+
+
+def test_every_command_of_the_documents_is_of_a_kind_that_is_tried() -> None:
+    # What `make` names is looked up below; `annotate` and data sets of one's own have tests of their own.
+    known = {"dripper", "curl", "spark-submit", "python", "make", "pip", ".", "tar", "DRIPPER_COMPILE=1"}
+    assert {words[0] for words in WORDS} <= known
+    assert len(JOBS) >= 8
+    for words in WORDS:
+        if words[:2] == ["python", "-m"]:
+            assert find_spec(words[2]), words
+        elif words[0] in ("python", "spark-submit"):
+            script = (ROOT / words[1]).read_text()
+            flags = {word for word in words if word.startswith("--")}
+            assert words in JOBS or {flag for flag in flags if f'"{flag}"' not in script} == set(), words
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "document",
+    [each for each, of_one in COMMANDS.items() if "dripper " in "".join(of_one)],
+    ids=lambda document: document.name,
+)
+def test_the_commands_of_the_documents_run_as_they_stand(clone: Path, document: Path) -> None:
+    ours = [command for command in COMMANDS[document] if command.startswith(("dripper ", "curl "))]
+    script = "\n".join(["set -e", "curl() { cat page.html; }", *ours])
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "lib")}
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, check=False, cwd=clone, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("words", JOBS, ids=" ".join)
+def test_the_jobs_of_the_documents_understand_their_flags(monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    from dripper.spark import cli
+
+    class UnderstoodError(Exception):
+        """All flags and settings are known, and a session is asked for."""
+
+    def session(settings: object) -> None:
+        raise UnderstoodError
+
+    monkeypatch.setattr(cli, "session", session)
+    with pytest.raises(UnderstoodError):
+        job(Path(words[1]).stem).main(words[2:])
 
 
 def test_the_page_of_the_readme_gives_what_stands_below_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,7 +213,7 @@ def test_the_page_of_the_readme_gives_what_stands_below_it(capsys: pytest.Captur
     assert capsys.readouterr().out == printed
 
 
-@pytest.mark.parametrize("file", ["docs/python.md", "docs/labeler_cpu.md"])
+@pytest.mark.parametrize("file", ["docs/python.md", "docs/metadata.md", "docs/labeler_cpu.md", "docs/labeler_vote.md"])
 def test_the_python_of_the_documents_runs(monkeypatch: pytest.MonkeyPatch, file: str) -> None:
     monkeypatch.chdir(ROOT)
     names: dict[str, object] = {}
