@@ -35,6 +35,7 @@ $(VENV)/base: setup.py conf/constraints.txt $(shell find lib/dripper -name '*.c'
 	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[spark]"
 	@conf="$$($(BIN)/python -c 'import pathlib, pyspark; print(pathlib.Path(pyspark.__file__).parent / "conf")')" && \
 	    mkdir -p "$$conf" && cp conf/spark-local.conf "$$conf/spark-defaults.conf" && \
+	    cp lib/dripper/spark/log4j2.properties "$$conf" && \
 	    echo "spark.pyspark.python $(CURDIR)/$(BIN)/python" >> "$$conf/spark-defaults.conf"
 	@touch $@
 
