@@ -114,7 +114,8 @@ EVAL = [
     "gne>=0.3",
     "goose3>=3.1",
     "html-text>=0.6",
-    # GPL-3.0: a peer, and the setting markdown.converter=html2text; nothing that everybody installs needs it.
+    # GPL-3.0: a peer, and the setting markdown.converter=html2text; nothing that everybody installs
+    # needs it.
     "html2text>=2024.2.26",
     "inscriptis>=2.5",
     "jieba>=0.42",
@@ -146,18 +147,20 @@ LM = [
 # 0.32 is the version whose pooling and logits processors the labeler was run with.
 GPU = ["torch>=2.8", "vllm>=0.32", *LM]
 
-# "0" compiles nothing, so that one wheel runs everywhere. Unset, what is written in C is compiled where there is a
-# compiler; Python and numpy do the same without. "1" insists on it.
+# "0" compiles nothing, so that one wheel runs everywhere. Unset, what is written in C is compiled
+# where there is a compiler; Python and numpy do the same without. "1" insists on it.
 COMPILE = os.environ.get("DRIPPER_COMPILE", "")
 if COMPILE not in ("", "0", "1"):
     raise SystemExit(f"DRIPPER_COMPILE must be 0 or 1, or not set; it is {COMPILE!r}")
 WRITTEN_IN_C = ("labels/cpu/arithmetic_c", "labels/cpu/features/characters_c", "markup/scan_c")
-# Vectorised, but each operation rounds by itself, as numpy's do (Microsoft's compiler does that unasked).
+# Vectorised, but each operation rounds by itself, as numpy's do (Microsoft's compiler does that
+# unasked).
 C_FLAGS = [] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fopenmp-simd"]
 
 
 def extensions() -> list[Extension]:
-    """Return what to compile. With anything compiled, a wheel is for one Python and one platform."""
+    """Return what to compile. With anything compiled, a wheel is for one Python and one
+    platform."""
     if COMPILE == "0" or {"egg_info", "dist_info"} & set(sys.argv):
         return []
     os.chdir(HERE)

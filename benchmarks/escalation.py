@@ -1,7 +1,8 @@
 """How good a chain of labelers is, by the share of pages that go on to the second
 (docs/escalation.md).
 
-python benchmarks/escalation.py --data ../shared/data [--sets l3s-gn1 dragnet] [--sample 200] [--second trafilatura]
+python benchmarks/escalation.py --data ../shared/data [--sets l3s-gn1 dragnet] [--sample 200]
+    [--second trafilatura]
 
 Each labelled page is labelled by `cpu` and by the second labeler of the registry. Three ways choose
 the pages that go on: `cpu`'s confidence (the least sure first), chance, and the best choice (those

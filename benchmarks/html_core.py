@@ -1,7 +1,8 @@
 """Cost of the HTML core beside MinerU-HTML 1.1.2 on the same pages in one run: CPU ms a page,
 ratios, linearity.
 
-    python benchmarks/html_core.py --data ../shared/data [--pages 300] [--sets a,b] [--peer /path/to/venv/bin/python]
+    python benchmarks/html_core.py --data ../shared/data [--pages 300] [--sets a,b]
+        [--peer /path/to/venv/bin/python]
 
 Pages are drawn evenly from the data sets (seed 1). The peer runs in its own interpreter (selectolax
 < 1); without --peer, a virtual environment is made under --work. All tools go over the pages three

@@ -1,6 +1,7 @@
 """Metadata against labels: ours beside Trafilatura's and htmldate's, and the CPU time of each.
 
-    python benchmarks/metadata.py --data ../shared/data --labels LABELS [--sets a,b] [--wrong published]
+    python benchmarks/metadata.py --data ../shared/data --labels LABELS [--sets a,b]
+        [--wrong published]
 
 LABELS: a folder with the files that the data sets' sources hold beside the pages (their commits
 stand in each META.json): `wcxb-dev/` dev/ground-truth/*.json, `fundus/`

@@ -1,7 +1,7 @@
 """What a page costs in small runs and in large ones, and what a large ledger costs: ratios against
 the smallest case.
 
-    python benchmarks/scaling.py                 # everything, about a quarter of an hour on two free cores
+    python benchmarks/scaling.py                 # everything: a quarter of an hour on two cores
     python benchmarks/scaling.py --only ledger
 
 The same small pages (1 kB, 3 ms of CPU), again and again: from 1,000 to 100,000 in eight files,

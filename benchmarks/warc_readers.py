@@ -8,7 +8,8 @@ every response's body and nothing more. `frames` is our layer that does the same
 that a page needs: also sniffing, the body's codings, its digest. On 600 pages of 180 kB, with a
 request and a metadata record each, on two cloud cores:
 
-    warcio 0.73 ms per page, FastWARC 0.32 (0.44×), frames 0.81 (1.12×), records 1.13 (1.55×; 0.2 of it the SHA-256)
+    warcio 0.73 ms per page, FastWARC 0.32 (0.44×), frames 0.81 (1.12×), records 1.13 (1.55×; 0.2 of
+    it the SHA-256)
 """
 
 import argparse

@@ -2,7 +2,8 @@
 
 spark-submit jobs/evaluate.py --data DATA --output O [--report FOLDER] [--sets A,B] [--extractors
 A,B] [--labelers A]
-    [--metrics A,B] [--sample N | --all-pages] [--webmainbench FILE] [--conf FILE] [--set key=value ...]
+    [--metrics A,B] [--sample N | --all-pages] [--webmainbench FILE] [--conf FILE]
+    [--set key=value ...]
 
 DATA is a folder that driver and executors reach by the same path. On one machine
 `python -m dripper.eval` does the same without Spark; it measures CPU time better (one extractor at

@@ -1,4 +1,5 @@
-"""Dependencies point one way; only lib/dripper/spark knows Spark; nothing that git should keep is ignored."""
+"""Dependencies point one way; only lib/dripper/spark knows Spark; nothing that git should keep is
+ignored."""
 
 import ast
 import subprocess
@@ -64,7 +65,8 @@ def test_only_the_spark_folder_imports_spark(module: Path) -> None:
 
 
 def test_no_source_file_is_ignored_by_git() -> None:
-    """Common .gitignore files list `lib/`: then neither git nor a Databricks bundle would take the code along."""
+    """Common .gitignore files list `lib/`: then neither git nor a Databricks bundle would take the
+    code along."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a git checkout")
     files = [str(file.relative_to(ROOT)) for file in [*MODULES, *(ROOT / "jobs").glob("*.py")]]

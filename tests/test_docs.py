@@ -71,8 +71,8 @@ def statements(text: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def clone(spark: "SparkSession", sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with all that the examples name, also the tables of a run. Relative paths start there,
-    those of Spark too."""
+    """A folder with all that the examples name, also the tables of a run. Relative paths start
+    there, those of Spark too."""
     from dripper.config import Settings
     from dripper.spark.publish import publish
     from dripper.spark.run import run
@@ -154,7 +154,8 @@ JOBS = [words for words in WORDS if words[1].startswith("jobs/")]
 
 
 def test_every_command_of_the_documents_is_of_a_kind_that_is_tried() -> None:
-    # What `make` names is looked up below; `annotate` and data sets of one's own have tests of their own.
+    # What `make` names is looked up below; `annotate` and data sets of one's own have tests of
+    # their own.
     known = {"dripper", "curl", "spark-submit", "python", "make", "pip", ".", "tar", "DRIPPER_COMPILE=1"}
     assert {words[0] for words in WORDS} <= known
     assert len(JOBS) >= 8

@@ -24,7 +24,8 @@ RESOURCES = sorted((ROOT / "conf/databricks").glob("*.yml"))
 
 @pytest.mark.parametrize("file", ["databricks.yml", *(str(file.relative_to(ROOT)) for file in RESOURCES)])
 def test_the_bundle_fits_its_schema(shared: Path, file: str) -> None:
-    """The schema is Databricks' own and not ours to copy; Python's jsonschema stumbles over its patterns."""
+    """The schema is Databricks' own and not ours to copy; Python's jsonschema stumbles over its
+    patterns."""
     schema = shared / "data" / "databricks_bundle_schema_v1.13.0.json"
     told = subprocess.run(
         [str(Path(sys.executable).parent / "check-jsonschema"), "--schemafile", str(schema), str(ROOT / file)],
@@ -253,7 +254,8 @@ EXTRAS = {
 
 
 def test_every_import_is_declared(setup_py: dict[str, Any]) -> None:
-    """What one machine happens to have installed, or an extra brings, must not be missing on the next."""
+    """What one machine happens to have installed, or an extra brings, must not be missing on the
+    next."""
     providers = packages_distributions()
     missing = set()
     for module in (ROOT / "lib/dripper").rglob("*.py"):
@@ -280,7 +282,8 @@ def normal(requirement: str) -> str:
 
 
 def third_party(module: ast.Module) -> set[str]:
-    """Return what a module imports when it runs, wherever in it, but for the standard library and this package."""
+    """Return what a module imports when it runs, wherever in it, but for the standard library and
+    this package."""
     nodes = list(ast.walk(module))
     checks = [node for node in nodes if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     for_types = {child for check in checks for child in ast.walk(check)}

@@ -1,4 +1,5 @@
-"""The two halves of a page's way: with nothing but what tables keep between them, the results are those of one process."""
+"""The two halves of a page's way: with nothing but what tables keep between them, the results are
+those of one process."""
 
 import hashlib
 from collections.abc import Callable
@@ -22,7 +23,8 @@ HTML = "<title>T</title><ul><li>menu</ul><article><p>The river rose over night.<
 
 
 class Some:
-    """A labeler whose choice is a hash of the block's number and the page's size: about half, sometimes none."""
+    """A labeler whose choice is a hash of the block's number and the page's size: about half,
+    sometimes none."""
 
     name = "some"
     version = "1"
@@ -82,7 +84,8 @@ def test_halves_give_what_the_whole_gives(profile: str) -> None:
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("fallback", ["cpu", "trafilatura"])
 def test_a_fallback_sees_what_it_sees_in_one_process(profile: str, fallback: str) -> None:
-    """The labeler `cpu` reads metadata and Trafilatura the head, comments and hidden parts: none is in the mapping HTML."""
+    """The labeler `cpu` reads metadata and Trafilatura the head, comments and hidden parts: none is
+    in the mapping HTML."""
     settings = LabelerSettings.model_validate({"fallback": fallback})
     whole = Extractor(settings, profile, Nothing())
     methods = set()

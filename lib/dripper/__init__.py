@@ -2,7 +2,7 @@
 table.
 
 >>> import dripper
->>> result = dripper.extract("<html><body><article><p>It rained all day in Bergen.</p></article></body></html>")
+>>> result = dripper.extract("<article><p>It rained all day in Bergen.</p></article>")
 >>> result.n_blocks
 1
 """

@@ -1,4 +1,5 @@
-"""What the table `extractions` holds, column by column, whatever writes it: Spark into Delta, or a command into a file.
+"""What the table `extractions` holds, column by column, whatever writes it: Spark into Delta, or a
+command into a file.
 
 The other tables are those of the job alone: `dripper.spark.schemas`.
 """

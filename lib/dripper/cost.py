@@ -1,5 +1,5 @@
-"""What labelling costs: estimated from a sample before a run, of a language model also counted after
-it. Pure functions."""
+"""What labelling costs: estimated from a sample before a run, of a language model also counted
+after it. Pure functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,8 @@ class Sample:
     pages: int
     tokens: Sequence[int]
     blocks: Sequence[int]
-    """Both: of each page that is to be labelled: could be split and, in a chain, goes on to the next labeler."""
+    """Both: of each page that is to be labelled: could be split and, in a chain, goes on to the
+    next labeler."""
     split: int = 0
     """Pages that could be split."""
 
@@ -109,10 +110,13 @@ def _device_words(name: str, device: Device, pages: int) -> str:
 
 
 def cpu_words(sample: CpuSample, total_bytes: int) -> list[str]:
-    """Return what splitting and labelling `total_bytes` of archives would cost, as lines for a person.
+    """Return what splitting and labelling `total_bytes` of archives would cost, as lines for a
+    person.
 
-    >>> cpu_words(CpuSample(1000, 10, {"split": 0.01, "cpu": 0.05}), 1000 * 360_000)[2]
-    '  whole   about 3,600,000 pages, 6.0 CPU hours to split and label; reading and writing come on top'
+    >>> sample = CpuSample(1000, 10, {"split": 0.01, "cpu": 0.05})
+    >>> cpu_words(sample, 1000 * 360_000)[2]  # doctest: +NORMALIZE_WHITESPACE
+    '  whole   about 3,600,000 pages, 6.0 CPU hours to split and label; reading and writing come on
+    top'
     """
     if not sample.seconds:
         return ["cost      no estimate: the sample has no page with text"]

@@ -1,10 +1,10 @@
 """Labelled pages: the archives of a data folder, read one page at a time.
 
 A data set is `<name>.tar.xz` (or the same, unpacked, in a folder `<name>`): `html/` with the bytes
-as served, `truth.jsonl` with one row per page, `META.json`. Rows marked `bad` (the truth does not fit
-the page) or `duplicate` (the same HTML came before) are never yielded; :func:`count_pages` says how
-many there are. Every page's bytes are checked against its row's `html_sha256`, so a truth file of
-another version of the pages cannot give a score.
+as served, `truth.jsonl` with one row per page, `META.json`. Rows marked `bad` (the truth does not
+fit the page) or `duplicate` (the same HTML came before) are never yielded; :func:`count_pages` says
+how many there are. Every page's bytes are checked against its row's `html_sha256`, so a truth file
+of another version of the pages cannot give a score.
 """
 
 import hashlib
@@ -172,8 +172,8 @@ def count_pages(folder: Path, data_set: str, *, cache: Path | None = None) -> Pa
 def read_pages(
     folder: Path, data_set: str, *, sample: int | None = None, cache: Path | None = None, empty: bool = False
 ) -> Iterator[LabelledPage]:
-    """Yield the usable pages of a set in the order of the archive: always the same. empty: those too that have no main
-    content (error pages, menus alone), of which nothing can be scored.
+    """Yield the usable pages of a set in the order of the archive: always the same. empty: those
+    too that have no main content (error pages, menus alone), of which nothing can be scored.
 
     sample: only that many pages, those with the smallest hash of their id: the same ones on every
     machine, spread over the set. cache: a folder where the archive is unpacked once, which saves a

@@ -163,7 +163,8 @@ def shared_extractor(settings: Settings) -> Extractor:
 def checked_settings(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Settings:
-    """Return the settings that many pages are to be extracted with, and find out here what would fail every page.
+    """Return the settings that many pages are to be extracted with, and find out here what would
+    fail every page.
 
     What people have to be warned of is logged. Raises UsageError.
     """

@@ -37,8 +37,9 @@ def needed(what: str, extra: str) -> Iterator[None]:
 def install(*extras: str) -> str:
     """Return how to install extras: the package is on no index, so by the ways that work.
 
-    >>> install("lm")
-    "pip install '.[lm]' in the project's folder, or pip install 'dripper_spark-….whl[lm]' with the path of a wheel"
+    >>> install("lm")  # doctest: +NORMALIZE_WHITESPACE
+    "pip install '.[lm]' in the project's folder, or pip install 'dripper_spark-….whl[lm]' with the
+    path of a wheel"
     """
     names = ",".join(extras)
     return (

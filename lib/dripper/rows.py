@@ -67,7 +67,8 @@ def extraction_columns(extraction: Extraction) -> Row:
 
 
 def extraction_row(record: Record, extraction: Extraction, batch: int, versions: Mapping[str, str | None]) -> Row:
-    """Return the row of one page of the fused job, as the columns of `schemas.EXTRACTIONS` want it."""
+    """Return the row of one page of the fused job, as the columns of `schemas.EXTRACTIONS` want
+    it."""
     charset = {"charset": extraction.charset, "charset_source": extraction.charset_source}
     return record_columns(record, batch) | charset | extraction_columns(extraction) | {"versions": versions}
 
@@ -75,7 +76,8 @@ def extraction_row(record: Record, extraction: Extraction, batch: int, versions:
 def prepared_row(
     record: Record, prepared: Prepared, batch: int, profile: str, first: tuple[str, str] | None = None
 ) -> Row:
-    """Return the row of one page of the stage `preprocess`: the columns of `schemas.PAGES`, and `simplified_html`.
+    """Return the row of one page of the stage `preprocess`: the columns of `schemas.PAGES`, and
+    `simplified_html`.
 
     first: name and version of the labeler that labelled on the way.
     """

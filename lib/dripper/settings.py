@@ -77,13 +77,14 @@ class LabelerSettings(Section):
     """Who decides which blocks are main content, and what happens where nothing is."""
 
     name: str = "cpu"
-    """One labeler, or several in a chain (`cpu,lm`): each next one gets the pages that the one before is not
-    sure of."""
+    """One labeler, or several in a chain (`cpu,lm`): each next one gets the pages that the one
+    before is not sure of."""
     escalate_below: float = Field(default=0.7, ge=0, le=1)
-    """In a chain: pages whose confidence (the F1 that the labeler expects) is below it go on to the next."""
+    """In a chain: pages whose confidence (the F1 that the labeler expects) is below it go on to the
+    next."""
     escalate_share: float | None = Field(default=None, gt=0, le=1)
-    """In a staged run of a chain of two, instead of `escalate_below`: the share of a batch's pages that go on, the
-    least sure first."""
+    """In a staged run of a chain of two, instead of `escalate_below`: the share of a batch's pages
+    that go on, the least sure first."""
     fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
     """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's
     choice, every block, or an empty extraction. auto: as the labeler's entry says: `cpu` for the
@@ -112,23 +113,26 @@ class LabelsSettings(Section):
 
 
 class HtmlSettings(Section):
-    """What leaves as main HTML in the profiles `dripper` and `paper`; that of `mineru-1.1` is never touched."""
+    """What leaves as main HTML in the profiles `dripper` and `paper`; that of `mineru-1.1` is never
+    touched."""
 
     inert: bool = True
-    """Nothing in it can run: no event handlers, no addresses that are scripts, no elements that run or load code."""
+    """Nothing in it can run: no event handlers, no addresses that are scripts, no elements that run
+    or load code."""
     absolute_links: bool = True
-    """Relative addresses of links, images and other media are completed by the page's own, `<base href>` included. Holds for
-    the Markdown of every profile."""
+    """Relative addresses of links, images and other media are completed by the page's own, `<base
+    href>` included. Holds for the Markdown of every profile."""
 
 
 class MarkdownSettings(Section):
     """What the Markdown of main HTML looks like."""
 
     converter: Literal["html-to-markdown", "html2text"] = "html-to-markdown"
-    """html2text writes Markdown as the Dripper paper scored it, and is GPL-3.0: it is installed apart, and the settings below
-    but `title` and `links` and `images` do not reach it."""
+    """html2text writes Markdown as the Dripper paper scored it, and is GPL-3.0: it is installed
+    apart, and the settings below but `title` and `links` and `images` do not reach it."""
     title: Literal["include", "exclude"] = "include"
-    """Whether the Markdown opens with the page's title as a heading, where the main content does not have it already."""
+    """Whether the Markdown opens with the page's title as a heading, where the main content does
+    not have it already."""
     links: Literal["keep", "text"] = "keep"
     """text: without addresses."""
     images: Literal["keep", "drop"] = "keep"
@@ -145,22 +149,26 @@ class BatchSettings(Section):
     """A batch ends after so many archive bytes times Spark's default parallelism: two Common Crawl
     files a core."""
     split_bytes: int = Field(default=4 * MIB, ge=1)
-    """A file that would keep one core busy while others wait is read in parts of at least so many bytes: some 2 s of work, and
-    2 ms to find where a part begins."""
+    """A file that would keep one core busy while others wait is read in parts of at least so many
+    bytes: some 2 s of work, and 2 ms to find where a part begins."""
     in_flight: int = Field(default=2, ge=1)
-    """Batches worked on at once, so that the last slow file of one does not leave the cluster idle."""
+    """Batches worked on at once, so that the last slow file of one does not leave the cluster
+    idle."""
     file_attempts: int = Field(default=3, ge=1)
-    """How often a file is tried that does not exist, or that takes its worker down; then it is set aside until --redo names it."""
+    """How often a file is tried that does not exist, or that takes its worker down; then it is set
+    aside until --redo names it."""
     max_failures: int = Field(default=3, ge=1)
-    """After so many batches in a row that failed, or of which no file could be read, no further one is begun."""
+    """After so many batches in a row that failed, or of which no file could be read, no further one
+    is begun."""
 
 
 class OutputSettings(Section):
     """The tables as a whole."""
 
     single_writer: bool = False
-    """Whether a person vouches for it that nothing writes into the output beside this program's one run. Asked for on S3 outside
-    Databricks where Delta has no log store for several writers; without either no run begins there."""
+    """Whether a person vouches for it that nothing writes into the output beside this program's one
+    run. Asked for on S3 outside Databricks where Delta has no log store for several writers;
+    without either no run begins there."""
 
 
 class StageSettings(Section):
@@ -202,7 +210,8 @@ class CostSettings(Section):
     sample_pages: int = Field(default=200, ge=1)
     """Pages that are read and split for an estimate."""
     core_dollars_per_hour: float = Field(default=0.0425, ge=0)
-    """Rent of a core, of which a run's report makes a price. The default is Amazon's c6i on demand, us-east-1, in 2025."""
+    """Rent of a core, of which a run's report makes a price. The default is Amazon's c6i on demand,
+    us-east-1, in 2025."""
     devices: dict[str, DeviceSettings] = {
         "L4": DeviceSettings(dollars_per_hour=0.39, pages_per_second=0.68),
         "A100": DeviceSettings(dollars_per_hour=2.72, pages_per_second=3.6),
@@ -215,8 +224,8 @@ class SparkSettings(Section):
     """The session, where this program makes it (on Databricks it is given)."""
 
     master: str | None = None
-    """Only for runs outside spark-submit; None: local[*,4], where a task that fails is tried again as
-    on a cluster."""
+    """Only for runs outside spark-submit; None: local[*,4], where a task that fails is tried again
+    as on a cluster."""
     delta_package: str | None = None
     """Fetched from Maven Central unless Delta is on the class path or `jars` is set. None: what the
     installed Python package delta-spark names for the installed Spark, for instance

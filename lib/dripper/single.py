@@ -27,7 +27,8 @@ def extract(
 
 
 def _refuse_address(html: str) -> None:
-    """A file's name or a URL in place of a page is a slip: its letters would come back as the extraction."""
+    """A file's name or a URL in place of a page is a slip: its letters would come back as the
+    extraction."""
     text = html.strip()
     if not text or len(text) > _LONGEST_PATH or "<" in text or "\n" in text or "\0" in text:
         return

@@ -1,7 +1,8 @@
-"""A page's way in two halves, before and after somebody labels its blocks: `prepare` and `Finisher`.
+"""A page's way in two halves, before and after somebody labels its blocks: `prepare` and
+`Finisher`.
 
-In one process they follow each other (`dripper.extraction`). In a staged run tables stand between them: what `Prepared` holds is
-all that the second half gets to see.
+In one process they follow each other (`dripper.extraction`). In a staged run tables stand between
+them: what `Prepared` holds is all that the second half gets to see.
 """
 
 import math
@@ -30,19 +31,23 @@ from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, Mark
 from dripper.warc import to_utf8
 
 BLOCK_SAMPLE = 4 * SAMPLE_CHARACTERS
-"""Characters of a block's text that a `Prepared` keeps: the language detector looks at no more of a page's text."""
+"""Characters of a block's text that a `Prepared` keeps: the language detector looks at no more of a
+page's text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The main content of one page, or why there is none (`error_code`; `main_html` and `markdown` are then "").
+    """The main content of one page, or why there is none (`error_code`; `main_html` and `markdown`
+    are then "").
 
-    method: who decided: the labeler's name (`lm:windowed` where it saw the page in parts), or `fallback:cpu`,
-    `fallback:trafilatura`, `fallback:body`, `fallback:empty`.
+    method: who decided: the labeler's name (`lm:windowed` where it saw the page in parts), or
+    `fallback:cpu`, `fallback:trafilatura`, `fallback:body`, `fallback:empty`.
     confidence: 0 to 1, how sure the labeler is of the page as a whole; None where it does not say.
-    page_kind: article, forum, listing, product…, as the labeler sees it; None where it does not say.
+    page_kind: article, forum, listing, product…, as the labeler sees it; None where it does not
+    say.
     charset, charset_source: set where bytes came in.
-    metadata: what the page declares about itself (authors, dates, site…); None where there is no extraction.
+    metadata: what the page declares about itself (authors, dates, site…); None where there is no
+    extraction.
     """
 
     main_html: str = ""
@@ -63,7 +68,8 @@ class Extraction:
 
     @property
     def text(self) -> str:
-        """The main content as plain text, made of `main_html` when asked for: what the published scores compare."""
+        """The main content as plain text, made of `main_html` when asked for: what the published
+        scores compare."""
         return html_core.to_text(self.main_html)
 
 
@@ -77,7 +83,8 @@ class Decoded:
 
     @classmethod
     def of(cls, html: str | bytes, content_type: str | None = None) -> "Decoded":
-        """Read bytes as browsers do, with the HTTP `content_type` if given; of text only lone surrogates are lost."""
+        """Read bytes as browsers do, with the HTTP `content_type` if given; of text only lone
+        surrogates are lost."""
         return cls(html.encode("utf-8", "ignore")) if isinstance(html, str) else cls(*to_utf8(html, content_type))
 
     @property
@@ -93,9 +100,10 @@ DEFAULT_MARKDOWN = MarkdownSettings()
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A page after the first half, or why there is none. texts: of each block, the first BLOCK_SAMPLE characters. tokens: of the
-    simplified HTML. hints: what the fallback `cpu` reads beside the mapping HTML. source: the decoded page, which the fallback
-    `trafilatura` reads; None: not kept. labels: those of the first labeler of a chain; None: there is none, or it failed."""
+    """A page after the first half, or why there is none. texts: of each block, the first
+    BLOCK_SAMPLE characters. tokens: of the simplified HTML. hints: what the fallback `cpu` reads
+    beside the mapping HTML. source: the decoded page, which the fallback `trafilatura` reads; None:
+    not kept. labels: those of the first labeler of a chain; None: there is none, or it failed."""
 
     title: str = ""
     simplified_html: str = ""
@@ -113,7 +121,8 @@ class Prepared:
 
 
 def split_into_blocks(decoded: Decoded, profile: str, limits: ParserLimits = DEFAULT_LIMITS) -> Page:
-    """Return the page split into blocks, at least one. Raises PageError(EMPTY_PAGE), or as `preprocess` does."""
+    """Return the page split into blocks, at least one. Raises PageError(EMPTY_PAGE), or as
+    `preprocess` does."""
     page = html_core.preprocess_utf8(decoded.utf8, profile, limits)
     if not page.blocks:
         raise PageError(ErrorCode.EMPTY_PAGE, "no visible text")
@@ -129,7 +138,8 @@ def prepare(
     limits: ParserLimits = DEFAULT_LIMITS,
     first: Labeler | None = None,
 ) -> Prepared:
-    """Return the first half of a page's way. A page that cannot be split gives a Prepared with `error_code`.
+    """Return the first half of a page's way. A page that cannot be split gives a Prepared with
+    `error_code`.
 
     keep_source: for a second half whose fallback is Trafilatura. first: labels the page on the way.
 
@@ -178,8 +188,9 @@ def _labels_on_the_way(page: Page, first: Labeler | None) -> Labels | None:
 class Splits:
     """What the second half needs of a page, wherever it comes from.
 
-    texts: of the blocks, in order. prune: from main item ids to main HTML. whole: the page, and the text of which Trafilatura
-    makes its choice; called only where no block is main. profile: that split it. base: of the page's relative addresses.
+    texts: of the blocks, in order. prune: from main item ids to main HTML. whole: the page, and the
+    text of which Trafilatura makes its choice; called only where no block is main. profile: that
+    split it. base: of the page's relative addresses.
     metadata: of the page, with addresses as written.
     """
 
@@ -202,8 +213,9 @@ class Splits:
     def of_prepared(cls, made: Prepared, profile: str, url: str | None = None) -> "Splits":
         """From the first half and the page's address.
 
-        Its `whole` splits the source again, or restores the page without it (see `html.restore`): for all but Trafilatura,
-        which also reads what is in no mapping HTML (the head, comments, hidden parts), that is as good.
+        Its `whole` splits the source again, or restores the page without it (see `html.restore`):
+        for all but Trafilatura, which also reads what is in no mapping HTML (the head, comments,
+        hidden parts), that is as good.
         """
 
         def whole() -> tuple[Page, Decoded]:
@@ -242,7 +254,8 @@ class Finisher:
 
     >>> page = html_core.preprocess("<p>one<p>two")
     >>> labels = Labels.certain(np.array([False, True]))
-    >>> Finisher(LabelerSettings()).finish(Splits.of_page(page, Decoded.of("")), labels, "rule").main_html
+    >>> splits = Splits.of_page(page, Decoded.of(""))
+    >>> Finisher(LabelerSettings()).finish(splits, labels, "rule").main_html
     '<html><body><p>two</p></body></html>'
     """
 
@@ -261,14 +274,16 @@ class Finisher:
         self._second = load("cpu", **labels.options("cpu")) if self._fallback is Fallback.CPU else None
 
     def finish(self, page: Splits, labels: Labels | None, labeler: str, detail: str = "") -> Extraction:
-        """Return the extraction of a page whose labeler gave `labels`; None: it gave no usable ones, `detail` says why.
+        """Return the extraction of a page whose labeler gave `labels`; None: it gave no usable
+        ones, `detail` says why.
 
         Raises PageError as `choose` does, else what a page can meet.
         """
         return self.extract_chosen(self.choose(page, labels, labeler, detail))
 
     def choose(self, page: Splits, labels: Labels | None, labeler: str, detail: str = "") -> Choice:
-        """Return the blocks that become the extraction: the labeler's, or the fallback's where it marked none.
+        """Return the blocks that become the extraction: the labeler's, or the fallback's where it
+        marked none.
 
         Raises PageError(LABELER_FAILED) where the fallback is `empty` and there are no labels.
         """

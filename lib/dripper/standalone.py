@@ -1,4 +1,5 @@
-"""HTML documents of one file, which ask no network: the style that they share, and what a browser allows them."""
+"""HTML documents of one file, which ask no network: the style that they share, and what a browser
+allows them."""
 
 import base64
 import hashlib
@@ -7,7 +8,8 @@ from importlib.resources import files
 
 
 def style_of(package: str, names: Sequence[str]) -> str:
-    """Return the style sheet of a document: the shared one, then its own. names: files among the assets of `package`."""
+    """Return the style sheet of a document: the shared one, then its own. names: files among the
+    assets of `package`."""
     shared = files("dripper").joinpath("standalone.css").read_text(encoding="utf-8")
     return "\n".join([shared, *(asset(package, name) for name in names)])
 
@@ -18,7 +20,8 @@ def asset(package: str, name: str) -> str:
 
 
 def policy(style: str, script: str = "") -> str:
-    """Return the content security policy: the document's own style and script, by their hashes, and nothing else."""
+    """Return the content security policy: the document's own style and script, by their hashes, and
+    nothing else."""
     scripts = f"script-src '{_hash(script)}'; " if script else ""
     return f"default-src 'none'; style-src '{_hash(style)}'; {scripts}base-uri 'none'; form-action 'none'"
 

@@ -1,4 +1,5 @@
-"""Write the sample archives: real pages of five labelled sets with free licences, as a crawler would have stored them.
+"""Write the sample archives: real pages of five labelled sets with free licences, as a crawler
+would have stored them.
 
     python tests/data/make_sample.py ../shared/data tests/data/sample
 
@@ -43,7 +44,8 @@ class Page:
 
     @property
     def content_type(self) -> str:
-        """What a correct server says: UTF-8 where the bytes are, else nothing, so that the page's own `meta` counts."""
+        """What a correct server says: UTF-8 where the bytes are, else nothing, so that the page's
+        own `meta` counts."""
         try:
             self.html.decode("utf-8")
         except UnicodeDecodeError:
@@ -115,7 +117,8 @@ class Sample:
         self.response(page.url, chunks, page.content_type, Content_Encoding="gzip", Transfer_Encoding="chunked")
 
     def broken(self) -> None:
-        """Add a record that is damaged in the middle: its first bytes are gone, so nothing of it can be read."""
+        """Add a record that is damaged in the middle: its first bytes are gone, so nothing of it
+        can be read."""
         start = self._out.tell()
         head = StatusAndHeaders("200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.1")
         self._add("response", "https://example.org/broken", b"<!doctype html><p>lost</p>" * 50, head)

@@ -60,7 +60,8 @@ def test_a_failed_batch_is_tried_in_halves() -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(["good", "poison", "short", "deadly"]), max_size=8), st.booleans())
 def test_every_page_gets_its_own_outcome(texts: list[str], dies: bool) -> None:
-    """Whatever fails, and however often the engine dies: one outcome a page, in order, failed exactly where its page fails."""
+    """Whatever fails, and however often the engine dies: one outcome a page, in order, failed
+    exactly where its page fails."""
     bad = {"deadly"} if dies else {"poison", "short"}
     outcomes = Engine(DyingLabeler if dies else PoisonedLabeler).label([simplified(text) for text in texts])
     assert [isinstance(outcome, str) for outcome in outcomes] == [text in bad for text in texts]

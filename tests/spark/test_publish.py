@@ -1,4 +1,5 @@
-"""The published table: the rows of `extractions`, each once, whatever was redone or killed, and laid out for queries by host."""
+"""The published table: the rows of `extractions`, each once, whatever was redone or killed, and
+laid out for queries by host."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -114,7 +115,8 @@ def test_ten_nights_end_in_few_files_of_which_a_host_reads_one(
     hosts = [(f"http://host{i}.example.org/{i}", body) for i, (_, body) in enumerate(pages(0, 40))]
     night(a=hosts)
     extractions, ledger = (tables.read(table).where("batch = 1") for table in ("extractions", "warc_files"))
-    # 13 kB a row that do not compress: the pages of the test are alike, and would end in one small file.
+    # 13 kB a row that do not compress: the pages of the test are alike, and would end in one small
+    # file.
     unlike = F.expr("array_join(transform(sequence(1, 200), i -> sha2(concat(page_id, i), 256)), '')")
     for n in range(2, 11):
         copies = extractions.withColumn("batch", F.lit(n).cast("long"))

@@ -1,4 +1,5 @@
-"""The main job in one session, on real WARC files and real Delta: every record is accounted for, whatever happens."""
+"""The main job in one session, on real WARC files and real Delta: every record is accounted for,
+whatever happens."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -66,7 +66,8 @@ def test_the_calibration_error_weighs_bins_by_words() -> None:
 
 
 def beside(example: Example) -> Example:
-    """Return the example with its first half, longer now, in one container, the rest in another; only the first is main."""
+    """Return the example with its first half, longer now, in one container, the rest in another;
+    only the first is main."""
     half, n_blocks = len(example.words) // 2, len(example.words)
     first = np.arange(n_blocks) < half
     starts, ends = np.where(first, 0, half), np.where(first, half, n_blocks)

@@ -13,7 +13,8 @@ Form = Literal["markdown", "text", "main_html"]
 def asked_settings(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any], form: str
 ) -> Settings:
-    """Return the settings of a step, of which `form` is what goes on. Raises UsageError as `checked_settings`."""
+    """Return the settings of a step, of which `form` is what goes on. Raises UsageError as
+    `checked_settings`."""
     if form not in get_args(Form):
         raise SettingsError(f"form={form!r}: there are {', '.join(get_args(Form))}")
     return checked_settings(labeler, settings, options)

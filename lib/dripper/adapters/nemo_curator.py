@@ -5,7 +5,8 @@
 takes the place of its jusText and keeps its detector and stop lists: pages in languages without one
 are dropped.
 
-    DocumentDownloadExtractStage(…, iterator=CommonCrawlWarcIterator(), extractor=DripperExtractor())
+    DocumentDownloadExtractStage(…, iterator=CommonCrawlWarcIterator(),
+                                 extractor=DripperExtractor())
 
 takes the place of the whole `CommonCrawlHTMLExtractor`: every language, the page's address, and why
 there is nothing.

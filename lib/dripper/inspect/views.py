@@ -146,7 +146,8 @@ def _probabilities(labels: Labels | None, n_blocks: int) -> list[float | None]:
 def strongest(why: Reasons, at: int) -> Sequence[tuple[str, float]]:
     """Return the reasons that say most for or against the block at `at`, strongest first.
 
-    >>> strongest({"links": np.array([-2.04]), "tags": np.array([0.01]), "length": np.array([3.0])}, 0)
+    >>> why = {"links": np.array([-2.04]), "tags": np.array([0.01]), "length": np.array([3.0])}
+    >>> strongest(why, 0)
     [('length', 3.0), ('links', -2.0)]
     """
     said = [(name, round(float(values[at]), 1)) for name, values in why.items()]

@@ -27,7 +27,8 @@ class Labels:
     windows: int = 1
     """Into how many parts the page was cut to fit it."""
     method: str = ""
-    """Who of several labelers gave them, as the column `method` has it; empty: the one that was asked."""
+    """Who of several labelers gave them, as the column `method` has it; empty: the one that was
+    asked."""
     page_kind: str | None = None
     """Article, forum, listing, product…, as the labeler sees it; None where it does not say."""
 
@@ -76,7 +77,8 @@ class ExplainingLabeler(Labeler, Protocol):
     """A labeler that can say why."""
 
     def reasons(self, page: Page) -> Mapping[str, npt.NDArray[np.float64]]:
-        """Return, by reason, how much it speaks for each block to be main, in log odds, shape (n_blocks,)."""
+        """Return, by reason, how much it speaks for each block to be main, in log odds, shape
+        (n_blocks,)."""
         ...
 
 

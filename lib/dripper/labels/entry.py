@@ -60,8 +60,8 @@ class LabelerEntry:
     """Called before a run with the settings: raises SettingsError where it cannot work so, or
     returns warnings."""
     tells_confidence: bool = False
-    """Whether its labels come with a `confidence`: then others can follow it in a chain, for the pages
-    that it is not sure of."""
+    """Whether its labels come with a `confidence`: then others can follow it in a chain, for the
+    pages that it is not sure of."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """What has to be in the environment of its process before its packages are imported."""
     members: tuple[str, ...] = ()

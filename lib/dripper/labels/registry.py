@@ -1,4 +1,5 @@
-"""Labelers by name: those of this package, and those that other packages register as entry points."""
+"""Labelers by name: those of this package, and those that other packages register as entry
+points."""
 
 import difflib
 from collections.abc import Mapping, Sequence
@@ -29,7 +30,8 @@ COMPOSITES: Mapping[str, str] = {
     "vote": "dripper.labels.vote.entry:vote_entry",
     "weighted": "dripper.labels.vote.entry:vote_entry",
 }
-"""By the kind of labelers named `kind:members`: the function that makes an entry from such a name."""
+"""By the kind of labelers named `kind:members`: the function that makes an entry from such a
+name."""
 
 
 def load(name: str, **options: Any) -> Labeler:
@@ -38,10 +40,10 @@ def load(name: str, **options: Any) -> Labeler:
 
     options: the settings of the section `labels.<name>`, for instance `load("lm", model="…",
     decoder="fsm")`; of a labeler that asks others, the sections of its members, as in
-    `load("vote:cpu,trafilatura", cpu={"title": "include"})`; of a chain (`cpu,trafilatura`) those of
-    its labelers, and `escalate_below`. Raises SettingsError for an unknown name or option, saying
-    which is nearest and which there are, and MachineError where the labeler's weights or packages
-    cannot be had.
+    `load("vote:cpu,trafilatura", cpu={"title": "include"})`; of a chain (`cpu,trafilatura`) those
+    of its labelers, and `escalate_below`. Raises SettingsError for an unknown name or option,
+    saying which is nearest and which there are, and MachineError where the labeler's weights or
+    packages cannot be had.
     """
     if len(chain_of(name)) > 1:
         below = {key: options.pop(key) for key in ("escalate_below",) if key in options}
@@ -115,8 +117,8 @@ def labeler_settings(name: str, labels: LabelsSettings) -> Any:
 
 
 def options_of(name: str, labels: LabelsSettings) -> dict[str, Any]:
-    """Return what is set for a labeler, as the options of :func:`load`: its own section, or those of
-    its members."""
+    """Return what is set for a labeler, as the options of :func:`load`: its own section, or those
+    of its members."""
     members = find_entry(name).members
     return {member: options_of(member, labels) for member in members} if members else labels.options(name)
 
@@ -137,7 +139,8 @@ def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
 
 
 def load_from_settings(labeler: LabelerSettings, labels: LabelsSettings) -> Labeler:
-    """Return the labeler that the settings name, or all of a chain as one. Raises as :func:`load`."""
+    """Return the labeler that the settings name, or all of a chain as one. Raises as
+    :func:`load`."""
     names = chain_of(labeler.name)
     if len(names) == 1:
         return load(labeler.name, **options_of(labeler.name, labels))
@@ -181,8 +184,10 @@ def check_use(labeler: LabelerSettings, labels: LabelsSettings, use: Use) -> Seq
 def runs_staged(labeler: LabelerSettings) -> bool:
     """Tell whether pages are labelled in a stage of their own.
 
-    >>> runs_staged(LabelerSettings(name="lm")), runs_staged(LabelerSettings(name="lm", staged=False))
-    (True, False)
+    >>> runs_staged(LabelerSettings(name="lm"))
+    True
+    >>> runs_staged(LabelerSettings(name="lm", staged=False))
+    False
     """
     if labeler.staged is not None:
         return labeler.staged
@@ -190,7 +195,8 @@ def runs_staged(labeler: LabelerSettings) -> bool:
 
 
 def in_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None, LabelerSettings]:
-    """Return, for a staged run, who labels on the way to the stage `label`, if anybody, and who labels in it.
+    """Return, for a staged run, who labels on the way to the stage `label`, if anybody, and who
+    labels in it.
 
     >>> [stage.name for stage in in_stages(LabelerSettings(name="cpu,lm"))]
     ['cpu', 'lm']

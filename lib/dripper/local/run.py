@@ -45,10 +45,12 @@ class Written:
 def extract_files(
     given: Sequence[str], out: Path, settings: Settings, jobs: int, show_progress: bool = False
 ) -> Written:
-    """Write a row for each page of what is given that has none in `out` yet, with `jobs` page processes.
+    """Write a row for each page of what is given that has none in `out` yet, with `jobs` page
+    processes.
 
-    given: see `expand_inputs`. out: a name that ends as FORMATS say. Rows are as those of the table `extractions`. To be killed at
-    any time: the same call goes on. Raises UsageError, or one of its family, before any work.
+    given: see `expand_inputs`. out: a name that ends as FORMATS say. Rows are as those of the table
+    `extractions`. To be killed at any time: the same call goes on. Raises UsageError, or one of its
+    family, before any work.
     """
     if out.suffix not in FORMATS:
         raise UsageError(f"--out {out}: the name must end in .jsonl or .parquet")

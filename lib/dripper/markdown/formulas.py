@@ -48,7 +48,8 @@ def formula_at(tree: Tree, element: int) -> str | None:
 
 
 def delimited(source: str, *, display: bool = False) -> str:
-    r"""Return LaTeX source between dollar signs; delimiters it already has decide whether it is displayed.
+    r"""Return LaTeX source between dollar signs; delimiters it already has decide whether it is
+    displayed.
 
     >>> delimited(r"\[ x^2 \]"), delimited(r"{\displaystyle a}")
     ('$$x^2$$', '$a$')

@@ -15,7 +15,8 @@ def heading_of(title: str, texts: Sequence[str], main_ids: Sequence[int], main_h
     the main ones, from 1. The block that says most of the title is the heading as readers see it;
     without such a block it is the title.
 
-    >>> heading_of("Rain in Bergen | The Daily", ["The Daily", "Rain in Bergen", "It rained."], [3], "<p>It rained.</p>")
+    >>> texts = ["The Daily", "Rain in Bergen", "It rained."]
+    >>> heading_of("Rain in Bergen | The Daily", texts, [3], "<p>It rained.</p>")
     'Rain in Bergen'
     """
     whole = _normal(title)

@@ -48,8 +48,10 @@ class Base(NamedTuple):
         (`mailto:`) stay as they are.
 
         >>> base = Base.of("https://e.org/a/b.html?c=1")
-        >>> [base.join(address) for address in ("d", "/d", "//f.org/d", "?d", "#d", "tel:1")]
-        ['https://e.org/a/d', 'https://e.org/d', 'https://f.org/d', 'https://e.org/a/b.html?d', '#d', 'tel:1']
+        >>> [base.join(address) for address in ("d", "/d", "//f.org/d", "#d", "tel:1")]
+        ['https://e.org/a/d', 'https://e.org/d', 'https://f.org/d', '#d', 'tel:1']
+        >>> base.join("?d")
+        'https://e.org/a/b.html?d'
         """
         address = cleaned(address)
         if not address or (address[0] == "#" and self.is_own):

@@ -35,8 +35,10 @@ def iso_date(text: str) -> str | None:
     """Return the date, and time of day, that a short text states; None where it states none, or one
     that can be read in two ways.
 
-    >>> iso_date("2024-05-03T15:47:42.389+0200"), iso_date("Fri, May 3rd, 2024"), iso_date("03.05.2024"), iso_date("03/05/2024")
-    ('2024-05-03T15:47:42+02:00', '2024-05-03', '2024-05-03', None)
+    >>> iso_date("2024-05-03T15:47:42.389+0200")
+    '2024-05-03T15:47:42+02:00'
+    >>> iso_date("Fri, May 3rd, 2024"), iso_date("03.05.2024"), iso_date("03/05/2024")
+    ('2024-05-03', '2024-05-03', None)
     """
     text = text.strip()
     if not text or len(text) > _LONGEST:

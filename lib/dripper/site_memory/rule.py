@@ -2,10 +2,11 @@
 
 Two kinds of evidence, each where it was seen to help (docs/research/site_memory.md):
 
-1. Consensus. Of a page of which the labeler is not sure, a block's log odds move to the mean of those on the same path of
-   other pages, the further the more pages have it.
-2. Repetition. A text that stands on many pages of a site is its frame. Not so in shops and lists, where items and what is said
-   of them repeat: there the labeler is not sure of the pages either, so that the mean confidence of the site's pages tells.
+1. Consensus. Of a page of which the labeler is not sure, a block's log odds move to the mean of
+   those on the same path of other pages, the further the more pages have it.
+2. Repetition. A text that stands on many pages of a site is its frame. Not so in shops and lists,
+   where items and what is said of them repeat: there the labeler is not sure of the pages either,
+   so that the mean confidence of the site's pages tells.
 """
 
 from dataclasses import replace

@@ -45,7 +45,8 @@ def most_slots(properties: Mapping[str, str], live: Live | None) -> int:
     `slots`).
 
     live: what is up of it, None where it does not tell.
-    >>> most_slots({"spark.executor.instances": "3", "spark.executor.cores": "4"}, Live(executors=1, slots=4))
+    >>> told = {"spark.executor.instances": "3", "spark.executor.cores": "4"}
+    >>> most_slots(told, Live(executors=1, slots=4))
     12
     """
     now = live.slots if live else 0

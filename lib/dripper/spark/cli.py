@@ -1,4 +1,5 @@
-"""What all jobs share: flags, settings, the session, and usage errors as one sentence and exit code 2."""
+"""What all jobs share: flags, settings, the session, and usage errors as one sentence and exit code
+2."""
 
 import argparse
 import logging
@@ -27,7 +28,8 @@ logger = logging.getLogger(__name__)
 def parser(
     name: str, description: str | None, *, reads_archives: bool = True, redoes: bool = False
 ) -> argparse.ArgumentParser:
-    """Return a parser with the flags that every job has, --warcs where it reads archives, and --redo where it does so again."""
+    """Return a parser with the flags that every job has, --warcs where it reads archives, and
+    --redo where it does so again."""
     made = argparse.ArgumentParser(
         prog=name, description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -44,7 +46,8 @@ def parser(
 
 
 def with_input(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:
-    """Parse the flags of a job that reads archives; there must be something to read, or at least to note."""
+    """Parse the flags of a job that reads archives; there must be something to read, or at least to
+    note."""
     arguments = parser.parse_args(argv)
     if not any(getattr(arguments, name, None) for name in ("warcs", "select", "redo", "dismiss")):
         parser.error("the following arguments are required: --warcs or --select")
@@ -57,7 +60,8 @@ def with_input(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Nam
 
 @contextmanager
 def session(settings: Settings) -> Iterator["SparkSession"]:
-    """Give a Spark session, and stop it at the end where this program made it. Raises MachineError."""
+    """Give a Spark session, and stop it at the end where this program made it. Raises
+    MachineError."""
     try:
         from dripper.spark.session import is_given, open_session
     except ImportError as error:
@@ -72,7 +76,8 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
 
 
 def guarded(job: Callable[[], int]) -> int:
-    """Return the job's exit code; a UsageError becomes its message on stderr and 2, Ctrl-C and the loss of the JVM become 3."""
+    """Return the job's exit code; a UsageError becomes its message on stderr and 2, Ctrl-C and the
+    loss of the JVM become 3."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     logging.getLogger("dripper").setLevel(logging.INFO)
     if threading.current_thread() is threading.main_thread():
@@ -105,7 +110,8 @@ def _is_lost_jvm(error: Exception) -> bool:
 
 
 def stage(name: str, arguments: argparse.Namespace) -> int:
-    """Run one stage of a staged run, print its closing counts, return the exit code: 0, or 3 where it ended short."""
+    """Run one stage of a staged run, print its closing counts, return the exit code: 0, or 3 where
+    it ended short."""
     asked = settings(arguments, {"labeler.name": getattr(arguments, "labeler", None)})
     with session(asked) as spark:
         from dripper.spark.report import summary
@@ -118,7 +124,8 @@ def stage(name: str, arguments: argparse.Namespace) -> int:
 
 
 def dry_run(arguments: argparse.Namespace) -> int:
-    """Print what `jobs/run.py` would do with the same flags, with its estimated cost; write nothing."""
+    """Print what `jobs/run.py` would do with the same flags, with its estimated cost; write
+    nothing."""
     asked = settings(arguments, {"labeler.name": arguments.labeler})
     with session(asked) as spark:
         from dripper.spark.cpu_cost import cpu_summary

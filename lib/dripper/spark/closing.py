@@ -1,4 +1,5 @@
-"""Whether a batch is whole: every page that was read is one row, no more and no less, before the ledger says that it is done."""
+"""Whether a batch is whole: every page that was read is one row, no more and no less, before the
+ledger says that it is done."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
@@ -23,9 +24,11 @@ _COUNTED = ("rows", "failed_pages", "fallback_pages", "errors", "methods")
 _MOST_REDONE = 2
 """How often a batch is written again whose rows are not what was read."""
 _MOST_OUTCOMES = 256
-"""Ways to put a file's report together that are tried: of spans whose tasks ran twice with different outcomes, eight."""
+"""Ways to put a file's report together that are tried: of spans whose tasks ran twice with
+different outcomes, eight."""
 _KEY_DIGITS = 10
-"""Hexadecimal digits of a page id that are summed: 40 bits, so that the pages of a file, at most some 100,000, stay below 64."""
+"""Hexadecimal digits of a page id that are summed: 40 bits, so that the pages of a file, at most
+some 100,000, stay below 64."""
 
 
 class UnclosedError(Exception):
@@ -33,7 +36,8 @@ class UnclosedError(Exception):
 
 
 def until_closed(do: Callable[[], None], batch: Batch, is_stopped: Callable[[], bool]) -> None:
-    """Call `do`, which writes `batch`, and again where what it wrote is not what it read. Raises UnclosedError in the end."""
+    """Call `do`, which writes `batch`, and again where what it wrote is not what it read. Raises
+    UnclosedError in the end."""
     for _ in range(_MOST_REDONE):
         try:
             return do()
@@ -45,7 +49,8 @@ def until_closed(do: Callable[[], None], batch: Batch, is_stopped: Callable[[], 
 
 
 def page_key(page_id: str) -> int:
-    """Return the number that is summed over the pages of a file: equal sums of equal counts are the same pages.
+    """Return the number that is summed over the pages of a file: equal sums of equal counts are the
+    same pages.
 
     >>> page_key("000000000f" + "0" * 22)
     15
@@ -60,11 +65,13 @@ def page_keys() -> Column:
 
 
 def whole_reports(batch: Batch, told: Iterable[Report], rows: DataFrame) -> list[Report]:
-    """Return one report for each file of `batch`, such that it agrees with the rows that the batch wrote.
+    """Return one report for each file of `batch`, such that it agrees with the rows that the batch
+    wrote.
 
-    told: as tasks told them. Spark may run a task twice, after the loss of an executor: then a file is told twice, perhaps
-    with another outcome, and the rows of one of the two are in the table. rows: those of the batch. The returned reports
-    have `rows`, `failed_pages` and `fallback_pages` as counted in them. Raises UnclosedError where none fits.
+    told: as tasks told them. Spark may run a task twice, after the loss of an executor: then a file
+    is told twice, perhaps with another outcome, and the rows of one of the two are in the table.
+    rows: those of the batch. The returned reports have `rows`, `failed_pages` and `fallback_pages`
+    as counted in them. Raises UnclosedError where none fits.
     """
     counted = rows_by_file(rows)
     by_file: dict[str, list[Report]] = {file.warc_file: [] for file in batch.files}
@@ -76,7 +83,8 @@ def whole_reports(batch: Batch, told: Iterable[Report], rows: DataFrame) -> list
 
 
 def merged(name: str, told: Iterable[Report]) -> list[Report]:
-    """Return what the reports of a file's spans may come to for the whole file: more than one where a span was told twice.
+    """Return what the reports of a file's spans may come to for the whole file: more than one where
+    a span was told twice.
 
     Raises UnclosedError where a span is missing.
     """
@@ -129,8 +137,9 @@ def _fitting(name: str, reports: Sequence[Report], counted: Report) -> Report:
 
 
 def rows_by_file(rows: DataFrame) -> dict[str, Report]:
-    """Return what can be counted of each archive file in rows of `pages` or `extractions`: `rows`, the sum of their keys,
-    error rows and their codes, rows by method, and those that a fallback decided."""
+    """Return what can be counted of each archive file in rows of `pages` or `extractions`: `rows`,
+    the sum of their keys, error rows and their codes, rows by method, and those that a fallback
+    decided."""
     method = F.col("method") if "method" in rows.columns else F.lit(None).cast("string")
     counted = rows.groupBy("warc_file", method.alias("method")).agg(
         F.count("*").alias("rows"),
@@ -150,7 +159,8 @@ def rows_by_file(rows: DataFrame) -> dict[str, Report]:
 
 
 def check_rows(tables: Tables, table: str, batch: Batch, expected: DataFrame) -> int:
-    """Raise UnclosedError unless `table` has a row for every row of `expected` in `batch`, and none twice; else return how many."""
+    """Raise UnclosedError unless `table` has a row for every row of `expected` in `batch`, and none
+    twice; else return how many."""
     found = tables.read(table).where(F.col("batch") == batch.number)
     have, want = (frame.agg(F.count("*"), page_keys()).head() for frame in (found, expected))
     assert have is not None

@@ -1,4 +1,5 @@
-"""What runs in a task of the stage `extract`: rows of `pages` with their labels in, rows of `extractions` out."""
+"""What runs in a task of the stage `extract`: rows of `pages` with their labels in, rows of
+`extractions` out."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,7 +28,8 @@ _NO_LABELS = "the table labels has no row that fits the page's blocks"
 def extractions_mapper(
     settings: Settings, schema: pa.Schema, progress: ProgressSink | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow` over the columns of `pages` and, of `labels`, those that LABEL_COLUMNS names."""
+    """Return the function for `mapInArrow` over the columns of `pages` and, of `labels`, those that
+    LABEL_COLUMNS names."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         finisher = _finisher(settings.labeler, settings.labels, settings.html, settings.markdown)
@@ -51,14 +53,16 @@ LABEL_COLUMNS = {
     "labeler_version": "labeler_version",
     "error_detail": "label_error",
 }
-"""Columns of `labels` that the stage reads, and the names under which they stand beside those of `pages`."""
+"""Columns of `labels` that the stage reads, and the names under which they stand beside those of
+`pages`."""
 
 
 @WorkerSingleton
 def _finisher(
     labeler: LabelerSettings, labels: LabelsSettings, html: HtmlSettings, markdown: MarkdownSettings
 ) -> Finisher:
-    """The worker's model singleton (the fallback's), warm before any page process is forked, so that none loads it by itself."""
+    """The worker's model singleton (the fallback's), warm before any page process is forked, so
+    that none loads it by itself."""
     finisher = Finisher(labeler, labels, html, markdown)
     page = Prepared(mapping_html='<p _item_id="1">One short page.</p>', texts=["One short page."])
     finisher.finish(Splits.of_prepared(page, "dripper"), Labels.certain(np.array([True])), "")
@@ -66,7 +70,8 @@ def _finisher(
 
 
 def finish(finisher: Finisher, row: Row) -> Extraction:
-    """Return the second half of a page's way, from a row of `pages` that has blocks, with its labels."""
+    """Return the second half of a page's way, from a row of `pages` that has blocks, with its
+    labels."""
     page = Splits.of_prepared(prepared_of(row), row["profile"], row["url"])
     labels = labels_of(row)
     detail = row["label_error"] or (_NO_LABELS if labels is None else "")
@@ -74,7 +79,8 @@ def finish(finisher: Finisher, row: Row) -> Extraction:
 
 
 def prepared_of(row: Row) -> Prepared:
-    """Return what the first half kept of a page that has blocks. `source` is not among the columns where no fallback reads it."""
+    """Return what the first half kept of a page that has blocks. `source` is not among the columns
+    where no fallback reads it."""
     told = row["metadata"]
     return Prepared(
         title=row["title"],
@@ -87,8 +93,8 @@ def prepared_of(row: Row) -> Prepared:
 
 
 def with_first_labels(row: Row) -> Row:
-    """Return the row of a page with the labels of a chain's first labeler in place of those of the next, where that was not asked
-    or marked nothing: as if it had been alone, but for `method`."""
+    """Return the row of a page with the labels of a chain's first labeler in place of those of the
+    next, where that was not asked or marked nothing: as if it had been alone, but for `method`."""
     first, last = row.get("first_labels"), row["labeler"]
     if first is None or (_fits(row["main"], row) and any(row["main"])):
         return row
@@ -133,5 +139,6 @@ def _extraction_row(row: Row, guard: Guard[Row, Extraction]) -> Row:
         "labeler": row["labeler"],
         "labeler_version": row["labeler_version"],
     }
-    # What the stage read and does not name again (address, place in the archive, …) goes over as it is.
+    # What the stage read and does not name again (address, place in the archive, …) goes over as it
+    # is.
     return storable(row | extraction_columns(extraction) | {"versions": versions})

@@ -1,7 +1,8 @@
-"""What runs in a task of the stage `label`: rows of `blocks` in, rows of `labels` out, one engine a Python worker.
+"""What runs in a task of the stage `label`: rows of `blocks` in, rows of `labels` out, one engine a
+Python worker.
 
-An engine's start costs seconds to minutes, so it is a module's singleton, kept from batch to batch as long as Spark keeps the
-worker (it ends workers that are idle for a minute).
+An engine's start costs seconds to minutes, so it is a module's singleton, kept from batch to batch
+as long as Spark keeps the worker (it ends workers that are idle for a minute).
 """
 
 import contextlib
@@ -33,11 +34,13 @@ _DETAIL_CHARACTERS = 500
 
 
 class EngineError(Exception):
-    """The engine fails on any page, also after it was started anew: its stage ends, rather than fail every page that is left."""
+    """The engine fails on any page, also after it was started anew: its stage ends, rather than
+    fail every page that is left."""
 
 
 def load_labeler(settings: Settings) -> SimplifiedLabeler:
-    """Return the labeler of the settings. Raises SettingsError if it reads more than simplified HTML."""
+    """Return the labeler of the settings. Raises SettingsError if it reads more than simplified
+    HTML."""
     labeler = load_from_settings(settings.labeler, settings.labels)
     if not isinstance(labeler, SimplifiedLabeler):
         raise SettingsError(
@@ -66,9 +69,10 @@ class Engine:
     def label(self, pages: Sequence[SimplifiedPage]) -> list[Labels | str]:
         """Return for each page its labels, or why there are none.
 
-        A batch that fails is tried again in halves, down to single pages. An engine that then fails on a short page too is
-        started anew, and the page tried once more. Raises EngineError if that helps nothing, UsageError as the labeler does:
-        somebody has to change something, and no page is at fault (LabelerStoppedError apart: there, one may be).
+        A batch that fails is tried again in halves, down to single pages. An engine that then fails
+        on a short page too is started anew, and the page tried once more. Raises EngineError if
+        that helps nothing, UsageError as the labeler does: somebody has to change something, and no
+        page is at fault (LabelerStoppedError apart: there, one may be).
         """
         problem = ""
         for _ in range(2):
@@ -123,8 +127,8 @@ def _checked(labels: Labels, page: SimplifiedPage) -> Labels | str:
 def labels_mapper(
     loader: Loader, settings: Settings, schema: pa.Schema, progress: ProgressSink | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow` over (page_id, batch, simplified_html, n_blocks, tokens), pages of like length
-    next to each other."""
+    """Return the function for `mapInArrow` over (page_id, batch, simplified_html, n_blocks,
+    tokens), pages of like length next to each other."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = (row for batch in batches for row in batch.to_pylist())
@@ -145,17 +149,19 @@ def labels_mapper(
 
 @WorkerSingleton
 def _engine(loader: Loader, settings: str) -> Engine:
-    """The worker's engine singleton. settings: as JSON, which unlike them can be compared and hashed."""
+    """The worker's engine singleton. settings: as JSON, which unlike them can be compared and
+    hashed."""
     parsed = Settings.model_validate_json(settings)
     os.environ.update(environment(parsed))
     return Engine(lambda: loader(parsed))
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """Return what an engine's process needs in its environment, set before the engine's packages are imported.
+    """Return what an engine's process needs in its environment, set before the engine's packages
+    are imported.
 
-    What the labeler's entry says, and threads: Spark sets OMP_NUM_THREADS to a task's cores, one by default; an engine on
-    CPU wants its share of the machine.
+    What the labeler's entry says, and threads: Spark sets OMP_NUM_THREADS to a task's cores, one by
+    default; an engine on CPU wants its share of the machine.
     """
     stages, names = settings.stages, chain_of(settings.labeler.name)
     wanted = {key: value for name in names for key, value in find_entry(name).environment.items()}
@@ -164,7 +170,8 @@ def environment(settings: Settings) -> dict[str, str]:
 
 
 def groups(rows: Iterable[Row], settings: StageSettings) -> Iterator[list[Row]]:
-    """Yield the rows in batches for the engine, at most `batch_pages` pages or about `batch_tokens` tokens each."""
+    """Yield the rows in batches for the engine, at most `batch_pages` pages or about `batch_tokens`
+    tokens each."""
     group: list[Row] = []
     tokens = 0
     for row in rows:

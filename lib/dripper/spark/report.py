@@ -19,7 +19,8 @@ _GIVEN_UP = {"set_aside": "set aside", "dismissed": "dismissed"}
 
 
 def summary(outcome: Outcome, output: str, devices: Mapping[str, Device] | None = None) -> str:
-    """Return the closing counts of a run, as lines of text. devices: GPUs whose rent prices a stage `label`."""
+    """Return the closing counts of a run, as lines of text. devices: GPUs whose rent prices a stage
+    `label`."""
     totals, ledger = outcome.totals, outcome.ledger
     lines = [""]
     if not (totals.files or totals.rows or totals.label.pages or outcome.complaints or totals.set_aside):
@@ -111,8 +112,9 @@ def plan_summary(plan: Plan) -> str:
 
 
 def cost_summary(plan: Plan, settings: Settings) -> str:
-    """Return what labelling the pages of a plan in a stage of its own would cost, and the share of them that a chain's next labeler
-    gets, from a sample that is read for it; "" where there is nothing to do."""
+    """Return what labelling the pages of a plan in a stage of its own would cost, and the share of
+    them that a chain's next labeler gets, from a sample that is read for it; "" where there is
+    nothing to do."""
     files = planned_files(plan)
     if not files:
         return ""

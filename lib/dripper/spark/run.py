@@ -51,12 +51,15 @@ def run(
     redo: str = "",
     select: str = "",
 ) -> Outcome:
-    """Extract all pages of `warcs` into the tables below `output`; files that are done are left alone.
+    """Extract all pages of `warcs` into the tables below `output`; files that are done are left
+    alone.
 
-    In one pass, or where the labeler wants it (`labeler.staged`) in three, several batches at once in different stages.
-    loader: makes the labeler of a staged run. redo: files to be read again, as `warcs` names files. select: in the place of
-    `warcs`, the records of an index (`dripper.warc.selection`). Raises UsageError for what a person has to change, BusyError
-    where another run is at work on the output. Everything else ends in the `Outcome`.
+    In one pass, or where the labeler wants it (`labeler.staged`) in three, several batches at once
+    in different stages.
+    loader: makes the labeler of a staged run. redo: files to be read again, as `warcs` names files.
+    select: in the place of `warcs`, the records of an index (`dripper.warc.selection`). Raises
+    UsageError for what a person has to change, BusyError where another run is at work on the
+    output. Everything else ends in the `Outcome`.
     """
     if runs_staged(settings.labeler):
         return run_stages(spark, STAGES, output, settings, warcs, limit, loader, redo, select)
@@ -75,9 +78,11 @@ def run(
 
 
 def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) -> int:
-    """Note in the ledger that these files, which could not be read, are not wanted any more; return how many there are.
+    """Note in the ledger that these files, which could not be read, are not wanted any more; return
+    how many there are.
 
-    files: as `run` takes them; they need not exist. Raises InputError where one of them is not a file that failed.
+    files: as `run` takes them; they need not exist. Raises InputError where one of them is not a
+    file that failed.
     """
     names = [file.address for file in named_files(files, settings.reading)]
     with opened(spark, output, settings, job="dismiss", input=told(files)) as output_at_work:
@@ -141,11 +146,13 @@ def run_stages(
     redo: str = "",
     select: str = "",
 ) -> Outcome:
-    """Run some of STAGES, neighbours in their order, over what is ready for them in the tables below `output`.
+    """Run some of STAGES, neighbours in their order, over what is ready for them in the tables
+    below `output`.
 
-    warcs: the input of `preprocess`, which plans; the others take the batches that the stage before has left. limit: at most so
-    many files for `preprocess`, else batches. redo, select: see `run`. Raises UsageError for what a person has to change, BusyError
-    where another run is at work on the output.
+    warcs: the input of `preprocess`, which plans; the others take the batches that the stage before
+    has left. limit: at most so many files for `preprocess`, else batches. redo, select: see `run`.
+    Raises UsageError for what a person has to change, BusyError where another run is at work on the
+    output.
     """
     engines = _engines(spark, stages, settings, loader)
     _check_use(settings, stages)

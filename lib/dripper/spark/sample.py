@@ -1,4 +1,5 @@
-"""A few pages of the input, read and split on the driver: what an estimate of the cost stands on."""
+"""A few pages of the input, read and split on the driver: what an estimate of the cost stands
+on."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -29,7 +30,8 @@ def planned_files(plan: Plan) -> list[PlannedFile]:
 
 
 def take_sample(files: Sequence[PlannedFile], settings: Settings) -> Sample:
-    """Return what the first pages of a few files tell, `settings.cost.sample_pages` in all, at most.
+    """Return what the first pages of a few files tell, `settings.cost.sample_pages` in all, at
+    most.
 
     A file that cannot be read, and a page that cannot be split, tells nothing, and ends nothing.
     """
@@ -62,7 +64,8 @@ def _first_of_chain(settings: Settings) -> Labeler | None:
 
 
 def _going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> list[Prepared]:
-    """Return those pages of a sample that a chain's next labeler would get, as `spark.escalation` chooses them."""
+    """Return those pages of a sample that a chain's next labeler would get, as `spark.escalation`
+    chooses them."""
     if labeler.escalate_share is None:
         return [page for page in pages if page.labels is None or not is_sure(page.labels, labeler.escalate_below)]
     by_confidence = sorted(pages, key=lambda page: np.nan_to_num(page.labels.confidence, nan=-1) if page.labels else -1)
@@ -79,7 +82,8 @@ def sampled_records(files: Sequence[PlannedFile], settings: Settings) -> Iterato
 
 
 def weight_until(file: PlannedFile, record: Record, before: int) -> int:
-    """Return what of a file's weight is read when this record is. before: the same of the record before it."""
+    """Return what of a file's weight is read when this record is. before: the same of the record
+    before it."""
     return record.offset + record.length if file.selection is None else before + record.length + REQUEST_BYTES
 
 

@@ -1,8 +1,10 @@
-"""The staged job: preprocess → label → extract, three passes that meet only in the tables `pages`, `blocks` and `labels`.
+"""The staged job: preprocess → label → extract, three passes that meet only in the tables `pages`,
+`blocks` and `labels`.
 
-Each stage commits a batch as a whole and then notes it in the ledger, so that a kill at any time leaves a batch at the stage
-before: the next run does that stage again, with the same rows. Stages of different batches overlap; each may run on a cluster
-of its own.
+Each stage commits a batch as a whole and then notes it in the ledger, so that a kill at any time
+leaves a batch at the stage
+before: the next run does that stage again, with the same rows. Stages of different batches overlap;
+each may run on a cluster of its own.
 """
 
 import json
@@ -46,12 +48,14 @@ STAGES = ("preprocess", "label", "extract")
 """Stage i takes the batches whose state is UNFINISHED[i]."""
 
 _BROADCAST_BYTES = 256 << 20
-"""Labels below it go to every executor; above it, pages are shuffled with their mapping HTML to meet them."""
+"""Labels below it go to every executor; above it, pages are shuffled with their mapping HTML to
+meet them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """How the stage `label` runs: who makes a labeler, how many work at once, on which executors (None: any)."""
+    """How the stage `label` runs: who makes a labeler, how many work at once, on which executors
+    (None: any)."""
 
     loader: Loader
     n: int = 1
@@ -75,12 +79,13 @@ class StagedJob:
         self._turns = Turns()
         # Two label stages at once would start twice as many engines as there are GPUs.
         self._labelling = threading.Lock()
-        # While the stage `label` is planned, the session's environment says so, and no other stage may be.
+        # While the stage `label` is planned, the session's environment says so, and no other stage
+        # may be.
         self._planning = threading.Lock()
 
     def run(self, batches: Sequence[Batch], progress: Progress, stages: Sequence[str] = STAGES) -> Totals:
-        """Take `batches` through those of `stages` that are left for them. One that fails is noted in `failed_batches` and stays
-        where it was; the others go on."""
+        """Take `batches` through those of `stages` that are left for them. One that fails is noted
+        in `failed_batches` and stays where it was; the others go on."""
 
         def take(batch: Batch) -> None:
             parts = [batch]
@@ -110,7 +115,8 @@ class StagedJob:
             self._totals.stage_ms[stage] += round((time.monotonic() - start) * 1000)
 
     def _preprocess_all(self, batch: Batch, progress: Progress) -> list[Batch]:
-        """Preprocess the batch, and return what it became: itself, or parts, where one of its files takes its worker down."""
+        """Preprocess the batch, and return what it became: itself, or parts, where one of its files
+        takes its worker down."""
         parts: list[Batch] = []
 
         def attempt(part: Batch, tasks: Tasks) -> None:
@@ -131,9 +137,10 @@ class StagedJob:
         mapper = files_mapper(tasks, batch.number, self._settings, to_arrow_schema(schema), progress.sink, preparing)
         with self._planning:
             made = self._work.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
-        # Two tables and the reports from one pass, on the executors' disks in between: 6.9 CPU s for 485 pages, by way of a third
-        # table 8.3, for one table alone 5.6. An executor that is lost takes its part along, and the archives are read again,
-        # perhaps with another outcome: so the tables are compared with the reports, and each other, before the ledger says so.
+        # Two tables and the reports from one pass, on the executors' disks in between: 6.9 CPU s
+        # for 485 pages, by way of a third table 8.3, for one table alone 5.6. An executor that is
+        # lost takes its part along, and the archives are read again, perhaps with another outcome:
+        # so the tables are compared with the reports, and each other, before the ledger says so.
         made = made.persist(StorageLevel.DISK_ONLY)
         self._work.lease.check()
         try:
@@ -162,7 +169,8 @@ class StagedJob:
                 self._totals.escalated = (self._totals.escalated or 0) + n_blocks
 
     def _forget_earlier(self, batch: Batch) -> None:
-        """Delete what an earlier reading of the batch's files left in tables whose rows do not name a file."""
+        """Delete what an earlier reading of the batch's files left in tables whose rows do not name
+        a file."""
         if any(file.has_earlier_rows for file in batch.files):
             numbers = ", ".join(map(str, sorted(touched_batches(batch))))
             for table in ("blocks", "labels"):
@@ -170,7 +178,8 @@ class StagedJob:
                 self._tables.delete_matching(table, "pages", "page_id", replaced_rows(batch), within)
 
     def _give_up(self, batch: Batch, why: str) -> None:
-        """The rows of an earlier reading go: the ledger counts none for these files any more. Those of selections stay."""
+        """The rows of an earlier reading go: the ledger counts none for these files any more. Those
+        of selections stay."""
         given_up = of_selections_apart(batch)
         if any(file.has_earlier_rows for file in given_up.files):
             self._forget_earlier(given_up)
@@ -188,8 +197,8 @@ class StagedJob:
         mapper = labels_mapper(self._engines.loader, self._label_settings, to_arrow_schema(schema), progress.sink)
         blocks = (
             blocks.observe(read, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
-            # A partition an engine; the shuffle also keeps the scan off the GPU executors. Longest first: pages of like length
-            # share a batch, and the last batches are short.
+            # A partition an engine; the shuffle also keeps the scan off the GPU executors. Longest
+            # first: pages of like length share a batch, and the last batches are short.
             .repartition(self._engines.n, "page_id")
             .sortWithinPartitions(F.desc("tokens"), "page_id")
         )
@@ -228,7 +237,8 @@ class StagedJob:
             labels = F.broadcast(labels)
         pages = self._batch_of("pages", batch)
         first = pages.where(F.col("first_labels").isNotNull()).select("first_labels.labeler").head()
-        # The fallback `auto` goes by the labeler that was, whatever the settings of this stage name.
+        # The fallback `auto` goes by the labeler that was, whatever the settings of this stage
+        # name.
         name = first[0] if first is not None else told[0]
         labeler = self._settings.labeler.model_copy(update={"name": name} if name else {})
         settings = self._settings.model_copy(update={"labeler": labeler})
@@ -253,7 +263,8 @@ class StagedJob:
             self._totals.gave_up(noted)
 
     def _files_of(self, batch: Batch) -> list[Report]:
-        """Return what is known of the batch's files: from this run's first stage, or from the ledger."""
+        """Return what is known of the batch's files: from this run's first stage, or from the
+        ledger."""
         if batch.number not in self._reports:
             self._reports[batch.number] = self._work.ledger.reports(batch)
         return self._reports[batch.number]
@@ -263,8 +274,8 @@ class StagedJob:
 
 
 def _check_sources(pages: DataFrame) -> None:
-    """Raise SettingsError where a page needs the fallback `trafilatura` and its source was not kept: Trafilatura would choose
-    otherwise than in one pass."""
+    """Raise SettingsError where a page needs the fallback `trafilatura` and its source was not
+    kept: Trafilatura would choose otherwise than in one pass."""
     has_main = F.coalesce(F.array_contains("main", True) & (F.size("main") == F.col("n_blocks")), F.lit(False))
     has_first = F.coalesce(F.array_contains("first_labels.main", True), F.lit(False))
     missing = pages.where(F.col("error_code").isNull() & F.col("source").isNull() & ~has_main & ~has_first)

@@ -98,6 +98,7 @@ class Totals:
 
 
 def is_outage(reports: Iterable[Report]) -> bool:
-    """Whether no file of a batch could be read, and not because they are gone: the network or the credentials are at fault."""
+    """Whether no file of a batch could be read, and not because they are gone: the network or the
+    credentials are at fault."""
     kinds = [report.get("error_kind") if report["error"] is not None else None for report in reports]
     return bool(kinds) and None not in kinds and set(kinds) != {FileErrorKind.GONE}

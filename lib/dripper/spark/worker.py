@@ -1,7 +1,8 @@
 """What runs in a Spark task: archive files in, Arrow batches of rows and of file reports out.
 
-The output has the columns of `extractions` and one more, `report`: the last row of a file, or of a span of it, is empty but for its
-report (JSON), so that rows and counts come out of one pass and of the same attempt of a task.
+The output has the columns of `extractions` and one more, `report`: the last row of a file, or of a
+span of it, is empty but for its report (JSON), so that rows and counts come out of one pass and of
+the same attempt of a task.
 """
 
 import json
@@ -39,7 +40,8 @@ REPORT = "report"
 
 _BATCH_ROWS = 64
 _BATCH_BYTES = 8 << 20
-"""An Arrow batch ends at whichever comes first. Pages have up to 32 MiB; a string column overflows at 2 GiB."""
+"""An Arrow batch ends at whichever comes first. Pages have up to 32 MiB; a string column overflows
+at 2 GiB."""
 
 
 class ProgressSink(Protocol):
@@ -56,8 +58,8 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Step(Generic[Result]):
-    """What is done with each page. work: runs in the page process. result: the class of what it gives, which also makes one
-    of an error code. row: the row of a result."""
+    """What is done with each page. work: runs in the page process. result: the class of what it
+    gives, which also makes one of an error code. row: the row of a result."""
 
     work: Callable[[PageInput], Result]
     result: Callable[..., Result]
@@ -92,19 +94,22 @@ def preparing(settings: Settings, batch: int) -> Step[Prepared]:
 
 @WorkerSingleton
 def _token_counter(labeler: str, labels: str) -> CountTokens:
-    """The worker's tokenizer singleton; the stage that needs it has no engine. labels: settings, as JSON."""
+    """The worker's tokenizer singleton; the stage that needs it has no engine. labels: settings, as
+    JSON."""
     sections = LabelsSettings.model_validate_json(labels)
     return find_entry(labeler).count_tokens(labeler_settings(labeler, sections)) or estimate_tokens
 
 
 @WorkerSingleton
 def _first_labeler(labeler: str, labels: str) -> Labeler:
-    """The worker's model singleton of a chain, warm before any page process is forked. Both: settings, as JSON."""
+    """The worker's model singleton of a chain, warm before any page process is forked. Both:
+    settings, as JSON."""
     return warm_labeler(LabelerSettings.model_validate_json(labeler), LabelsSettings.model_validate_json(labels))
 
 
 def warm_labeler(labeler: LabelerSettings, labels: LabelsSettings) -> Labeler:
-    """Return the labeler, which has labelled one page, so that processes forked from this one find everything loaded."""
+    """Return the labeler, which has labelled one page, so that processes forked from this one find
+    everything loaded."""
     loaded = load_from_settings(labeler, labels)
     loaded.label([preprocess("<p>One page, so that nothing is loaded on the first one that counts.</p>")])
     return loaded
@@ -118,7 +123,8 @@ def files_mapper(
     progress: ProgressSink | None,
     step: Callable[[Settings, int], Step[Any]] = extracting,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow`. Its input column `id` says which of `tasks` to work on."""
+    """Return the function for `mapInArrow`. Its input column `id` says which of `tasks` to work
+    on."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for ids in batches:
@@ -151,7 +157,8 @@ def _rows_of_parts(
 
 
 def _until_fault(reader: RecordReader) -> Iterator[Record]:
-    """The reader's records; an exception nobody foresaw ends the file with an error in its report, not the task."""
+    """The reader's records; an exception nobody foresaw ends the file with an error in its report,
+    not the task."""
     try:
         yield from reader
     except Exception as error:
@@ -190,7 +197,8 @@ class Stopwatch:
 
 
 def report_json(report: FileReport, page_keys: int, span: Span, stopwatch: Stopwatch) -> str:
-    """Return the report of a file, or a span of it, as one JSON object. page_keys: the sum of `page_key` over its pages."""
+    """Return the report of a file, or a span of it, as one JSON object. page_keys: the sum of
+    `page_key` over its pages."""
     return json.dumps(asdict(report) | {"page_keys": page_keys, "span": [span.start, span.end]} | stopwatch.times())
 
 

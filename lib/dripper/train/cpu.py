@@ -1,6 +1,7 @@
 """Train the labeler `cpu` from the archives of labelled pages:
 
-    python -m dripper.train.cpu --data DIR --output DIR --keep lib/dripper/labels/cpu/cpu_weights.npz
+    python -m dripper.train.cpu --data DIR --output DIR
+        --keep lib/dripper/labels/cpu/cpu_weights.npz
 
 Writes `cpu_weights.npz`, `model_card_cpu.md` and its `reliability_cpu.png`. To ship the weights,
 copy them to lib/dripper/labels/cpu/. Reads only the sets whose role is "train, ships". Choices and

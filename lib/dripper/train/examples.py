@@ -48,14 +48,16 @@ class Example:
     comments: npt.NDArray[np.bool_]
     """(n_blocks,) blocks of comments, made up or (see :func:`find_left_out_comments`) plain."""
     texts: Texts
-    """For the score of a choice of blocks as the report has it; of the whole page in a window too."""
+    """For the score of a choice of blocks as the report has it; of the whole page in a window
+    too."""
     variants: "Mapping[str, tuple[Example, ...]]" = field(default_factory=dict)
     """The same page made otherwise, by the kind of change (named as in
     `dripper.train.recipe.Shares`), features in half precision."""
 
     @property
     def kind(self) -> str:
-        """The page's type: `nothing` where it has no main content; sets that name none are of articles."""
+        """The page's type: `nothing` where it has no main content; sets that name none are of
+        articles."""
         return (self.page_type or "article") if self.truth_words else "nothing"
 
     @property

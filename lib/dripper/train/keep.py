@@ -16,8 +16,8 @@ def folded(earlier: Weights, network: Network, weights: Weights) -> Network:
     """Return a network of `earlier` as one that reads features standardised as `weights` has them.
 
     The difference goes into the first layer, which is linear; only features clipped at
-    `labeler.FEATURE_LIMIT` are seen a little otherwise. Raises ValueError where the two were trained
-    on other features.
+    `labeler.FEATURE_LIMIT` are seen a little otherwise. Raises ValueError where the two were
+    trained on other features.
     """
     if earlier.feature_names != weights.feature_names:
         raise ValueError("networks of other features cannot be kept")

@@ -40,7 +40,8 @@ def summary_of(weights: Weights, example: Example) -> PageSummary:
 
 
 def held_out_kinds(weights: Weights, example: Example) -> FloatArray:
-    """Return the probabilities of KINDS of a page that the weights did not see, shape (n_kinds,)."""
+    """Return the probabilities of KINDS of a page that the weights did not see, shape
+    (n_kinds,)."""
     return page_kinds(weights, summary_of(weights, example))
 
 

@@ -15,7 +15,8 @@ from dripper.labels.arrays import FloatArray, IntArray
 def turns_an_epoch(kinds: Sequence[str], balance: float) -> FloatArray:
     """Return how often each page comes in an epoch, on average; shape (n_pages,), mean 1.
 
-    kinds: of each page. balance: 0 to 1; a kind of n pages has n^(1 - balance) turns, in proportion.
+    kinds: of each page. balance: 0 to 1; a kind of n pages has n^(1 - balance) turns, in
+    proportion.
 
     >>> turns_an_epoch(["article", "article", "article", "article", "forum"], 0.5).round(2).tolist()
     [0.83, 0.83, 0.83, 0.83, 1.67]

@@ -19,7 +19,8 @@ _MAX_LINE_BYTES = 1 << 22
 def parse_line(line: str) -> Capture:
     """Return the capture of one line. Raises ValueError, with what is wrong, where it holds none.
 
-    >>> parse_line('org,e)/ 2024 {"url": "http://e.org/", "filename": "a.warc", "offset": "0", "length": "9"}').file
+    >>> told = '{"url": "http://e.org/", "filename": "a.warc", "offset": "0", "length": "9"}'
+    >>> parse_line(f"org,e)/ 2024 {told}").file
     'a.warc'
     """
     parts = line.split(" ", 2)

@@ -27,7 +27,8 @@ def declared_label(head: bytes) -> str | None:
     """Return the encoding label that a page declares, as written, or None; never raises.
 
     head: the page from its start; only the first `SCAN_BYTES` are looked at.
-    >>> declared_label(b"<!-- <meta charset=a> --><META content='text/html; charset=gbk' http-equiv=Content-Type>")
+    >>> head = b"<META content='text/html; charset=gbk' http-equiv=Content-Type>"
+    >>> declared_label(b"<!-- <meta charset=a> -->" + head)
     'gbk'
     """
     return _meta_label(head[:SCAN_BYTES]) or _xml_label(head[:1024])

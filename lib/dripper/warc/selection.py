@@ -62,7 +62,8 @@ class Selection:
     def wants(self, capture: Capture) -> bool:
         """Tell whether a capture is selected.
 
-        >>> Selection(("i",), domains=("example.org",)).wants(Capture("https://www.example.org/", "a.warc", 0, 9))
+        >>> capture = Capture("https://www.example.org/", "a.warc", 0, 9)
+        >>> Selection(("i",), domains=("example.org",)).wants(capture)
         True
         """
         host = capture.host if self.hosts or self.domains else ""

@@ -38,7 +38,8 @@ def plain() -> str:
     return digest_with()
 
 
-# Kernels of OpenBLAS for other processors; a name that it does not know, or that a machine cannot run, changes nothing.
+# Kernels of OpenBLAS for other processors; a name that it does not know, or that a machine cannot
+# run, changes nothing.
 @pytest.mark.parametrize("kernel", ["Prescott", "Haswell"])
 def test_with_the_blas_of_another_processor(plain: str, kernel: str) -> None:
     assert digest_with(OPENBLAS_CORETYPE=kernel, OPENBLAS_NUM_THREADS="1") == plain

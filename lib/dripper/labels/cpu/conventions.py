@@ -29,7 +29,8 @@ class Conventions(NamedTuple):
         probability: (n_blocks,) of main, if nothing is asked for. parts: (n_blocks, 2), the
         probability that a block belongs to the comments, to the title.
 
-        >>> Conventions(comments="exclude").apply(np.array([0.5, 0.75]), np.array([[1.0, 0.0], [0.0, 0.0]]))
+        >>> parts = np.array([[1.0, 0.0], [0.0, 0.0]])
+        >>> Conventions(comments="exclude").apply(np.array([0.5, 0.75]), parts)
         array([0.  , 0.75])
         """
         for wish, part in zip(self, parts.T, strict=True):

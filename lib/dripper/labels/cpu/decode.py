@@ -31,8 +31,8 @@ EDGE_WORDS = 4
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """main: (n_blocks,) bool. expected_f1: of `main`, 0 to 1, over words and edges; 0 where the page
-    has no words."""
+    """main: (n_blocks,) bool. expected_f1: of `main`, 0 to 1, over words and edges; 0 where the
+    page has no words."""
 
     main: npt.NDArray[np.bool_]
     expected_f1: float
@@ -52,9 +52,9 @@ def decide(probability: FloatArray, words: IntArray) -> Decision:
     """Return the labels of highest expected F1 over words; blocks without words (images) go by the
     same cut.
 
-    probability: (n_blocks,) of main. words: (n_blocks,) number of words: with EDGE_WORDS, the weight
-    of a block. The expectation of F1 is taken as the ratio of expectations, mixed over PAGE_DOUBTS. Ties go to the
-    smaller set, and within it to the earlier block.
+    probability: (n_blocks,) of main. words: (n_blocks,) number of words: with EDGE_WORDS, the
+    weight of a block. The expectation of F1 is taken as the ratio of expectations, mixed over
+    PAGE_DOUBTS. Ties go to the smaller set, and within it to the earlier block.
 
     >>> decide(np.array([0.9, 0.2, 0.6]), np.array([10, 5, 30])).main
     array([ True, False,  True])

@@ -33,7 +33,8 @@ def apply_focus(
     the last level is the page.
 
     >>> probability, words = np.array([0.75, 0.75, 0.5]), np.array([50, 60, 5])
-    >>> apply_focus(probability, words, np.array([[0, 0], [0, 0], [2, 0]]), np.array([[2, 3], [2, 3], [3, 3]]))
+    >>> starts, ends = np.array([[0, 0], [0, 0], [2, 0]]), np.array([[2, 3], [2, 3], [3, 3]])
+    >>> apply_focus(probability, words, starts, ends)
     array([0.75, 0.75, 0.2 ])
     """
     if not words.any():

@@ -65,7 +65,8 @@ class CpuLabeler:
             return [self._label(page_features(page)) for page in pages]
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
-        """Return what each group of features says for every block to be main, in log odds (see `reasons`)."""
+        """Return what each group of features says for every block to be main, in log odds (see
+        `reasons`)."""
         with one_thread(self._blas):
             said = [
                 log_odds_by_group(self._weights, *normalize_page(self._weights, blocks))

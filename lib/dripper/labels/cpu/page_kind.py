@@ -1,5 +1,5 @@
-"""What kind of page it is (an article, a thread, a shop's product…), and how sure the labels of such
-a page may be held for.
+"""What kind of page it is (an article, a thread, a shop's product…), and how sure the labels of
+such a page may be held for.
 
 The kind is read by a linear layer from means of the blocks' features: over blocks, and over words,
 so that a menu of a hundred links does not hide the one long text.
@@ -58,7 +58,8 @@ class PageSummary:
 def kind_probabilities(matrix: FloatArray, bias: FloatArray, means: FloatArray) -> FloatArray:
     """Return the probability of each of KINDS, multiples of 1/4096; shape (n_kinds,).
 
-    matrix: (2 · n_features, n_kinds), on the grid of weights, as bias is. means: of a `PageSummary`.
+    matrix: (2 · n_features, n_kinds), on the grid of weights, as bias is. means: of a
+    `PageSummary`.
     """
     logits = means @ matrix + bias  # exact: products of two grids
     odds = np.exp(logits - logits.max())

@@ -16,7 +16,8 @@ def most_probable(leaves: FloatArray, pairs: FloatArray) -> npt.NDArray[np.bool_
     leaves: (n, 2), logarithms of potentials of other and main. pairs: (n - 1, 4), of other-other,
     other-main, main-other, main-main, times the weight of pairs. Ties go to other.
 
-    >>> most_probable(np.log([[0.4, 0.6], [0.4, 0.6], [0.6, 0.4]]), np.log([[0.97, 0.01, 0.01, 0.01]] * 2))
+    >>> leaves = np.log([[0.4, 0.6], [0.4, 0.6], [0.6, 0.4]])
+    >>> most_probable(leaves, np.log([[0.97, 0.01, 0.01, 0.01]] * 2))
     array([False, False, False])
     """
     main = np.zeros(len(leaves), bool)
