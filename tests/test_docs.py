@@ -156,7 +156,7 @@ JOBS = [words for words in WORDS if words[1].startswith("jobs/")]
 def test_every_command_of_the_documents_is_of_a_kind_that_is_tried() -> None:
     # What `make` names is looked up below; `annotate` and data sets of one's own have tests of
     # their own.
-    known = {"dripper", "curl", "spark-submit", "python", "make", "pip", ".", "tar", "DRIPPER_COMPILE=1"}
+    known = {"dripper", "curl", "spark-submit", "python", "python3", "make", "pip", ".", "tar", "DRIPPER_COMPILE=1"}
     assert {words[0] for words in WORDS} <= known
     assert len(JOBS) >= 8
     for words in WORDS:
