@@ -28,7 +28,7 @@ from dripper.html import Page, preprocess
 from dripper.labels import Labeler, Labels, load
 from dripper.labels.align import matched_shares
 from dripper.labels.words import words_of
-from dripper.stages import Decoded
+from dripper.preparation import Decoded
 
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 WAYS = ("confidence", "chance", "best")

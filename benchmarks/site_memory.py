@@ -26,8 +26,8 @@ from dripper.html import Page, preprocess
 from dripper.labels import Labeler, Labels, load
 from dripper.labels.align import matched_shares
 from dripper.labels.words import words_of
+from dripper.preparation import Decoded
 from dripper.site_memory import PageBlocks, SiteStatistics, relabel, remember
-from dripper.stages import Decoded
 
 SIZES = ((2, 4), (5, 9), (10, sys.maxsize))
 MOST_OF_A_SITE = 30

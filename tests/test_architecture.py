@@ -20,11 +20,12 @@ LAYERS = {
     **dict.fromkeys(("mineru",), 5),
     **dict.fromkeys(("warc", "html", "datasets"), 6),
     **dict.fromkeys(("labels",), 7),
-    **dict.fromkeys(("stages", "config", "site_memory"), 8),
-    **dict.fromkeys(("extraction", "flags", "rows"), 9),
-    **dict.fromkeys(("adapters", "eval", "spark", "single", "local"), 10),
-    **dict.fromkeys(("inspect",), 11),
-    **dict.fromkeys(("commands", "train"), 12),
+    **dict.fromkeys(("preparation", "config", "site_memory"), 8),
+    **dict.fromkeys(("stages",), 9),
+    **dict.fromkeys(("extraction", "flags", "rows"), 10),
+    **dict.fromkeys(("adapters", "eval", "spark", "single", "local"), 11),
+    **dict.fromkeys(("inspect",), 12),
+    **dict.fromkeys(("commands", "train"), 13),
 }
 
 

@@ -16,7 +16,8 @@ from dripper.extraction import Extractor
 from dripper.html import PROFILES, Page, preprocess
 from dripper.labels import Labels
 from dripper.labels.cpu.settings import CpuSettings
-from dripper.stages import BLOCK_SAMPLE, Decoded, Extraction, Finisher, Splits, prepare
+from dripper.preparation import BLOCK_SAMPLE, Decoded, prepare
+from dripper.stages import Extraction, Finisher, Splits
 from support.labelled import labelled_pages
 
 HTML = "<title>T</title><ul><li>menu</ul><article><p>The river rose over night.<p>Forty houses are lost.</article>"

@@ -15,16 +15,15 @@ from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
 from dripper.labels import Labeler, Labels
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_use, load_from_settings
+from dripper.preparation import Decoded, split_into_blocks
 from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
 from dripper.stages import (
     DEFAULT_HTML,
     DEFAULT_LABELS,
     DEFAULT_MARKDOWN,
-    Decoded,
     Extraction,
     Finisher,
     Splits,
-    split_into_blocks,
 )
 from dripper.warc.bare import PAGE_BYTES, bare_page
 

@@ -12,7 +12,8 @@ import dripper
 from dripper.domains import registered_domain
 from dripper.labels import Labels
 from dripper.metadata import Metadata
-from dripper.stages import Extraction, Prepared
+from dripper.preparation import Prepared
+from dripper.stages import Extraction
 from dripper.warc import Record
 from dripper.warc.identity import crawl_of
 

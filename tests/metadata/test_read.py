@@ -12,8 +12,9 @@ import dripper
 from dripper.html import preprocess
 from dripper.labels import Labels
 from dripper.metadata import Metadata
+from dripper.preparation import prepare
 from dripper.settings import LabelerSettings
-from dripper.stages import Finisher, Splits, prepare
+from dripper.stages import Finisher, Splits
 from support.labelled import pages
 
 

@@ -8,10 +8,10 @@ from pyspark.sql.types import StructField, StructType
 
 from dripper.config import Settings, load
 from dripper.errors import ErrorCode
+from dripper.preparation import Prepared, prepare
 from dripper.rows import prepared_row, record_columns
 from dripper.spark.extract_worker import extractions_mapper, labels_of
 from dripper.spark.schemas import EXTRACTIONS
-from dripper.stages import Prepared, prepare
 from dripper.warc import Record
 from support.warcs import page
 

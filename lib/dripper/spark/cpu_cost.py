@@ -13,10 +13,10 @@ from dripper.guard import Guard, GuardLimits
 from dripper.html import preprocess
 from dripper.labels.base import Labeler
 from dripper.labels.registry import load_from_settings
+from dripper.preparation import Decoded, split_into_blocks
 from dripper.spark.plan import Plan
 from dripper.spark.sample import planned_files, sampled_records, weight_until
 from dripper.spark.worker import PageInput
-from dripper.stages import Decoded, split_into_blocks
 
 _PROBE = "<p>One page, so that nothing is loaded on the first one that counts.</p>"
 

@@ -17,10 +17,11 @@ from dripper.labels import Labels
 from dripper.labels.chain import instead_of
 from dripper.markup.hints import Hints
 from dripper.metadata import Metadata
+from dripper.preparation import Prepared
 from dripper.rows import Row, extraction_columns, storable
 from dripper.spark.singleton import WorkerSingleton
 from dripper.spark.worker import ProgressSink, in_batches
-from dripper.stages import Extraction, Finisher, Prepared, Splits
+from dripper.stages import Extraction, Finisher, Splits
 
 _NO_LABELS = "the table labels has no row that fits the page's blocks"
 

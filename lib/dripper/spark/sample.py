@@ -14,10 +14,10 @@ from dripper.guard import Guard, GuardLimits
 from dripper.labels import Labeler
 from dripper.labels.chain import chain_of, is_sure
 from dripper.labels.registry import in_stages, runs_staged
+from dripper.preparation import Prepared, prepare
 from dripper.spark.parts import FilePart, reader_of
 from dripper.spark.plan import REQUEST_BYTES, Plan, PlannedFile
 from dripper.spark.worker import PageInput, warm_labeler
-from dripper.stages import Prepared, prepare
 from dripper.warc import Record
 
 _FILES = 4

@@ -27,11 +27,11 @@ from dripper.labels.chain import chain_of
 from dripper.labels.entry import CountTokens
 from dripper.labels.fallback import Fallback
 from dripper.labels.registry import find_entry, in_stages, labeler_settings, load_from_settings, used_fallback
+from dripper.preparation import Prepared, prepare
 from dripper.rows import Row, extraction_row, prepared_row, storable
 from dripper.spark.closing import page_key
 from dripper.spark.parts import FilePart, Tasks, reader_of
 from dripper.spark.singleton import WorkerSingleton
-from dripper.stages import Prepared, prepare
 from dripper.warc import FileReport, Record, RecordReader, Span
 
 logger = logging.getLogger(__name__)
