@@ -11,16 +11,15 @@ the machine was busier.
 
 import argparse
 import os
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from deltalake import DeltaTable
+
+from _processes import timed_run
 
 ROOT = Path(__file__).parents[1]
 FILES = 8
@@ -84,21 +83,11 @@ def timed(source: Path, output: Path) -> Timing:
     cores = sorted(os.sched_getaffinity(0))[:CORES]
     job = [sys.executable, str(ROOT / "jobs/run.py"), "--conf", str(ROOT / "conf/local.yml")]
     job += ["--set", f"spark.master=local[{CORES}]", "--warcs", str(source), "--output", str(output)]
-    start, before = time.perf_counter(), children_cpu()
-    done = subprocess.run(
-        job, capture_output=True, text=True, check=False, preexec_fn=lambda: os.sched_setaffinity(0, cores)
-    )
-    if done.returncode != 0:
+    done = timed_run(job, cores)
+    if done.code != 0:
         sys.exit(f"{' '.join(job)} failed:\n{done.stderr[-3000:]}")
-    seconds = time.perf_counter() - start
     rows = DeltaTable(str(output / "extractions")).to_pyarrow_table(columns=["page_id"]).num_rows
-    return Timing(seconds, children_cpu() - before, rows)
-
-
-def children_cpu() -> float:
-    """Return the CPU seconds of all processes that were started here and have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    return Timing(done.wall, done.cpu, rows)
 
 
 if __name__ == "__main__":

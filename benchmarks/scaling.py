@@ -14,9 +14,7 @@ those of all processes; on a machine that others use too, they tell more than wa
 
 import argparse
 import os
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -28,6 +26,8 @@ from typing import TypeVar
 
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
+
+from _processes import timed_run
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -87,17 +87,13 @@ def run(source: Path, cores: int, n_pages: int) -> Cost:
     with tempfile.TemporaryDirectory() as output:
         job = [sys.executable, str(ROOT / "jobs/run.py"), "--conf", str(ROOT / "conf/local.yml")]
         job += ["--set", f"spark.master=local[{cores}]", "--warcs", str(source), "--output", f"{output}/out"]
-        start, before = time.perf_counter(), ended_cpu()
-        done = subprocess.run(
-            job, capture_output=True, text=True, check=False, preexec_fn=lambda: os.sched_setaffinity(0, mine)
-        )
-        cost = Cost(time.perf_counter() - start, ended_cpu() - before)
-        if done.returncode != 0:
+        done = timed_run(job, mine)
+        if done.code != 0:
             sys.exit(f"{' '.join(job)} failed:\n{done.stderr[-3000:]}")
         rows = DeltaTable(f"{output}/out/extractions").to_pyarrow_table(columns=["page_id"]).num_rows
     if rows != n_pages:
         sys.exit(f"{source}: {rows} rows of {n_pages} pages")
-    return cost
+    return Cost(done.wall, done.cpu)
 
 
 def median(rounds: int, source: Path, cores: int, n_pages: int) -> Cost:
@@ -203,12 +199,6 @@ def process_cpu(process: int) -> float:
     """Return the CPU seconds of a process that runs."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def ended_cpu() -> float:
-    """Return the CPU seconds of all processes that were started here and have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def main() -> int:

@@ -30,6 +30,9 @@ _FILES_TO_COMPACT = 200
 """Every commit of a batch adds a data file, and reading 2,800 of them takes 7 s: so many are joined
 into one."""
 
+_ROWS_A_FILE = 2500
+"""Neighbours by batch: what a commit of a batch rewrites."""
+
 _ENTRY_COLUMNS = (
     *("warc_file", "path", "batch", "replaces", "state", "attempts", "size_bytes", "version", "pages", "selection"),
 )
@@ -86,7 +89,7 @@ class Ledger:
             self._move([row for row in planned if _key(row) in moved])
         unknown = [row for row in planned if _key(row) not in moved]
         if unknown:
-            self._tables.append(TABLE, self._frame(unknown))
+            self._tables.append(TABLE, self._frame(unknown), maxRecordsPerFile=_ROWS_A_FILE)
 
     def _move(self, rows: Sequence[dict[str, Any]]) -> None:
         names = ("path", "batch", "replaces", "state", "attempts", "size_bytes", "version", "run_id")
@@ -207,9 +210,7 @@ class Ledger:
             pa.array([_storable(row.get(field.name), field.type) for row in rows], field.type) for field in schema
         ]
         frame = self._spark.createDataFrame(pa.Table.from_arrays(columns, schema=schema), nullable(WARC_FILES.fields))
-        # Some 2,500 files a data file, neighbours by batch: what a commit of a batch rewrites.
-        n_files = 1 + len(rows) // 2500
-        return frame.repartitionByRange(n_files, "batch") if n_files > 1 else frame.coalesce(1)
+        return frame.coalesce(1) if len(rows) <= _ROWS_A_FILE else frame
 
 
 _READ = ("size_bytes", "version")

@@ -13,7 +13,7 @@ from pyspark.sql.types import StructField
 
 from dripper.errors import InputError
 from dripper.spark.plan import Batch
-from dripper.spark.schemas import PARTITIONED, SCHEMA_VERSION, TABLES
+from dripper.spark.schemas import PARTITIONED, PROPERTIES, SCHEMA_VERSION, TABLES
 from dripper.spark.text import first_line, quoted
 
 logger = logging.getLogger(__name__)
@@ -79,7 +79,8 @@ class Tables:
                 f"{self.sql_name(table)} has schema version {version}, this program writes {SCHEMA_VERSION}: choose another "
                 "--output, or the release that wrote the table"
             )
-        return self.make(table, schema, comment, "PARTITIONED BY (batch)" if table in PARTITIONED else "")
+        layout = "PARTITIONED BY (batch)" if table in PARTITIONED else ""
+        return self.make(table, schema, comment, layout, PROPERTIES.get(table))
 
     def make(
         self,
