@@ -1,6 +1,3 @@
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +13,6 @@ from support.small_set import fake, half, perfect, write_set
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-ROOT = Path(__file__).parents[2]
 
 
 def settings(folder: Path) -> RunSettings:
@@ -72,19 +67,25 @@ def _rows(line: str) -> Iterator[tuple[object, ...]]:
     yield ("dragnet", line, "h", "en", None, 0.5, "gne", "1", 1.0, None, None, "word_f1", 0.5)
 
 
-@pytest.mark.slow
 @pytest.mark.spark
-def test_the_job_as_a_command(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("spark")
+def test_the_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from pyspark import cloudpickle
+
+    main = job("evaluate")
+    # As a command it is `__main__`, which goes to the workers by value.
+    cloudpickle.register_pickle_by_value(main)
     write_set(tmp_path / "data", "dragnet", range(4))
-    command = [
-        sys.executable, str(ROOT / "jobs" / "evaluate.py"), "--data", str(tmp_path / "data"), "--output", str(tmp_path / "out"),
-        "--report", str(tmp_path / "report"), "--extractors", "trafilatura,beautifulsoup", "--metrics", "rouge5_words",
-        "--conf", str(ROOT / "conf" / "local.yml"),
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment())
-    assert done.returncode == 0, done.stderr[-2000:]
+    folders = [
+        f"--{name}={tmp_path / place}" for name, place in (("data", "data"), ("output", "out"), ("report", "report"))
+    ]
+    asked = ["--extractors", "trafilatura,beautifulsoup", "--metrics", "rouge5_words"]
+    try:
+        assert main.main([*folders, *asked]) == 0
+    finally:
+        cloudpickle.unregister_pickle_by_value(main)
     assert (tmp_path / "report" / "report.html").exists()
-    assert done.stdout.strip().endswith("report.html")
+    assert capsys.readouterr().out.strip().endswith("report.html")
 
 
 def test_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,7 +100,3 @@ def test_a_report_without_its_baseline_is_refused_before_the_run(
     flags = ["--data", str(tmp_path / "data"), "--output", str(tmp_path), "--extractors", "beautifulsoup"]
     assert job("evaluate").main(flags) == 2
     assert capsys.readouterr().err.strip().endswith("add it to --extractors")
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT / "lib")}
