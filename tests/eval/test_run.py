@@ -8,6 +8,7 @@ from dripper.eval.extractors.base import Form, Standing
 from dripper.eval.report.results import means_by, overall, read_scores
 from dripper.eval.report.writer import write_report
 from dripper.eval.run import RunSettings, run_evaluation
+from dripper.eval.score_set import SetScoring
 from dripper.eval.sources import PageSource
 from dripper.eval.store import read_lines
 from support.small_set import as_html, broken, fake, half, labelled, perfect, write_set
@@ -36,8 +37,13 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> RunSettings:
     return RunSettings(source, folder / "run", ["cleaneval-en", "wcxb-dev"], EXTRACTORS, reference=reference())
 
 
-def test_a_whole_run_twice_and_its_report(settings: RunSettings) -> None:
-    jobs = run_evaluation(settings)
+@pytest.fixture(scope="module")
+def jobs(settings: RunSettings) -> list[SetScoring]:
+    """A whole run: a process that scores starts for each set, and takes seconds."""
+    return run_evaluation(settings)
+
+
+def test_a_whole_run_twice_and_its_report(settings: RunSettings, jobs: list[SetScoring]) -> None:
     before = [job.path.read_bytes() for job in jobs]
     assert [job.path.read_bytes() for job in run_evaluation(settings)] == before
 
@@ -59,8 +65,8 @@ def test_a_whole_run_twice_and_its_report(settings: RunSettings) -> None:
     assert "http://" not in html.replace("http://site", "")  # nothing is fetched from anywhere
 
 
-def test_overall_lines(settings: RunSettings) -> None:
-    frame = read_scores(run_evaluation(settings))
+def test_overall_lines(settings: RunSettings, jobs: list[SetScoring]) -> None:
+    frame = read_scores(jobs)
     lines = overall(frame, settings.everyone(), "trafilatura", draws=50)
     best = lines[0]
     assert (best.extractor.name, best.macro.value, best.pages, best.empty) == ("goose3", 1, 17, 0)
@@ -81,14 +87,13 @@ def test_one_more_extractor_is_scored_beside_the_others(settings: RunSettings) -
     assert frame.loc[frame["extractor"] == "second", "rouge5_words_f1"].mean() == 1
 
 
-def test_wceb_truth_is_scored_where_wceb_has_the_page(settings: RunSettings) -> None:
-    rows = list(read_lines(run_evaluation(settings)[0].path))
+def test_wceb_truth_is_scored_where_wceb_has_the_page(jobs: list[SetScoring]) -> None:
+    rows = list(read_lines(jobs[0].path))
     assert {row["id"] for row in rows if row["is_wceb"]} == {str(number) for number in range(6)}
     assert all(("wceb_f1" in row["scores"]["goose3"]) == row["is_wceb"] for row in rows)
 
 
-def test_a_run_that_is_not_finished_has_no_results(settings: RunSettings, tmp_path: Path) -> None:
-    jobs = run_evaluation(settings)
+def test_a_run_that_is_not_finished_has_no_results(jobs: list[SetScoring], tmp_path: Path) -> None:
     jobs[0].path.rename(tmp_path / "aside")
     with pytest.raises(InputError, match="lacks 12 pages: run the evaluation to its end first"):
         read_scores(jobs)

@@ -118,13 +118,12 @@ def test_ten_nights_end_in_few_files_of_which_a_host_reads_one(
     # 13 kB a row that do not compress: the pages of the test are alike, and would end in one small
     # file.
     unlike = F.expr("array_join(transform(sequence(1, 200), i -> sha2(concat(page_id, i), 256)), '')")
-    for n in range(2, 11):
-        copies = extractions.withColumn("batch", F.lit(n).cast("long"))
-        copies = copies.withColumn("page_id", F.md5(F.concat("page_id", F.lit(n)))).withColumn("main_html", unlike)
-        tables.append("extractions", copies)
-        tables.append(
-            "warc_files", ledger.withColumn("batch", F.lit(n).cast("long")).withColumn("warc_file", F.lit(str(n)))
-        )
+    # One file a batch, as the batches are partitions.
+    nights_2_to_10 = F.explode(F.sequence(F.lit(2), F.lit(10))).cast("long")
+    copies = extractions.withColumn("batch", nights_2_to_10).withColumn("main_html", unlike)
+    tables.append("extractions", copies.withColumn("page_id", F.md5(F.concat("page_id", F.col("batch")))))
+    noted = ledger.withColumn("batch", nights_2_to_10)
+    tables.append("warc_files", noted.withColumn("warc_file", F.col("batch").cast("string")))
     detail = spark.sql(f"DESCRIBE DETAIL {tables.sql_name('extractions')}").head()
     assert detail is not None
     told = publish(spark, tables.output, target_bytes=detail["sizeInBytes"] // 6)
