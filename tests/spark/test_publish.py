@@ -119,9 +119,10 @@ def test_ten_nights_end_in_few_files_of_which_a_host_reads_one(
     # file.
     unlike = F.expr("array_join(transform(sequence(1, 200), i -> sha2(concat(page_id, i), 256)), '')")
     # One file a batch, as the batches are partitions.
-    nights_2_to_10 = F.explode(F.sequence(F.lit(2), F.lit(10))).cast("long")
-    copies = extractions.withColumn("batch", nights_2_to_10).withColumn("main_html", unlike)
-    tables.append("extractions", copies.withColumn("page_id", F.md5(F.concat("page_id", F.col("batch")))))
+    nights_2_to_10 = F.explode(F.sequence(*(F.lit(n).cast("long") for n in (2, 10))))
+    copies = extractions.withColumn("batch", nights_2_to_10)
+    copies = copies.withColumn("page_id", F.md5(F.concat("page_id", F.col("batch")))).withColumn("main_html", unlike)
+    tables.append("extractions", copies)
     noted = ledger.withColumn("batch", nights_2_to_10)
     tables.append("warc_files", noted.withColumn("warc_file", F.col("batch").cast("string")))
     detail = spark.sql(f"DESCRIBE DETAIL {tables.sql_name('extractions')}").head()
