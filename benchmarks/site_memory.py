@@ -10,71 +10,19 @@ which `cpu` was trained says little: there its own log odds are better than else
 
 import argparse
 import sys
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from hashlib import sha256
+from collections.abc import Sequence
 from pathlib import Path
 from time import process_time
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from dripper.datasets import LabelledPage, read_pages
-from dripper.errors import PageError
-from dripper.html import Page, preprocess
-from dripper.labels import Labeler, Labels, load
-from dripper.labels.align import matched_shares
-from dripper.labels.words import words_of
-from dripper.preparation import Decoded
-from dripper.site_memory import PageBlocks, SiteStatistics, relabel, remember
+from _sites import Seen, sites_of
+from dripper.labels import load
+from dripper.site_memory import SiteStatistics, relabel
 
 SIZES = ((2, 4), (5, 9), (10, sys.maxsize))
-MOST_OF_A_SITE = 30
 MARGIN = 0.02
 """Pages that change by less are counted neither as better nor as worse."""
-
-
-class Seen(NamedTuple):
-    """One page: its words by block, those that the truth has, the truth's number of words; what it
-    keeps, its labels."""
-
-    words: npt.NDArray[np.float64]
-    matched: npt.NDArray[np.float64]
-    n_truth: int
-    kept: PageBlocks
-    labels: Labels
-
-    def f1(self, main: npt.NDArray[np.bool_]) -> float:
-        """Return F1 over words, 0 to 1."""
-        return float(2 * self.matched[main].sum() / max(1.0, self.words[main].sum() + self.n_truth))
-
-
-def seen(labelled: LabelledPage, labeler: Labeler) -> Iterator[Seen]:
-    """Yield the page, where it can be split and has a truth."""
-    try:
-        page: Page = preprocess(Decoded.of(labelled.html, labelled.content_type).text)
-    except PageError:
-        return
-    truth = words_of(labelled.truth_text)
-    if not page.blocks or not truth:
-        return
-    words = [words_of(block.text) for block in page.blocks]
-    lengths = np.array([len(each) for each in words], np.float64)
-    labels = labeler.label([page])[0]
-    yield Seen(lengths, matched_shares(words, truth) * lengths, len(truth), remember(page, labels), labels)
-
-
-def sites_of(data: Path, name: str, most: int, labeler: Labeler) -> list[list[Seen]]:
-    """Return the pages of about `most` pages' worth of sites."""
-    by_site: dict[str, list[LabelledPage]] = defaultdict(list)
-    for page in read_pages(data, name):
-        by_site[page.host].append(page)
-    sites: list[list[Seen]] = []
-    for site in sorted(by_site, key=lambda site: sha256(site.encode()).digest()):
-        if len(by_site[site]) >= SIZES[0][0] and sum(map(len, sites)) < most:
-            sites.append([one for page in by_site[site][:MOST_OF_A_SITE] for one in seen(page, labeler)])
-    return sites
 
 
 def row(name: str, size: tuple[int, int], sites: Sequence[Sequence[Seen]]) -> str:
@@ -112,10 +60,11 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--most", type=int, default=250, help="pages of a set, about")
     arguments = parser.parse_args(argv)
     labeler = load("cpu")
+    print(f"weights {labeler.version}\n")
     print("| set | pages of the site | n | cpu | with its site | better by .02 | worse by .02 | ms a page |")
     print("|---|---|---|---|---|---|---|---|")
     for name in arguments.sets:
-        sites = sites_of(arguments.data, name, arguments.most, labeler)
+        sites = sites_of(arguments.data, name, arguments.most, SIZES[0][0], labeler)
         print("\n".join(filter(None, (row(name, size, sites) for size in SIZES))), flush=True)
     return 0
 

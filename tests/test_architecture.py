@@ -20,12 +20,13 @@ LAYERS = {
     **dict.fromkeys(("mineru",), 5),
     **dict.fromkeys(("warc", "html", "datasets"), 6),
     **dict.fromkeys(("labels",), 7),
-    **dict.fromkeys(("preparation", "config", "site_memory"), 8),
-    **dict.fromkeys(("stages",), 9),
-    **dict.fromkeys(("extraction", "flags", "rows"), 10),
-    **dict.fromkeys(("adapters", "eval", "spark", "single", "local"), 11),
-    **dict.fromkeys(("inspect",), 12),
-    **dict.fromkeys(("commands", "train"), 13),
+    **dict.fromkeys(("site_memory",), 8),
+    **dict.fromkeys(("preparation", "config"), 9),
+    **dict.fromkeys(("stages",), 10),
+    **dict.fromkeys(("extraction", "flags", "rows"), 11),
+    **dict.fromkeys(("adapters", "eval", "spark", "single", "local"), 12),
+    **dict.fromkeys(("inspect",), 13),
+    **dict.fromkeys(("commands", "train"), 14),
 }
 
 

@@ -8,18 +8,23 @@ from hypothesis import strategies as st
 
 from dripper.html import preprocess
 from dripper.labels import Labels, load
+from dripper.labels.cpu.page_kind import KINDS
 from dripper.site_memory import Fingerprints, PageBlocks, SiteStatistics, relabel, remember
-from dripper.site_memory.statistics import contribution, others_on_path
+from dripper.site_memory.rule import NO_CONSENSUS, NO_REPETITION
+from dripper.site_memory.statistics import contribution, others
 
 Kept = tuple[PageBlocks, Labels]
 
 
-def kept(paths: list[int], texts: list[int], odds: list[float], confidence: float, words: int = 10) -> Kept:
+def kept(
+    paths: list[int], texts: list[int], odds: list[float], confidence: float, words: int = 10, kind: str | None = None
+) -> Kept:
     """A page whose blocks are main where their log odds are above 0."""
     numbers = np.array(odds, np.float32)
     prints = Fingerprints(np.array(paths, np.int64), np.array(texts, np.int64))
     page = PageBlocks(prints, np.full(len(paths), words, np.int32), numbers, confidence)
-    return page, Labels(numbers > 0, (1 / (1 + np.exp(-numbers))).astype(np.float32), confidence)
+    probability = (1 / (1 + np.exp(-numbers))).astype(np.float32)
+    return page, Labels(numbers > 0, probability, confidence, page_kind=kind)
 
 
 def site_of(*pages: Kept) -> SiteStatistics:
@@ -37,8 +42,9 @@ def test_sums_do_not_depend_on_the_order_of_pages(made: list[tuple[list[tuple[in
     sums = [site_of(*order) for order in permutations(pages)]
     assert all(site == sums[0] for site in sums)
     for page, labels in pages:
-        own = others_on_path(page, SiteStatistics.of([page]))
-        assert all(path == (0, 0, 0) for path in own.values())
+        alone = others(page, SiteStatistics.of([page]))
+        assert alone.paths == dict.fromkeys(contribution(page).paths, (0, 0, 0))
+        assert set(alone.texts.values()) == {0}
         assert relabel(page, labels, SiteStatistics.of([page])) is labels
 
 
@@ -63,6 +69,25 @@ def test_a_text_on_many_pages_of_a_site_that_is_well_known_is_its_frame() -> Non
     page, labels = kept([1, 2, 2, 2], [7, 30, 31, 32], [0.5, 4.0, 4.0, 4.0], 0.9)
     assert labels.main.all()
     assert relabel(page, labels, site_of((page, labels), *others)).main.tolist() == [False, True, True, True]
+
+
+def test_of_kinds_of_pages_that_repeat_what_they_are_about_nothing_is_changed() -> None:
+    others = [kept([1, 2, 2], [7, 10 + i, 20 + i], [0.5, 4.0, 4.0], 0.9) for i in range(4)]
+    changed = {}
+    for kind in (None, *KINDS):
+        page, labels = kept([1, 2, 2, 2], [7, 30, 31, 32], [0.5, 4.0, 4.0, 4.0], 0.9, kind=kind)
+        changed[kind] = relabel(page, labels, site_of((page, labels), *others)) is not labels
+    assert {kind for kind, is_changed in changed.items() if not is_changed} == NO_REPETITION
+    others = [kept([1, 2], [10 + i, 20 + i], [5.0, -5.0], 0.6) for i in range(3)]
+    for kind in (None, *KINDS):
+        page, labels = kept([1, 2], [1, 2], [-0.2, -0.1], 0.5, kind=kind)
+        assert (relabel(page, labels, site_of((page, labels), *others)) is labels) == (kind in NO_CONSENSUS)
+
+
+def test_a_site_never_leaves_a_page_empty() -> None:
+    page, labels = kept([1], [7], [0.0], 0.8, words=0)
+    site = site_of((page, labels), *(kept([1], [7], [0.0], 0.8, words=0) for _ in range(4)))
+    assert relabel(page, labels, site) is labels
 
 
 def test_two_copies_of_a_page_and_content_that_repeats_stay_as_they_are() -> None:

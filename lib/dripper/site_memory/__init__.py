@@ -6,7 +6,19 @@ same bits.
 """
 
 from dripper.site_memory.fingerprints import Fingerprints, fingerprints
+from dripper.site_memory.layouts import Skeleton, skeleton
+from dripper.site_memory.page import PageMemory
 from dripper.site_memory.rule import relabel
 from dripper.site_memory.statistics import PageBlocks, SiteStatistics, remember
 
-__all__ = ["Fingerprints", "PageBlocks", "SiteStatistics", "fingerprints", "relabel", "remember"]
+__all__ = [
+    "Fingerprints",
+    "PageBlocks",
+    "PageMemory",
+    "SiteStatistics",
+    "Skeleton",
+    "fingerprints",
+    "relabel",
+    "remember",
+    "skeleton",
+]

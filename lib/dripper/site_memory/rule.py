@@ -3,10 +3,11 @@
 Two kinds of evidence, each where it was seen to help (docs/research/site_memory.md):
 
 1. Consensus. Of a page of which the labeler is not sure, a block's log odds move to the mean of
-   those on the same path of other pages, the further the more pages have it.
-2. Repetition. A text that stands on many pages of a site is its frame. Not so in shops and lists,
-   where items and what is said of them repeat: there the labeler is not sure of the pages either,
-   so that the mean confidence of the site's pages tells.
+   those on the same path of other pages, the further the more pages have it. Not in lists and
+   forms, where one path holds both.
+2. Repetition. A text that stands on many pages of a site is its frame. Not so in shops, lists and
+   threads, where items and what is said of them repeat: the kind of the page tells, and so does the
+   mean confidence of the site's pages, as the labeler is not sure of those either.
 """
 
 from dataclasses import replace
@@ -17,8 +18,12 @@ import numpy.typing as npt
 from dripper.labels import Labels
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.decode import PROBABILITY_STEPS, decide
-from dripper.site_memory.statistics import PageBlocks, SiteStatistics, others_on_path
+from dripper.site_memory.statistics import PageBlocks, SiteStatistics
+from dripper.site_memory.statistics import others as others_of
 
+NO_CONSENSUS = frozenset(("listing", "form"))
+NO_REPETITION = frozenset(("listing", "product", "documentation", "forum"))
+"""Both: kinds of pages. On labelled pages of wcxb-dev and web-kinds each of them lost."""
 UNSURE = 0.7
 """Pages of lower confidence go by consensus: the default of labeler.escalate_below. 0.8 was as good
 on pages of daniel-waddle, and lost .004 on those of wcxb-dev."""
@@ -42,42 +47,50 @@ REPETITION_ODDS = 4.0
 """By which the log odds of a repeated block fall; 2 gave two thirds of the gain, 8 the same."""
 
 
-def relabel(page: PageBlocks, labels: Labels, site: SiteStatistics) -> Labels:
-    """Return the labels of a page that is among those of `site`; the same object where the site has
-    nothing to say.
+def relabel(page: PageBlocks, labels: Labels, site: SiteStatistics, counted: SiteStatistics | None = None) -> Labels:
+    """Return the labels of a page by what its site knows; the same object where that changes
+    nothing, or would leave no block.
 
-    labels: those that `page` was remembered with, of a labeler with probabilities. The confidence
-    is that of the new choice.
+    labels: those that `page` was remembered with, of a labeler with probabilities. counted: what of
+    the page is in the sums of `site`; None: all that it adds. The confidence is that of the new
+    choice.
     """
+    others = others_of(page, site, counted)
+    if others.pages < 1:
+        return labels
     odds = page.log_odds.astype(np.float64)
     moved = odds
-    if labels.confidence < UNSURE:
-        moved = _to_consensus(page, site)
-    if site.mean_confidence >= SURE_SITE:
-        moved = moved - REPETITION_ODDS * _repeated(page, labels, site)
+    if labels.confidence < UNSURE and labels.page_kind not in NO_CONSENSUS:
+        moved = _to_consensus(page, others)
+    if _mean_confidence(page, others) >= SURE_SITE and labels.page_kind not in NO_REPETITION:
+        moved = moved - REPETITION_ODDS * _repeated(page, labels, others)
     if np.array_equal(moved, odds):
         return labels
     probability = np.rint(PROBABILITY_STEPS / (1 + np.exp(-moved))) / PROBABILITY_STEPS
     decision = decide(probability, page.words.astype(np.int64))
+    if not decision.main.any():
+        return labels
     return replace(
         labels, main=decision.main, probability=probability.astype(np.float32), confidence=decision.expected_f1
     )
 
 
-def _to_consensus(page: PageBlocks, site: SiteStatistics) -> FloatArray:
-    others = others_on_path(page, site)
-    said = [others[path] for path in page.fingerprints.paths.tolist()]
+def _mean_confidence(page: PageBlocks, others: SiteStatistics) -> float:
+    return (others.mean_confidence * others.pages + page.confidence) / (others.pages + 1)
+
+
+def _to_consensus(page: PageBlocks, others: SiteStatistics) -> FloatArray:
+    said = [others.paths[path] for path in page.fingerprints.paths.tolist()]
     pages = np.array([path.pages if path.words else 0 for path in said], np.float64)
     share = CONSENSUS_SHARE * pages / (pages + PRIOR_PAGES)
     moved: FloatArray = page.log_odds * (1 - share) + share * np.array([path.mean for path in said])
     return moved
 
 
-def _repeated(page: PageBlocks, labels: Labels, site: SiteStatistics) -> npt.NDArray[np.bool_]:
+def _repeated(page: PageBlocks, labels: Labels, others: SiteStatistics) -> npt.NDArray[np.bool_]:
     """Return which blocks are the site's frame by their text."""
-    others = others_on_path(page, site)
-    text_pages = np.array([site.texts.get(text, 1) - 1 for text in page.fingerprints.texts.tolist()])
-    path_pages = np.array([others[path].pages for path in page.fingerprints.paths.tolist()])
+    text_pages = np.array([others.texts[text] for text in page.fingerprints.texts.tolist()])
+    path_pages = np.array([others.paths[path].pages for path in page.fingerprints.paths.tolist()])
     found: npt.NDArray[np.bool_] = (text_pages >= LEAST_REPEATS) & (text_pages >= REPEATED_SHARE * path_pages)
     marked = page.words[labels.main].sum()
     if page.words[labels.main & found].sum() > MOST_REPEATED_MAIN * marked:

@@ -3,7 +3,7 @@
 All sums are of whole numbers, so that they are the same in whatever order pages are added.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,7 +14,8 @@ from dripper.blocks.page import Page
 from dripper.labels import Labels
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.words import words_of
-from dripper.site_memory.fingerprints import Fingerprints, fingerprints
+from dripper.site_memory.fingerprints import Fingerprints, Hashes, fingerprints
+from dripper.site_memory.paths import Paths
 
 _MOST_WORDS = 50
 """A block weighs as much as its words in its path's mean, but no more: one long article is not a
@@ -97,11 +98,12 @@ class SiteStatistics:
         return self.confidence / (self.pages * _CONFIDENCE_STEP) if self.pages else 0.0
 
 
-def remember(page: Page, labels: Labels) -> PageBlocks:
-    """Return what a site keeps of a page that a labeler with probabilities has labelled."""
+def remember(page: Page, labels: Labels, paths: Paths | None = None) -> PageBlocks:
+    """Return what a site keeps of a page that a labeler with probabilities has labelled. paths: of
+    its tree, where they are known."""
     words = np.array([len(words_of(block.text)) for block in page.blocks], np.int32)
     odds = log_odds(labels.probability.astype(np.float64))
-    return PageBlocks(fingerprints(page), words, odds.astype(np.float32), labels.confidence)
+    return PageBlocks(fingerprints(page, paths), words, odds.astype(np.float32), labels.confidence)
 
 
 def log_odds(probability: FloatArray) -> FloatArray:
@@ -113,27 +115,71 @@ def log_odds(probability: FloatArray) -> FloatArray:
 
 def contribution(page: PageBlocks) -> SiteStatistics:
     """Return what one page adds to its site."""
-    weights = np.minimum(page.words, _MOST_WORDS).astype(np.int64)
-    odds = np.rint(page.log_odds.astype(np.float64) * _ODDS_STEP).astype(np.int64) * weights
-    paths, of_path = np.unique(page.fingerprints.paths, return_inverse=True)
-    sums = (PathSum(1, int(words), int(odd)) for words, odd in zip(*_summed((weights, odds), of_path), strict=True))
+    prints = page.fingerprints
+    of_page = np.zeros(len(page.words), np.int64)
+    paths, texts = sums_of_pages(of_page, prints.paths, prints.texts, page.words, page.log_odds)
+    columns = (paths.fingerprint.tolist(), paths.words.tolist(), paths.log_odds.tolist())
     return SiteStatistics(
         1,
-        round(page.confidence * _CONFIDENCE_STEP),
-        dict(zip(paths.tolist(), sums, strict=True)),
-        dict.fromkeys(np.unique(page.fingerprints.texts).tolist(), 1),
+        confidence_steps(page.confidence),
+        {path: PathSum(1, words, odds) for path, words, odds in zip(*columns, strict=True)},
+        dict.fromkeys(texts.fingerprint.tolist(), 1),
     )
 
 
-def _summed(values: tuple[IntArray, ...], group: IntArray) -> list[IntArray]:
-    """Return the sums of whole numbers by group, exactly."""
-    n_groups = int(group.max()) + 1 if len(group) else 0
-    sums = [np.zeros(n_groups, np.int64) for _ in values]
-    for summed, each in zip(sums, values, strict=True):
-        np.add.at(summed, group, each)
-    return sums
+def confidence_steps(confidence: float) -> int:
+    """Return a confidence in the steps in which it is summed."""
+    return round(confidence * _CONFIDENCE_STEP)
 
 
-def others_on_path(page: PageBlocks, site: SiteStatistics) -> Mapping[int, PathSum]:
-    """Return, for each path of the page, what the other pages of the site say of it."""
-    return {path: site.paths.get(path, own).without(own) for path, own in contribution(page).paths.items()}
+class PageSums(NamedTuple):
+    """What each of some pages adds to its site, a row for each of its paths, or texts; columns of
+    one length."""
+
+    page: IntArray
+    """Which page."""
+    fingerprint: Hashes
+    words: IntArray
+    log_odds: IntArray
+    """Both: as in `PathSum`; 0 of texts."""
+
+
+def sums_of_pages(
+    page: IntArray, paths: Hashes, texts: Hashes, words: npt.NDArray[np.int32], log_odds: npt.NDArray[np.float32]
+) -> tuple[PageSums, PageSums]:
+    """Return the sums of many pages at once, by path and by text. All have shape (blocks of all
+    pages,); page: whose block it is."""
+    weights = np.minimum(words, _MOST_WORDS).astype(np.int64)
+    odds = np.rint(log_odds.astype(np.float64) * _ODDS_STEP).astype(np.int64) * weights
+    nothing = np.zeros_like(weights)
+    return _grouped(page, paths, weights, odds), _grouped(page, texts, nothing, nothing)
+
+
+def _grouped(page: IntArray, fingerprint: Hashes, words: IntArray, log_odds: IntArray) -> PageSums:
+    order = np.lexsort((fingerprint, page))
+    pages, prints = page[order], fingerprint[order]
+    is_first = np.ones(len(order), bool)
+    is_first[1:] = (pages[1:] != pages[:-1]) | (prints[1:] != prints[:-1])
+    starts = np.flatnonzero(is_first)
+    if not len(starts):
+        return PageSums(pages, prints, words, log_odds)
+    summed = (np.add.reduceat(values[order], starts) for values in (words, log_odds))
+    return PageSums(pages[starts], prints[starts], *summed)
+
+
+def others(page: PageBlocks, site: SiteStatistics, counted: SiteStatistics | None = None) -> SiteStatistics:
+    """Return what the other pages of the site say of this page's paths and texts.
+
+    counted: what of the page is in the sums of the site; None: all that it adds.
+    """
+    own = contribution(page)
+    counted = own if counted is None else counted
+    return SiteStatistics(
+        site.pages - counted.pages,
+        site.confidence - counted.confidence,
+        {path: site.paths.get(path, _NONE).without(counted.paths.get(path, _NONE)) for path in own.paths},
+        {text: site.texts.get(text, 0) - counted.texts.get(text, 0) for text in own.texts},
+    )
+
+
+_NONE = PathSum()

@@ -1,0 +1,112 @@
+"""What pages gain from a few labelled pages of their layout (docs/research/layouts.md).
+
+python benchmarks/layouts.py --data ../shared/data [--sets dragnet daniel-waddle] [--most 250]
+[--least 8]
+
+Pages of a site are put into layouts. Of each layout of three pages or more, k representatives are
+chosen; their labels are the truth's (a perfect labeler) or those of `cpu` itself; their template
+labels the others where it fits, else `cpu` does. The figure is F1 over words, mean of the pages
+that are no representatives; representatives are as good as their labeler is. `calls`:
+representatives, as a share of all pages of the sites: what of the pages the expensive labeler
+reads, those apart that are in no such layout. At most 30 pages of a site.
+"""
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from _sites import Mask, Seen, sites_of
+from dripper.labels import load
+from dripper.site_memory.layouts import joined
+from dripper.site_memory.templates import LEAST_CONSISTENT, consistency, fill, learn, representatives
+
+COUNTS = (1, 2, 3)
+LEAST_OF_A_LAYOUT = 3
+
+
+def layouts_of(site: Sequence[Seen]) -> list[list[Seen]]:
+    """Return the pages of a site by layout."""
+    names = joined(page.skeleton for page in site)
+    found: dict[str, list[Seen]] = defaultdict(list)
+    for page in site:
+        found[names[page.skeleton.layout_id]].append(page)
+    return list(found.values())
+
+
+def scores_of(layout: Sequence[Seen], k: int, labeler: str) -> tuple[int, list[tuple[float, float, bool]]]:
+    """Return how many representatives there are, and of each other page F1 of `cpu`, F1 with the
+    template, and whether that was taken."""
+    pages = {f"{i:04}": page for i, page in enumerate(layout)}
+    chosen = representatives({name: page.kept for name, page in pages.items()}, k)
+    good = [(pages[name].kept, pages[name].labels, _labels(pages[name], labeler)) for name in chosen]
+    template = learn((kept, main) for kept, _, main in good)
+    is_used = consistency(good) >= LEAST_CONSISTENT
+    scores = []
+    for name in sorted(set(pages) - set(chosen)):
+        page = pages[name]
+        filled, before = fill(template, page.kept, page.labels), page.f1(page.labels.main)
+        fits = is_used and filled.fits
+        scores.append((before, page.f1(filled.labels.main) if fits else before, fits))
+    return len(chosen), scores
+
+
+def _labels(page: Seen, labeler: str) -> Mask:
+    return page.truth if labeler == "truth" else page.labels.main
+
+
+def row(name: str, sites: Sequence[Sequence[Seen]], k: int, labeler: str) -> str:
+    """Return a line of the table; empty for fewer than ten pages."""
+    calls, scores = 0, []
+    for site in sites:
+        for layout in layouts_of(site):
+            if len(layout) >= LEAST_OF_A_LAYOUT:
+                called, made = scores_of(layout, k, labeler)
+                calls, scores = calls + called, scores + made
+    if len(scores) < 10:
+        return ""
+    before, after, taken = (np.array(column) for column in zip(*scores, strict=True))
+    n_pages = sum(map(len, sites))
+    there = f"{after[taken].mean():.4f} ({before[taken].mean():.4f})" if taken.any() else ""
+    cells = (
+        name,
+        labeler,
+        k,
+        n_pages,
+        len(scores),
+        f"{before.mean():.4f}",
+        f"{after.mean():.4f}",
+        f"{taken.mean():.2f}",
+        there,
+    )
+    return f"| {' | '.join(map(str, cells))} | {calls / n_pages:.2f} |"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    sets = ["wcxb-dev", "web-kinds", "daniel-waddle", "xmu-zh-finance-news", "dragnet", "l3s-gn1"]
+    parser.add_argument("--sets", nargs="+", default=sets)
+    parser.add_argument("--most", type=int, default=250, help="pages of a set, about")
+    parser.add_argument("--least", type=int, default=8, help="pages of a site")
+    arguments = parser.parse_args(argv)
+    labeler = load("cpu")
+    print(f"weights {labeler.version}, sites of {arguments.least} pages and more\n")
+    print(
+        "| set | labels of representatives | k | pages | others | cpu | with templates | taken | F1 there (cpu) | calls |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for name in arguments.sets:
+        sites = sites_of(arguments.data, name, arguments.most, arguments.least, labeler)
+        for who in ("truth", "cpu"):
+            for k in COUNTS:
+                print(row(name, sites, k, who) or f"| {name} | {who} | {k} | too few pages | | | | | | |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
