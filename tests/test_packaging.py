@@ -106,7 +106,7 @@ def test_every_dependency_is_pinned(setup_py: dict[str, Any]) -> None:
         for line in (ROOT / "conf/constraints.txt").read_text().splitlines()
         if "==" in line
     }
-    # But for the extra gpu, as each GPU wants its own builds.
+    # But for the extras encoder and gpu, as each GPU wants its own builds.
     lists = ("RUN", "WARC", "INSPECT", "CLUSTER", "SPARK", "TEST", "TRAIN", "EVAL", "BENCH", "LM", "DOCS")
     needed = {normal(each) for name in lists for each in setup_py[name]}
     assert len(needed) > 20
@@ -243,12 +243,16 @@ EXTRAS = {
     "mineru": ["MINERU"],
     "labels/align": ["TRAFILATURA"],
     "labels/baselines": ["TRAFILATURA"],
+    "labels/encoder": ["ENCODER"],
+    "labels/neuscraper": ["ENCODER"],
     "labels/lm": ["LM", "GPU"],
     "sites": ["TRAIN", "EVAL"],
     "domains": ["WARC"],
     "spark": ["SPARK"],
     "eval": ["EVAL"],
     "train": ["TRAIN"],
+    "train/encoder": ["ENCODER"],
+    "train/neuscraper": ["ENCODER"],
 }
 """What parts of the library may import beside what every installation has."""
 

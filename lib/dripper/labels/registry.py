@@ -22,6 +22,7 @@ BUILT_IN: Mapping[str, str] = {
     "web2text": "dripper.labels.web2text.entry:WEB2TEXT",
     "trafilatura": "dripper.labels.baselines:TRAFILATURA",
     "all": "dripper.labels.baselines:ALL",
+    "encoder": "dripper.labels.encoder.entry:ENCODER",
     "lm": "dripper.labels.lm.entry:LM",
 }
 """Where the entries of this package are: no entry points, as a zip that Spark sends to its workers

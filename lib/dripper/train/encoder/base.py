@@ -1,0 +1,59 @@
+"""A pretrained encoder made ready to learn: its tokenizer with separator and markers, its model with
+a new last layer."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dripper.errors import InputError
+from dripper.labels.encoder.outline import MARKERS
+from dripper.labels.encoder.reading import PULPIE_SEPARATOR, Reading
+from dripper.labels.encoder.sequence import Sequencer
+from dripper.optional import needed
+from dripper.train.encoder.recipe import Recipe
+
+
+def base_model(folder: Path, recipe: Recipe) -> tuple[Any, Any, Sequencer]:
+    """Return model, tokenizer, and what makes tokens of pages.
+
+    folder: a pretrained BERT-like checkpoint with its tokenizer. Raises InputError where it is none,
+    or of too few layers or positions.
+    """
+    with needed("training the labeler encoder", "encoder"):
+        import torch
+        from transformers import AutoModelForTokenClassification, AutoTokenizer
+    torch.manual_seed(recipe.seed)
+    # Nothing is dropped: dropout in attention makes a step two and a half times as slow on a CPU, and
+    # one epoch does not overfit.
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model = AutoModelForTokenClassification.from_pretrained(
+            folder, id2label={0: "other", 1: "main"}, label2id={"other": 0, "main": 1}, local_files_only=True,
+            attn_implementation="sdpa", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+        )  # fmt: skip
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder} is no pretrained encoder: {str(error).splitlines()[0]}") from None
+    layers = model.config.num_hidden_layers
+    if not 1 <= recipe.layers <= layers or recipe.context_tokens > model.config.max_position_embeddings:
+        raise InputError(
+            f"{folder} has {layers} layers and {model.config.max_position_embeddings} positions: too few for {recipe.layers} "
+            f"and {recipe.context_tokens}"
+        )
+    _keep_layers(model, recipe.layers)
+    tokenizer.add_special_tokens({"additional_special_tokens": [PULPIE_SEPARATOR, *MARKERS]})
+    model.resize_token_embeddings(len(tokenizer))
+    with torch.no_grad():
+        # The model knows its own separator of sentences: a better start than a random one.
+        vectors = model.get_input_embeddings().weight
+        vectors[tokenizer.convert_tokens_to_ids(PULPIE_SEPARATOR)] = vectors[tokenizer.sep_token_id]
+    reading = replace(
+        Reading(), form="outline", block_tokens=recipe.block_tokens, context_tokens=recipe.context_tokens,
+        overlap_blocks=recipe.overlap_blocks,
+    )  # fmt: skip
+    return model, tokenizer, Sequencer(tokenizer, reading, recipe.context_tokens)
+
+
+def _keep_layers(model: Any, layers: int) -> None:
+    encoder = model.base_model.encoder
+    encoder.layer = encoder.layer[:layers]
+    model.config.num_hidden_layers = layers

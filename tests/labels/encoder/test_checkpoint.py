@@ -1,0 +1,77 @@
+"""A checkpoint's folder, before PyTorch."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dripper.errors import MachineError, SettingsError
+from dripper.labels import Use, load
+from dripper.labels.encoder.checkpoint import EncoderCheckpoint
+from dripper.labels.encoder.entry import ENCODER
+from dripper.labels.encoder.settings import EncoderSettings
+
+
+def checkpoint(folder: Path, said: dict[str, object], **settings: object) -> EncoderCheckpoint:
+    (folder / "config.json").write_text(json.dumps(said))
+    return EncoderCheckpoint.find(EncoderSettings(model=str(folder), **settings))  # type: ignore[arg-type]
+
+
+def test_no_model_is_said(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"set labels\.encoder\.model to the folder of a checkpoint"):
+        load("encoder")
+    with pytest.raises(MachineError, match="there is no such folder"):
+        load("encoder", model=str(tmp_path / "none"))
+    with pytest.raises(MachineError, match=r"is no checkpoint: config\.json"):
+        load("encoder", model=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted", "context"),
+    [
+        ({"max_position_embeddings": 8192}, None, 8192),
+        ({"max_position_embeddings": 512}, None, 512),
+        ({"max_position_embeddings": 8192}, 2048, 2048),
+        ({"max_position_embeddings": 514, "model_type": "xlm-roberta", "pad_token_id": 1}, None, 512),
+        ({}, None, 8192),
+    ],
+)
+def test_chunks_are_no_longer_than_the_models_positions(
+    tmp_path: Path, said: dict[str, object], wanted: int | None, context: int
+) -> None:
+    assert checkpoint(tmp_path, said, context_tokens=wanted).context == context
+
+
+@pytest.mark.parametrize(
+    ("names", "outcomes", "main"),
+    [
+        (None, 2, 1),
+        ({"0": "LABEL_0", "1": "LABEL_1"}, 2, 1),
+        ({"0": "main", "1": "other"}, 2, 0),
+        ({"0": "boilerplate", "1": "content"}, 2, 1),
+        ({"0": "main"}, 1, 0),
+    ],
+)
+def test_which_outcome_is_main(tmp_path: Path, names: dict[str, str] | None, outcomes: int, main: int) -> None:
+    found = checkpoint(tmp_path, {} if names is None else {"id2label": names})
+    assert (found.outcomes, found.main) == (outcomes, main)
+
+
+def test_more_than_two_classes_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(MachineError, match="tells 3 classes apart"):
+        checkpoint(tmp_path, {"id2label": {"0": "a", "1": "b", "2": "c"}})
+
+
+def test_the_version_tells_checkpoints_apart(tmp_path: Path) -> None:
+    first = checkpoint(tmp_path, {"hidden_size": 1}).version
+    assert first.startswith(f"{tmp_path.name}@")
+    assert checkpoint(tmp_path, {"hidden_size": 2}).version != first
+
+
+def test_what_cannot_work_is_said_before_the_run() -> None:
+    with pytest.raises(SettingsError, match="needs a checkpoint"):
+        ENCODER.check(EncoderSettings(), Use("dripper", ("label",)))
+    with pytest.raises(SettingsError, match="int8 is for CPUs"):
+        ENCODER.check(EncoderSettings(model="m", precision="int8", device="cuda"), Use("dripper"))
+    assert not ENCODER.check(EncoderSettings(), Use("dripper", ("preprocess",)))
+    assert ENCODER.count_tokens(EncoderSettings()) is None

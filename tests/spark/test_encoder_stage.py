@@ -1,0 +1,62 @@
+"""The labelers that need PyTorch, in the stage `label` of a real staged run and in one pass."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dripper.config import load
+from dripper.spark.run import run
+from dripper.spark.tables import Tables
+from support.tiny_encoder import WHY_NOT, make_encoder
+from support.warcs import pages, write_warc
+
+pytestmark = pytest.mark.spark
+pytest.importorskip("torch", reason=WHY_NOT)
+
+
+@pytest.fixture
+def encoder(tmp_path: Path) -> list[str]:
+    return ["labeler.name=encoder", f"labels.encoder.model={make_encoder(tmp_path / 'tiny', 'bert', 'outline')}"]
+
+
+def archives(folder: Path) -> Path:
+    folder.mkdir()
+    for i in range(2):
+        write_warc(folder / f"{i}.warc", [*pages(10 * i, 3), (f"http://example.org/empty/{i}", b"<html></html>")])
+    return folder
+
+
+@pytest.mark.parametrize("more", [[], ["labels.encoder.precision=int8"]], ids=["float32", "int8"])
+def test_from_archives_to_extractions(spark: SparkSession, encoder: list[str], tmp_path: Path, more: list[str]) -> None:
+    output = str(tmp_path / "out")
+    outcome = run(spark, str(archives(tmp_path / "in")), output, load(assignments=[*encoder, *more, "batch.files=1"]))
+    assert outcome.complaints == ()
+    label = outcome.totals.label
+    assert (outcome.totals.rows, label.pages, label.failed) == (8, 6, 0)
+    tables = Tables(spark, output)
+    assert sum(row["tokens"] for row in tables.read("blocks").collect()) > 0
+    for row in tables.read("labels").collect():
+        assert len(row["main"]) == len(row["probability"])
+        assert (row["labeler"], row["error_code"]) == ("encoder", None)
+        assert "tiny@" in row["labeler_version"]
+    rows = tables.read("extractions").collect()
+    assert {row["error_code"] for row in rows} == {None, "empty_page"}
+    assert {row["method"] for row in rows if row["error_code"] is None} <= {
+        "encoder",
+        "encoder:windowed",
+        "fallback:cpu",
+    }
+
+
+def test_in_one_pass_it_gives_the_same_labels(spark: SparkSession, encoder: list[str], tmp_path: Path) -> None:
+    warcs = str(archives(tmp_path / "in"))
+    said = []
+    for staged in ("true", "false"):
+        output = str(tmp_path / staged)
+        outcome = run(spark, warcs, output, load(assignments=[*encoder, f"labeler.staged={staged}"]))
+        assert outcome.complaints == ()
+        rows = Tables(spark, output).read("extractions").collect()
+        said.append({row["page_id"]: (row["main_html"], row["n_main"], row["method"]) for row in rows})
+    assert said[0] == said[1]
+    assert len(said[0]) == 8
