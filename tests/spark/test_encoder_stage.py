@@ -9,6 +9,7 @@ from dripper.config import load
 from dripper.spark.run import run
 from dripper.spark.tables import Tables
 from support.tiny_encoder import WHY_NOT, make_encoder
+from support.tiny_neuscraper import make_neuscraper
 from support.warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark
@@ -60,3 +61,13 @@ def test_in_one_pass_it_gives_the_same_labels(spark: SparkSession, encoder: list
         said.append({row["page_id"]: (row["main_html"], row["n_main"], row["method"]) for row in rows})
     assert said[0] == said[1]
     assert len(said[0]) == 8
+
+
+def test_neuscraper_closes_its_counts_too(spark: SparkSession, tmp_path: Path) -> None:
+    settings = ["labeler.name=neuscraper", f"labels.neuscraper.model={make_neuscraper(tmp_path / 'tiny')}"]
+    output = str(tmp_path / "out")
+    outcome = run(spark, str(archives(tmp_path / "in")), output, load(assignments=settings))
+    assert outcome.complaints == ()
+    assert (outcome.totals.rows, outcome.totals.label.pages, outcome.totals.label.failed) == (8, 6, 0)
+    rows = Tables(spark, output).read("extractions").collect()
+    assert {row["method"] for row in rows if row["error_code"] is None} <= {"neuscraper", "fallback:cpu"}

