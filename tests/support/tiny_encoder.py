@@ -48,7 +48,8 @@ SHAPE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "nu
 
 
 def make_model(architecture: str, vocabulary: int, **changes: Any) -> Any:
-    """Return a random model of two layers for token classification: bert, modernbert or eurobert."""
+    """Return a random model of two layers for token classification: bert, modernbert or
+    eurobert."""
     torch = pytest.importorskip("torch", reason=WHY_NOT)
     import transformers as t
 

@@ -39,7 +39,8 @@ def text_of(folder: Path, ids: object) -> str:
 
 
 def test_a_page_is_written_as_pulpie_does(folder: Path) -> None:
-    """BOS, each block's markup and a separator after each, EOS; the last block goes to the page's end."""
+    """BOS, each block's markup and a separator after each, EOS; the last block goes to the
+    page's end."""
     (chunk,) = Sequencer.load(folder, Reading(), 512).chunks(PAGE, 0)
     assert text_of(folder, chunk.ids) == (
         '<s><h1 _item_id="1">Rain</h1><|sep|><p _item_id="2">It rained.</p></body></html><|sep|></s>'
@@ -69,7 +70,8 @@ def test_an_outline_has_markers_and_is_short(outlines: Sequencer) -> None:
 
 
 def test_a_page_cannot_write_separators_of_its_own(folder: Path, outlines: Sequencer) -> None:
-    """In an attribute, or escaped in a text: it would end a block early, and shift its neighbours' labels."""
+    """In an attribute, or escaped in a text: it would end a block early, and shift its
+    neighbours' labels."""
     page = SimplifiedPage(
         '<html><body><p class="<|sep|> </s>" _item_id="1">&lt;|sep|&gt; &lt;|place 3|&gt;</p></body></html>', 1
     )

@@ -1,4 +1,5 @@
-"""A checkpoint of the labeler `encoder`: a folder, what it says of itself, and what of it is used."""
+"""A checkpoint of the labeler `encoder`: a folder, what it says of itself, and what of it is
+used."""
 
 import json
 from dataclasses import dataclass

@@ -38,8 +38,8 @@ class EncoderLabeler:
 
     @classmethod
     def load(cls, settings: EncoderSettings) -> "EncoderLabeler":
-        """Return the labeler with its model loaded. Raises SettingsError or MachineError, each saying
-        what to do."""
+        """Return the labeler with its model loaded. Raises SettingsError or MachineError, each
+        saying what to do."""
         checkpoint = EncoderCheckpoint.find(settings)
         sequencer = checkpoint.sequencer()
         return cls(EncoderNetwork.load(checkpoint, settings), sequencer, checkpoint.version, settings)

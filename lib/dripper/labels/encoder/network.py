@@ -28,7 +28,8 @@ class EncoderNetwork:
     @classmethod
     def load(cls, checkpoint: EncoderCheckpoint, settings: EncoderSettings) -> "EncoderNetwork":
         """Return the model, ready to run. Raises SettingsError for a precision that the device does
-        not have, MachineError where PyTorch or a GPU is missing or the checkpoint cannot be used."""
+        not have, MachineError where PyTorch or a GPU is missing or the checkpoint cannot be
+        used."""
         with needed("the labeler encoder", "encoder"):
             import torch
             import transformers  # noqa: F401
@@ -142,7 +143,8 @@ def _quantized(model: Any) -> Any:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without transformers' table of missing weights and its progress bar: what matters becomes an error."""
+    """Without transformers' table of missing weights and its progress bar: what matters becomes
+    an error."""
     from transformers.utils import logging
 
     before = logging.get_verbosity()

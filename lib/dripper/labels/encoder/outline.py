@@ -1,5 +1,5 @@
-"""A block in few tokens: what markup says about it as markers, then the beginning and the end of its
-text. For models whose context is short: 24 tokens a block put some forty blocks into 512.
+"""A block in few tokens: what markup says about it as markers, then the beginning and the end of
+its text. For models whose context is short: 24 tokens a block put some forty blocks into 512.
 """
 
 import re

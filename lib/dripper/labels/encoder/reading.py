@@ -1,4 +1,5 @@
-"""How a checkpoint reads a page: the file `dripper_encoder.json` beside its weights, or Pulpie's way."""
+"""How a checkpoint reads a page: the file `dripper_encoder.json` beside its weights, or Pulpie's
+way."""
 
 import json
 from dataclasses import asdict, dataclass, fields

@@ -1,4 +1,5 @@
-"""The labeler `neuscraper` for the registry; importing this loads neither PyTorch nor a tokenizer."""
+"""The labeler `neuscraper` for the registry; importing this loads neither PyTorch nor a
+tokenizer."""
 
 from collections.abc import Sequence
 

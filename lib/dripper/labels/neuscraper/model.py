@@ -15,7 +15,8 @@ WEIGHTS = "model.safetensors"
 
 
 class NodeEncoder(nn.Module):  # type: ignore[misc]
-    """Equation 1: from the tokens of nodes to their vectors, by the first layer of a language model."""
+    """Equation 1: from the tokens of nodes to their vectors, by the first layer of a language
+    model."""
 
     def __init__(self, first_layer: Any, pooling: str) -> None:
         """first_layer: a model of transformers that gives `last_hidden_state`."""
@@ -23,8 +24,8 @@ class NodeEncoder(nn.Module):  # type: ignore[misc]
         self.first_layer, self.pooling = first_layer, pooling
 
     def forward(self, ids: Any, inside: Any) -> Any:
-        """Return vectors, shape (n_nodes, hidden). ids: (n_nodes, n_tokens). inside: the same, 0 where
-        padded."""
+        """Return vectors, shape (n_nodes, hidden). ids: (n_nodes, n_tokens). inside: the same, 0
+        where padded."""
         states = self.first_layer(input_ids=ids, attention_mask=inside).last_hidden_state
         if self.pooling == "first":
             return states[:, 0]
@@ -46,8 +47,8 @@ class NodeClassifier(nn.Module):  # type: ignore[misc]
         self.register_buffer("places", sinusoids(shape.context_nodes, shape.width), persistent=False)
 
     def forward(self, vectors: Any, beyond: Any) -> Any:
-        """Return logits, (n_chunks, n_nodes). vectors: (n_chunks, n_nodes, hidden). beyond: (n_chunks,
-        n_nodes), whether there is no node."""
+        """Return logits, (n_chunks, n_nodes). vectors: (n_chunks, n_nodes, hidden). beyond:
+        (n_chunks, n_nodes), whether there is no node."""
         nodes = self.project(vectors) + self.places[: vectors.shape[1]]
         return self.head(self.encoder(nodes, src_key_padding_mask=beyond)).squeeze(-1)
 
@@ -87,7 +88,8 @@ def load_model(folder: Path, shape: Shape) -> NeuScraper:
 
 def from_base(folder: Path, shape: Shape) -> NeuScraper:
     """Return networks whose node encoder is the first layer of a pretrained model, all else random.
-    Raises MachineError where the folder holds none with `encoder.layer`, as BERT and XLM-RoBERTa have."""
+    Raises MachineError where the folder holds none with `encoder.layer`, as BERT and XLM-RoBERTa
+    have."""
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         base = AutoModel.from_pretrained(folder, config=config, local_files_only=True, **_no_pooler(config))

@@ -1,4 +1,5 @@
-"""The nodes of a page (paper 3.1): texts, and the lists and tables around them, in document order."""
+"""The nodes of a page (paper 3.1): texts, and the lists and tables around them, in document
+order."""
 
 import re
 from collections.abc import Iterator
@@ -28,10 +29,11 @@ class Node(NamedTuple):
 
 
 def nodes_of(page: SimplifiedPage) -> list[Node]:
-    """Return the nodes of a page. Raises PageError (labeler_failed) where its HTML does not have the
-    blocks that it says.
+    """Return the nodes of a page. Raises PageError (labeler_failed) where its HTML does not have
+    the blocks that it says.
 
-    >>> html = '<html><body><p _item_id="1">One <b>two</b></p><ul _item_id="2"><li>three</ul></body></html>'
+    >>> html = '<html><body><p _item_id="1">One <b>two</b></p><ul
+    _item_id="2"><li>three</ul></body></html>'
     >>> [tuple(node) for node in nodes_of(SimplifiedPage(html, 2))]
     [(0, 'One', 3), (0, 'two', 3), (1, 'three', 0), (1, 'three', 5)]
     """
@@ -58,7 +60,8 @@ def _nodes_in(markup: str, block: int) -> Iterator[Node]:
 
 
 def _end(tags: list[tuple[str, bool]], start: int) -> int:
-    """Return the index of the tag that ends the element of a start tag; the last one where none does."""
+    """Return the index of the tag that ends the element of a start tag; the last one where none
+    does."""
     name, depth = tags[start][0], 0
     for index in range(start, len(tags)):
         if tags[index][0] == name:

@@ -1,5 +1,5 @@
-"""A pretrained encoder made ready to learn: its tokenizer with separator and markers, its model with
-a new last layer."""
+"""A pretrained encoder made ready to learn: its tokenizer with separator and markers, its model
+with a new last layer."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,15 +16,15 @@ from dripper.train.encoder.recipe import Recipe
 def base_model(folder: Path, recipe: Recipe) -> tuple[Any, Any, Sequencer]:
     """Return model, tokenizer, and what makes tokens of pages.
 
-    folder: a pretrained BERT-like checkpoint with its tokenizer. Raises InputError where it is none,
-    or of too few layers or positions.
+    folder: a pretrained BERT-like checkpoint with its tokenizer. Raises InputError where it is
+    none, or of too few layers or positions.
     """
     with needed("training the labeler encoder", "encoder"):
         import torch
         from transformers import AutoModelForTokenClassification, AutoTokenizer
     torch.manual_seed(recipe.seed)
-    # Nothing is dropped: dropout in attention makes a step two and a half times as slow on a CPU, and
-    # one epoch does not overfit.
+    # Nothing is dropped: dropout in attention makes a step two and a half times as slow on a CPU,
+    # and one epoch does not overfit.
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model = AutoModelForTokenClassification.from_pretrained(

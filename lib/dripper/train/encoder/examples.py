@@ -1,5 +1,5 @@
-"""From labelled pages to examples for the labeler `encoder`: the tokens of blocks, and which of them
-are main."""
+"""From labelled pages to examples for the labeler `encoder`: the tokens of blocks, and which of
+them are main."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,8 @@ class Example:
     """Data set and id."""
     host: str
     kind: str
-    """The page's type: `nothing` where it has no main content; sets that name none are of articles."""
+    """The page's type: `nothing` where it has no main content; sets that name none are of
+    articles."""
     ids: Sequence[Sequence[int]]
     """Tokens of each block."""
     words: IntArray

@@ -17,7 +17,8 @@ log = logging.getLogger(__name__)
 
 SAVE_STEPS = 100
 CLIPPED_NORM = 1.0
-# Chunks of like length share a batch, so that little is padding: this many batches are sorted at once.
+# Chunks of like length share a batch, so that little is padding: this many batches are sorted at
+# once.
 SORTED_BATCHES = 8
 
 Drawn = tuple[Example, Chunk]

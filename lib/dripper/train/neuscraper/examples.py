@@ -1,4 +1,5 @@
-"""From labelled pages to examples for the labeler `neuscraper`: nodes, their labels, their vectors."""
+"""From labelled pages to examples for the labeler `neuscraper`: nodes, their labels, their
+vectors."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,7 +35,8 @@ class Example:
     """Data set and id."""
     host: str
     kind: str
-    """The page's type: `nothing` where it has no main content; sets that name none are of articles."""
+    """The page's type: `nothing` where it has no main content; sets that name none are of
+    articles."""
     nodes: Sequence[Node]
     words: IntArray
     """(n_blocks,)."""
@@ -55,8 +57,8 @@ class Example:
 
 
 def read_examples(pages: Iterable[LabelledPage]) -> Iterator[Example]:
-    """Yield one example a page; pages that cannot teach are left out, logged. A page without a truth
-    teaches that nothing of it is main."""
+    """Yield one example a page; pages that cannot teach are left out, logged. A page without a
+    truth teaches that nothing of it is main."""
     for labelled in pages:
         try:
             page = preprocess(decode(labelled.html, labelled.content_type).text)
