@@ -153,9 +153,13 @@ docs: $(VENV)/base
 	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[docs]"
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --site-dir site
 
+# ENCODER_MODEL=FOLDER NEUSCRAPER_MODEL=FOLDER: with these labelers, too; installs PyTorch.
 report: $(VENV)/all
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make report DATA=/path/to/data"; exit 1; }
-	$(BIN)/python -m dripper.eval --data $(DATA) --output report
+	$(if $(ENCODER_MODEL)$(NEUSCRAPER_MODEL),@$(PIP) install $(PINNED) --no-build-isolation --editable ".[encoder]")
+	$(BIN)/python -m dripper.eval --data $(DATA) --output report \
+	    $(if $(ENCODER_MODEL),--set labels.encoder.model=$(ENCODER_MODEL)) \
+	    $(if $(NEUSCRAPER_MODEL),--set labels.neuscraper.model=$(NEUSCRAPER_MODEL))
 
 clean:
 	rm -rf $(VENV) $(VENV)-adapters $(VENV)-bench $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib/dripper -name '*.so')

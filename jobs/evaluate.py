@@ -34,10 +34,10 @@ def main(argv: list[str]) -> int:
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:
-    asked = run_settings(arguments, arguments.report)
+    settings = cli.settings(arguments, {})
+    asked = run_settings(arguments, arguments.report, settings.labels)
     check_metrics(asked.metrics)
     work = [(share.data_set, share.number, share.of) for share in shares(asked)]
-    settings = cli.settings(arguments, {})
     with cli.session(settings) as spark:
         from dripper.spark.evaluate import evaluate
         from dripper.spark.log_store import require_log_store

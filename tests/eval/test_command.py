@@ -26,6 +26,8 @@ def test_report_of_two_extractors(data: Path, tmp_path: Path, capsys: pytest.Cap
         (["--metrics", "bleu"], "unknown metric 'bleu'"),
         (["--extractors", "gnu"], "unknown extractor 'gnu'"),
         (["--extractors", "gne,readability-lxml"], "add it to --extractors"),
+        (["--labelers", "encoder"], "set labels.encoder.model to its folder"),
+        (["--set", "labels.encoder.modle=x"], "did you mean labels.encoder.model"),
         (["--webmainbench", "absent.jsonl"], r"absent.jsonl: No such file"),
     ],
 )

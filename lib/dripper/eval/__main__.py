@@ -6,6 +6,7 @@ import logging
 import sys
 from pathlib import Path
 
+from dripper.config import load
 from dripper.errors import UsageError
 from dripper.eval.command import add_arguments, run_settings
 from dripper.eval.report.writer import write_report
@@ -18,13 +19,22 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "--output", type=Path, default=Path("report"), help="report, pictures, and what a stopped run has done"
     )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="assignments",
+        help="a labeler's setting, as labels.encoder.model=DIR",
+    )
     add_arguments(parser)
     arguments = parser.parse_args(argv)
     # What the peers log about a page is no news here: only this package speaks.
     logging.basicConfig(level=logging.CRITICAL, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     logging.getLogger("dripper").setLevel(logging.INFO)
     try:
-        settings = run_settings(arguments, arguments.output)
+        labels = load(assignments=arguments.assignments).labels
+        settings = run_settings(arguments, arguments.output, labels)
         path = write_report(settings, run_evaluation(settings), arguments.output)
     except UsageError as error:
         sys.stderr.write(f"dripper.eval: {error}\n")

@@ -9,12 +9,15 @@ from dripper.errors import InputError, UsageError
 from dripper.eval.benchmarks.wceb import Reference, read_reference
 from dripper.eval.benchmarks.webmainbench import DATA_SET as WEBMAINBENCH
 from dripper.eval.extractors.base import Contender, choose, split_installed
-from dripper.eval.extractors.ours import LABELERS, ours
+from dripper.eval.extractors.ours import LABELERS, WITH_A_MODEL, default_labelers, ours
 from dripper.eval.extractors.peers import peers
 from dripper.eval.metrics.scoring import DEFAULT_METRICS, METRICS
 from dripper.eval.report.writer import BASELINE
 from dripper.eval.run import RunSettings
 from dripper.eval.sources import PageSource
+from dripper.labels import Use
+from dripper.labels.registry import check_use
+from dripper.settings import LabelerSettings, LabelsSettings
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sets", type=_names, help="names, or `evaluation` (default: all that are in DATA)")
     parser.add_argument("--extractors", type=_names, help="names (default: all that are installed)")
     parser.add_argument(
-        "--labelers", type=_names, default=list(LABELERS), help="this project's to run (votes: A;vote:B,C)"
+        "--labelers",
+        type=_names,
+        help=f"this project's to run, votes as A;vote:B,C (default: {';'.join(LABELERS)}, and {' and '.join(WITH_A_MODEL)} "
+        "where --set names their checkpoints)",
     )
     parser.add_argument("--metrics", type=_names, default=list(DEFAULT_METRICS), help=f"of {', '.join(METRICS)}")
     parser.add_argument(
@@ -41,8 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cache", type=Path, help="where archives are unpacked (default: beside the report)")
 
 
-def run_settings(arguments: argparse.Namespace, folder: Path) -> RunSettings:
-    """Return the settings of a run that keeps its state below `folder`. Raises UsageError."""
+def run_settings(arguments: argparse.Namespace, folder: Path, labels: LabelsSettings) -> RunSettings:
+    """Return the settings of a run that keeps its state below `folder`. labels: the labelers'
+    settings. Raises UsageError."""
     if not arguments.data.is_dir():
         raise InputError(f"--data {arguments.data} is no folder")
     sample = None if arguments.all_pages else arguments.sample
@@ -51,7 +58,7 @@ def run_settings(arguments: argparse.Namespace, folder: Path) -> RunSettings:
         source=source,
         folder=folder / "run",
         sets=_sets(arguments),
-        extractors=_extractors(arguments),
+        extractors=_extractors(arguments, labels),
         metrics=arguments.metrics,
         reference=_reference(arguments.data),
     )
@@ -72,8 +79,11 @@ def _sets(arguments: argparse.Namespace) -> list[str]:
     return chosen
 
 
-def _extractors(arguments: argparse.Namespace) -> list[Contender]:
-    everyone = {one.name: one for one in [*ours(tuple(arguments.labelers)), *peers()]}
+def _extractors(arguments: argparse.Namespace, labels: LabelsSettings) -> list[Contender]:
+    labelers = tuple(arguments.labelers or default_labelers(labels))
+    for name in labelers:
+        check_use(LabelerSettings(name=name), labels, Use("dripper"))
+    everyone = {one.name: one for one in [*ours(labelers, labels), *peers()]}
     if arguments.extractors:
         chosen = choose(arguments.extractors, everyone)
     else:

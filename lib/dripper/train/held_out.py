@@ -2,8 +2,8 @@
 
     python -m dripper.train.held_out --data DIR --labelers trafilatura
 
-Prints the F1 over words of each: what `dripper.labels.vote.held_out` has beside those of the model
-cards.
+Prints the F1 over words of each, by data set and over all: what `dripper.labels.vote.held_out` has
+beside those of the model cards.
 """
 
 import argparse
@@ -22,10 +22,10 @@ from dripper.labels.words import words_of
 from dripper.warc import decode
 
 
-def mean_f1(labeler: Labeler, pages: Iterable[LabelledPage]) -> tuple[float, int]:
-    """Return the mean F1 over words, and the number of pages: those of which a block holds some of
-    the truth."""
-    scores = []
+def f1_of_pages(labelers: Sequence[Labeler], pages: Iterable[LabelledPage]) -> list[list[float]]:
+    """Return the F1 over words of each page by each labeler: of the pages of which a block holds
+    some of the truth."""
+    scores: list[list[float]] = [[] for _ in labelers]
     for labelled in pages:
         try:
             page = preprocess(decode(labelled.html, labelled.content_type).text)
@@ -35,9 +35,10 @@ def mean_f1(labeler: Labeler, pages: Iterable[LabelledPage]) -> tuple[float, int
         words = np.array([len(each) for each in own], np.int64)
         matched = matched_shares(own, truth) * words
         if ((matched >= 0.5 * words) & (words > 0)).any():
-            main = labeler.label([page])[0].main
-            scores.append(2 * matched[main].sum() / max(1, int(words[main].sum()) + len(truth)))
-    return float(np.mean(scores)) if scores else 0.0, len(scores)
+            for labeler, found in zip(labelers, scores, strict=True):
+                main = labeler.label([page])[0].main
+                found.append(float(2 * matched[main].sum() / max(1, int(words[main].sum()) + len(truth))))
+    return scores
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -48,12 +49,17 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--labelers", nargs="+", default=["trafilatura"], help="names (default: trafilatura)")
     parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")
     options = parser.parse_args(arguments)
-    sets = names_with(Role.TRAIN_SHIPS)
     try:
-        for name in options.labelers:
-            pages = (page for each in sets for page in read_pages(options.data, each, sample=options.sample))
-            f1, n = mean_f1(load(name), pages)
-            sys.stdout.write(f"{name}: F1 over words {f1:.4f}, {n} pages of {', '.join(sets)}\n")
+        labelers = [load(name) for name in options.labelers]
+        by_set = {
+            name: f1_of_pages(labelers, read_pages(options.data, name, sample=options.sample))
+            for name in names_with(Role.TRAIN_SHIPS)
+        }
+        by_set["all"] = [[f1 for found in by_set.values() for f1 in found[i]] for i in range(len(labelers))]
+        for i, labeler in enumerate(labelers):
+            for name, found in by_set.items():
+                mean = float(np.mean(found[i])) if found[i] else 0.0
+                sys.stdout.write(f"{labeler.name}, {name}: F1 over words {mean:.4f}, {len(found[i])} pages\n")
     except UsageError as error:
         sys.stderr.write(f"{error}\n")
         return 2

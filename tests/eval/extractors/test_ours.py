@@ -1,10 +1,13 @@
 """This project's own extractors, and the bounds."""
 
+from pathlib import Path
+
 import pytest
 
 from dripper.errors import MachineError, UsageError
 from dripper.eval.extractors.base import Form, Standing, Task, choose, own_version, split_installed
-from dripper.eval.extractors.ours import ours
+from dripper.eval.extractors.ours import LABELERS, default_labelers, ours
+from dripper.settings import LabelsSettings
 from support.small_set import fake, half, labelled, page_html, truth
 
 TASK = Task(labelled(3), page_html(3))
@@ -39,6 +42,28 @@ def test_kinds_names_versions() -> None:
     assert {one.form for one in made} == {Form.HTML}
     assert [one.kind for one in made] == [Standing.OURS, Standing.OURS, Standing.BOUND, Standing.BOUND]
     assert {one.version for one in made} == {own_version()}
+
+
+def test_outputs_of_other_settings_and_checkpoints_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+
+    def version(**sections: dict[str, object]) -> str:
+        labels = LabelsSettings.model_validate(sections)
+        (one,) = [one for one in ours(("vote:cpu,encoder",), labels) if one.kind is Standing.OURS]
+        return one.version
+
+    first = version(encoder={"model": str(tmp_path)})
+    assert version() == version(cpu={"title": "auto"}) == own_version()
+    assert first.startswith(f"{own_version()}-")
+    assert len({first, version(cpu={"title": "include"}), version(encoder={"precision": "int8"})}) == 3
+    (tmp_path / "config.json").write_text('{"trained": "again"}')
+    assert version(encoder={"model": str(tmp_path)}) != first
+
+
+def test_labelers_with_checkpoints_join_a_run_where_these_are_named() -> None:
+    named = LabelsSettings.model_validate({"encoder": {"model": "folder"}, "neuscraper": {"model": ""}})
+    assert default_labelers(named) == (*LABELERS, "encoder")
+    assert default_labelers(LabelsSettings()) == LABELERS
 
 
 def test_unknown_names_and_missing_packages() -> None:

@@ -66,12 +66,14 @@ class Contender:
     form: Form = Form.TEXT
     setting: str = "default"
     """How it is called, for the report's table."""
+    variant: str = ""
+    """Where settings change what it does: what tells its outputs from those by default."""
 
     @property
     def version(self) -> str:
         """The installed version of the package. Raises MachineError where there is none."""
         if self.package == "dripper":
-            return own_version()
+            return f"{own_version()}-{self.variant}" if self.variant else own_version()
         try:
             return version(self.package)
         except PackageNotFoundError as error:
