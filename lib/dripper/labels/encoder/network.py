@@ -11,6 +11,7 @@ import numpy as np
 from dripper.errors import MachineError, SettingsError
 from dripper.labels.arrays import FloatArray
 from dripper.labels.encoder.checkpoint import EncoderCheckpoint
+from dripper.labels.encoder.forked import one_thread_in_children
 from dripper.labels.encoder.sequence import Chunk
 from dripper.labels.encoder.settings import EncoderSettings
 from dripper.optional import needed
@@ -33,6 +34,7 @@ class EncoderNetwork:
         with needed("the labeler encoder", "encoder"):
             import torch
             import transformers  # noqa: F401
+        one_thread_in_children()
         device = settings.device
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"

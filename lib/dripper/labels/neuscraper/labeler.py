@@ -11,6 +11,7 @@ from dripper.errors import ErrorCode, MachineError, PageError
 from dripper.labels.arrays import FloatArray
 from dripper.labels.base import Labels, SimplifiedPage
 from dripper.labels.encoder.batches import in_batches
+from dripper.labels.encoder.forked import one_thread_in_children
 from dripper.labels.neuscraper.checkpoint import Shape, find_folder, tokenizer_of, version_of
 from dripper.labels.neuscraper.nodes import Node, nodes_of
 from dripper.labels.neuscraper.settings import NeuScraperSettings
@@ -41,6 +42,7 @@ class NeuScraperLabeler:
             import torch
 
             from dripper.labels.neuscraper.model import load_model
+        one_thread_in_children()
         device = settings.device
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
