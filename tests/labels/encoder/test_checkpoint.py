@@ -9,6 +9,7 @@ from dripper.errors import MachineError, SettingsError
 from dripper.labels import Use, load
 from dripper.labels.encoder.checkpoint import EncoderCheckpoint
 from dripper.labels.encoder.entry import ENCODER
+from dripper.labels.encoder.reading import Reading
 from dripper.labels.encoder.settings import EncoderSettings
 
 
@@ -75,3 +76,14 @@ def test_what_cannot_work_is_said_before_the_run() -> None:
         ENCODER.check(EncoderSettings(model="m", precision="int8", device="cuda"), Use("dripper"))
     assert not ENCODER.check(EncoderSettings(), Use("dripper", ("preprocess",)))
     assert ENCODER.count_tokens(EncoderSettings()) is None
+
+
+def test_a_checkpoint_of_another_profile_is_warned_of(tmp_path: Path) -> None:
+    checkpoint(tmp_path, {})
+    settings = EncoderSettings(model=str(tmp_path))
+    (warning,) = ENCODER.check(settings, Use("dripper", ("preprocess", "label")))
+    assert "--set profile=mineru-1.1 gives it what it knows" in warning
+    assert not ENCODER.check(settings, Use("mineru-1.1", ("preprocess", "label")))
+    assert not ENCODER.check(settings, Use("dripper", ("label",))), "pages are split by then"
+    Reading(form="outline").save(tmp_path)
+    assert not ENCODER.check(settings, Use("dripper"))

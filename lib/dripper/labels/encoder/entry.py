@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
+from dripper.labels.encoder.reading import FILE, PULPIE_PROFILE
 from dripper.labels.encoder.settings import EncoderSettings
 from dripper.labels.entry import CountTokens, LabelerEntry, Use
 
@@ -34,7 +35,17 @@ def _check(settings: EncoderSettings, use: Use) -> Sequence[str]:
         raise SettingsError(
             "labels.encoder.precision=int8 is for CPUs: set labels.encoder.device=cpu, or another precision"
         )
-    return ()
+    folder = Path(settings.model).expanduser()
+    makes_blocks = not use.stages or "preprocess" in use.stages
+    if not settings.model or not (folder / "config.json").is_file() or not makes_blocks:
+        return ()
+    if (folder / FILE).exists() or use.profile == PULPIE_PROFILE:
+        return ()
+    return [
+        f"{settings.model} says nothing of how it reads pages and is taken for one of Pulpie's, which were trained on "
+        f"pages of profile {PULPIE_PROFILE}; this run makes {use.profile}: --set profile={PULPIE_PROFILE} gives it what it "
+        "knows"
+    ]
 
 
 ENCODER = LabelerEntry(

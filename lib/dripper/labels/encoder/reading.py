@@ -10,6 +10,8 @@ from dripper.errors import MachineError
 FILE = "dripper_encoder.json"
 FORMS = ("html", "outline")
 PULPIE_SEPARATOR = "<|sep|>"
+PULPIE_PROFILE = "mineru-1.1"
+"""Its pages are simplified as MinerU-HTML does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from dripper.train.encoder.recipe import Recipe
 def base_model(folder: Path, recipe: Recipe) -> tuple[Any, Any, Sequencer]:
     """Return model, tokenizer, and what makes tokens of pages.
 
-    folder: a pretrained BERT-like checkpoint with its tokenizer. Raises InputError where it is
-    none, or of too few layers or positions.
+    folder: a pretrained BERT-like checkpoint with its tokenizer, or one of an earlier run, which
+    then goes on. Raises InputError where it is none, or of too few layers or positions.
     """
     with needed("training the labeler encoder", "encoder"):
         import torch
@@ -40,12 +40,13 @@ def base_model(folder: Path, recipe: Recipe) -> tuple[Any, Any, Sequencer]:
             f"and {recipe.context_tokens}"
         )
     _keep_layers(model, recipe.layers)
-    tokenizer.add_special_tokens({"additional_special_tokens": [PULPIE_SEPARATOR, *MARKERS]})
-    model.resize_token_embeddings(len(tokenizer))
-    with torch.no_grad():
-        # The model knows its own separator of sentences: a better start than a random one.
-        vectors = model.get_input_embeddings().weight
-        vectors[tokenizer.convert_tokens_to_ids(PULPIE_SEPARATOR)] = vectors[tokenizer.sep_token_id]
+    if PULPIE_SEPARATOR not in tokenizer.get_vocab():
+        tokenizer.add_special_tokens({"additional_special_tokens": [PULPIE_SEPARATOR, *MARKERS]})
+        model.resize_token_embeddings(len(tokenizer))
+        with torch.no_grad():
+            # The model knows its own separator of sentences: a better start than a random one.
+            vectors = model.get_input_embeddings().weight
+            vectors[tokenizer.convert_tokens_to_ids(PULPIE_SEPARATOR)] = vectors[tokenizer.sep_token_id]
     reading = replace(
         Reading(), form="outline", block_tokens=recipe.block_tokens, context_tokens=recipe.context_tokens,
         overlap_blocks=recipe.overlap_blocks,
