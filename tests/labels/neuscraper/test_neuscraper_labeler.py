@@ -66,6 +66,13 @@ def test_nodes_see_each_other(model: Path) -> None:
     assert one.probability[0] != other.probability[0]
 
 
+def test_a_nodes_vector_may_be_that_of_its_first_token(model: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(model, tmp_path / "copy")
+    (copy / FILE).write_text(json.dumps(json.loads((copy / FILE).read_text()) | {"pooling": "first"}))
+    mean, first = (neuscraper(each).label_simplified([simplified()[0]])[0] for each in (model, copy))
+    assert not (mean.probability == first.probability).all()
+
+
 def test_pages_without_blocks_or_texts(model: Path) -> None:
     none = SimplifiedPage("<html><body></body></html>", 0)
     image = SimplifiedPage('<html><body><img src="a" _item_id="1"></body></html>', 1)

@@ -68,7 +68,20 @@ def test_it_learns_and_its_checkpoint_labels(tmp_path: Path) -> None:
     make_model("bert", len(tokenizer), initializer_range=0.02, hidden_size=64, num_hidden_layers=3).save_pretrained(
         base
     )
-    flags = ["--base", str(base), "--data", str(FOLDER), "--sets", "wcxb-dev", "--layers", "2", "--epochs", "30"]
+    flags = [
+        "--base",
+        str(base),
+        "--data",
+        str(FOLDER),
+        "--sets",
+        "wcxb-dev",
+        "--folds",
+        "4",
+        "--layers",
+        "2",
+        "--epochs",
+        "30",
+    ]
     flags += ["--context-tokens", str(CONTEXT), "--block-tokens", "12", "--learning-rate", "0.002"]
     assert main([*flags, "--output", str(tmp_path / "made")]) == 0
     told = json.loads((tmp_path / "made" / "scores.json").read_text())

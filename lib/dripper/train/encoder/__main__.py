@@ -30,17 +30,23 @@ DEFAULTS = Recipe()
 
 
 def train_and_save(
-    base: Path, data: Path, output: Path, recipe: Recipe, data_sets: Sequence[str], sample: int | None = None
+    base: Path,
+    data: Path,
+    output: Path,
+    recipe: Recipe,
+    folds: int,
+    data_sets: Sequence[str],
+    sample: int | None = None,
 ) -> Path:
     """Read, train, choose the threshold on held-out sites, save; return the checkpoint's folder.
-    sample: pages a set, None for all.
+    folds: one site in so many is held out. sample: pages a set, None for all.
 
     Raises InputError for a missing set or base, UsageError where there are too few pages.
     """
     started = time.process_time()
     model, tokenizer, sequencer = base_model(base, recipe)
     pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
-    learned, held = split(list(read_examples(pages, sequencer)))
+    learned, held = split(list(read_examples(pages, sequencer)), folds)
     if not learned or not held:
         raise UsageError(f"the usable pages in {data} are of too few sites to hold some of them out")
     log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held), time.process_time() - started)
@@ -73,13 +79,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--output", type=Path, required=True, help="folder for the checkpoint")
     ships = names_with(Role.TRAIN_SHIPS)
     parser.add_argument("--sets", nargs="+", choices=ships, default=ships, help="data sets (default: all of them)")
+    parser.add_argument("--folds", type=int, default=20, help="one site in so many is held out (default %(default)s)")
     for name in ("layers", "epochs", "chunks_a_page", "batch_chunks", "context_tokens", "block_tokens", "seed"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(DEFAULTS, name))
     parser.add_argument("--learning-rate", type=float, default=DEFAULTS.learning_rate)
     parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")
     options = vars(parser.parse_args(arguments))
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    where = {name: options.pop(name) for name in ("base", "data", "output", "sample")}
+    where = {name: options.pop(name) for name in ("base", "data", "output", "folds", "sample")}
     sets = options.pop("sets")
     try:
         path = train_and_save(**where, recipe=replace(DEFAULTS, **options), data_sets=sets)

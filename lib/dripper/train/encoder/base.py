@@ -40,9 +40,11 @@ def base_model(folder: Path, recipe: Recipe) -> tuple[Any, Any, Sequencer]:
             f"and {recipe.context_tokens}"
         )
     _keep_layers(model, recipe.layers)
-    if PULPIE_SEPARATOR not in tokenizer.get_vocab():
-        tokenizer.add_special_tokens({"additional_special_tokens": [PULPIE_SEPARATOR, *MARKERS]})
+    lacking = [token for token in (PULPIE_SEPARATOR, *MARKERS) if token not in tokenizer.get_vocab()]
+    if lacking:
+        tokenizer.add_special_tokens({"additional_special_tokens": lacking})
         model.resize_token_embeddings(len(tokenizer))
+    if PULPIE_SEPARATOR in lacking:
         with torch.no_grad():
             # The model knows its own separator of sentences: a better start than a random one.
             vectors = model.get_input_embeddings().weight

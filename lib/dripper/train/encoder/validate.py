@@ -11,8 +11,6 @@ from dripper.labels.lm.windows import merge_windows
 from dripper.train.encoder.examples import Example
 from dripper.train.folds import fold_of
 
-HELD_OUT = 20
-"""One site in so many."""
 THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
 
 
@@ -24,7 +22,7 @@ class Choice(NamedTuple):
     f1_at_half: float
 
 
-def split(examples: Sequence[Example], folds: int = HELD_OUT) -> tuple[list[Example], list[Example]]:
+def split(examples: Sequence[Example], folds: int) -> tuple[list[Example], list[Example]]:
     """Return the pages to train on, and those of one site in `folds`."""
     learned, held = list[Example](), list[Example]()
     for example in examples:

@@ -30,17 +30,22 @@ from dripper.train.neuscraper.optimise import Recipe, train
 
 log = logging.getLogger(__name__)
 
-DEFAULTS = Recipe()
-HELD_OUT = 20
-"""One site in so many."""
+DEFAULTS, SHAPE = Recipe(), Shape()
 THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8)
 
 
 def train_and_save(
-    base: Path, data: Path, output: Path, recipe: Recipe, shape: Shape, data_sets: Sequence[str], sample: int | None
+    base: Path,
+    data: Path,
+    output: Path,
+    recipe: Recipe,
+    shape: Shape,
+    folds: int,
+    data_sets: Sequence[str],
+    sample: int | None,
 ) -> Path:
     """Read, train, choose the threshold on held-out sites, save; return the checkpoint's folder.
-    sample: pages a set, None for all.
+    folds: one site in so many is held out. sample: pages a set, None for all.
 
     Raises InputError for a missing set, MachineError for a base that cannot be used, UsageError
     where there are too few pages.
@@ -54,8 +59,8 @@ def train_and_save(
     model, tokenizer = from_base(base, shape).eval(), tokenizer_of(base)
     pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
     examples = list(read_examples(pages))
-    held = [example for example in examples if fold_of(example.host, HELD_OUT) == 0]
-    learned = [example for example in examples if fold_of(example.host, HELD_OUT)]
+    held = [example for example in examples if fold_of(example.host, folds) == 0]
+    learned = [example for example in examples if fold_of(example.host, folds)]
     if not learned or not held:
         raise UsageError(f"the usable pages in {data} are of too few sites to hold some of them out")
     log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held), time.process_time() - started)
@@ -102,17 +107,20 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--output", type=Path, required=True, help="folder for the checkpoint")
     ships = names_with(Role.TRAIN_SHIPS)
     parser.add_argument("--sets", nargs="+", choices=ships, default=ships, help="data sets (default: all of them)")
+    parser.add_argument("--folds", type=int, default=20, help="one site in so many is held out (default %(default)s)")
     for name in ("epochs", "batch_chunks", "seed"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(DEFAULTS, name))
-    parser.add_argument("--node-tokens", type=int, default=Shape.node_tokens, help="read of a node")
-    parser.add_argument("--pooling", choices=("first", "mean"), default=Shape.pooling, help="a node's vector")
+    parser.add_argument("--node-tokens", type=int, default=SHAPE.node_tokens, help="read of a node")
+    parser.add_argument("--pooling", choices=("first", "mean"), default=SHAPE.pooling, help="a node's vector")
     parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     recipe = replace(DEFAULTS, epochs=options.epochs, batch_chunks=options.batch_chunks, seed=options.seed)
     shape = Shape(node_tokens=options.node_tokens, pooling=options.pooling)
     try:
-        path = train_and_save(options.base, options.data, options.output, recipe, shape, options.sets, options.sample)
+        path = train_and_save(
+            options.base, options.data, options.output, recipe, shape, options.folds, options.sets, options.sample
+        )
     except UsageError as error:
         log.error("%s", error)
         return 2
