@@ -106,7 +106,7 @@ def _last_layer(model: Any, outcomes: int) -> str:
     """Return the name of the linear layer that gives the logits."""
     import torch
 
-    layers = [name for name, part in model.named_modules() if isinstance(part, torch.nn.Linear)]
+    layers: list[str] = [name for name, part in model.named_modules() if isinstance(part, torch.nn.Linear)]
     if not layers or model.get_submodule(layers[-1]).out_features != outcomes:
         raise MachineError(f"{type(model).__name__} ends in no linear layer of {outcomes} outcomes")
     return layers[-1]
@@ -119,7 +119,7 @@ def _take_head(model: Any, name: str, folder: Path, unused: set[str]) -> set[str
     from safetensors import safe_open
 
     layer = model.get_submodule(name)
-    found = {}
+    found: dict[str, Any] = {}
     for file in sorted(folder.glob("*.safetensors")):
         with safe_open(file, "pt") as weights:
             found |= {key: weights.get_tensor(key) for key in weights.keys() if key in unused}  # noqa: SIM118
@@ -147,8 +147,9 @@ def _quantized(model: Any) -> Any:
 def _quiet() -> Iterator[None]:
     """Without transformers' table of missing weights and its progress bar: what matters becomes
     an error."""
-    from transformers.utils import logging
+    from transformers.utils import logging as typed
 
+    logging: Any = typed  # Only in part.
     before = logging.get_verbosity()
     logging.set_verbosity_error()
     logging.disable_progress_bar()

@@ -82,7 +82,7 @@ def pace(step: int, steps: int, warmup: float) -> float:
 
 def weights_of(example: Example, chunk: Chunk, edge_words: int) -> FloatArray:
     """Return what each block of a chunk weighs in the loss, shape (end - start,)."""
-    return np.sqrt(example.words[chunk.start : chunk.end] + float(edge_words))
+    return np.asarray(np.sqrt(example.words[chunk.start : chunk.end] + float(edge_words)))
 
 
 def loss_of(model: Any, batch: Sequence[Drawn], recipe: Recipe) -> Any:
