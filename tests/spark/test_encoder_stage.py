@@ -28,10 +28,9 @@ def archives(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("more", [[], ["labels.encoder.precision=int8"]], ids=["float32", "int8"])
-def test_from_archives_to_extractions(spark: SparkSession, encoder: list[str], tmp_path: Path, more: list[str]) -> None:
+def test_from_archives_to_extractions(spark: SparkSession, encoder: list[str], tmp_path: Path) -> None:
     output = str(tmp_path / "out")
-    outcome = run(spark, str(archives(tmp_path / "in")), output, load(assignments=[*encoder, *more, "batch.files=1"]))
+    outcome = run(spark, str(archives(tmp_path / "in")), output, load(assignments=[*encoder, "batch.files=1"]))
     assert outcome.complaints == ()
     label = outcome.totals.label
     assert (outcome.totals.rows, label.pages, label.failed) == (8, 6, 0)
