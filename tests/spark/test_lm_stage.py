@@ -19,11 +19,11 @@ from support.warcs import pages, write_warc
 pytestmark = [pytest.mark.spark, pytest.mark.vllm]
 
 
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("vllm", reason="needs vLLM: make test-vllm installs it")
     samples = [SimplifiedPage(page.simplified_html, len(page.blocks)) for page in split_pages()[:3]]
-    return make_checkpoint(tmp_path / "tiny", samples)
+    return make_checkpoint(tmp_path_factory.mktemp("model") / "tiny", samples)
 
 
 def test_from_archives_to_extractions(spark: SparkSession, model: Path, tmp_path: Path) -> None:
