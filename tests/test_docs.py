@@ -74,8 +74,8 @@ def clone(spark: "SparkSession", sample: Path, tmp_path_factory: pytest.TempPath
     """A folder with all that the examples name, also the tables of a run. Relative paths start
     there, those of Spark too."""
     from dripper.config import Settings
-    from dripper.spark.publish import publish
     from dripper.spark.run import run
+    from dripper.spark.tables import Tables
 
     folder = tmp_path_factory.mktemp("clone")
     (folder / "tests").symlink_to(ROOT / "tests")
@@ -87,7 +87,7 @@ def clone(spark: "SparkSession", sample: Path, tmp_path_factory: pytest.TempPath
     (folder / "list.txt").write_text("more/one.html\n")
     shutil.copy(sample / "world.warc.gz", folder / "crawl.warc.gz")
     run(spark, str(folder / "crawl.warc.gz"), str(folder / "out"), Settings())
-    publish(spark, str(folder / "out"))
+    Tables(spark, str(folder / "out")).create("published")
     spark.createDataFrame([page(1), page(2)], "url string, html binary").write.parquet(str(folder / "pages"))
     java = spark._jvm
     files = java.org.apache.hadoop.fs.FileSystem.get(java.java.net.URI("file:///"), spark._jsc.hadoopConfiguration())
