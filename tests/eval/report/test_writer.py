@@ -33,6 +33,25 @@ def test_kinds_of_pages_stand_beside_the_cost(report: str) -> None:
     assert "data:image/png;base64," in section
 
 
+@pytest.mark.parametrize(
+    ("sets", "pages", "said"),
+    [
+        (["dragnet", "wcxb-dev"], 11, "without those marked †"),
+        (["wcxb-dev"], 12, "no fair test"),
+    ],
+)
+def test_kinds_are_of_pages_that_no_model_saw_where_there_are_any(
+    tmp_path: Path, sets: list[str], pages: int, said: str
+) -> None:
+    write_set(tmp_path / "data", "dragnet", range(11))
+    write_set(tmp_path / "data", "wcxb-dev", range(20, 32))
+    settings = RunSettings(PageSource(tmp_path / "data", None), tmp_path / "run", sets, [fake("trafilatura", half)])
+    report = write_report(settings, run_evaluation(settings), tmp_path).read_text(encoding="utf-8")
+    section = report.partition("<h3>By kind of page</h3>")[2].partition("<h2")[0]
+    assert f"<th>article<br><small>{pages} pages</small></th>" in section
+    assert said in section
+
+
 def test_text_of_pages_is_text(report: str) -> None:
     assert "<script" not in report
     assert "&lt;script&gt;alert(" in report

@@ -110,7 +110,8 @@ def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[st
         "likeness": charts.likeness(similar),
     }
     names = [one.name for one in order]
-    kinds = _kinds(frame, lines)
+    stated = _that_state_a_kind(counted, frame)
+    kinds = _kinds(stated, lines)
     if kinds.columns:
         pictures["kinds-and-cost"] = charts.kinds_and_cost(kinds.columns, kinds.rows)
     context = {
@@ -120,8 +121,10 @@ def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[st
         "sets": [_set_row(settings, job, frame) for job in jobs],
         "by_set": _heat(frame, "data_set", order),
         "by_language": _heat(frame, "language", order),
-        "by_type": _heat(frame[frame["page_type"].notna()], "page_type", order),
+        "by_type": _heat(stated, "page_type", order),
         "kinds_and_cost": kinds,
+        "kinds_seen": not stated["data_set"].map(_is_counted).all(),
+        "min_pages": MIN_PAGES,
         "by_level": _heat(counted, "level", order, ["low", "medium", "high"]),
         "metrics": _metrics(counted, order),
         "trained_on": [job.data_set for job in jobs if not _is_counted(job.data_set)],
@@ -169,8 +172,14 @@ def _heat(frame: ScoreTable, column: str, order: Sequence[Contender], columns: S
     return Heat(columns, pages, rows)
 
 
-def _kinds(frame: ScoreTable, lines: Sequence[Line]) -> KindTable:
-    stated = frame[frame["page_type"].notna()]
+def _that_state_a_kind(counted: ScoreTable, frame: ScoreTable) -> ScoreTable:
+    """Return the rows whose pages state a kind: of sets that no model learned from, where there are
+    any, else of all sets."""
+    stated = counted[counted["page_type"].notna()]
+    return frame[frame["page_type"].notna()] if stated.empty else stated
+
+
+def _kinds(stated: ScoreTable, lines: Sequence[Line]) -> KindTable:
     pages = {str(kind): count for kind, count in pages_by(stated, "page_type").items() if count >= MIN_PAGES}
     found = intervals_by(stated, "page_type", list(pages))
     rows = [(line, [found.get(line.extractor.name, {}).get(kind) for kind in pages]) for line in lines]
