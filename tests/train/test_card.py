@@ -122,3 +122,18 @@ def test_the_digest_changes_with_labels_features_and_order() -> None:
 def test_the_second_opinion_is_named() -> None:
     text = " ".join(card(recipe=Recipe(other_shares=(Shares(),) * 3, other_balances=(0.0,) * 3)).split())
     assert "under 0.85, 3 smaller networks are asked too" in text
+
+
+def test_networks_of_earlier_weights_are_counted_and_named() -> None:
+    text = " ".join(card(recipe=Recipe(other_shares=(Shares(),), other_balances=(0.0,)), kept=2).split())
+    assert (
+        "3 smaller networks are asked too, and the mean logit counts (2 of them are kept from earlier weights)" in text
+    )
+    assert "--folds 3 --keep WEIGHTS`" in text
+    assert "without the 2 kept networks" in text
+    assert "kept" not in card().partition("## Calibration")[0]
+
+
+def test_the_first_stage_is_named_where_there_is_one() -> None:
+    assert "with a share of 0.25 of the first" in " ".join(card(recipe=Recipe(first_share=0.25)).split())
+    assert "of the first." not in card(recipe=Recipe(first_epochs=0))

@@ -13,8 +13,8 @@ from dripper.labels.cpu.network import WEIGHT_STEPS, Shape
 from dripper.train import folds
 from dripper.train.examples import Example
 from dripper.train.folds import fit, fold_networks, fold_of, held_out_logits
-from dripper.train.optimise import train
 from dripper.train.recipe import Recipe, Shares
+from dripper.train.stages import train_in_stages
 
 RECIPE = Recipe(
     width=6,
@@ -83,9 +83,9 @@ def test_variants_are_standardised_as_their_pages_and_each_network_has_its_share
     def watched(examples: list[Example], blanks: object, recipe: Recipe) -> object:
         given.extend(examples)
         shares.append(recipe.shares)
-        return train(examples, blanks, recipe)  # type: ignore[arg-type]
+        return train_in_stages(examples, blanks, recipe)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(folds, "train", watched)
+    monkeypatch.setattr(folds, "train_in_stages", watched)
     pages = [made_example(number) for number in range(4)]
     examples = [
         replace(page, variants={"crowded": (halved(page),), "antique": (halved(page), halved(page))}) for page in pages

@@ -32,11 +32,10 @@ probability; per page: its kind (`page_kind`), and the ROUGE-5 F1 that labels li
 **Model.** {parameters} parameters (int16): a linear layer over {features} features of the block, {layers} dilated
 separable convolutions over the sequence of blocks, means over each block's {levels} containers, a doubt of blocks outside the
 container that holds most of what is main, and the set of blocks of highest expected F1. Where that is under {doubtful}, {others}
-smaller networks are asked too, and the mean logit counts. Arithmetic is exact, so that labels and probabilities are the same
-bits on every machine.
+smaller networks are asked too, and the mean logit counts{kept_note}. Arithmetic is exact, so that labels and
+probabilities are the same bits on every machine.
 
-**Made by** `python -m dripper.train.cpu --data DIR --output DIR` in {minutes:.0f} CPU minutes (with `--keep WEIGHTS`, two networks
-of earlier weights go on giving a second opinion too). Arguments:
+**Made by** `python -m dripper.train.cpu --data DIR --output DIR --folds {folds}{keep}` in {minutes:.0f} CPU minutes. Arguments:
 
 ```json
 {arguments}
@@ -45,8 +44,8 @@ of earlier weights go on giving a second opinion too). Arguments:
 ## Training data
 
 Rows marked bad or duplicate, and pages no block of which holds their truth, are left out; the {empty} pages without main
-content (error pages, login walls, menus alone) stay. A kind of page with n pages comes n^{power:g} times in an epoch, in
-proportion.
+content (error pages, login walls, menus alone) stay. {stages}A kind of page with n pages comes n^{power:g} times in an
+epoch, in proportion.
 
 {data_sets}
 
@@ -55,8 +54,8 @@ Digest of the examples (features, labels, order): `{digest}`.
 ## Scores
 
 ROUGE-5 F1 over words against the truth, {folds}-fold cross-validation by site: each page is labelled by networks that saw
-no page of its site. The shipped weights are trained on all pages with the same recipe, so these are scores of the recipe.
-Ceiling: what the best choice of blocks reaches.
+no page of its site. The shipped weights are trained on all pages with the same recipe, so these are scores of the
+recipe{without_kept}. Ceiling: what the best choice of blocks reaches.
 
 All pages: **{rouge5:.4f}** ({n} pages; ceiling {ceiling:.4f}; F1 over the words of the blocks {f1:.4f}). Mean over kinds of
 pages: **{macro:.4f}**.
@@ -113,6 +112,10 @@ comments that their truth leaves out. Against the truths as they are (mostly wit
 - A block is kept or dropped whole.
 """
 
+_STAGES = """\
+Each network is taught first on the first five sets, each page once an epoch, then on all, and is the mean of both stages,
+with a share of {share:g} of the first. """
+
 
 def model_card(
     version: str,
@@ -123,8 +126,10 @@ def model_card(
     switched: Sequence[SwitchScore],
     cpu_seconds: float,
     parameters: int,
+    kept: int = 0,
 ) -> str:
-    """Return the card as Markdown. examples: all that were trained on."""
+    """Return the card as Markdown. examples: all that were trained on. kept: networks of earlier
+    weights that give a second opinion too."""
     pages, scores, calibration = held_out.examples, held_out.scores, held_out.calibration
     bins = reliability(pages, held_out.logits, calibration)
     ceiling = np.array([page.texts.rouge5(page.main) for page in pages])
@@ -134,7 +139,10 @@ def model_card(
     return _CARD.format(
         version=version, parameters=f"{parameters:,}", features=examples[0].blocks.features.shape[1],
         layers=len(recipe.shape.dilations), levels=examples[0].blocks.starts.shape[1], minutes=cpu_seconds / 60,
-        doubtful=DOUBTFUL, others=len(recipe.others), power=1 - recipe.balance, empty=len(empty),
+        doubtful=DOUBTFUL, others=len(recipe.others) + kept, power=1 - recipe.balance, empty=len(empty),
+        kept_note=f" ({kept} of them are kept from earlier weights)" if kept else "", keep=" --keep WEIGHTS" if kept else "",
+        without_kept=f", without the {kept} kept networks, which saw some of these pages" if kept else "",
+        stages=_STAGES.format(share=recipe.first_share) if recipe.first_epochs else "",
         arguments=json.dumps({"folds": folds, **asdict(recipe)}, indent=1), data_sets=_data_sets(examples),
         digest=digest_of(examples), folds=folds, f1=scores.f1.mean(), n=len(pages), trained=len(examples), ceiling=ceiling.mean(),
         rouge5=scores.rouge5.mean(), macro=macro_over_kinds(pages, scores.rouge5),

@@ -22,7 +22,7 @@ import numpy as np
 
 from dripper.datasets import LabelledPage, Role, names_with, read_pages
 from dripper.errors import UsageError
-from dripper.labels.cpu.weights import load_weights, save_weights
+from dripper.labels.cpu.weights import Network, Weights, load_weights, save_weights
 from dripper.train.antique import Antiquary, antique
 from dripper.train.card import model_card
 from dripper.train.commented import Commenter
@@ -65,17 +65,15 @@ def train_and_save(
     held_out = HeldOut.of(examples, networks)
     log.info("cross-validated ROUGE-5 F1: %.4f on %d pages", held_out.calibration.f1, len(held_out.examples))
     weights = held_out.calibrated(fit(examples, recipe))
-    if keep is not None:
-        earlier = load_weights(keep)
-        kept = [folded(earlier, network, weights) for network in earlier.others[-KEPT:]]
-        weights = replace(weights, others=(*weights.others, *kept))
+    kept = _kept(keep, weights)
+    weights = replace(weights, others=(*weights.others, *kept))
     output.mkdir(parents=True, exist_ok=True)
     path = output / "cpu_weights.npz"
     save_weights(weights, path)
     seconds, version = time.process_time() - started, load_weights(path).version
     parameters = sum(matrix.size for network in weights.networks for matrix in network.matrices.values())
     switched = switch_scores(held_out.examples, networks, held_out.calibration)
-    card = model_card(version, recipe, folds, examples, held_out, switched, seconds, parameters)
+    card = model_card(version, recipe, folds, examples, held_out, switched, seconds, parameters, len(kept))
     draw_reliability(held_out, output / "reliability_cpu.png")
     (output / "model_card_cpu.md").write_text(card, encoding="utf-8")
     return path
@@ -99,6 +97,13 @@ def makers(recipe: Recipe) -> Mapping[str, Sequence[Maker]]:
         "antique_commented": [Commenter(draw(1), aged)],
     }
     return {kind: of for kind, of in made.items() if kind in used}
+
+
+def _kept(keep: Path | None, weights: Weights) -> list[Network]:
+    if keep is None:
+        return []
+    earlier = load_weights(keep)
+    return [folded(earlier, network, weights) for network in earlier.others[-KEPT:]]
 
 
 def _pages(data: Path, data_sets: Sequence[str], sample: int | None) -> Iterator[LabelledPage]:

@@ -15,8 +15,8 @@ from dripper.labels.cpu.weights import Network, Weights
 from dripper.train.disturb import blanks_of
 from dripper.train.examples import Example
 from dripper.train.kinds import with_page_kinds
-from dripper.train.optimise import train
 from dripper.train.recipe import Recipe
+from dripper.train.stages import train_in_stages
 from dripper.train.switch import with_switch
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ def fit(examples: Sequence[Example], recipe: Recipe) -> Weights:
     ready = [_with_variants(unfitted, example) for example in examples]
 
     def trained(by: Recipe) -> Network:
-        matrices = train(ready, blanks_of(unfitted), by)
+        matrices = train_in_stages(ready, blanks_of(unfitted), by)
         return Network(
             {name: np.rint(value * WEIGHT_STEPS) / WEIGHT_STEPS for name, value in matrices.items()}, by.shape
         )

@@ -2,7 +2,7 @@
 right way, in JAX."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import count
 from typing import Any
@@ -25,14 +25,17 @@ log = logging.getLogger(__name__)
 Parameters = dict[str, Any]
 
 
-def train(examples: Sequence[Example], blanks: Blanks, recipe: Recipe) -> dict[str, FloatArray]:
+def train(
+    examples: Sequence[Example], blanks: Blanks, recipe: Recipe, start: Mapping[str, FloatArray] | None = None
+) -> dict[str, FloatArray]:
     """Return trained weights by name. examples: standardised. blanks: see
-    :func:`dripper.train.disturb.disturbed`. The same examples and recipe give the same weights.
+    :func:`dripper.train.disturb.disturb`. start: weights to go on from, by default random ones. The
+    same arguments give the same weights.
 
     (On one machine: sums of floats differ between processors, unlike in labelling.)
     """
     draw = np.random.default_rng(recipe.seed)
-    weights = initial_weights(recipe, examples[0])
+    weights = initial_weights(recipe, examples[0]) if start is None else jax.tree.map(jnp.float32, dict(start))
     moments = (jax.tree.map(jnp.zeros_like, weights), jax.tree.map(jnp.zeros_like, weights))
     step = _compiled_step(recipe)
     turns = turns_an_epoch([example.kind for example in examples], recipe.balance)

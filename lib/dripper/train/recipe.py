@@ -28,12 +28,19 @@ class Recipe:
     pool_width: int = 12
     """Channels of each level of container means."""
     shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32, 1), pooled=(1, 3, 5)))
-    epochs: int = 10
+    epochs: int = 8
+    """Of all pages, after the first stage."""
+    first_epochs: int = 10
+    """Of the pages of the first stage (`dripper.train.stages`)."""
+    first_share: float = 0.4
+    """Of its weights in those that ship."""
     switch_ridge: float = 10.0
     """Penalty on the squared coefficients of the switch of conventions."""
     batch_blocks: int = 4096
     """Blocks of a batch."""
     learning_rate: float = 3e-3
+    """Of the first stage."""
+    later_learning_rate: float = 1.5e-3
     weight_decay: float = 0.02
     dropout: float = 0.2
     """Share of the residual branches that is dropped."""
