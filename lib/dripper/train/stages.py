@@ -20,8 +20,8 @@ FIRST_SETS = frozenset(["wcxb-dev", "fundus", "article-extraction-dataset", "mag
 
 
 def train_in_stages(examples: Sequence[Example], blanks: Blanks, recipe: Recipe) -> dict[str, FloatArray]:
-    """Return trained weights by name. Arguments: as for `optimise.train`, which does without a first
-    stage where no page is of FIRST_SETS, or where the recipe has none (`first_epochs` of 0)."""
+    """Return trained weights by name. Arguments: as for `optimise.train`, which trains alone where
+    no page is of FIRST_SETS, or where the recipe has no first stage (`first_epochs` of 0)."""
     first = [example for example in examples if example.key[0] in FIRST_SETS]
     if not first or not recipe.first_epochs:
         return train(examples, blanks, recipe)
