@@ -32,8 +32,8 @@ probability; per page: its kind (`page_kind`), and the ROUGE-5 F1 that labels li
 **Model.** {parameters} parameters (int16): a linear layer over {features} features of the block, {layers} dilated
 separable convolutions over the sequence of blocks, means over each block's {levels} containers, a doubt of blocks outside the
 container that holds most of what is main, and the set of blocks of highest expected F1. Where that is under {doubtful}, {others}
-smaller networks are asked too, and the mean logit counts{kept_note}. Arithmetic is exact, so that labels and
-probabilities are the same bits on every machine.
+smaller networks are asked too, and the mean logit counts{kept_note}. Arithmetic is exact,
+so that labels and probabilities are the same bits on every machine.
 
 **Made by** `python -m dripper.train.cpu --data DIR --output DIR --folds {folds}{keep}` in {minutes:.0f} CPU minutes. Arguments:
 
@@ -44,8 +44,8 @@ probabilities are the same bits on every machine.
 ## Training data
 
 Rows marked bad or duplicate, and pages no block of which holds their truth, are left out; the {empty} pages without main
-content (error pages, login walls, menus alone) stay. {stages}A kind of page with n pages comes n^{power:g} times in an
-epoch, in proportion.
+content (error pages, login walls, menus alone) stay. {stages}A kind of page with n pages comes n^{power:g} times in an epoch, in
+proportion.
 
 {data_sets}
 
@@ -64,7 +64,8 @@ pages: **{macro:.4f}**.
 
 {scores}
 
-Pages of other collections, which no training saw, were scored once, after this training: see `research/labeler_cpu.md`.
+Pages of other collections, which no training saw: see
+[research/labeler_cpu.md](research/labeler_cpu.md#every-kind-of-page).
 
 ## Kinds of pages
 
@@ -113,8 +114,8 @@ comments that their truth leaves out. Against the truths as they are (mostly wit
 """
 
 _STAGES = """\
-Each network is taught first on the first five sets, each page once an epoch, then on all, and is the mean of both stages,
-with a share of {share:g} of the first. """
+Each network is taught first on the first five sets, each page once an epoch, then on all, and is the
+mean of both stages, with a share of {share:g} of the first. """
 
 
 def model_card(
