@@ -18,7 +18,7 @@ from dripper.labels.cpu.focus import apply_focus
 from dripper.labels.cpu.network import BlockSequence
 
 # Of the expected F1. Asked on every page the others bring nothing more
-# (docs/research/labeler_cpu.md); under 0.85 it is a quarter of them.
+# (docs/research/labeler_cpu.md); under 0.85 it is a quarter of articles.
 DOUBTFUL = 0.85
 
 
