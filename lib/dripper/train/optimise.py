@@ -37,7 +37,8 @@ def train(
     draw = np.random.default_rng(recipe.seed)
     weights = initial_weights(recipe, examples[0]) if start is None else jax.tree.map(jnp.float32, dict(start))
     moments = (jax.tree.map(jnp.zeros_like, weights), jax.tree.map(jnp.zeros_like, weights))
-    step = _compiled_step(recipe)
+    # Stages and folds differ in nothing that is compiled, which is slow.
+    step = _compiled_step(Recipe(shape=recipe.shape, dropout=recipe.dropout, weight_decay=recipe.weight_decay))
     turns = turns_an_epoch([example.kind for example in examples], recipe.balance)
     batches = partial(training_batches, examples, recipe.batch_blocks, shares=recipe.shares, turns=turns)
     # An epoch has a batch more or less than the next one.
@@ -100,8 +101,6 @@ def loss_of(weights: Parameters, batch: TrainingBatch, key: Any, recipe: Recipe)
     return ((per_page(weight * entropy)[:-1] + 1 - soft_f1) * batch.present).sum() / batch.present.sum()
 
 
-# A fold of the cross-validation differs from the next in nothing that is compiled, which is slow:
-# the network, and two others.
 @lru_cache(maxsize=4)
 def _compiled_step(recipe: Recipe) -> Callable[..., tuple[Parameters, tuple[Parameters, Parameters], Any]]:
     @partial(jax.jit, donate_argnums=(0, 1))
