@@ -11,8 +11,9 @@ pytest.importorskip("jax", reason="needs the extra [train]")
 
 from dripper.labels.cpu.network import WEIGHT_STEPS, Shape
 from dripper.train import folds
+from dripper.train.by_site import fold_of
 from dripper.train.examples import Example
-from dripper.train.folds import fit, fold_networks, fold_of, held_out_logits
+from dripper.train.folds import fit, fold_networks, held_out_logits
 from dripper.train.recipe import Recipe, Shares
 from dripper.train.stages import train_in_stages
 

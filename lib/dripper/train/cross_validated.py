@@ -8,8 +8,9 @@ import numpy as np
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.page_kind import confidence_of
 from dripper.labels.cpu.weights import Weights
+from dripper.train.by_site import fold_of
 from dripper.train.examples import Example
-from dripper.train.folds import fold_of, held_out_logits, network_of
+from dripper.train.folds import held_out_logits, network_of
 from dripper.train.kinds import fit_confidence, held_out_kinds
 from dripper.train.validate import Calibration, PageScores, calibrate, page_scores
 

@@ -1,6 +1,5 @@
 """Cross-validation by host: every page is scored by a network that saw no page of its site."""
 
-import hashlib
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ from dripper.labels.cpu.features.page_features import NAMES
 from dripper.labels.cpu.labeler import normalize_page, score_blocks, second_opinions, standardise
 from dripper.labels.cpu.network import WEIGHT_STEPS
 from dripper.labels.cpu.weights import Network, Weights
+from dripper.train.by_site import fold_of
 from dripper.train.disturb import blanks_of
 from dripper.train.examples import Example
 from dripper.train.kinds import with_page_kinds
@@ -59,12 +59,6 @@ def _with_variants(weights: Weights, example: Example) -> Example:
 def _ready(weights: Weights, example: Example) -> Example:
     features = standardise(weights, example.blocks.features).astype(example.blocks.features.dtype)
     return replace(example, blocks=example.blocks._replace(features=features))
-
-
-def fold_of(host: str, folds: int) -> int:
-    """Return the fold of a site, 0 to folds - 1: by a hash, so that new pages never move the old
-    ones."""
-    return int.from_bytes(hashlib.sha256(host.encode()).digest()[:8], "big") % folds
 
 
 def fold_networks(examples: Sequence[Example], recipe: Recipe, folds: int) -> list[Weights | None]:

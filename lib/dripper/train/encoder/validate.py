@@ -8,8 +8,8 @@ import numpy as np
 from dripper.labels.arrays import FloatArray
 from dripper.labels.encoder.sequence import Sequencer, cut
 from dripper.labels.lm.windows import merge_windows
+from dripper.train.by_site import fold_of
 from dripper.train.encoder.examples import Example
-from dripper.train.folds import fold_of
 
 THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
 

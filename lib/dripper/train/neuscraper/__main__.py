@@ -24,7 +24,7 @@ from dripper.errors import UsageError
 from dripper.labels.neuscraper.checkpoint import Shape, tokenizer_of
 from dripper.labels.neuscraper.labeler import block_probabilities, logits_of
 from dripper.optional import needed
-from dripper.train.folds import fold_of
+from dripper.train.by_site import fold_of
 from dripper.train.neuscraper.examples import Example, Vectors, read_examples
 from dripper.train.neuscraper.optimise import Recipe, train
 

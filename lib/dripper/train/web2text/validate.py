@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dripper.labels.web2text.chain import most_probable
 from dripper.labels.web2text.labeler import Potentials, potentials
 from dripper.labels.web2text.weights import Weights
-from dripper.train.folds import fold_of
+from dripper.train.by_site import fold_of
 from dripper.train.web2text.examples import Example
 
 PAIR_WEIGHTS = (0.0, 0.1, 0.3, 1.0)
