@@ -1,5 +1,9 @@
 """How a job ends: exit codes, and sentences instead of traces."""
 
+import os
+import subprocess
+from pathlib import Path
+
 import pytest
 from py4j.protocol import Py4JNetworkError
 
@@ -52,3 +56,20 @@ def test_an_interrupt_says_that_nothing_is_lost(capsys: pytest.CaptureFixture[st
 def test_what_nobody_foresaw_is_not_hidden() -> None:
     with pytest.raises(ZeroDivisionError):
         failing(ZeroDivisionError())
+
+
+def test_a_reader_that_closes_the_pipe_is_not_a_lost_jvm(python: str) -> None:
+    """`spark-submit jobs/run.py … | head -3`."""
+    code = "import sys; from dripper.spark import cli; sys.exit(cli.guarded(lambda: [print('told') for _ in iter(int, 1)]))"
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2] / "lib")}
+    process = subprocess.Popen(
+        [python, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.readline() == "told\n"
+    process.stdout.close()
+    told = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 3
+    assert told == "nobody reads what this command says any more; run it again for its closing counts\n"

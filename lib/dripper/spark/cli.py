@@ -3,6 +3,8 @@
 
 import argparse
 import logging
+import os
+import select
 import signal
 import sys
 import threading
@@ -95,6 +97,11 @@ def guarded(job: Callable[[], int]) -> int:
         sys.stderr.write("interrupted; run the same command again: only what is missing is done\n")
         return 3
     except Exception as error:
+        if isinstance(error, BrokenPipeError) and _reader_is_gone():
+            # As Python's manual has it: else the interpreter fails again when it ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.stderr.write("nobody reads what this command says any more; run it again for its closing counts\n")
+            return 3
         if not _is_lost_jvm(error):
             raise
         sys.stderr.write(
@@ -102,6 +109,13 @@ def guarded(job: Callable[[], int]) -> int:
             "command again: only what is missing is done\n"
         )
         return 3
+
+
+def _reader_is_gone() -> bool:
+    """Whether standard output is a pipe that was closed at its other end, as `| head` does."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    return bool(poll.poll(0))
 
 
 def _is_lost_jvm(error: Exception) -> bool:
