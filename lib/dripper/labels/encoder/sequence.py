@@ -76,7 +76,8 @@ class Sequencer:
         return cls(tokenizer, reading, context)
 
     def count_tokens(self, simplified_html: str) -> int:
-        """Return how many tokens the model reads of a page, separators included."""
+        """Return how many tokens the model reads of a page, separators included; of outlines, how
+        many at most."""
         n_blocks = simplified_html.count(' _item_id="')
         if self.reading.form == "outline":
             return n_blocks * self.reading.block_tokens
