@@ -6,10 +6,10 @@ with an undisturbed run's.
 Each kill takes one process of the run with SIGKILL: the driver, the JVM, an executor, the daemon
 that forks Python workers, a worker or a page process. Runs differ in how they work: in local mode,
 or with executors of their own and speculation on; with optimized writes, which put a shuffle before
-the write; in one pass, or in stages. Beside one run in four a second driver is started on the same
-output, at a random moment, which must end with one sentence and exit code 3, or take over from a
-dead one. Exit code 1 where a row or the ledger differs, a process is left behind, or a run ends
-otherwise than it should.
+the write; in one pass, or in stages; over whole files, or over the records that an index names.
+Beside one run in four a second driver is started on the same output, at a random moment, which must
+end with one sentence and exit code 3, or take over from a dead one. Exit code 1 where a row or the
+ledger differs, a process is left behind, or a run ends otherwise than it should.
 """
 
 import argparse
@@ -53,6 +53,7 @@ WAYS = {
     "one pass, executors, speculation, optimized writes": Way([*EXECUTORS, *SHUFFLE], KINDS, needs_cluster=True),
     "stages": Way([*LOCAL, *STAGES], LOCAL_KINDS),
     "stages, executors, speculation, optimized writes": Way([*EXECUTORS, *SHUFFLE, *STAGES], KINDS, needs_cluster=True),
+    "one pass, records of an index": Way(LOCAL, LOCAL_KINDS, selects=True),
 }
 
 
@@ -62,12 +63,12 @@ def tortured(folder: Path, way: Way, n_kills: int, chance: random.Random) -> tup
     events.mkdir(exist_ok=True)
     logged = {"enabled": "true", "compress": "false", "dir": events}
     told = [f"spark.properties.spark.eventLog.{name}={value}" for name, value in logged.items()]
-    job = prepared(folder, [*way.settings, *told], N_FILES, N_PAGES)
+    job = prepared(folder, [*way.settings, *told], N_FILES, N_PAGES, way.selects)
     with contextlib.ExitStack() as stack:
         leader = None
         if way.needs_cluster:
             master, leader = stack.enter_context(cluster(folder, job.path))
-            job = prepared(folder, [*job.settings, f"spark.master={master}"], N_FILES, N_PAGES)
+            job = prepared(folder, [*job.settings, f"spark.master={master}"], N_FILES, N_PAGES, way.selects)
         seconds, expected = undisturbed(job, folder / "whole")
         torture = Torture(job, way.kinds, chance, expected, seconds, leader)
         torture.until(folder, n_kills)

@@ -19,6 +19,7 @@ from typing import Any
 from deltalake import DeltaTable
 
 from dripper.spark.schemas import OF_RUN
+from support.indexes import write_cdxj
 from support.processes import of_session, parent, wait_for
 from support.slow_labeler import registered
 from support.warcs import pages, write_warc
@@ -43,13 +44,16 @@ class Way:
     settings: Sequence[str]
     kinds: Sequence[str]
     needs_cluster: bool = False
+    selects: bool = False
+    """Whether records are read that an index names, instead of whole files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """The main job over some archives, in processes of its own."""
 
-    archives: Path
+    input: Sequence[str]
+    """Its flags."""
     settings: Sequence[str]
     path: Path
     """Where the slow labeler is registered."""
@@ -57,7 +61,7 @@ class Job:
     def start(self, output: Path) -> "subprocess.Popen[str]":
         """Start it in a session of its own."""
         command = [sys.executable, str(ROOT / "jobs/run.py"), "--conf", str(ROOT / "conf/local.yml")]
-        command += ["--warcs", str(self.archives), "--output", str(output)]
+        command += [*self.input, "--output", str(output)]
         for setting in self.settings:
             command += ["--set", setting]
         return subprocess.Popen(
@@ -85,14 +89,18 @@ def write_archives(folder: Path, n_files: int, n_pages: int) -> Path:
     return folder
 
 
-def prepared(folder: Path, settings: Sequence[str], n_files: int, n_pages: int) -> Job:
-    """Return the job over archives that are written below `folder`."""
+def prepared(folder: Path, settings: Sequence[str], n_files: int, n_pages: int, selects: bool = False) -> Job:
+    """Return the job over archives that are written below `folder`; over all their records by an
+    index where it selects."""
     archives = folder / "archives"
     path = folder / "path"
     if not archives.exists():
         write_archives(archives, n_files, n_pages)
         registered(path)
-    return Job(archives, ["labeler.name=slow", "batch.files=4", *settings], path)
+    given = ["--warcs", str(archives)]
+    if selects:
+        given = ["--select", f"index={write_cdxj(folder / 'index.cdxj', sorted(archives.glob('*.warc.gz')))}"]
+    return Job(given, ["labeler.name=slow", "batch.files=4", *settings], path)
 
 
 def by_kind(processes: Mapping[int, str], driver: int) -> dict[str, list[int]]:
