@@ -177,3 +177,8 @@ assert dripper.extract("<p>x", settings={"labeler.fallback": "trafilatura", "pro
 sys.exit("html2text" in sys.modules)
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_one_page_has_no_site() -> None:
+    with pytest.raises(SettingsError, match="only jobs see the pages of a host together"):
+        dripper.extract("<p>One.", settings={"sites.enabled": True})

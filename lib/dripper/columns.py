@@ -129,5 +129,12 @@ ORIGIN: Sequence[Column] = (
 )
 """By which rows meet those of other data sets of the same crawl. Rows of 0.1 have null in them."""
 
-EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN)
+SITE: Sequence[Column] = (
+    Column(
+        "layout_id", Kind.STRING, "Pages of a host with the same layout have the same; null: sites.enabled was not set"
+    ),
+)
+"""What a page is to its site."""
+
+EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE)
 """A row of the table `extractions`."""

@@ -30,6 +30,7 @@ from dripper.settings import (
     S3Settings,
     Section,
     Settings,
+    SiteSettings,
     SparkSettings,
     StageSettings,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "ReadSettings",
     "S3Settings",
     "Settings",
+    "SiteSettings",
     "SparkSettings",
     "StageSettings",
     "from_values",

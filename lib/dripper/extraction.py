@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 import dripper
 from dripper.config import settings_of
-from dripper.errors import ErrorCode, PageError
+from dripper.errors import ErrorCode, PageError, SettingsError
 from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
 from dripper.labels import Labeler, Labels
 from dripper.labels.entry import Use
@@ -76,7 +76,9 @@ class Extractor:
 
     @classmethod
     def of(cls, settings: Settings) -> "Extractor":
-        """Return an extractor that does what the settings say of single pages."""
+        """Return an extractor that does what the settings say of single pages. Raises SettingsError
+        for what single pages cannot have."""
+        check_single_pages(settings)
         limits = ParserLimits.of(settings.limits)
         return cls(
             settings.labeler,
@@ -143,6 +145,12 @@ def _failed(error: PageError) -> Extraction:
     return Extraction(error_code=error.code, error_detail=error.detail or None)
 
 
+def check_single_pages(settings: Settings) -> None:
+    """Raise SettingsError for a setting that pages by themselves cannot have."""
+    if settings.sites.enabled:
+        raise SettingsError("sites.enabled: only jobs see the pages of a host together; leave it out here")
+
+
 _extractors: dict[str, Extractor] = {}
 
 
@@ -168,6 +176,7 @@ def checked_settings(
     What people have to be warned of is logged. Raises UsageError.
     """
     asked = settings_of(labeler, settings, options)
+    check_single_pages(asked)
     for warning in check_use(asked.labeler, asked.labels, Use(asked.profile)):
         logger.warning("%s", warning)
     load_from_settings(asked.labeler, asked.labels)

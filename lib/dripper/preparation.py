@@ -17,6 +17,7 @@ from dripper.labels import Labeler, Labels
 from dripper.language import SAMPLE_CHARACTERS
 from dripper.markup.hints import Hints
 from dripper.metadata import Metadata
+from dripper.site_memory import PageMemory
 from dripper.warc import to_utf8
 
 BLOCK_SAMPLE = 4 * SAMPLE_CHARACTERS
@@ -49,7 +50,8 @@ class Prepared:
     """A page after the first half, or why there is none. texts: of each block, the first
     BLOCK_SAMPLE characters. tokens: of the simplified HTML. hints: what the fallback `cpu` reads
     beside the mapping HTML. source: the decoded page, which the fallback `trafilatura` reads; None:
-    not kept. labels: those of the first labeler of a chain; None: there is none, or it failed."""
+    not kept. labels: those of the first labeler of a chain; None: there is none, or it failed.
+    memory: for the page's site; None: not wanted, or there are no labels."""
 
     title: str = ""
     simplified_html: str = ""
@@ -64,6 +66,7 @@ class Prepared:
     error_detail: str | None = None
     metadata: Metadata | None = None
     labels: Labels | None = None
+    memory: PageMemory | None = None
 
 
 def split_into_blocks(decoded: Decoded, profile: str, limits: ParserLimits = DEFAULT_LIMITS) -> Page:
@@ -83,11 +86,13 @@ def prepare(
     keep_source: bool = False,
     limits: ParserLimits = DEFAULT_LIMITS,
     first: Labeler | None = None,
+    remembers: bool = False,
 ) -> Prepared:
     """Return the first half of a page's way. A page that cannot be split gives a Prepared with
     `error_code`.
 
     keep_source: for a second half whose fallback is Trafilatura. first: labels the page on the way.
+    remembers: keep what the page's site needs, too.
 
     >>> prepare("<title>T</title><p>one<p>two").texts
     ['one', 'two']
@@ -106,6 +111,7 @@ def prepare(
     texts = [block.text[:BLOCK_SAMPLE] for block in page.blocks]
     source = decoded.text if keep_source else None
     tokens = count_tokens(simplified)
+    labels = _labels_on_the_way(page, first)
     return Prepared(
         page.title,
         simplified,
@@ -117,7 +123,8 @@ def prepare(
         decoded.charset,
         decoded.source,
         metadata=page.metadata,
-        labels=_labels_on_the_way(page, first),
+        labels=labels,
+        memory=PageMemory.of(page, labels) if remembers and labels is not None else None,
     )
 
 

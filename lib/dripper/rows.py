@@ -13,6 +13,7 @@ from dripper.domains import registered_domain
 from dripper.labels import Labels
 from dripper.metadata import Metadata
 from dripper.preparation import Prepared
+from dripper.site_memory import PageMemory
 from dripper.stages import Extraction
 from dripper.warc import Record
 from dripper.warc.identity import crawl_of
@@ -71,7 +72,8 @@ def extraction_row(record: Record, extraction: Extraction, batch: int, versions:
     """Return the row of one page of the fused job, as the columns of `schemas.EXTRACTIONS` want
     it."""
     charset = {"charset": extraction.charset, "charset_source": extraction.charset_source}
-    return record_columns(record, batch) | charset | extraction_columns(extraction) | {"versions": versions}
+    columns = record_columns(record, batch) | charset | extraction_columns(extraction)
+    return columns | {"versions": versions, "layout_id": None}
 
 
 def prepared_row(
@@ -103,6 +105,20 @@ def prepared_row(
         "simplified_html": prepared.simplified_html if is_good else None,
         "tokens": prepared.tokens if is_good else None,
         "first_labels": _first_labels(prepared.labels, *first) if prepared.labels is not None and first else None,
+        "site_memory": _site_memory(prepared.memory),
+        "layout_id": prepared.memory.skeleton.layout_id if prepared.memory else None,
+    }
+
+
+def _site_memory(memory: PageMemory | None) -> Row | None:
+    if memory is None:
+        return None
+    blocks, prints = memory.blocks, memory.blocks.fingerprints
+    return {
+        "paths": prints.paths.tolist(),
+        "texts": prints.texts.tolist(),
+        "words": blocks.words.tolist(),
+        "signature": memory.skeleton.signature.tolist(),
     }
 
 

@@ -197,6 +197,19 @@ class StageSettings(Section):
     """Tokens that it gets at once, unless a single page has more."""
 
 
+class SiteSettings(Section):
+    """What the pages of a host know together, in jobs alone: one page by itself has no host."""
+
+    enabled: bool = False
+    """Whether labels go by what other pages of the host say too. The run is then staged."""
+    most_pages: int = Field(default=1000, ge=2)
+    """Pages of a host and a batch that are counted; of more, a sample by the hash in page_id."""
+    most_fingerprints: int = Field(default=1000, ge=1)
+    """Paths, and as many texts, that are kept of a host and a batch, those on most pages first."""
+    batches: int = Field(default=16, ge=1)
+    """Batches whose labels one pass over what is known of the hosts makes."""
+
+
 class DeviceSettings(Section):
     """A GPU's rent, and how many pages a second it labels."""
 
@@ -258,5 +271,6 @@ class Settings(Section):
     batch: BatchSettings = BatchSettings()
     output: OutputSettings = OutputSettings()
     stages: StageSettings = StageSettings()
+    sites: SiteSettings = SiteSettings()
     cost: CostSettings = CostSettings()
     spark: SparkSettings = SparkSettings()

@@ -16,7 +16,6 @@ from dripper.config import Settings
 from dripper.errors import BusyError, MachineError, UsageError
 from dripper.flags import add_settings, positive, settings
 from dripper.labels.chain import chain_of
-from dripper.labels.registry import runs_staged
 from dripper.optional import install
 
 if TYPE_CHECKING:
@@ -145,11 +144,17 @@ def dry_run(arguments: argparse.Namespace) -> int:
         from dripper.spark.cpu_cost import cpu_summary
         from dripper.spark.report import cost_summary, plan_summary
         from dripper.spark.run import dry_plan
+        from dripper.spark.site_sample import sites_summary
+        from dripper.spark.who_labels import is_staged
+
+        staged = is_staged(asked)
 
         plan = dry_plan(spark, arguments.warcs or "", arguments.output, asked, arguments.limit, select=arguments.select)
         sys.stdout.write(plan_summary(plan))
-        if runs_staged(asked.labeler) or len(chain_of(asked.labeler.name)) > 1:
+        if not asked.sites.enabled and (staged or len(chain_of(asked.labeler.name)) > 1):
             sys.stdout.write(cost_summary(plan, asked))
-        if not runs_staged(asked.labeler):
+        if asked.sites.enabled or not staged:
             sys.stdout.write(cpu_summary(plan, asked))
+        if asked.sites.enabled:
+            sys.stdout.write(sites_summary(plan, asked))
     return 0

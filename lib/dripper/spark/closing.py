@@ -161,7 +161,11 @@ def rows_by_file(rows: DataFrame) -> dict[str, Report]:
 def check_rows(tables: Tables, table: str, batch: Batch, expected: DataFrame) -> int:
     """Raise UnclosedError unless `table` has a row for every row of `expected` in `batch`, and none
     twice; else return how many."""
-    found = tables.read(table).where(F.col("batch") == batch.number)
+    return check_rows_of(table, tables.read(table).where(F.col("batch") == batch.number), expected)
+
+
+def check_rows_of(table: str, found: DataFrame, expected: DataFrame) -> int:
+    """As `check_rows`, where `found` are the rows of `table`."""
     have, want = (frame.agg(F.count("*"), page_keys()).head() for frame in (found, expected))
     assert have is not None
     assert want is not None

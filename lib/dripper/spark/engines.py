@@ -3,6 +3,7 @@ its GPU, and Python workers that no other stage gets."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from pyspark.errors import PySparkException
 from pyspark.resource import ExecutorResourceRequests, ResourceProfile, ResourceProfileBuilder, TaskResourceRequests
@@ -11,6 +12,7 @@ from pyspark.sql import SparkSession
 from dripper.config import StageSettings
 from dripper.errors import SettingsError
 from dripper.spark.capacity import live, most_executors, properties
+from dripper.spark.label_worker import Loader
 
 _ENVIRONMENT = "DRIPPER_STAGE"
 _OWN_CLUSTER = (
@@ -18,6 +20,16 @@ _OWN_CLUSTER = (
     "with stages.gpus=0 on machines with GPUs, submitted with --conf spark.executor.resource.gpu.amount=1 and "
     "--conf spark.task.resource.gpu.amount=1"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """How the stage `label` runs: who makes a labeler, how many work at once, on which executors
+    (None: any)."""
+
+    loader: Loader
+    n: int = 1
+    profile: ResourceProfile | None = None
 
 
 def n_engines(spark: SparkSession, settings: StageSettings) -> int:

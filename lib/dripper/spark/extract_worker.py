@@ -53,6 +53,8 @@ LABEL_COLUMNS = {
     "labeler": "labeler",
     "labeler_version": "labeler_version",
     "error_detail": "label_error",
+    "method": "method",
+    "layout_id": "layout",
 }
 """Columns of `labels` that the stage reads, and the names under which they stand beside those of
 `pages`."""
@@ -140,6 +142,7 @@ def _extraction_row(row: Row, guard: Guard[Row, Extraction]) -> Row:
         "labeler": row["labeler"],
         "labeler_version": row["labeler_version"],
     }
+    layout = {"layout_id": row.get("layout") or row.get("layout_id")}
     # What the stage read and does not name again (address, place in the archive, …) goes over as it
     # is.
-    return storable(row | extraction_columns(extraction) | {"versions": versions})
+    return storable(row | extraction_columns(extraction) | {"versions": versions} | layout)

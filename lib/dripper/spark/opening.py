@@ -27,6 +27,8 @@ from dripper.spark.work import Work
 
 logger = logging.getLogger(__name__)
 
+OF_SITES = ("site_blocks", "layouts")
+"""Tables of a run that goes by sites."""
 BETWEEN = ("blocks", "labels", "pages")
 """Tables between the stages of a staged run; `pages` last, as its presence tells that the others
 are there."""
@@ -54,7 +56,8 @@ def opened(
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, settings.output.single_writer)
-    names = (lease.TABLE, "warc_files", "extractions", *(BETWEEN[:-1] if is_staged else ()))
+    of_sites = OF_SITES if settings.sites.enabled else ()
+    names = (lease.TABLE, "warc_files", "extractions", *(BETWEEN[:-1] if is_staged else ()), *of_sites)
     # At once, as each waits for the file system and for Spark's planner most of the time.
     with ThreadPoolExecutor(max_workers=len(names)) as pool:
         versions = list(pool.map(tables.version, names))

@@ -76,7 +76,10 @@ def _stages(outcome: Outcome, devices: Mapping[str, Device]) -> list[str]:
             lines.append(
                 f"  chain     {sure} pages stay with the first labeler + {totals.escalated}{share} go on to the next"
             )
-    if "label" in outcome.stages:
+    if totals.sites:
+        changed, pages = totals.sites["changed"], totals.sites["pages"]
+        lines.append(f"  sites     {pages} pages of hosts with others, labels of {changed} changed by them")
+    elif "label" in outcome.stages:
         lines.append(
             f"  labels    {label.pages} pages = {label.pages - label.failed} labelled ({label.windowed} in windows) + "
             f"{label.failed} without usable labels"

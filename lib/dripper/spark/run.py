@@ -8,9 +8,9 @@ from pyspark.sql import SparkSession
 from dripper.config import Settings
 from dripper.errors import InputError
 from dripper.labels.entry import Use
-from dripper.labels.registry import check_use, in_stages, load_from_settings, runs_staged
+from dripper.labels.registry import check_use, load_from_settings
 from dripper.spark import capacity
-from dripper.spark.engines import engine_profile, n_engines
+from dripper.spark.engines import Engines, engine_profile, n_engines
 from dripper.spark.fused import FusedJob
 from dripper.spark.inputs import Input, check_known, read_input, told
 from dripper.spark.label_worker import Loader, check_labeler, load_labeler
@@ -21,9 +21,10 @@ from dripper.spark.overlap import without_known
 from dripper.spark.plan import UNFINISHED, Batch, BatchSize, Plan, make_plan
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import SCHEMA_VERSION
-from dripper.spark.staged import STAGES, Engines, StagedJob
+from dripper.spark.staged import STAGES, StagedJob
 from dripper.spark.tables import Tables
 from dripper.spark.totals import Totals
+from dripper.spark.who_labels import is_staged, who_labels
 from dripper.warc.expand import named_files
 
 logger = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ def run(
     UsageError for what a person has to change, BusyError where another run is at work on the
     output. Everything else ends in the `Outcome`.
     """
-    if runs_staged(settings.labeler):
+    if is_staged(settings):
         return run_stages(spark, STAGES, output, settings, warcs, limit, loader, redo, select)
     _check_use(settings)
     load_from_settings(settings.labeler, settings.labels)
@@ -131,7 +132,8 @@ def _ended(
 
 
 def _check_use(settings: Settings, stages: Sequence[str] = ()) -> None:
-    for warning in check_use(settings.labeler, settings.labels, Use(settings.profile, stages)):
+    use = Use(settings.profile, () if settings.sites.enabled else stages)
+    for warning in check_use(settings.labeler, settings.labels, use):
         logger.warning("%s", warning)
 
 
@@ -154,6 +156,7 @@ def run_stages(
     Raises UsageError for what a person has to change, BusyError where another run is at work on the
     output.
     """
+    is_staged(settings)
     engines = _engines(spark, stages, settings, loader)
     _check_use(settings, stages)
     if stages[0] != "preprocess" and Tables(spark, output).version("pages") is None:
@@ -178,10 +181,10 @@ def run_stages(
 
 
 def _engines(spark: SparkSession, stages: Sequence[str], settings: Settings, loader: Loader) -> Engines:
-    if "label" not in stages:
+    last = who_labels(settings)[1]
+    if "label" not in stages or last is None:
         return Engines(loader)
-    last = settings.model_copy(update={"labeler": in_stages(settings.labeler)[1]})
-    check_labeler(last, loader)
+    check_labeler(settings.model_copy(update={"labeler": last}), loader)
     return Engines(loader, n_engines(spark, settings.stages), engine_profile(spark, settings.stages))
 
 

@@ -78,6 +78,15 @@ FIRST_LABELS = StructType(
     ]
 )
 
+SITE_MEMORY = StructType(
+    [
+        StructField("paths", ArrayType(LongType())),
+        StructField("texts", ArrayType(LongType())),
+        StructField("words", ArrayType(IntegerType())),
+        StructField("signature", ArrayType(IntegerType())),
+    ]
+)
+
 _PAGE_COLUMNS = [_declared(column) for column in columns.PAGE]
 EXTRACTIONS = StructType([_declared(column) for column in columns.EXTRACTIONS])
 
@@ -107,6 +116,12 @@ PAGES = StructType(
         _column(
             "escalated", BooleanType(), "In a chain: whether the page goes on to the stage label, for the next labeler"
         ),
+        _column(
+            "site_memory",
+            SITE_MEMORY,
+            "What its host needs: hashes of each block's path and text, its words; the signature of the skeleton",
+        ),
+        _column("layout_id", StringType(), "The page's skeleton as a hash; near-equal ones are joined in extractions"),
     ]
 )
 
@@ -135,6 +150,46 @@ LABELS = StructType(
         _column("labeler_version", StringType(), "Its version: model, prompt, settings", nullable=False),
         _column("error_code", StringType(), "Why there are no labels; null: there are"),
         _column("error_detail", StringType(), "What exactly went wrong"),
+        _column("method", StringType(), "Who decided, as in extractions; null: the labeler"),
+        _column(
+            "layout_id", StringType(), "The page's layout on its host, near-equal ones joined; null: none is known"
+        ),
+    ]
+)
+
+SITE_BLOCKS = StructType(
+    [
+        _column("batch", LongType(), "The batch whose pages were counted; the partition", nullable=False),
+        _column("host", StringType(), "Key: the host", nullable=False),
+        _column("kind", StringType(), "Key: page, path, text or layout", nullable=False),
+        _column("fingerprint", LongType(), "Key: hash of the path, text or skeleton; 0: of all pages", nullable=False),
+        _column("pages", LongType(), "Pages that have it, of those that were counted"),
+        _column(
+            "words",
+            LongType(),
+            "Words on the path, at most 50 a block; of kind page, all pages of the host, counted or not",
+        ),
+        _column(
+            "log_odds",
+            LongType(),
+            "Of main content, a block's times its words, summed, in steps of 1/64; of kind page, confidence in 1/10,000",
+        ),
+        _column("signature", ArrayType(IntegerType()), "Of kind layout: the skeleton's MinHash"),
+    ]
+)
+
+LAYOUTS = StructType(
+    [
+        _column("batch", LongType(), "The batch whose pages these are; the partition", nullable=False),
+        _column("host", StringType(), "Key: the host", nullable=False),
+        _column("layout_id", StringType(), "Key: the layout, as in extractions", nullable=False),
+        _column("pages", LongType(), "Pages of the batch that have it"),
+        _column(
+            "representatives",
+            ArrayType(StringType()),
+            "Pages that an expensive labeler was asked for; empty: there is none",
+        ),
+        _column("state", StringType(), "Who labels its pages: consensus (the host's pages together)"),
     ]
 )
 
@@ -255,6 +310,11 @@ TABLES = {
     ),
     "blocks": (BLOCKS, "One row per page that is to be labelled, for the stage label: all that a labeler reads"),
     "labels": (LABELS, "One row per row of blocks: which blocks are main content"),
+    "site_blocks": (
+        SITE_BLOCKS,
+        "One row per batch, host and thing that its pages have in common: in how many, and what the labeler said of it",
+    ),
+    "layouts": (LAYOUTS, "One row per batch, host and layout, where a host has two pages or more"),
     "warc_files": (
         WARC_FILES,
         "One row per archive file, and selection of its records: what was read, what was skipped and why",

@@ -11,55 +11,39 @@ import json
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
 from pyspark import StorageLevel
-from pyspark.resource import ResourceProfile
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField
 
-from dripper.errors import SettingsError
-from dripper.labels.fallback import Fallback
-from dripper.labels.registry import in_stages, used_fallback
 from dripper.spark import capacity
 from dripper.spark.closing import NO_ROWS, check_rows, rows_by_file, until_closed, whole_reports
-from dripper.spark.engines import own_workers
+from dripper.spark.engines import Engines, own_workers
 from dripper.spark.escalation import to_be_labelled, with_escalated
-from dripper.spark.extract_worker import LABEL_COLUMNS, extractions_mapper
+from dripper.spark.extract_worker import extractions_mapper
 from dripper.spark.isolation import Isolation
 from dripper.spark.jobs import cancel, described
-from dripper.spark.label_worker import Loader, labels_mapper
+from dripper.spark.label_worker import labels_mapper
+from dripper.spark.labelled_pages import with_labels
 from dripper.spark.parts import Tasks, split_into_tasks
 from dripper.spark.plan import UNFINISHED, Batch, of_selections_apart
 from dripper.spark.pool import Breaker, work_through
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import BLOCKS, EXTRACTIONS, LABELS, PAGES, nullable
+from dripper.spark.sites import Sites
 from dripper.spark.tables import replaced_rows, touched_batches
 from dripper.spark.totals import Report, Totals, is_outage
 from dripper.spark.turns import Turns
+from dripper.spark.who_labels import who_labels
 from dripper.spark.work import Work
 from dripper.spark.worker import REPORT, files_mapper, preparing
 
 STAGES = ("preprocess", "label", "extract")
 """Stage i takes the batches whose state is UNFINISHED[i]."""
-
-_BROADCAST_BYTES = 256 << 20
-"""Labels below it go to every executor; above it, pages are shuffled with their mapping HTML to
-meet them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Engines:
-    """How the stage `label` runs: who makes a labeler, how many work at once, on which executors
-    (None: any)."""
-
-    loader: Loader
-    n: int = 1
-    profile: ResourceProfile | None = None
 
 
 class StagedJob:
@@ -69,8 +53,9 @@ class StagedJob:
         self._work = work
         self._tables = work.tables
         self._settings = work.settings
-        self._first, last = in_stages(work.settings.labeler)
+        self._first, last = who_labels(work.settings)
         self._label_settings = work.settings.model_copy(update={"labeler": last})
+        self._sites = Sites(work) if work.settings.sites.enabled else None
         self._engines = engines
         self._totals = Totals()
         self._reports: dict[int, list[Report]] = {}
@@ -98,11 +83,52 @@ class StagedJob:
                         self._do(stage, part, partial(do, part, progress))
                         progress.batch_done(part.number, stage)
 
+        if self._sites is not None:
+            return self._run_by_sites(batches, progress, stages, self._sites)
         # One batch a stage at least, so that CPUs and GPUs are both at work.
-        at_once = max(self._settings.batch.in_flight, len(stages))
-        stop = lambda: cancel(self._work.spark, self._work.lease.run_id)  # noqa: E731
-        self._totals.ended(work_through(batches, at_once, take, self._breaker, stop))
+        self._work_through(batches, max(self._settings.batch.in_flight, len(stages)), take)
         return self._totals
+
+    def _run_by_sites(
+        self, batches: Sequence[Batch], progress: Progress, stages: Sequence[str], sites: Sites
+    ) -> Totals:
+        """As `run`; one stage after the other, as no host is known before all batches are
+        preprocessed."""
+        at: dict[str, list[Batch]] = {
+            state: [batch for batch in batches if batch.state == state] for state in UNFINISHED
+        }
+
+        def preprocess(batch: Batch) -> None:
+            at["preprocessed"] += self._preprocess_all(batch, progress)
+
+        def label(group: Sequence[Batch]) -> None:
+            with described(self._work.spark, self._work.lease.run_id, "sites"):
+                until_closed(lambda: self._label_by_site(group, sites), group[0], lambda: self._breaker.is_open)
+            at["labelled"] += group
+            for batch in group:
+                progress.batch_done(batch.number, "sites")
+
+        def extract(batch: Batch) -> None:
+            self._do("extract", batch, partial(self._extract, batch, progress))
+            progress.batch_done(batch.number, "extract")
+
+        if "preprocess" in stages and not self._work_through(at["planned"], self._settings.batch.in_flight, preprocess):
+            return self._totals
+        at["preprocessed"].sort(key=lambda batch: batch.number)
+        groups = {group[0].number: group for group in sites.groups(at["preprocessed"])}
+        firsts = [group[0] for group in groups.values()]
+        if "label" in stages and not self._work_through(firsts, 1, lambda first: label(groups[first.number])):
+            return self._totals
+        if "extract" in stages:
+            self._work_through(at["labelled"], self._settings.batch.in_flight, extract)
+        return self._totals
+
+    def _work_through(self, batches: Sequence[Batch], at_once: int, take: Callable[[Batch], None]) -> bool:
+        """Return whether all of it worked."""
+        stop = lambda: cancel(self._work.spark, self._work.lease.run_id)  # noqa: E731
+        worked = work_through(batches, at_once, take, self._breaker, stop)
+        self._totals.ended(worked)
+        return not (worked.failed or worked.not_begun)
 
     def _do(self, stage: str, batch: Batch, do: Callable[[], None]) -> None:
         start = time.monotonic()
@@ -146,18 +172,25 @@ class StagedJob:
         try:
             told = [json.loads(row[0]) for row in made.where(F.col(REPORT).isNotNull()).select(REPORT).collect()]
             pages = made.where(F.col("page_id").isNotNull())
-            if self._first is not None:
+            if self._first is not None and self._sites is None:
                 pages = with_escalated(pages, self._settings.labeler)
             self._forget_earlier(batch)
             self._tables.replace_batch("pages", pages.select(*PAGES.names), batch)
             blocks = pages.where(F.col("simplified_html").isNotNull() & to_be_labelled())
             blocks = blocks.withColumn("item_ids", F.sequence(F.lit(1), F.col("n_blocks"))).select(*BLOCKS.names)
-            self._tables.replace_where("blocks", blocks, f"batch = {batch.number}")
+            if self._sites is None:
+                self._tables.replace_where("blocks", blocks, f"batch = {batch.number}")
+            else:
+                self._tables.delete("blocks", f"batch = {batch.number}")
         finally:
             made.unpersist()
         written = self._batch_of("pages", batch)
         reports = whole_reports(batch, told, written)
-        n_blocks = check_rows(self._tables, "blocks", batch, written.where(to_be_labelled()))
+        if self._sites is not None:
+            self._sites.sum_up(batch)
+            n_blocks = 0
+        else:
+            n_blocks = check_rows(self._tables, "blocks", batch, written.where(to_be_labelled()))
         self._work.lease.check()
         self._work.ledger.finish(batch, reports, datetime.now(UTC), state="preprocessed")
         self._reports[batch.number] = reports
@@ -165,7 +198,7 @@ class StagedJob:
         with self._totals.lock:
             self._totals.read(reports)
             self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in reports)
-            if self._first is not None:
+            if self._first is not None and self._sites is None:
                 self._totals.escalated = (self._totals.escalated or 0) + n_blocks
 
     def _forget_earlier(self, batch: Batch) -> None:
@@ -185,6 +218,8 @@ class StagedJob:
             self._forget_earlier(given_up)
             for table in ("pages", "extractions"):
                 self._tables.delete(table, replaced_rows(given_up))
+            if self._sites is not None:
+                self._sites.sum_up(given_up)
         with self._totals.lock:
             self._totals.set_aside |= {file.warc_file: why for file in batch.files}
 
@@ -227,26 +262,18 @@ class StagedJob:
             totals.seconds += seconds
             totals.engines = self._engines.n
 
+    def _label_by_site(self, batches: Sequence[Batch], sites: Sites) -> None:
+        start = time.monotonic()
+        counted = sites.label(batches)
+        for batch in batches:
+            self._work.lease.check()
+            self._work.ledger.finish(batch, self._files_of(batch), datetime.now(UTC), state="labelled")
+        with self._totals.lock:
+            self._totals.sites.update(counted)
+            self._totals.stage_ms["sites"] += round((time.monotonic() - start) * 1000)
+
     def _extract(self, batch: Batch, progress: Progress) -> None:
-        labels = self._batch_of("labels", batch).select(
-            "page_id", *(F.col(name).alias(alias) for name, alias in LABEL_COLUMNS.items())
-        )
-        told = labels.agg(F.max("labeler"), F.sum(F.coalesce(F.size("main"), F.lit(0)) + 100)).head()
-        assert told is not None
-        if (told[1] or 0) < _BROADCAST_BYTES:
-            labels = F.broadcast(labels)
-        pages = self._batch_of("pages", batch)
-        first = pages.where(F.col("first_labels").isNotNull()).select("first_labels.labeler").head()
-        # The fallback `auto` goes by the labeler that was, whatever the settings of this stage
-        # name.
-        name = first[0] if first is not None else told[0]
-        labeler = self._settings.labeler.model_copy(update={"name": name} if name else {})
-        settings = self._settings.model_copy(update={"labeler": labeler})
-        pages = pages.join(labels, "page_id", "left")
-        if used_fallback(labeler) == Fallback.TRAFILATURA:
-            _check_sources(pages)
-        else:
-            pages = pages.drop("source")
+        pages, settings = with_labels(self._batch_of("pages", batch), self._batch_of("labels", batch), self._settings)
         schema = nullable(EXTRACTIONS.fields)
         mapper = extractions_mapper(settings, to_arrow_schema(schema), progress.sink)
         with self._planning:
@@ -271,16 +298,3 @@ class StagedJob:
 
     def _batch_of(self, table: str, batch: Batch) -> DataFrame:
         return self._tables.read(table).where(F.col("batch") == batch.number)
-
-
-def _check_sources(pages: DataFrame) -> None:
-    """Raise SettingsError where a page needs the fallback `trafilatura` and its source was not
-    kept: Trafilatura would choose otherwise than in one pass."""
-    has_main = F.coalesce(F.array_contains("main", True) & (F.size("main") == F.col("n_blocks")), F.lit(False))
-    has_first = F.coalesce(F.array_contains("first_labels.main", True), F.lit(False))
-    missing = pages.where(F.col("error_code").isNull() & F.col("source").isNull() & ~has_main & ~has_first)
-    if not missing.select("page_id").isEmpty():
-        raise SettingsError(
-            "the fallback trafilatura reads the page as it was, and the stage preprocess kept none, as it ran with another: set "
-            "labeler.fallback to cpu, body or empty, or run all stages into a new output with labeler.fallback=trafilatura"
-        )

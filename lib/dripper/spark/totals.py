@@ -63,6 +63,9 @@ class Totals:
     stage_ms: Counter[str] = field(default_factory=Counter)
     """Milliseconds of the batches' stages, summed."""
     label: LabelTotals = field(default_factory=LabelTotals)
+    sites: Counter[str] = field(default_factory=Counter)
+    """Of the stage of the sites: `pages` whose hosts have others, and those of them that were
+    `changed`."""
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def read(self, reports: Iterable[Report]) -> None:

@@ -26,12 +26,13 @@ from dripper.labels import Labeler
 from dripper.labels.chain import chain_of
 from dripper.labels.entry import CountTokens
 from dripper.labels.fallback import Fallback
-from dripper.labels.registry import find_entry, in_stages, labeler_settings, load_from_settings, used_fallback
+from dripper.labels.registry import find_entry, labeler_settings, load_from_settings, used_fallback
 from dripper.preparation import Prepared, prepare
 from dripper.rows import Row, extraction_row, prepared_row, storable
 from dripper.spark.closing import page_key
 from dripper.spark.parts import FilePart, Tasks, reader_of
 from dripper.spark.singleton import WorkerSingleton
+from dripper.spark.who_labels import who_labels
 from dripper.warc import FileReport, Record, RecordReader, Span
 
 logger = logging.getLogger(__name__)
@@ -78,15 +79,15 @@ def extracting(settings: Settings, batch: int) -> Step[Extraction]:
 
 def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     """Return the first half of a page's way: the rows of `pages` and `blocks` in one."""
-    first, last = in_stages(settings.labeler)
+    first, last = who_labels(settings)
     sections = settings.labels.model_dump_json()
-    count_tokens = _token_counter(chain_of(last.name)[0], sections)
+    count_tokens = _token_counter(chain_of(last.name)[0], sections) if last is not None else estimate_tokens
     labeler = _first_labeler(first.model_dump_json(), sections) if first is not None else None
     by = (labeler.name, labeler.version) if labeler is not None else None
     keep_source = used_fallback(settings.labeler) == Fallback.TRAFILATURA
-    limits = ParserLimits.of(settings.limits)
+    limits, remembers = ParserLimits.of(settings.limits), settings.sites.enabled
     return Step(
-        lambda page: prepare(page[0], page[1], settings.profile, count_tokens, keep_source, limits, labeler),
+        lambda page: prepare(page[0], page[1], settings.profile, count_tokens, keep_source, limits, labeler, remembers),
         Prepared,
         lambda record, prepared: prepared_row(record, prepared, batch, settings.profile, by),
     )
