@@ -41,6 +41,8 @@ def as_first_release(spark: SparkSession, output: Path, typed: dict[str, str]) -
         frame = spark.createDataFrame([tuple(row[name] for name in schema.names) for row in rows], schema).select(
             *names
         )
+        unset = "UNSET TBLPROPERTIES IF EXISTS ('delta.dataSkippingStatsColumns')"
+        spark.sql(f"ALTER TABLE {tables.sql_name(table)} {unset}")
         whole = frame.write.format("delta").mode("overwrite").option("overwriteSchema", "true")
         whole.partitionBy("batch").save(f"{output}/{table}")
         spark.sql(f"ALTER TABLE {tables.sql_name(table)} SET TBLPROPERTIES ('dripper.schema_version' = '1')")
@@ -69,6 +71,7 @@ def test_rows_get_the_addresses_and_ids_of_this_release(
     }
     detail = spark.sql(f"DESCRIBE DETAIL {tables.sql_name('warc_files')}").head()
     assert detail["partitionColumns"] == []
+    assert detail["properties"]["delta.dataSkippingStatsColumns"] == "batch"
 
 
 def test_of_a_file_that_was_read_under_several_names_the_last_whole_reading_stays(tmp_path: Path) -> None:

@@ -18,8 +18,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from dripper.errors import InputError
-from dripper.spark.schemas import SCHEMA_VERSION, TABLES
+from dripper.spark.schemas import PROPERTIES, SCHEMA_VERSION, TABLES
 from dripper.spark.tables import VERSION_PROPERTY, Tables
+from dripper.spark.text import quoted
 from dripper.warc.identity import canonical_address
 
 logger = logging.getLogger(__name__)
@@ -136,4 +137,6 @@ def _migrate_ledger(spark: SparkSession, tables: Tables, renamed: dict[str, str]
 
 
 def _stamp(spark: SparkSession, tables: Tables, table: str) -> None:
-    spark.sql(f"ALTER TABLE {tables.sql_name(table)} SET TBLPROPERTIES ('{VERSION_PROPERTY}' = '{SCHEMA_VERSION}')")
+    told = {VERSION_PROPERTY: str(SCHEMA_VERSION)} | PROPERTIES.get(table, {})
+    properties = ", ".join(f"{quoted(key)} = {quoted(value)}" for key, value in told.items())
+    spark.sql(f"ALTER TABLE {tables.sql_name(table)} SET TBLPROPERTIES ({properties})")
