@@ -5,6 +5,7 @@ import pytest
 
 from dripper.labels import Labeler, Labels, load
 from dripper.labels.registry import BUILT_IN
+from support.checkpoints import NEED_A_CHECKPOINT
 
 
 def test_certain_labels_have_no_probability() -> None:
@@ -21,7 +22,7 @@ def test_labels_cannot_be_changed() -> None:
         labels.confidence = 1.0  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("name", sorted(set(BUILT_IN) - {"lm"}))
+@pytest.mark.parametrize("name", sorted(set(BUILT_IN) - NEED_A_CHECKPOINT))
 def test_every_labeler_has_the_interface(name: str) -> None:
     labeler: Labeler = load(name)
     assert isinstance(labeler.name, str)

@@ -19,6 +19,7 @@ from dripper.labels.registry import (
     used_fallback,
 )
 from dripper.settings import LabelerSettings, LabelsSettings
+from support.checkpoints import NEED_A_CHECKPOINT
 
 PAGES = [preprocess(f"<p>page {i}<p>two") for i in range(4)]
 
@@ -90,7 +91,7 @@ def test_a_chain_of_the_registry_labels_as_its_members() -> None:
     assert not isinstance(chain, SimplifiedLabeler)
 
 
-@pytest.mark.parametrize("name", sorted(set(BUILT_IN) - {"lm"}))
+@pytest.mark.parametrize("name", sorted(set(BUILT_IN) - NEED_A_CHECKPOINT))
 def test_an_entry_says_whether_its_labels_have_a_confidence(name: str) -> None:
     confidence = load(name).label(PAGES[:1])[0].confidence
     assert find_entry(name).tells_confidence == (not np.isnan(confidence))

@@ -8,6 +8,7 @@ import pytest
 
 from dripper.errors import MachineError, SettingsError
 from dripper.labels import Labels, load
+from dripper.labels.encoder.entry import ENCODER
 from dripper.labels.encoder.labeler import EncoderLabeler
 from dripper.labels.encoder.network import EncoderNetwork
 from dripper.labels.encoder.settings import EncoderSettings
@@ -39,7 +40,11 @@ def equal(one: Labels, other: Labels) -> bool:
 
 
 def test_a_label_a_block_of_real_pages(model: Path) -> None:
-    labelled = encoder(model).label(pages())
+    labeler = encoder(model)
+    assert isinstance(labeler.name, str)
+    assert isinstance(labeler.version, str)
+    labelled = labeler.label(pages())
+    assert ENCODER.tells_confidence == (not np.isnan(labelled[0].confidence))
     assert [len(labels.main) for labels in labelled] == [len(page.blocks) for page in pages()]
     said = np.concatenate([labels.main for labels in labelled])
     assert 0.02 < said.mean() < 0.98, "a random model says both"

@@ -36,7 +36,11 @@ def equal(one: Labels, other: Labels) -> bool:
 
 
 def test_a_label_a_block_of_real_pages(model: Path) -> None:
-    labelled = neuscraper(model).label(pages())
+    labeler = neuscraper(model)
+    assert isinstance(labeler.name, str)
+    assert isinstance(labeler.version, str)
+    labelled = labeler.label(pages())
+    assert NEUSCRAPER.tells_confidence == (not np.isnan(labelled[0].confidence))
     assert [len(labels.main) for labels in labelled] == [len(page.blocks) for page in pages()]
     assert 0.02 < np.concatenate([labels.main for labels in labelled]).mean() < 0.98, "a random model says both"
     for labels, page in zip(labelled, simplified(), strict=True):

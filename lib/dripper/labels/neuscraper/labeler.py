@@ -120,8 +120,9 @@ def block_probabilities(n_blocks: int, nodes: Sequence[Node], logits: FloatArray
     """Return the probability of each block to be main: the mean over its texts, by their length. A
     block without text (an image) has the lower one of the next blocks with text on both sides.
 
-    >>> block_probabilities(3, [Node(0, "a", 1), Node(2, "b", 1), Node(2, "c", 3)], np.array([30, 0,
-    30])).round(3) array([1.   , 0.875, 0.875])
+    >>> nodes = [Node(0, "a", 1), Node(2, "b", 1), Node(2, "c", 3)]
+    >>> block_probabilities(3, nodes, np.array([30, 0, 30])).round(3)
+    array([1.   , 0.875, 0.875])
     """
     blocks = np.array([node.block for node in nodes], np.int64)
     sizes = np.array([node.size for node in nodes], np.float64)

@@ -32,8 +32,8 @@ def nodes_of(page: SimplifiedPage) -> list[Node]:
     """Return the nodes of a page. Raises PageError (labeler_failed) where its HTML does not have
     the blocks that it says.
 
-    >>> html = '<html><body><p _item_id="1">One <b>two</b></p><ul
-    _item_id="2"><li>three</ul></body></html>'
+    >>> blocks = '<p _item_id="1">One <b>two</b></p><ul _item_id="2"><li>three</ul>'
+    >>> html = f"<html><body>{blocks}</body></html>"
     >>> [tuple(node) for node in nodes_of(SimplifiedPage(html, 2))]
     [(0, 'One', 3), (0, 'two', 3), (1, 'three', 0), (1, 'three', 5)]
     """
