@@ -10,56 +10,31 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.datasets import LabelledPage, read_pages
-from dripper.errors import PageError
-from dripper.html import Page, preprocess
 from dripper.labels import Labeler, Labels
-from dripper.labels.align import matched_shares
-from dripper.labels.words import words_of
-from dripper.preparation import Decoded
-from dripper.site_memory import PageBlocks, Skeleton, remember, skeleton
-from dripper.site_memory.paths import Paths
+from dripper.site_memory import PageBlocks, PageMemory, Skeleton
+from dripper.train.truth import Truth, split_pages
 
 MOST_OF_A_SITE = 30
 Mask = npt.NDArray[np.bool_]
 
 
 class Seen(NamedTuple):
-    """One page: its words by block, those that the truth has, the truth's number of words; what it
-    keeps, its labels and its skeleton."""
+    """One page: what its truth says, what it keeps, its labels and its skeleton."""
 
-    words: npt.NDArray[np.float64]
-    matched: npt.NDArray[np.float64]
-    n_truth: int
+    truth: Truth
     kept: PageBlocks
     labels: Labels
     skeleton: Skeleton
 
-    def f1(self, main: Mask) -> float:
-        """Return F1 over words, 0 to 1."""
-        return float(2 * self.matched[main].sum() / max(1.0, self.words[main].sum() + self.n_truth))
-
-    @property
-    def truth(self) -> Mask:
-        """The blocks of which the truth has at least half."""
-        is_main: Mask = (self.matched * 2 >= self.words) & (self.words > 0)
-        return is_main
-
 
 def seen(labelled: LabelledPage, labeler: Labeler) -> Iterator[Seen]:
     """Yield the page, where it can be split and has a truth."""
-    try:
-        page: Page = preprocess(Decoded.of(labelled.html, labelled.content_type).text)
-    except PageError:
-        return
-    truth = words_of(labelled.truth_text)
-    if not page.blocks or not truth:
-        return
-    words = [words_of(block.text) for block in page.blocks]
-    lengths = np.array([len(each) for each in words], np.float64)
-    labels = labeler.label([page])[0]
-    paths = Paths(page.elements)
-    matched = matched_shares(words, truth) * lengths
-    yield Seen(lengths, matched, len(truth), remember(page, labels, paths), labels, skeleton(page, paths))
+    for _, page in split_pages([labelled]):
+        truth = Truth.of([block.text for block in page.blocks], labelled)
+        if page.blocks and truth.truth_words:
+            labels = labeler.label([page])[0]
+            memory = PageMemory.of(page, labels)
+            yield Seen(truth, memory.blocks, labels, memory.skeleton)
 
 
 def sites_of(data: Path, name: str, most: int, least: int, labeler: Labeler) -> list[list[Seen]]:

@@ -23,12 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.datasets import LabelledPage, read_pages
-from dripper.errors import PageError
-from dripper.html import Page, preprocess
 from dripper.labels import Labeler, Labels, load
-from dripper.labels.align import matched_shares
-from dripper.labels.words import words_of
-from dripper.preparation import Decoded
+from dripper.train.truth import Truth, split_pages
 
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 WAYS = ("confidence", "chance", "best")
@@ -45,43 +41,11 @@ class Scored:
     second: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Truth:
-    """A page's words by block, those of them that the truth has, and how many words the truth
-    has."""
-
-    words: Floats
-    matched: Floats
-    n_words: int
-
-    @classmethod
-    def of(cls, page: Page, text: str) -> "Truth":
-        """Match the truth to the page's blocks."""
-        words = [words_of(block.text) for block in page.blocks]
-        lengths = np.array([len(each) for each in words], np.float64)
-        said = words_of(text)
-        return cls(lengths, matched_shares(words, said) * lengths, len(said))
-
-    def f1(self, main: npt.NDArray[np.bool_]) -> float:
-        """Return F1 over words, 0 to 1."""
-        return float(2 * self.matched[main].sum() / max(1.0, self.words[main].sum() + self.n_words))
-
-    @property
-    def main(self) -> npt.NDArray[np.bool_]:
-        """The blocks of which the truth has at least half."""
-        is_main: npt.NDArray[np.bool_] = (self.matched * 2 >= self.words) & (self.words > 0)
-        return is_main
-
-
 def scored(pages: Iterator[LabelledPage], first: Labeler, seconds: Sequence[Labeler]) -> Iterator[Scored]:
     """Yield the scores of each page that can be split and has a truth."""
-    for labelled in pages:
-        try:
-            page = preprocess(Decoded.of(labelled.html, labelled.content_type).text)
-        except PageError:
-            continue
-        truth = Truth.of(page, labelled.truth_text)
-        if not page.blocks or not truth.n_words:
+    for labelled, page in split_pages(pages):
+        truth = Truth.of([block.text for block in page.blocks], labelled)
+        if not page.blocks or not truth.truth_words:
             continue
         labels = first.label([page])[0]
         second = {each.name: truth.f1(_used(each.label([page])[0], labels)) for each in seconds}

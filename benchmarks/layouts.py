@@ -48,14 +48,14 @@ def scores_of(layout: Sequence[Seen], k: int, labeler: str) -> tuple[int, list[t
     scores = []
     for name in sorted(set(pages) - set(chosen)):
         page = pages[name]
-        filled, before = fill(template, page.kept, page.labels), page.f1(page.labels.main)
+        filled, before = fill(template, page.kept, page.labels), page.truth.f1(page.labels.main)
         fits = is_used and filled.fits
-        scores.append((before, page.f1(filled.labels.main) if fits else before, fits))
+        scores.append((before, page.truth.f1(filled.labels.main) if fits else before, fits))
     return len(chosen), scores
 
 
 def _labels(page: Seen, labeler: str) -> Mask:
-    return page.truth if labeler == "truth" else page.labels.main
+    return page.truth.main if labeler == "truth" else page.labels.main
 
 
 def row(name: str, sites: Sequence[Sequence[Seen]], k: int, labeler: str) -> str:

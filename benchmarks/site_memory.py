@@ -32,7 +32,9 @@ def row(name: str, size: tuple[int, int], sites: Sequence[Sequence[Seen]]) -> st
         if size[0] <= len(site) <= size[1]:
             statistics = SiteStatistics.of(page.kept for page in site)
             again = [relabel(page.kept, page.labels, statistics).main for page in site]
-            scores += [(page.f1(page.labels.main), page.f1(main)) for page, main in zip(site, again, strict=True)]
+            scores += [
+                (page.truth.f1(page.labels.main), page.truth.f1(main)) for page, main in zip(site, again, strict=True)
+            ]
     if len(scores) < 10:
         return ""
     before, after = np.array(scores).T

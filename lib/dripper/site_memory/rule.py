@@ -10,14 +10,12 @@ Two kinds of evidence, each where it was seen to help (docs/research/site_memory
    mean confidence of the site's pages, as the labeler is not sure of those either.
 """
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 
 from dripper.labels import Labels
 from dripper.labels.arrays import FloatArray
-from dripper.labels.cpu.decode import PROBABILITY_STEPS, decide
+from dripper.site_memory.decided import decided
 from dripper.site_memory.statistics import PageBlocks, SiteStatistics
 from dripper.site_memory.statistics import others as others_of
 
@@ -66,13 +64,8 @@ def relabel(page: PageBlocks, labels: Labels, site: SiteStatistics, counted: Sit
         moved = moved - REPETITION_ODDS * _repeated(page, labels, others)
     if np.array_equal(moved, odds):
         return labels
-    probability = np.rint(PROBABILITY_STEPS / (1 + np.exp(-moved))) / PROBABILITY_STEPS
-    decision = decide(probability, page.words.astype(np.int64))
-    if not decision.main.any():
-        return labels
-    return replace(
-        labels, main=decision.main, probability=probability.astype(np.float32), confidence=decision.expected_f1
-    )
+    made = decided(page, labels, moved)
+    return made if made.main.any() else labels
 
 
 def _mean_confidence(page: PageBlocks, others: SiteStatistics) -> float:

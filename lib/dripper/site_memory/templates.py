@@ -7,14 +7,14 @@ the template does not fit keeps its own labels.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from dripper.labels import Labels
 from dripper.labels.arrays import FloatArray
-from dripper.labels.cpu.decode import PROBABILITY_STEPS, decide
+from dripper.site_memory.decided import decided
 from dripper.site_memory.statistics import PageBlocks
 
 PRIOR_WORDS = 2.0
@@ -94,14 +94,10 @@ def fill(template: Template, page: PageBlocks, labels: Labels) -> Filled:
     known, said = _said(template, page)
     own = page.log_odds.astype(np.float64)
     odds = np.where(known, said + OWN_SHARE * own, own)
-    probability = np.rint(PROBABILITY_STEPS / (1 + np.exp(-odds))) / PROBABILITY_STEPS
-    decision = decide(probability, page.words.astype(np.int64))
-    made = replace(
-        labels, main=decision.main, probability=probability.astype(np.float32), confidence=decision.expected_f1
-    )
+    made = decided(page, labels, odds)
     n_words = max(1, int(page.words.sum()))
     return Filled(
-        made, float(page.words[known].sum() / n_words), float(page.words[decision.main == labels.main].sum() / n_words)
+        made, float(page.words[known].sum() / n_words), float(page.words[made.main == labels.main].sum() / n_words)
     )
 
 

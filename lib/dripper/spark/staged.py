@@ -2,9 +2,8 @@
 `blocks` and `labels`.
 
 Each stage commits a batch as a whole and then notes it in the ledger, so that a kill at any time
-leaves a batch at the stage
-before: the next run does that stage again, with the same rows. Stages of different batches overlap;
-each may run on a cluster of its own.
+leaves a batch at the stage before: the next run does that stage again, with the same rows. Stages
+of different batches overlap; each may run on a cluster of its own.
 """
 
 import json

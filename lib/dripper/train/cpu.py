@@ -9,7 +9,6 @@ scores come from cross-validation by host; the shipped weights are then trained 
 the same recipe.
 """
 
-import argparse
 import logging
 import sys
 import time
@@ -20,11 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from dripper.datasets import LabelledPage, Role, names_with, read_pages
+from dripper.datasets import LabelledPage, read_pages
 from dripper.errors import UsageError
 from dripper.labels.cpu.weights import Network, Weights, load_weights, save_weights
 from dripper.train.antique import Antiquary, antique
 from dripper.train.card import model_card
+from dripper.train.command_line import ended, training_parser
 from dripper.train.commented import Commenter
 from dripper.train.cross_validated import HeldOut
 from dripper.train.crowded import Crowder
@@ -115,34 +115,21 @@ def main(arguments: Sequence[str]) -> int:
     """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
     something."""
     defaults = Recipe()
-    parser = argparse.ArgumentParser(prog="python -m dripper.train.cpu", description="Train the labeler cpu.")
-    parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
-    parser.add_argument("--output", type=Path, required=True, help="folder for the weights and the model card")
-    ships = names_with(Role.TRAIN_SHIPS)
-    parser.add_argument("--sets", nargs="+", choices=ships, default=ships, help="data sets (default: all of them)")
-    parser.add_argument(
-        "--folds", type=int, default=5, help="folds of the cross-validation by host (default %(default)s)"
-    )
+    parser = training_parser("cpu", "the weights and the model card", 5, "folds of the cross-validation by host")
     parser.add_argument(
         "--epochs", type=int, default=defaults.epochs, help="passes over the pages (default %(default)s)"
     )
     parser.add_argument("--seed", type=int, default=defaults.seed, help="of every random choice (default %(default)s)")
-    parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")
     parser.add_argument(
         "--keep", type=Path, default=None, help="weights whose last two networks are kept (default: none)"
     )
     options = parser.parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     recipe = replace(defaults, epochs=options.epochs, seed=options.seed)
-    try:
-        path = train_and_save(
+    return ended(
+        lambda: train_and_save(
             options.data, options.output, recipe, options.folds, options.sets, options.sample, options.keep
         )
-    except UsageError as error:
-        log.error("%s", error)
-        return 2
-    log.info("wrote %s", path)
-    return 0
+    )
 
 
 if __name__ == "__main__":

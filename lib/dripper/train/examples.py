@@ -10,15 +10,13 @@ import numpy.typing as npt
 
 from dripper.blocks.page import Page
 from dripper.datasets import LabelledPage
-from dripper.errors import PageError
-from dripper.html import preprocess
 from dripper.labels.align import matched_shares
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, page_features
 from dripper.labels.cpu.network import BlockSequence
 from dripper.labels.words import words_of
 from dripper.train.rouge import Texts
-from dripper.warc import decode
+from dripper.train.truth import f1_of, split_pages
 
 log = logging.getLogger(__name__)
 
@@ -71,9 +69,8 @@ class Example:
         return (self.matched >= 0.5 * self.words) & (self.words > 0)
 
     def f1(self, main: npt.NDArray[np.bool_]) -> float:
-        """F1 over words of a choice of blocks against the truth: what training optimises, close to
-        ROUGE."""
-        return float(2 * self.matched[main].sum() / max(1, int(self.words[main].sum()) + self.truth_words))
+        """F1 over words of a choice of blocks against the truth."""
+        return f1_of(self.words, self.matched, self.truth_words, main)
 
     def window(self, start: int, end: int) -> "Example":
         """Return the example cut to a range of blocks; the unmatched part of the truth shrinks in
@@ -104,12 +101,7 @@ def read_examples(
 
     makers: of its variants, by their kind.
     """
-    for labelled in pages:
-        try:
-            page = preprocess(decode(labelled.html, labelled.content_type).text)
-        except PageError as error:
-            log.warning("%s/%s left out: %s", labelled.data_set, labelled.id, error)
-            continue
+    for labelled, page in split_pages(pages):
         example = example_of(page, labelled)
         if example.truth_words and not example.main.any():
             log.warning("%s/%s left out: no block holds its truth", labelled.data_set, labelled.id)

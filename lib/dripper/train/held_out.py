@@ -14,30 +14,19 @@ from pathlib import Path
 import numpy as np
 
 from dripper.datasets import LabelledPage, Role, names_with, read_pages
-from dripper.errors import PageError, UsageError
-from dripper.html import preprocess
+from dripper.errors import UsageError
 from dripper.labels import Labeler, load
-from dripper.labels.align import matched_shares
-from dripper.labels.words import words_of
-from dripper.warc import decode
+from dripper.train.truth import read_truths
 
 
 def f1_of_pages(labelers: Sequence[Labeler], pages: Iterable[LabelledPage]) -> list[list[float]]:
     """Return the F1 over words of each page by each labeler: of the pages of which a block holds
     some of the truth."""
     scores: list[list[float]] = [[] for _ in labelers]
-    for labelled in pages:
-        try:
-            page = preprocess(decode(labelled.html, labelled.content_type).text)
-        except PageError:
-            continue
-        own, truth = [words_of(block.text) for block in page.blocks], words_of(labelled.truth_text)
-        words = np.array([len(each) for each in own], np.int64)
-        matched = matched_shares(own, truth) * words
-        if ((matched >= 0.5 * words) & (words > 0)).any():
+    for page, truth in read_truths(pages):
+        if truth.main.any():
             for labeler, found in zip(labelers, scores, strict=True):
-                main = labeler.label([page])[0].main
-                found.append(float(2 * matched[main].sum() / max(1, int(words[main].sum()) + len(truth))))
+                found.append(truth.f1(labeler.label([page])[0].main))
     return scores
 
 

@@ -1,7 +1,7 @@
 """Taught in two stages, then the mean of both.
 
 First on the pages of older collections, nearly all articles, then on pages of every kind. The
-weights that ship lie half way from the first stage's to the second's: they keep what the first knew
+weights that ship lie between the first stage's and the second's: they keep what the first knew
 of old articles, and nearly all that the second learned (Wortsman et al. 2022, "Robust fine-tuning
 of zero-shot models").
 """

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from dripper.errors import MachineError, SettingsError
-from dripper.labels import Labels, load
+from dripper.labels import load
 from dripper.labels.encoder.entry import ENCODER
 from dripper.labels.encoder.labeler import EncoderLabeler
 from dripper.labels.encoder.network import EncoderNetwork
 from dripper.labels.encoder.settings import EncoderSettings
+from support.in_company import assert_company_changes_nothing, equal
 from support.labelled import pages
 from support.tiny_encoder import CONTEXT, WHY_NOT, make_encoder, make_model, make_tokenizer, simplified
 
@@ -35,10 +36,6 @@ def encoder(model: Path, **options: object) -> EncoderLabeler:
     return EncoderLabeler.load(EncoderSettings(model=str(model), device="cpu", **options))  # type: ignore[arg-type]
 
 
-def equal(one: Labels, other: Labels) -> bool:
-    return bool((one.main == other.main).all() and (one.probability == other.probability).all())
-
-
 def test_a_label_a_block_of_real_pages(model: Path) -> None:
     labeler = encoder(model)
     assert isinstance(labeler.name, str)
@@ -53,13 +50,7 @@ def test_a_label_a_block_of_real_pages(model: Path) -> None:
 
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_on_a_cpu_labels_do_not_depend_on_company(model: Path, precision: str) -> None:
-    """To the bit: in whatever order, alone or together."""
-    labeler = encoder(model, precision=precision)
-    some = simplified()[:5]
-    together = labeler.label_simplified(some)
-    for order in np.random.default_rng(0).permutation(len(some)), [4], [2, 3]:
-        for index, labels in zip(order, labeler.label_simplified([some[i] for i in order]), strict=True):
-            assert equal(labels, together[index])
+    assert_company_changes_nothing(encoder(model, precision=precision), simplified()[:5])
 
 
 def test_in_padded_batches_they_are_the_same_up_to_rounding(model: Path) -> None:

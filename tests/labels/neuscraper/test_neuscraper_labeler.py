@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dripper.errors import MachineError, PageError, SettingsError
-from dripper.labels import Labels, SimplifiedPage, Use, load
+from dripper.labels import SimplifiedPage, Use, load
 from dripper.labels.neuscraper.checkpoint import FILE
 from dripper.labels.neuscraper.entry import NEUSCRAPER
 from dripper.labels.neuscraper.labeler import NeuScraperLabeler, block_probabilities
 from dripper.labels.neuscraper.nodes import Node, nodes_of
 from dripper.labels.neuscraper.settings import NeuScraperSettings
+from support.in_company import assert_company_changes_nothing
 from support.labelled import pages
 from support.tiny_encoder import WHY_NOT, simplified
 from support.tiny_neuscraper import make_neuscraper
@@ -31,10 +32,6 @@ def neuscraper(model: Path, **options: object) -> NeuScraperLabeler:
     return NeuScraperLabeler.load(NeuScraperSettings(model=str(model), device="cpu", **options))  # type: ignore[arg-type]
 
 
-def equal(one: Labels, other: Labels) -> bool:
-    return bool((one.main == other.main).all() and (one.probability == other.probability).all())
-
-
 def test_a_label_a_block_of_real_pages(model: Path) -> None:
     labeler = neuscraper(model)
     assert isinstance(labeler.name, str)
@@ -48,11 +45,7 @@ def test_a_label_a_block_of_real_pages(model: Path) -> None:
 
 
 def test_on_a_cpu_labels_do_not_depend_on_company(model: Path) -> None:
-    labeler, some = neuscraper(model), simplified()[:5]
-    together = labeler.label_simplified(some)
-    for order in np.random.default_rng(0).permutation(len(some)), [4], [2, 3]:
-        for index, labels in zip(order, labeler.label_simplified([some[i] for i in order]), strict=True):
-            assert equal(labels, together[index])
+    assert_company_changes_nothing(neuscraper(model), simplified()[:5])
 
 
 def test_in_padded_batches_they_are_the_same_up_to_rounding(model: Path) -> None:

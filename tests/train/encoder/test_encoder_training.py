@@ -31,8 +31,8 @@ def examples(sequencer: Sequencer) -> list[Example]:
 def test_an_example_has_tokens_and_a_label_a_block(examples: list[Example]) -> None:
     assert len(examples) == 11
     for example, page in zip(examples, pages(), strict=True):
-        assert len(example.ids) == len(example.words) == len(example.main) == len(page.blocks)
-        assert example.f1(example.main) > 0.8
+        assert len(example.ids) == len(example.truth.words) == len(example.truth.main) == len(page.blocks)
+        assert example.truth.f1(example.truth.main) > 0.8
 
 
 def test_random_chunks_reach_every_block_and_fit(examples: list[Example], sequencer: Sequencer) -> None:
@@ -47,15 +47,15 @@ def test_random_chunks_reach_every_block_and_fit(examples: list[Example], sequen
 def test_an_epoch_has_the_chunks_of_every_page(examples: list[Example], sequencer: Sequencer) -> None:
     recipe = replace(DEFAULTS, chunks_a_page=3, batch_chunks=4, balance=0.0)
     batches = list(epoch(examples, sequencer, recipe, np.random.default_rng(0)))
-    drawn = [example.key for batch in batches for example, _ in batch]
-    assert sorted(drawn) == sorted(example.key for example in examples for _ in range(3))
+    drawn = [example.truth.key for batch in batches for example, _ in batch]
+    assert sorted(drawn) == sorted(example.truth.key for example in examples for _ in range(3))
     assert max(map(len, batches)) == 4
 
 
 def test_longer_blocks_weigh_more(examples: list[Example], sequencer: Sequencer) -> None:
     chunk = random_chunk(examples[0], sequencer, np.random.default_rng(0))
     weights = weights_of(examples[0], chunk, 4)
-    order = np.argsort(examples[0].words[chunk.start : chunk.end])
+    order = np.argsort(examples[0].truth.words[chunk.start : chunk.end])
     assert (np.diff(weights[order]) >= 0).all()
     assert weights.min() >= 2
 
@@ -88,7 +88,7 @@ def test_it_learns_and_its_checkpoint_labels(tmp_path: Path) -> None:
     assert told["pages"] + told["held_out_pages"] == 11
     assert told["held_out_f1"] >= told["held_out_f1_at_half"]
     labeler = load("encoder", model=str(tmp_path / "made"), device="cpu")
-    truth = np.concatenate([example.main for example in read_examples(labelled_pages(), labeler._sequencer)])  # type: ignore[attr-defined]
+    truth = np.concatenate([example.truth.main for example in read_examples(labelled_pages(), labeler._sequencer)])  # type: ignore[attr-defined]
     said = np.concatenate([labels.main for labels in labeler.label(pages())])
     assert (said == truth).mean() > max(truth.mean(), 1 - truth.mean()) + 0.05, "better than one answer for all"
 

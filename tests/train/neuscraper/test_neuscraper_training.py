@@ -18,18 +18,18 @@ from support.tiny_neuscraper import make_base
 
 def test_a_node_has_the_label_of_its_block() -> None:
     for example, page in zip(read_examples(labelled_pages()), pages(), strict=True):
-        assert len(example.main) == len(page.blocks)
-        assert example.f1(example.main) > 0.8
+        assert len(example.truth.main) == len(page.blocks)
+        assert example.truth.f1(example.truth.main) > 0.8
         assert all(
-            example.main[node.block] == main for node, main in zip(example.nodes, example.node_main, strict=True)
+            example.truth.main[node.block] == main for node, main in zip(example.nodes, example.node_main, strict=True)
         )
 
 
 def test_an_epoch_has_every_node_of_every_page_once() -> None:
     examples, shape = list(read_examples(labelled_pages())), Shape(context_nodes=100)
     batches = list(epoch(examples, shape, Recipe(batch_chunks=4, balance=0.0), np.random.default_rng(0)))
-    drawn = sorted((page.key, start) for batch in batches for page, start in batch)
-    assert drawn == sorted((page.key, start) for page in examples for start in range(0, len(page.nodes), 100))
+    drawn = sorted((page.truth.key, start) for batch in batches for page, start in batch)
+    assert drawn == sorted((page.truth.key, start) for page in examples for start in range(0, len(page.nodes), 100))
 
 
 def test_it_learns_and_its_checkpoint_labels(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_it_learns_and_its_checkpoint_labels(tmp_path: Path) -> None:
     told = json.loads((tmp_path / "made" / "scores.json").read_text())
     assert told["pages"] + told["held_out_pages"] == 11
     labeler = load("neuscraper", model=str(tmp_path / "made"), device="cpu")
-    truth = np.concatenate([example.main for example in read_examples(labelled_pages())])
+    truth = np.concatenate([example.truth.main for example in read_examples(labelled_pages())])
     said = np.concatenate([labels.main for labels in labeler.label(pages())])
     assert (said == truth).mean() > max(truth.mean(), 1 - truth.mean()) + 0.05, "better than one answer for all"
 

@@ -5,7 +5,7 @@ import pytest
 
 from dripper.datasets import LabelledPage
 from dripper.html import preprocess
-from dripper.train.web2text.examples import between, example_of, read_examples
+from dripper.train.web2text.examples import example_of, read_examples
 from support.labelled import labelled_pages
 
 TRUTH = "It rained all day in Rome and nobody went out."
@@ -32,11 +32,6 @@ def test_leaves_of_the_paper_are_text_nodes() -> None:
     assert example.main.tolist() == [False, True, True, True, True, False]
     assert example.features.leaves.shape == (6, 128)
     assert example.features.pairs.shape == (5, 25)
-
-
-def test_leaves_without_words_at_the_ends_are_other() -> None:
-    assert between(np.array([False, True, False]), [0, 3, 0]).tolist() == [False, True, False]
-    assert between(np.zeros(2, bool), [0, 0]).tolist() == [False, False]
 
 
 def test_real_pages_teach_and_pages_without_their_truth_do_not() -> None:

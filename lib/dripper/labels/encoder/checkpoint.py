@@ -1,7 +1,6 @@
 """A checkpoint of the labeler `encoder`: a folder, what it says of itself, and what of it is
 used."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from dripper.errors import MachineError, SettingsError
 from dripper.labels.encoder.reading import Reading
 from dripper.labels.encoder.sequence import Sequencer
 from dripper.labels.encoder.settings import EncoderSettings
-from dripper.labels.lm.checkpoint import fingerprint
+from dripper.labels.lm.checkpoint import fingerprint, read_config
 
 MAIN_NAMES = ("main", "content", "1", "label_1")
 """What the outcome `main` is called in a checkpoint's `id2label`; Pulpie's says nothing, and has it
@@ -50,7 +49,7 @@ class EncoderCheckpoint:
                 f"labels.encoder.model={settings.model}: there is no such folder. A checkpoint of a model hub has to be "
                 "fetched first"
             )
-        config, reading = _config(folder), Reading.load(folder)
+        config, reading = read_config(folder), Reading.load(folder)
         outcomes = len(config.get("id2label") or {}) or 2
         if outcomes > 2:
             raise MachineError(f"{folder} tells {outcomes} classes apart: main and other are two")
@@ -66,16 +65,6 @@ class EncoderCheckpoint:
     def sequencer(self) -> Sequencer:
         """Return what makes tokens of pages. Raises MachineError as `Sequencer.load`."""
         return Sequencer.load(self.folder, self.reading, self.context)
-
-
-def _config(folder: Path) -> dict[str, Any]:
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise MachineError(f"{folder} is no checkpoint: config.json: {error}") from None
-    if not isinstance(config, dict):
-        raise MachineError(f"{folder} is no checkpoint: config.json holds no object")
-    return config
 
 
 def _context(config: dict[str, Any], wanted: int) -> int:

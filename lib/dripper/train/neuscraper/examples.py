@@ -3,79 +3,42 @@ vectors."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dripper.datasets import LabelledPage
-from dripper.errors import PageError
-from dripper.html import preprocess
-from dripper.labels.align import matched_shares
-from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.neuscraper.checkpoint import Shape
 from dripper.labels.neuscraper.labeler import node_tokens
 from dripper.labels.neuscraper.nodes import Node, nodes_of
-from dripper.labels.words import words_of
-from dripper.train.web2text.examples import between
-from dripper.warc import decode
+from dripper.train.truth import Truth, read_truths
 
 log = logging.getLogger(__name__)
 
 EMBEDDED_AT_ONCE = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """One page."""
 
-    key: tuple[str, str]
-    """Data set and id."""
-    host: str
-    kind: str
-    """The page's type: `nothing` where it has no main content; sets that name none are of
-    articles."""
+    truth: Truth
     nodes: Sequence[Node]
-    words: IntArray
-    """(n_blocks,)."""
-    matched: FloatArray
-    """(n_blocks,) how many words of each block belong to the truth."""
-    truth_words: int
-    main: npt.NDArray[np.bool_]
-    """(n_blocks,)."""
 
     @property
     def node_main(self) -> npt.NDArray[np.bool_]:
         """(n_nodes,) whether a node's block is main."""
-        return self.main[[node.block for node in self.nodes]]
-
-    def f1(self, main: npt.NDArray[np.bool_]) -> float:
-        """F1 over words of a choice of blocks against the truth."""
-        return float(2 * self.matched[main].sum() / max(1, int(self.words[main].sum()) + self.truth_words))
+        return self.truth.main[[node.block for node in self.nodes]]
 
 
 def read_examples(pages: Iterable[LabelledPage]) -> Iterator[Example]:
-    """Yield one example a page; pages that cannot teach are left out, logged. A page without a
-    truth teaches that nothing of it is main."""
-    for labelled in pages:
-        try:
-            page = preprocess(decode(labelled.html, labelled.content_type).text)
-        except PageError as error:
-            log.warning("%s/%s left out: %s", labelled.data_set, labelled.id, error)
-            continue
-        own, truth = [words_of(block.text) for block in page.blocks], words_of(labelled.truth_text)
-        words = np.array([len(each) for each in own], np.int64)
-        matched = matched_shares(own, truth).astype(np.float64) * words
-        main = between((matched >= 0.5 * words) & (words > 0), words)
-        nodes = nodes_of(SimplifiedPage(page.simplified_html, len(page.blocks)))
-        if not nodes or (truth and not main.any()):
-            log.warning("%s/%s left out: no block holds its truth", labelled.data_set, labelled.id)
-            continue
-        kind = (labelled.page_type or "article") if truth else "nothing"
-        key = (labelled.data_set, labelled.id)
-        yield Example(key, labelled.host, kind, nodes, words, matched, len(truth), main)
+    """Yield one example a page that can teach (`read_truths`) and has nodes."""
+    for page, truth in read_truths(pages):
+        if nodes := nodes_of(SimplifiedPage(page.simplified_html, len(page.blocks))):
+            yield Example(truth, nodes)
+        else:
+            log.warning("%s/%s left out: it has no text", *truth.key)
 
 
 class Vectors:

@@ -1,9 +1,7 @@
 """The training loop (paper 4): AdamW on the binary cross-entropy of nodes, in PyTorch; the node
 encoder stays as it is."""
 
-import logging
 import math
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +9,11 @@ from typing import Any
 import numpy as np
 
 from dripper.labels.neuscraper.checkpoint import Shape
+from dripper.train.descent import batches_of_like_length, descend
 from dripper.train.mix import draw_turns, turns_an_epoch
 from dripper.train.neuscraper.examples import Example, Vectors
 
-log = logging.getLogger(__name__)
-
-CLIPPED_NORM = 1.0
-SORTED_BATCHES = 8
+LOG_STEPS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,35 +47,24 @@ def train(classifier: Any, vectors: Vectors, examples: Sequence[Example], shape:
     optimizer = torch.optim.AdamW(
         classifier.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.98), eps=1e-6, weight_decay=recipe.weight_decay
     )
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: pace(step, len(batches), recipe.warmup))
-    classifier.train()
-    started, mean = time.process_time(), 0.0
-    for done, batch in enumerate(batches, 1):
-        loss = loss_of(classifier, vectors, batch, shape)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(classifier.parameters(), CLIPPED_NORM)
-        optimizer.step()
-        schedule.step()
-        optimizer.zero_grad(set_to_none=True)
-        mean += (float(loss.detach()) - mean) / min(done, 50)
-        if done % 50 == 0 or done == len(batches):
-            seconds = time.process_time() - started
-            log.info("step %d of %d, loss %.4f, %.0f CPU seconds", done, len(batches), mean, seconds)
-    classifier.eval()
+    descend(
+        classifier,
+        optimizer,
+        batches,
+        lambda batch: loss_of(classifier, vectors, batch, shape),
+        lambda step: pace(step, len(batches), recipe.warmup),
+        LOG_STEPS,
+    )
 
 
 def epoch(
     examples: Sequence[Example], shape: Shape, recipe: Recipe, draw: np.random.Generator
 ) -> Iterator[list[Piece]]:
     """Yield the batches of one epoch, in random order; chunks of like length share one."""
-    turns = draw_turns(turns_an_epoch([example.kind for example in examples], recipe.balance), draw)
-    size, steps = recipe.batch_chunks, shape.context_nodes
+    turns = draw_turns(turns_an_epoch([example.truth.kind for example in examples], recipe.balance), draw)
+    steps = shape.context_nodes
     pieces = [(examples[i], start) for i in turns for start in range(0, len(examples[i].nodes), steps)]
-    for first in range(0, len(pieces), size * SORTED_BATCHES):
-        alike = sorted(pieces[first : first + size * SORTED_BATCHES], key=lambda piece: len(piece[0].nodes) - piece[1])
-        groups = [alike[at : at + size] for at in range(0, len(alike), size)]
-        for group in draw.permutation(len(groups)):
-            yield groups[int(group)]
+    yield from batches_of_like_length(pieces, lambda piece: len(piece[0].nodes) - piece[1], recipe.batch_chunks, draw)
 
 
 def pace(step: int, steps: int, warmup: float) -> float:

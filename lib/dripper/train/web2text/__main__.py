@@ -6,7 +6,6 @@ Writes `web2text_weights.npz` and `model_card_web2text.md`. To ship the weights,
 lib/dripper/labels/web2text/. Reads only the sets whose role is "train, ships".
 """
 
-import argparse
 import logging
 import sys
 import time
@@ -16,9 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from dripper.datasets import Role, names_with, read_pages
-from dripper.errors import UsageError
+from dripper.datasets import read_pages
 from dripper.labels.web2text.weights import Weights, load_weights, save_weights
+from dripper.train.by_site import put_aside
+from dripper.train.command_line import ended, training_parser
 from dripper.train.web2text.card import Result, model_card
 from dripper.train.web2text.examples import Example, read_examples
 from dripper.train.web2text.fit import fit
@@ -30,7 +30,6 @@ from dripper.train.web2text.validate import (
     labels_with,
     page_f1,
     said_of,
-    split,
 )
 
 log = logging.getLogger(__name__)
@@ -49,9 +48,7 @@ def train_and_save(
     started = time.process_time()
     pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample))
     examples = list(read_examples(pages))
-    train, held = split(examples, folds)
-    if not train or not held:
-        raise UsageError(f"{len(examples)} usable pages in {data} are of too few sites to hold some of them out")
+    train, held = put_aside(examples, folds, lambda example: example.host)
     log.info("%d pages, %d of them held out, %.0f CPU seconds", len(examples), len(held), time.process_time() - started)
     weights = fit(train, recipe)
     result = choose_and_score(weights, held)
@@ -81,25 +78,14 @@ def choose_and_score(weights: Weights, held: Sequence[Example]) -> Result:
 def main(arguments: Sequence[str]) -> int:
     """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
     something."""
-    parser = argparse.ArgumentParser(prog="python -m dripper.train.web2text", description="Train the labeler web2text.")
-    parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
-    parser.add_argument("--output", type=Path, required=True, help="folder for the weights and the model card")
-    ships = names_with(Role.TRAIN_SHIPS)
-    parser.add_argument("--sets", nargs="+", choices=ships, default=ships, help="data sets (default: all of them)")
-    parser.add_argument("--folds", type=int, default=5, help="one site in so many is held out (default %(default)s)")
+    parser = training_parser("web2text", "the weights and the model card", folds=5)
     parser.add_argument("--steps", type=int, default=DEFAULTS.steps, help="of training (default %(default)s)")
     parser.add_argument("--seed", type=int, default=DEFAULTS.seed, help="of every random choice (default %(default)s)")
-    parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")
     options = parser.parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     recipe = replace(DEFAULTS, steps=options.steps, seed=options.seed)
-    try:
-        path = train_and_save(options.data, options.output, recipe, options.folds, options.sets, options.sample)
-    except UsageError as error:
-        log.error("%s", error)
-        return 2
-    log.info("wrote %s", path)
-    return 0
+    return ended(
+        lambda: train_and_save(options.data, options.output, recipe, options.folds, options.sets, options.sample)
+    )
 
 
 if __name__ == "__main__":

@@ -1,27 +1,24 @@
 """From labelled pages to examples for the labeler `web2text`."""
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from dripper.datasets import LabelledPage
-from dripper.errors import PageError
-from dripper.html import Page, preprocess
-from dripper.labels.align import matched_shares
+from dripper.html import Page
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.web2text.features import PageFeatures, block_features, features_of
 from dripper.labels.web2text.leaves import Leaves
-from dripper.labels.words import words_of
-from dripper.warc import decode
+from dripper.train.truth import BLOCK_SHARE, Truth, f1_of, split_pages
 
 log = logging.getLogger(__name__)
 
-# A leaf is main where so much of it is in the truth: half of a block, as for the other labelers;
-# two thirds of a text node, as in the paper (4.1).
-BLOCK_SHARE, TEXT_NODE_SHARE = 0.5, 2 / 3
+TEXT_NODE_SHARE = 2 / 3
+"""A text node is main where so much of it is in the truth, as in the paper (4.1); of a block half,
+as for the other labelers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +42,7 @@ class Example:
 
     def f1(self, main: npt.NDArray[np.bool_]) -> float:
         """F1 over words of a choice of leaves against the truth."""
-        return float(2 * self.matched[main].sum() / max(1, int(self.words[main].sum()) + self.truth_words))
+        return f1_of(self.words, self.matched, self.truth_words, main)
 
 
 def read_examples(pages: Iterable[LabelledPage], *, text_nodes: bool = False) -> Iterator[Example]:
@@ -53,12 +50,7 @@ def read_examples(pages: Iterable[LabelledPage], *, text_nodes: bool = False) ->
 
     text_nodes: the leaves are those of the paper, not blocks.
     """
-    for labelled in pages:
-        try:
-            page = preprocess(decode(labelled.html, labelled.content_type).text)
-        except PageError as error:
-            log.warning("%s/%s left out: %s", labelled.data_set, labelled.id, error)
-            continue
+    for labelled, page in split_pages(pages):
         example = example_of(page, labelled, text_nodes=text_nodes)
         if example.main.any():
             yield example
@@ -73,28 +65,15 @@ def example_of(page: Page, labelled: LabelledPage, *, text_nodes: bool = False) 
         features, texts, share = features_of(page.elements, leaves), leaves.texts, TEXT_NODE_SHARE
     else:
         features, texts, share = block_features(page), [block.text for block in page.blocks], BLOCK_SHARE
-    truth, own = words_of(labelled.truth_text), [words_of(text) for text in texts]
-    words = np.array([len(each) for each in own], np.int64)
-    matched = matched_shares(own, truth).astype(np.float64) * words
+    truth = Truth.of(texts, labelled, share)
     halved = PageFeatures(features.leaves.astype(np.float16), features.pairs.astype(np.float16))
-    main = between((matched >= share * words) & (words > 0), words)
-    key = (labelled.data_set, labelled.id)
-    return Example(key, labelled.host, labelled.page_type or "", halved, words, matched, len(truth), main)
-
-
-def between(main: npt.NDArray[np.bool_], words: Sequence[int] | IntArray) -> npt.NDArray[np.bool_]:
-    """Return labels where leaves without words are main if the nearest ones with words on both
-    sides are.
-
-    >>> between(np.array([True, False, True, False]), [5, 0, 9, 0])
-    array([ True,  True,  True, False])
-    """
-    has_words = np.asarray(words) > 0
-    known = np.flatnonzero(has_words)
-    if not len(known):
-        return main
-    index = np.arange(len(main))
-    after = known.searchsorted(index)
-    left, right = known[np.maximum(after - 1, 0)], known[np.minimum(after, len(known) - 1)]
-    inside = (after > 0) & (after < len(known)) & main[left] & main[right]
-    return np.where(has_words, main, inside)
+    return Example(
+        truth.key,
+        truth.host,
+        labelled.page_type or "",
+        halved,
+        truth.words,
+        truth.matched,
+        truth.truth_words,
+        truth.main,
+    )

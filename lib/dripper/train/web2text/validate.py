@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import compress, product
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy.typing as npt
 from dripper.labels.web2text.chain import most_probable
 from dripper.labels.web2text.labeler import Potentials, potentials
 from dripper.labels.web2text.weights import Weights
-from dripper.train.by_site import fold_of
 from dripper.train.web2text.examples import Example
 
 PAIR_WEIGHTS = (0.0, 0.1, 0.3, 1.0)
@@ -25,12 +24,6 @@ class Choice(NamedTuple):
     pair_weight: float
     main_bias: float
     f1: float
-
-
-def split(examples: Sequence[Example], folds: int) -> tuple[list[Example], list[Example]]:
-    """Return the pages to train on, and those of one site in `folds`, to choose and score on."""
-    held = [fold_of(page.host, folds) == 0 for page in examples]
-    return [page for page, out in zip(examples, held, strict=True) if not out], list(compress(examples, held))
 
 
 def said_of(weights: Weights, page: Example) -> Potentials:

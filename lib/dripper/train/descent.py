@@ -1,0 +1,64 @@
+"""The training loop of models in PyTorch, and the batches that it goes through."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+CLIPPED_NORM = 1.0
+SORTED_BATCHES = 8
+"""Chunks of like length share a batch, so that little is padding: this many batches are sorted at
+once."""
+_AVERAGED = 50
+"""Steps over which the logged loss is a mean, about."""
+
+
+def descend(
+    model: Any,
+    optimizer: Any,
+    batches: Sequence[T],
+    loss_of: Callable[[T], Any],
+    pace: Callable[[int], float],
+    log_steps: int,
+    after: Callable[[int], None] = lambda done: None,
+) -> None:
+    """Train a model in place, a step a batch.
+
+    pace: the share of the learning rate at a step, from 0 on. log_steps: between two lines of the
+    log. after: called after each step with the number of those done.
+    """
+    import torch
+
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, pace)
+    model.train()
+    started, mean = time.process_time(), 0.0
+    for done, batch in enumerate(batches, 1):
+        loss = loss_of(batch)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), CLIPPED_NORM)
+        optimizer.step()
+        schedule.step()
+        optimizer.zero_grad(set_to_none=True)
+        mean += (float(loss.detach()) - mean) / min(done, _AVERAGED)
+        if done % log_steps == 0 or done == len(batches):
+            seconds = time.process_time() - started
+            log.info("step %d of %d, loss %.4f, %.0f CPU seconds", done, len(batches), mean, seconds)
+        after(done)
+    model.eval()
+
+
+def batches_of_like_length(
+    pieces: Sequence[T], length: Callable[[T], int], size: int, draw: np.random.Generator
+) -> Iterator[list[T]]:
+    """Yield all pieces in batches of `size`, the batches in random order among their neighbours."""
+    for first in range(0, len(pieces), size * SORTED_BATCHES):
+        alike = sorted(pieces[first : first + size * SORTED_BATCHES], key=length)
+        groups = [alike[start : start + size] for start in range(0, len(alike), size)]
+        for group in draw.permutation(len(groups)):
+            yield groups[int(group)]
