@@ -33,6 +33,13 @@ def test_the_estimate_in_words() -> None:
     assert "A100    0.08 GPU hours at 3.6 pages/s, $0.21 at $2.72/h" in words
 
 
+def test_a_labeler_that_decodes_nothing_is_not_said_to() -> None:
+    words = "\n".join(estimate_words(SAMPLE, estimate(SAMPLE, 500_000, "parallel"), DEVICES, None))
+    assert "decoder" not in words
+    assert "below are those of cost.devices, by default the labeler lm's" in words
+    assert "L4      0.41 GPU hours at 0.68 pages/s" in words
+
+
 def test_a_sample_without_pages_gives_no_number() -> None:
     empty = Sample(0, 0, [], [])
     assert estimate_words(empty, estimate(empty, 10, "parallel"), DEVICES, "parallel") == [

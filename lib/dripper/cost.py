@@ -88,15 +88,18 @@ def _passes(n_blocks: int, decoder: str) -> float:
     return sum(len(str(number)) + 5 for number in range(1, n_blocks + 1))
 
 
-def estimate_words(sample: Sample, estimate: Estimate, devices: Mapping[str, Device], decoder: str) -> list[str]:
-    """Return the estimate as lines for a person."""
+def estimate_words(sample: Sample, estimate: Estimate, devices: Mapping[str, Device], decoder: str | None) -> list[str]:
+    """Return the estimate as lines for a person. decoder: None for a labeler that decodes nothing,
+    whose speed nobody has measured."""
     if not sample.tokens:
         return ["cost      no estimate: the sample has no page with text"]
     mean = sum(sample.tokens) / len(sample.tokens)
     lines = [
         f"cost      from a sample of {sample.pages} pages, {mean:,.0f} tokens each",
         f"  pages   about {estimate.pages:,} to label, {estimate.tokens / 1e6:,.1f} M tokens",
-        f"  passes  about {estimate.passes:,} (decoder {decoder})",
+        f"  passes  about {estimate.passes:,} (decoder {decoder})"
+        if decoder is not None
+        else "  speeds  below are those of cost.devices, by default the labeler lm's: set them to what this labeler does",
     ]
     return lines + [_device_words(name, device, estimate.pages) for name, device in devices.items()]
 

@@ -3,6 +3,7 @@ name."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from dripper.labels.base import Labeler
@@ -25,6 +26,15 @@ class Use:
     stages: Collection[str] = ()
     """Those of a staged run that are to run; none where pages are labelled on the way through one
     pass."""
+
+
+def absent_folder(setting: str, model: str, use: Use) -> list[str]:
+    """Return a warning where a run will need a checkpoint's folder in its stage `label`, and it is
+    not on this machine: the stage may be on others, but a slip of the pen would be told only after
+    all pages were preprocessed."""
+    if "label" not in use.stages or Path(model).expanduser().is_dir():
+        return []
+    return [f"{setting}={model}: there is no such folder on this machine; the stage label needs it on those it runs on"]
 
 
 def _no_warnings(settings: Any, use: Use) -> Sequence[str]:

@@ -47,7 +47,10 @@ class Outcome:
 def work_left(totals: Totals) -> list[str]:
     """Return a sentence for each batch that failed, one for those that were not begun, and one for
     each kind of failure of files that may be read by another run."""
-    words = [f"batch {number} failed ({error}); {_AGAIN}" for number, error in sorted(totals.failed_batches.items())]
+    words = [
+        f"batch {number} failed ({error}); mend the cause, unless it was chance, then {_AGAIN}"
+        for number, error in sorted(totals.failed_batches.items())
+    ]
     if totals.batches_not_begun:
         words.append(
             f"{len(totals.batches_not_begun)} batches were not begun, as too many before them failed in a row: mend the "

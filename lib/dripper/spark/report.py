@@ -126,7 +126,8 @@ def cost_summary(plan: Plan, settings: Settings) -> str:
     whole = estimate(sample, sum(file.weight for file in files), decoder)
     lines = _chain_words(sample, settings.labeler)
     if runs_staged(settings.labeler) and (sample.tokens or not sample.split):
-        lines += estimate_words(sample, whole, settings.cost.devices, decoder)
+        decodes = chain_of(settings.labeler.name)[-1] == "lm"
+        lines += estimate_words(sample, whole, settings.cost.devices, decoder if decodes else None)
     return "".join(line + "\n" for line in lines)
 
 

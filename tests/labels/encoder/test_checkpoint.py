@@ -75,6 +75,10 @@ def test_what_cannot_work_is_said_before_the_run() -> None:
     with pytest.raises(SettingsError, match="int8 is for CPUs"):
         ENCODER.check(EncoderSettings(model="m", precision="int8", device="cuda"), Use("dripper"))
     assert not ENCODER.check(EncoderSettings(), Use("dripper", ("preprocess",)))
+    told = ENCODER.check(EncoderSettings(model="/nowhere"), Use("dripper", ("preprocess", "label")))
+    assert len(told) == 1
+    assert "/nowhere: there is no such folder on this machine" in told[0]
+    assert not ENCODER.check(EncoderSettings(model="/nowhere"), Use("dripper", ("preprocess",)))
     assert ENCODER.count_tokens(EncoderSettings()) is None
 
 

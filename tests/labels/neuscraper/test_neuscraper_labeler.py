@@ -129,3 +129,7 @@ def test_no_model_is_said_before_the_run() -> None:
     with pytest.raises(SettingsError, match=r"set labels\.neuscraper\.model"):
         load("neuscraper")
     assert not NEUSCRAPER.check(NeuScraperSettings(), Use("dripper", ("extract",)))
+    told = NEUSCRAPER.check(NeuScraperSettings(model="/nowhere"), Use("dripper", ("preprocess", "label")))
+    assert len(told) == 1
+    assert "/nowhere: there is no such folder on this machine" in told[0]
+    assert not NEUSCRAPER.check(NeuScraperSettings(model="/nowhere"), Use("dripper", ("preprocess",)))

@@ -8,7 +8,7 @@ from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
 from dripper.labels.encoder.reading import FILE, PULPIE_PROFILE
 from dripper.labels.encoder.settings import EncoderSettings
-from dripper.labels.entry import CountTokens, LabelerEntry, Use
+from dripper.labels.entry import CountTokens, LabelerEntry, Use, absent_folder
 
 
 def _load(settings: EncoderSettings) -> Labeler:
@@ -37,7 +37,9 @@ def _check(settings: EncoderSettings, use: Use) -> Sequence[str]:
         )
     folder = Path(settings.model).expanduser()
     makes_blocks = not use.stages or "preprocess" in use.stages
-    if not settings.model or not (folder / "config.json").is_file() or not makes_blocks:
+    if not (folder / "config.json").is_file():
+        return absent_folder("labels.encoder.model", settings.model, use)
+    if not settings.model or not makes_blocks:
         return ()
     if (folder / FILE).exists() or use.profile == PULPIE_PROFILE:
         return ()
