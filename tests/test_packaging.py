@@ -251,6 +251,7 @@ EXTRAS = {
     "spark": ["SPARK"],
     "eval": ["EVAL"],
     "train": ["TRAIN"],
+    "train/descent": ["ENCODER"],
     "train/encoder": ["ENCODER"],
     "train/neuscraper": ["ENCODER"],
 }
