@@ -20,6 +20,7 @@ class Done:
     wall: float
     cpu: float
     code: int
+    stdout: str
     stderr: str
 
 
@@ -44,11 +45,11 @@ def timed_run(command: Sequence[str], cores: Iterable[int]) -> Done:
     ended = threading.Event()
     watching = threading.Thread(target=_watch, args=(process.pid, seen, ended))
     watching.start()
-    stderr = process.communicate()[1]
+    stdout, stderr = process.communicate()
     wall = time.perf_counter() - start
     ended.set()
     watching.join()
-    return Done(wall, sum(seen.values()), process.returncode, stderr)
+    return Done(wall, sum(seen.values()), process.returncode, stdout, stderr)
 
 
 def _watch(session: int, seen: dict[int, float], ended: threading.Event) -> None:
