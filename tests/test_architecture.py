@@ -4,6 +4,7 @@ ignored."""
 import ast
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,12 @@ LAYERS = {
 }
 
 
-def imports(module: Path) -> Iterator[tuple[str, int]]:
+@cache
+def imports(module: Path) -> tuple[tuple[str, int], ...]:
+    return tuple(_imports(module))
+
+
+def _imports(module: Path) -> Iterator[tuple[str, int]]:
     for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)

@@ -52,6 +52,16 @@ def test_a_simple_rule_is_learned_and_carries_over() -> None:
     assert accuracy(trained) > 0.85
 
 
+@pytest.mark.parametrize("recipe", [Recipe(), *Recipe().others], ids=lambda recipe: str(recipe.width))
+def test_the_networks_of_the_recipe_have_a_gradient_of_each_weight(recipe: Recipe) -> None:
+    """Of shapes alone: nothing is compiled."""
+    weights = jax.eval_shape(lambda: initial_weights(recipe, EXAMPLES[0]))
+    gradient = jax.eval_shape(
+        jax.grad(partial(loss_of, recipe=recipe)), weights, pack(EXAMPLES[:3], 100), jax.random.PRNGKey(0)
+    )
+    assert {name: part.shape for name, part in gradient.items()} == {name: part.shape for name, part in weights.items()}
+
+
 def test_the_same_recipe_gives_the_same_weights_and_another_seed_others() -> None:
     recipe = replace(RECIPE, epochs=2, dropout=0.1, noise=0.1, feature_drop=0.1)
     first, second, other = (train(EXAMPLES[:5], NOTHING, one) for one in (recipe, recipe, replace(recipe, seed=1)))

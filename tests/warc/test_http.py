@@ -81,6 +81,12 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it asks again the reader waits, longer each time."""
+    monkeypatch.setattr("time.sleep", lambda _: None)
+
+
 @pytest.fixture
 def server() -> Iterator[Server]:
     with serving(Server(("127.0.0.1", 0), Handler)) as running:
