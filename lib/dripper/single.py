@@ -1,12 +1,13 @@
 """`dripper.extract`: one page in a Python program, with settings as keywords."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from dripper.config import Settings, settings_of
 from dripper.errors import InputError
-from dripper.extraction import Extraction, shared_extractor
+from dripper.extraction import Extraction, Extractor, shared_extractor
 
 _LONGEST_PATH = 1024
 
@@ -23,7 +24,16 @@ def extract(
         raise TypeError(f"html must be str or bytes, not {type(html).__name__}; of a file, pass what it holds")
     if isinstance(html, str):
         _refuse_address(html)
+    if settings is None and not options and (labeler is None or isinstance(labeler, str)):
+        return _default_extractor(labeler).extract(html, url)
     return shared_extractor(settings_of(labeler, settings, options)).extract(html, url)
+
+
+@lru_cache(maxsize=16)
+def _default_extractor(labeler: str | None) -> Extractor:
+    """Return this process's extractor for a labeler, all else by default: checked once, not for every
+    page."""
+    return shared_extractor(settings_of(labeler, None, {}))
 
 
 def _refuse_address(html: str) -> None:

@@ -6,7 +6,8 @@ for the other elements.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from dripper.markup.tree import Tree, attribute, unescape
 from dripper.metadata.dates import iso_date
@@ -24,32 +25,39 @@ class Visible:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        marked = {tag for tag in tree.names if len(tag) <= _LONGEST_TAG and _may_state(tag)}
-        starts = map(tree.parts.__getitem__, tree.opens)
-        self._elements = [(element, tag) for element, tag in enumerate(starts) if tag in marked]
+        # Asked for on every page, as `headings` are; not on every page are those below.
+        self._described = self._of_tags([tag for tag in tree.names if " itemprop=" in tag])
+
+    @cached_property
+    def _stating(self) -> list[tuple[int, str]]:
+        """What may state something by its class, and times: elements with their start tags."""
+        classed = [tag for tag in self._tree.names if " class=" in tag or tag.startswith("<time")]
+        return self._of_tags(filter(_may_state, classed))
 
     def items(self, name: str) -> Iterator[str]:
         """Yield the values of a microdata property (`itemprop`)."""
-        for element, tag in self._elements:
+        for element, tag in self._described:
             if name in (attribute(tag, "itemprop") or "").split():
                 yield attribute(tag, "content") or attribute(tag, "datetime") or self._text(self._name_in(element))
 
     def related(self, kind: str) -> Iterator[str]:
         """Yield the texts of links of a `rel`."""
-        for element, tag in self._elements:
-            if kind in (attribute(tag, "rel") or "").lower().split():
-                yield self._text(element)
+        linked = [tag for tag in self._tree.names if " rel=" in tag and kind in tag.lower() and _may_state(tag)]
+        for element, _ in self._of_tags(tag for tag in linked if kind in _relations(tag)):
+            yield self._text(element)
 
     def bylines(self) -> Iterator[str]:
         """Yield the texts of elements that a class calls author or byline."""
-        yield from self._of_class(_BYLINE, lambda tag: self._tree.names[tag] in _HOLDERS)
+        for element, tag in self._stating:
+            if self._tree.names[tag] in _HOLDERS and _BYLINE.search(attribute(tag, "class") or ""):
+                yield self._text(element)
 
     def dates(self) -> Iterator[str]:
         """Yield the dates of `time` elements and of those that a class calls a date: those after
         the first heading first, since those before it are of menus."""
-        first = next((element for element, tag in self._elements if self._tree.names[tag] == "h1"), 0)
-        after = [pair for pair in self._elements if pair[0] > first]
-        before = [pair for pair in self._elements if pair[0] < first]
+        first = next(self._of_first_level(), 0)
+        after = [pair for pair in self._stating if pair[0] > first]
+        before = [pair for pair in self._stating if pair[0] < first]
         for element, tag in [*after, *before]:
             if self._tree.names[tag] == "time":
                 yield attribute(tag, "datetime") or self._text(element)
@@ -58,21 +66,24 @@ class Visible:
 
     def headings(self) -> Iterator[str]:
         """Yield the texts of headings of the first level."""
-        for element, tag in self._elements:
-            if self._tree.names[tag] == "h1":
-                yield self._text(element)
+        return map(self._text, self._of_first_level())
+
+    def _of_first_level(self) -> Iterator[int]:
+        headings = (element for element, name in enumerate(self._tree.tags) if name == "h1")
+        return (element for element in headings if len(self._tree.start_tag(element)) <= _LONGEST_TAG)
+
+    def _of_tags(self, tags: Iterable[str]) -> list[tuple[int, str]]:
+        """Return the elements that have one of these start tags, none too long, with it."""
+        wanted = {tag for tag in tags if len(tag) <= _LONGEST_TAG}
+        starts = map(self._tree.parts.__getitem__, self._tree.opens)
+        return [(element, tag) for element, tag in enumerate(starts) if tag in wanted] if wanted else []
 
     def _name_in(self, element: int) -> int:
         """The element within this one that holds the name of the thing it describes, else
         itself."""
         last = self._tree.lasts[element]
-        inner = (at for at, tag in self._elements if element < at <= last and attribute(tag, "itemprop") == "name")
+        inner = (at for at, tag in self._described if element < at <= last and attribute(tag, "itemprop") == "name")
         return next(inner, element)
-
-    def _of_class(self, pattern: re.Pattern[str], admits: Callable[[str], bool]) -> Iterator[str]:
-        for element, tag in self._elements:
-            if admits(tag) and pattern.search(attribute(tag, "class") or ""):
-                yield self._text(element)
 
     def _text(self, element: int) -> str:
         """The element's text; "" of a long one, which holds more than is looked for."""
@@ -94,6 +105,10 @@ def _may_state(tag: str) -> bool:
         or 'tag"' in tag
         or tag.startswith(("<time", "<h1"))
     )
+
+
+def _relations(tag: str) -> list[str]:
+    return (attribute(tag, "rel") or "").lower().split()
 
 
 def first_date(texts: Iterator[str]) -> str | None:

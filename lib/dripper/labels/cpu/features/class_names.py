@@ -39,7 +39,8 @@ _STEMS = sorted("|".join(NAME_GROUPS.values()).split("|"))
 _ANY_GROUP = re.compile(
     "|".join(f"{first}(?:{'|'.join(stem[1:] for stem in stems)})" for first, stems in groupby(_STEMS, itemgetter(0)))
 )
-_LETTERS = "".join(chr(code) if chr(code).islower() else " " for code in range(128))
+_LETTERS = bytes(byte if byte >= 128 or chr(byte).islower() else 32 for byte in range(256))
+"""Of UTF-8: letters beyond ASCII stay. (`str.translate` asks its table anew for every name.)"""
 _WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
 
 
@@ -57,9 +58,13 @@ def bits_of(start_tags: Sequence[str]) -> list[int]:
 
 def _name_bits(names: str) -> int:
     bits = 0
-    for word in names.translate(_LETTERS).split() if names.islower() else _WORD.findall(names):
+    for word in _lower_words(names) if names.islower() else _WORD.findall(names):
         bits |= _word_bits(word)
     return bits
+
+
+def _lower_words(names: str) -> list[str]:
+    return names.encode("utf-8", "surrogatepass").translate(_LETTERS).decode("utf-8", "surrogatepass").split()
 
 
 # The same few thousand words name the elements of nearly all pages, and twenty searches a word are
