@@ -31,8 +31,8 @@ def extract(
 
 @lru_cache(maxsize=16)
 def _default_extractor(labeler: str | None) -> Extractor:
-    """Return this process's extractor for a labeler, all else by default: checked once, not for every
-    page."""
+    """Return this process's extractor for a labeler, all else by default: checked once, not with
+    every page."""
     return shared_extractor(settings_of(labeler, None, {}))
 
 

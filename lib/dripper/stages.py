@@ -216,5 +216,6 @@ class Finisher:
         markdown = markdown_of(tree, self._markdown) if main_html else ""
         if self._markdown.title == "exclude" or not markdown.strip():
             return markdown
-        heading = heading_of(page.title, page.texts, main_ids, main_html)
+        headline = page.metadata.title if page.metadata is not None else None
+        heading = heading_of(page.title, page.texts, main_ids, main_html, headline)
         return f"# {heading}\n\n{markdown}" if heading else markdown

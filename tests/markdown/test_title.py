@@ -2,6 +2,7 @@
 
 import pytest
 
+import dripper
 from dripper.markdown.title import heading_of
 
 TITLE = "Rain in Bergen | The Daily"
@@ -24,3 +25,27 @@ def test_the_heading_as_readers_see_it(texts: list[str], main_ids: list[int], ma
 
 def test_without_a_title_there_is_no_heading() -> None:
     assert heading_of(" ", ["a"], [1], "<p>a</p>") == ""
+
+
+@pytest.mark.parametrize(
+    ("texts", "main_ids", "heading"),
+    [
+        (["The Daily", "It rained."], [2], "It pours"),
+        (["The Daily", "Rain in Bergen", "It rained."], [3], "Rain in Bergen"),
+        (["The Daily", "It  POURS", "It rained."], [2, 3], ""),
+        (["The Daily", "It pours", "It rained."], [3], "It pours"),
+    ],
+)
+def test_the_headline_stands_in_where_no_block_is_like_the_title(
+    texts: list[str], main_ids: list[int], heading: str
+) -> None:
+    assert heading_of(TITLE, texts, main_ids, "<p>It rained.</p>", "It pours") == heading
+    assert heading_of("", ["It rained."], [1], "<p>It rained.</p>", "It pours") == "It pours"
+
+
+def test_a_page_opens_with_its_only_heading_and_not_with_its_title() -> None:
+    page = (
+        "<title>Wet day, dry night | The Daily</title><header><h1>It pours</h1></header><article><p>"
+        + 20 * "Rain, rain. "
+    )
+    assert dripper.extract(page).markdown.startswith("# It pours\n\nRain, rain.")

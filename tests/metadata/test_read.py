@@ -127,6 +127,16 @@ def test_meta_and_link_elements() -> None:
         ("<time datetime=2020-01-01></time><h1>A</h1><time datetime=2024-05-03></time>", "published", "2024-05-03"),
         ("<h1>Rain</h1>" + meta(og__title="Rain, a story"), "title", "Rain"),
         ("<h1>One</h1><h1>Two</h1>" + meta(og__title="Rain"), "title", "Rain"),
+        ('<h1>Rain<a href="#rain">¶</a></h1>', "title", "Rain"),
+        ('<h1>Learn C# <a href="#c">\uf0c1</a></h1>', "title", "Learn C#"),
+        ("<p>x</p><noscript><h1>No scripts?</h1></noscript>" + meta(og__title="Rain"), "title", "Rain"),
+        ("<p>x</p><noscript><h1>No scripts?</h1></noscript><h1>Rain</h1>", "title", "Rain"),
+        ("<h1>The Daily</h1>" + meta(og__title="Rain", og__site_name="The daily"), "title", "Rain"),
+        ("<h1>The Daily</h1>" + meta(og__site_name="The Daily"), "title", "The Daily"),
+        (meta(description="&lt;p>Rain in &lt;b>Bergen&lt;/b>.&lt;/p>"), "description", "Rain in Bergen."),
+        (ld({"@type": "Recipe", "description": "Soup<br>with x < y"}), "description", "Soup with x < y"),
+        (meta(description="a <T> b"), "description", "a <T> b"),
+        (meta(author="The Daily -"), "authors", ("The Daily",)),
     ],
 )
 def test_one_source(html: str, field: str, value: object) -> None:

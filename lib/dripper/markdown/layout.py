@@ -6,6 +6,7 @@ Each rule is for something that the converter would lose or garble; over 1,000 e
 cells and 31 of 285 images.
 """
 
+from dripper.markup.permalinks import is_permalink
 from dripper.markup.tags import LINE_BREAKING
 from dripper.markup.tree import Tree, attribute, escape, unescape
 from dripper.settings import MarkdownSettings
@@ -25,9 +26,10 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings) -> None:
 
     Tables that lay out the page become divisions, headings that are whole cells of a table of data
     become bold. A link around a card moves into its heading, and goes where it shows nothing or
-    leads to a script. Weights (a `summary` is bold) around headings and lists go. An `ol` begins
-    anew at an item with a number of its own. Data of an image that stands in its address goes. What
-    the settings leave out of links, images and tables goes too.
+    leads to a script; that of a heading to itself goes with its mark. Weights (a `summary` is bold)
+    around headings and lists go. An `ol` begins anew at an item with a number of its own. Data of
+    an image that stands in its address goes. What the settings leave out of links, images and
+    tables goes too.
     """
     name, tag = tree.tags[element], tree.start_tag(element)
     if name == "table":
@@ -35,7 +37,10 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings) -> None:
     elif name in ("td", "th"):
         _strip_line_breaks(tree, element)
     elif name == "a":
-        if settings.links == "keep":
+        if "#" in tag and is_permalink(tree, element):
+            first, last = tree.opens[element], tree.closes[element]
+            tree.parts[first : last + 1] = [""] * (last + 1 - first)
+        elif settings.links == "keep":
             _order_link(tree, element)
         else:
             _retag(tree, element, "", "")

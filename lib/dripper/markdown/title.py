@@ -7,28 +7,31 @@ _SHARE = 0.4
 page."""
 
 
-def heading_of(title: str, texts: Sequence[str], main_ids: Sequence[int], main_html: str) -> str:
+def heading_of(
+    title: str, texts: Sequence[str], main_ids: Sequence[int], main_html: str, headline: str | None = None
+) -> str:
     """Return the heading that the main content lacks; "" where it has one, or the page has no
     title.
 
     title: of `<title>`, which often names the site too. texts: of all blocks. main_ids: numbers of
-    the main ones, from 1. The block that says most of the title is the heading as readers see it;
-    without such a block it is the title.
+    the main ones, from 1. headline: as the page's metadata has it. The block that says most of the
+    title is the heading as readers see it; without such a block it is the headline, else the title.
 
     >>> texts = ["The Daily", "Rain in Bergen", "It rained."]
     >>> heading_of("Rain in Bergen | The Daily", texts, [3], "<p>It rained.</p>")
     'Rain in Bergen'
     """
     whole = _normal(title)
-    if not whole or "<h1" in main_html:
+    if not (whole or headline) or "<h1" in main_html:
         return ""
     heading, main = "", False
     chosen = frozenset(main_ids)
     for item_id, text in enumerate(texts, 1):
         if len(heading) < len(text) <= len(title) and _normal(text) in whole:
             heading, main = text, item_id in chosen
-    if len(heading) < _SHARE * len(title):
-        return title
+    if not heading or len(heading) < _SHARE * len(title):
+        heading = headline or title
+        main = any(_normal(texts[item_id - 1]) == _normal(heading) for item_id in main_ids)
     return "" if main else " ".join(heading.split())
 
 

@@ -2,10 +2,18 @@
 
 import re
 from collections.abc import Iterable
+from html import unescape
 
 _LONGEST = 100
 _MOST = 30
 _SPACES = re.compile(r"\s+")
+_TAG = re.compile(
+    r"</?(?:(a|abbr|b|em|font|i|img|mark|small|span|strong|sub|sup|u)|br|div|h[1-6]|hr|li|ol|p|ul)(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+"""The group: those that stand within words and lines."""
+_ENDS = " -–—|·•,:"
+"""What parts a name from what stood beside it."""
 _BEFORE = re.compile(
     r"(?:(?:written|posted|published|story|words|text)\s+)?by\b[\s:]+|authors?\s*:\s*|(?-i:Von|Par|Por|Door|Av)\s+(?=\S+\s+\S)",
     re.IGNORECASE,
@@ -31,6 +39,15 @@ def one_line(text: str) -> str:
     return _SPACES.sub(" ", text).strip()
 
 
+def without_tags(text: str) -> str:
+    """Return a text without the tags of HTML that a site's editor left in it, escaped or not.
+
+    >>> one_line(without_tags("<p>Rain in <b>Bergen</b>.</p>&lt;br&gt;Sun in Oslo, x < y."))
+    'Rain in Bergen. Sun in Oslo, x < y.'
+    """
+    return _TAG.sub(lambda tag: "" if tag[1] else " ", unescape(text)) if "<" in text or "&lt;" in text else text
+
+
 def authors_of(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the names in texts that each state one or several authors.
 
@@ -45,7 +62,7 @@ def authors_of(texts: Iterable[str]) -> tuple[str, ...]:
         parts = _APART.split(whole)
         # "Lee, Ann" and "Marks & Spencer" are one name each: several have a first and a last name
         # each.
-        for name in parts if all(" " in part for part in parts) else [whole]:
+        for name in (part.strip(_ENDS) for part in (parts if all(" " in part for part in parts) else [whole])):
             if 1 < len(name) <= _LONGEST and not _NO_NAME.search(name) and name.casefold() not in _NOBODY:
                 names.setdefault(name.casefold(), name)
     return tuple(names.values())[:_MOST]

@@ -6,13 +6,14 @@ decides. The tables of names are the documentation: docs/metadata.md repeats the
 
 from collections.abc import Iterable, Iterator, Sequence
 from html import unescape
+from itertools import chain
 
 from dripper.markup.head import Head
 from dripper.markup.tree import Tree, attribute
 from dripper.metadata.dates import date_in_address
 from dripper.metadata.json_ld import JsonLd
 from dripper.metadata.model import Metadata
-from dripper.metadata.names import author_in_sight, authors_of, one_line, tags_of
+from dripper.metadata.names import author_in_sight, authors_of, one_line, tags_of, without_tags
 from dripper.metadata.visible import Visible, first_date
 
 TITLES = ("og:title", "twitter:title", "citation_title", "dc.title", "dcterms.title", "parsely-title", "sailthru.title")
@@ -63,6 +64,7 @@ def metadata_of(head: Head, tree: Tree) -> Metadata:
     """
     metas, data = _Metas(head.metas), JsonLd(head.objects)
     visible = Visible(tree)
+    descriptions = chain(metas.each(DESCRIPTIONS), data.texts("description"), visible.items("description"))
     canonical = _first((href for rel, href in head.links if "canonical" in rel.split()), metas.each(("og:url",)))
     site = _first(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
     published = (
@@ -84,7 +86,7 @@ def metadata_of(head: Head, tree: Tree) -> Metadata:
         published=published,
         modified=modified,
         site=site,
-        description=_first(metas.each(DESCRIPTIONS), data.texts("description"), visible.items("description")),
+        description=_first(map(without_tags, descriptions)),
         canonical_url=canonical,
         image=_first(metas.each(IMAGES), data.image()),
         tags=_tags(metas, data, visible),
@@ -97,10 +99,11 @@ def _first(*sources: Iterable[str]) -> str | None:
 
 
 def _title(title: str | None, site: str | None, headings: Sequence[str]) -> str | None:
-    """Return the title: the only heading of the first level, else the declared one without the
-    site's name at its end."""
-    if len(headings) == 1 and headings[0]:
-        return headings[0]
+    """Return the title: the only heading of the first level, unless that is the site's name, else
+    the declared one without the site's name at its end."""
+    heading = headings[0] if len(headings) == 1 else ""
+    if heading and (title is None or site is None or heading.casefold() != site.casefold()):
+        return heading
     if title is None or not site or not title.casefold().endswith(site.casefold()):
         return title
     rest = title[: -len(site)].rstrip()

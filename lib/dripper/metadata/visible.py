@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from dripper.markup.permalinks import is_permalink
 from dripper.markup.tree import Tree, attribute, unescape
 from dripper.metadata.dates import iso_date
 
@@ -65,12 +66,22 @@ class Visible:
                 yield self._text(element)
 
     def headings(self) -> Iterator[str]:
-        """Yield the texts of headings of the first level."""
-        return map(self._text, self._of_first_level())
+        """Yield the texts of headings of the first level, without links to themselves."""
+        return map(self._heading, self._of_first_level())
+
+    def _heading(self, element: int) -> str:
+        tree, text = self._tree, self._text(element)
+        for inner in range(element + 1, tree.lasts[element] + 1):
+            if tree.tags[inner] == "a" and is_permalink(tree, inner):
+                text = text.removesuffix(self._text(inner)).rstrip()
+        return text
 
     def _of_first_level(self) -> Iterator[int]:
-        headings = (element for element, name in enumerate(self._tree.tags) if name == "h1")
-        return (element for element in headings if len(self._tree.start_tag(element)) <= _LONGEST_TAG)
+        """Those that are there with scripts, too."""
+        tree = self._tree
+        headings = (element for element, name in enumerate(tree.tags) if name == "h1")
+        short = (element for element in headings if len(tree.start_tag(element)) <= _LONGEST_TAG)
+        return (element for element in short if all(tree.tags[above] != "noscript" for above in tree.path(element)))
 
     def _of_tags(self, tags: Iterable[str]) -> list[tuple[int, str]]:
         """Return the elements that have one of these start tags, none too long, with it."""
