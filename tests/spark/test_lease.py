@@ -111,7 +111,7 @@ def test_who_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_drivers_that_begin_at_the_same_moment_get_one_number_each(spark: SparkSession, tables: Tables) -> None:
     """Both have looked, and seen nobody, before one of them writes."""
-    both, outcomes = threading.Barrier(2, timeout=60), []
+    both, outcomes, taken = threading.Barrier(2, timeout=60), [], []
 
     class Together(Lease):
         def _wait_for_others(self) -> tuple[list[str], int]:
@@ -123,6 +123,7 @@ def test_drivers_that_begin_at_the_same_moment_get_one_number_each(spark: SparkS
         held = Together(spark, tables)
         try:
             held.take()
+            taken.append(held)
             outcomes.append(held.run_id)
         except BusyError:
             outcomes.append(None)
@@ -135,6 +136,8 @@ def test_drivers_that_begin_at_the_same_moment_get_one_number_each(spark: SparkS
     assert outcomes.count(None) >= 1
     running = [row["run_id"] for row in tables.read("runs").where("state = 'running'").collect()]
     assert [run_id for run_id in outcomes if run_id] == running[: len(outcomes) - outcomes.count(None)]
+    for held in taken:  # Else it says that it is alive when the session is long gone.
+        held.end("ended")
 
 
 def test_a_driver_that_stands_still_between_plan_and_record_loses_no_rows(
