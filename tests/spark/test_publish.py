@@ -1,7 +1,8 @@
 """The published table: the rows of `extractions`, each once, whatever was redone or killed, and
 laid out for queries by host."""
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,26 +35,43 @@ def assert_same(tables: Tables, *left_out: str) -> None:
     assert rows(tables.read("published")) == rows(tables.read("extractions").drop(*left_out))
 
 
+@pytest.fixture(scope="module")
+def first_night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two archives, and an output into which both were read."""
+    folder = tmp_path_factory.mktemp("nights")
+    (folder / "in").mkdir()
+    write_warc(folder / "in/a.warc", pages(0, 2))
+    write_warc(folder / "in/b.warc", pages(10, 2))
+    assert run(spark, str(folder / "in"), str(folder / "out"), ONE_BY_ONE).exit_code == 0
+    return folder
+
+
 @pytest.fixture
-def nights(spark: SparkSession, tmp_path: Path) -> tuple[Tables, Callable[..., None]]:
-    """Tables, and a function that writes some archives and runs the job over all of them."""
+def nights(spark: SparkSession, first_night: Path, tmp_path: Path) -> Iterator[tuple[Tables, Callable[..., None]]]:
+    """A copy of the first night's tables, and a function that writes some archives and runs the job
+    over all of them. Archives keep their place, by which the tables know them."""
+    archives, output = first_night / "in", shutil.copytree(first_night / "out", tmp_path / "out")
+    kept = shutil.copytree(archives, tmp_path / "in")
 
-    def night(**archives: list[Response]) -> None:
-        (tmp_path / "in").mkdir(exist_ok=True)
-        for name, responses in archives.items():
-            write_warc(tmp_path / "in" / f"{name}.warc", responses)
-        assert run(spark, str(tmp_path / "in"), str(tmp_path / "out"), ONE_BY_ONE).exit_code == 0
+    def night(**changed: list[Response]) -> None:
+        for name, responses in changed.items():
+            write_warc(archives / f"{name}.warc", responses)
+        assert run(spark, str(archives), str(output), ONE_BY_ONE).exit_code == 0
 
-    return Tables(spark, str(tmp_path / "out")), night
+    yield Tables(spark, str(output)), night
+    shutil.rmtree(archives)
+    shutil.copytree(kept, archives)
 
 
 def test_what_changed_is_replaced_and_nothing_else(
-    spark: SparkSession, nights: tuple[Tables, Callable[..., None]], capsys: pytest.CaptureFixture[str]
+    spark: SparkSession,
+    nights: tuple[Tables, Callable[..., None]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     tables, night = nights
     with pytest.raises(InputError, match="there is no table warc_files to publish from"):
-        publish(spark, tables.output)
-    night(a=pages(0, 2), b=pages(10, 2))
+        publish(spark, str(tmp_path / "nothing"))
     assert job("maintain").main(["--output", tables.output, "--publish", "--without-main-html"]) == 0
     assert "2 batches with 4 rows published in 1 commits" in capsys.readouterr().out
     assert_same(tables, "main_html")
@@ -78,8 +96,7 @@ def test_what_changed_is_replaced_and_nothing_else(
 def test_a_kill_between_commits_doubles_nothing_nor_does_a_run_beside_it(
     spark: SparkSession, nights: tuple[Tables, Callable[..., None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tables, night = nights
-    night(a=pages(0, 2), b=pages(10, 2), c=pages(20, 2))
+    tables, _ = nights
     monkeypatch.setattr(publishing, "_ROWS_A_COMMIT", 2)
     append, done = Tables.append, []
 
@@ -100,7 +117,7 @@ def test_a_kill_between_commits_doubles_nothing_nor_does_a_run_beside_it(
     with pytest.raises(BusyError, match="another run is at work on this output"):
         publish(spark, tables.output)
     other.end("ended")
-    assert "2 batches with 4 rows published in 2 commits" in publish(spark, tables.output)
+    assert "1 batches with 2 rows published in 1 commits" in publish(spark, tables.output)
     assert_same(tables)
 
 
@@ -108,12 +125,11 @@ def commits(spark: SparkSession, tables: Tables) -> int:
     return spark.sql(f"DESCRIBE HISTORY {tables.sql_name('published')}").count()
 
 
-def test_ten_nights_end_in_few_files_of_which_a_host_reads_one(
-    spark: SparkSession, nights: tuple[Tables, Callable[..., None]]
-) -> None:
-    tables, night = nights
+@pytest.mark.slow
+def test_ten_nights_end_in_few_files_of_which_a_host_reads_one(spark: SparkSession, tmp_path: Path) -> None:
+    tables = Tables(spark, str(tmp_path / "out"))
     hosts = [(f"http://host{i}.example.org/{i}", body) for i, (_, body) in enumerate(pages(0, 40))]
-    night(a=hosts)
+    run(spark, str(write_warc(tmp_path / "a.warc", hosts)), tables.output, ONE_BY_ONE)
     extractions, ledger = (tables.read(table).where("batch = 1") for table in ("extractions", "warc_files"))
     # 13 kB a row that do not compress: the pages of the test are alike, and would end in one small
     # file.
@@ -155,11 +171,11 @@ def drained(source: DataFrame, checkpoint: Path, target: Path) -> None:
         query.stop()
 
 
+@pytest.mark.slow
 def test_streams_after_a_batch_was_redone_are_as_the_document_says(
     spark: SparkSession, nights: tuple[Tables, Callable[..., None]], tmp_path: Path
 ) -> None:
     tables, night = nights
-    night(a=pages(0, 2), b=pages(10, 2))
     publish(spark, tables.output)
 
     def stream(table: str, **options: str) -> DataFrame:
