@@ -34,21 +34,17 @@ def test_plan_writes_nothing(archives_of_two: Path, tmp_path: Path, capsys: pyte
     assert not output.exists()
 
 
-def test_plan_knows_what_is_done(
-    spark: SparkSession, archives_of_two: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(spark, str(archives_of_two), str(tmp_path / "out"), Settings(), limit=1)
-    assert job("plan").main(["--warcs", str(archives_of_two), "--output", str(tmp_path / "out")]) == 0
-    told = capsys.readouterr().out
-    assert "1 files are done" in told
-    assert "batch 2 (new): 1 files" in told
-
-
-def test_maintain_joins_files_and_keeps_rows(
+@pytest.mark.slow
+def test_plan_knows_what_is_done_and_maintain_joins_files_and_keeps_rows(
     spark: SparkSession, archives_of_two: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = str(tmp_path / "out")
     run(spark, str(archives_of_two), output, Settings())
+    write_warc(archives_of_two / "new.warc.gz", pages(5, 1))
+    assert job("plan").main(["--warcs", str(archives_of_two), "--output", output]) == 0
+    told = capsys.readouterr().out
+    assert "2 files are done" in told
+    assert "batch 2 (new): 1 files" in told
     assert job("maintain").main(["--output", output]) == 0
     told = capsys.readouterr().out
     assert all(f"/{table}`: " in told for table in ("extractions", "warc_files", "runs"))
