@@ -1,7 +1,8 @@
-"""The training command, end to end on a few pages, and its model card."""
+"""The training command, end to end on a few pages and with small networks, and its model card."""
 
 import re
 from dataclasses import fields, replace
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from support.labelled import FOLDER, labelled_pages, pages
 pytest.importorskip("jax", reason="needs the extra [train]")
 
 from dripper.labels.cpu.labeler import CpuLabeler
+from dripper.labels.cpu.network import Shape
 from dripper.labels.cpu.weights import load_weights
 from dripper.train.cpu import KEPT, main, makers
 from dripper.train.examples import read_examples
@@ -27,7 +29,13 @@ ARGUMENTS = ["--data", str(FOLDER), "--sets", "wcxb-dev", "--folds", "2", "--epo
 def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "new"
     keep = str(files("dripper.labels.cpu").joinpath("cpu_weights.npz"))
-    assert main([*ARGUMENTS, "--keep", keep, "--output", str(folder)]) == 0
+    # That those of the recipe can be trained: tests/train/test_optimise.py.
+    small = partial(
+        Recipe, width=8, pool_width=2, shape=Shape((1, 2), (1,)), other_width=6, other_shape=Shape((2,), (0,))
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dripper.train.cpu.Recipe", small)
+        assert main([*ARGUMENTS, "--keep", keep, "--output", str(folder)]) == 0
     return folder
 
 
