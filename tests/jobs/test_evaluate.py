@@ -41,6 +41,7 @@ def test_lines_of_shares_are_a_local_run(tmp_path: Path) -> None:
     assert all(len(row) == 13 for row in table)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_table_and_report(spark: "SparkSession", tmp_path: Path) -> None:
     from dripper.spark.evaluate import evaluate

@@ -87,6 +87,7 @@ def test_the_least_sure_quarter_goes_on_and_every_page_is_one_row(
     assert f"decided   {sure} by cpu, {len(unsure)} by all" in words
 
 
+@pytest.mark.slow
 def test_where_the_next_labeler_fails_the_first_one_decides(spark: SparkSession, tmp_path: Path) -> None:
     """Stage by stage, and the last one is told of no labeler. Pages of which the first is sure
     never reach the next one."""

@@ -48,6 +48,7 @@ def as_first_release(spark: SparkSession, output: Path, typed: dict[str, str]) -
         spark.sql(f"ALTER TABLE {tables.sql_name(table)} SET TBLPROPERTIES ('dripper.schema_version' = '1')")
 
 
+@pytest.mark.slow
 def test_rows_get_the_addresses_and_ids_of_this_release(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

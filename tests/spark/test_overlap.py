@@ -120,9 +120,13 @@ def test_what_a_selection_says_that_cannot_be(crawl: Crawl) -> None:
         crawl.run(f"index={crawl.cdxj},host=nowhere.org")
     with pytest.raises(InputError, match="give one of them"):
         crawl.run(crawl.urls(1), warcs=str(crawl.folder))
-    crawl.cdxj.write_text("a line\n" + crawl.cdxj.read_text())
     plan = dry_plan(crawl.spark, "", str(crawl.folder / "out"), Settings(), select=crawl.urls(1, 2))
     assert "batch 1 (new): 1 files, 2 records, 0.0 MB" in plan_summary(plan)
+
+
+@pytest.mark.slow
+def test_an_index_that_is_odd_is_told_and_files_that_were_read_are_read_again(crawl: Crawl) -> None:
+    crawl.cdxj.write_text("a line\n" + crawl.cdxj.read_text())
     outcome = crawl.run(crawl.urls(1, 2))
     assert outcome.exit_code == 4
     assert "1 lines of the index hold no capture" in outcome.bad_inputs[0]

@@ -63,6 +63,7 @@ def nights(spark: SparkSession, first_night: Path, tmp_path: Path) -> Iterator[t
     shutil.copytree(kept, archives)
 
 
+@pytest.mark.slow
 def test_what_changed_is_replaced_and_nothing_else(
     spark: SparkSession,
     nights: tuple[Tables, Callable[..., None]],

@@ -53,6 +53,7 @@ def output(spark: SparkSession, tmp_path: Path) -> Output:
     return Output(spark, tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_a_file_is_read_once_whatever_way_it_is_typed(
     output: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

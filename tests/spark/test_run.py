@@ -68,6 +68,7 @@ def test_the_sample(spark: SparkSession, sample_run: SampleRun) -> None:
     assert "NOT DONE" not in words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labeler", ["web2text", "vote:cpu,web2text,trafilatura"])
 def test_other_labelers_in_one_pass(spark: SparkSession, tmp_path: Path, labeler: str) -> None:
     archive = write_warc(tmp_path / "a.warc.gz", [*pages(1, 6), ("http://example.org/empty", b"<html></html>")])
@@ -143,6 +144,7 @@ def test_pages_that_cannot_be_extracted_are_rows(spark: SparkSession, tmp_path: 
     assert codes == {"0": "empty_page", "1": "empty_page", "2": "page_too_large", "3": None}
 
 
+@pytest.mark.slow
 def test_an_unreadable_file_is_told_and_tried_again(spark: SparkSession, tmp_path: Path) -> None:
     write_warc(tmp_path / "a.warc", pages(1, 2))
     (tmp_path / "list").write_text(f"{tmp_path}/a.warc\n{tmp_path}/b.warc\n")
@@ -178,6 +180,7 @@ def test_files_that_are_no_archives_are_named_and_done(spark: SparkSession, tmp_
     }
 
 
+@pytest.mark.slow
 def test_a_limit_is_gone_on_from(spark: SparkSession, tmp_path: Path) -> None:
     for i in range(3):
         write_warc(tmp_path / f"{i}.warc", pages(i, 1))

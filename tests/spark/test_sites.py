@@ -193,6 +193,7 @@ def test_pages_of_one_template_have_one_layout(spark: SparkSession, ran: Ran) ->
     assert {row["layout_id"] for row in ran.rows(spark) if row["error_code"]} == {None}
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_between_its_commits_writes_the_same_rows(
     spark: SparkSession, preprocessed: Ran, ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,6 +213,7 @@ def test_a_run_that_is_killed_between_its_commits_writes_the_same_rows(
         assert rows_of(spark, output, table) == ran.rows(spark, table)
 
 
+@pytest.mark.slow
 def test_a_file_that_is_read_again_counts_once(spark: SparkSession, again: Ran) -> None:
     before = {row["page_id"]: row for row in again.rows(spark)}
     outcome = run(spark, again.archives, str(again.output), SETTINGS, redo=f"{Path(again.archives).parent}/1.warc")
@@ -262,6 +264,7 @@ def test_of_a_host_of_many_pages_a_sample_is_counted(spark: SparkSession, ran: R
         assert (row["main"], row["confidence"]) == (expected.main.tolist(), expected.confidence)
 
 
+@pytest.mark.slow
 def test_batches_that_were_preprocessed_otherwise_are_told(spark: SparkSession, tmp_path: Path) -> None:
     archive = str(write_warc(tmp_path / "a.warc", stories("a.org", SUBJECTS[:1])))
     run_stages(spark, ["preprocess"], str(tmp_path / "out"), load(assignments=["labeler.name=all"]), archive)

@@ -154,6 +154,7 @@ def test_every_stage_killed_after_its_rows_is_done_again_with_the_same_rows(
     assert again.ledger["done"] == 1
 
 
+@pytest.mark.slow
 def test_pages_that_the_labeler_fails_on_go_to_the_fallback(spark: SparkSession, preprocessed: Preprocessed) -> None:
     """Not to Trafilatura, where the page as it was is not there: that were other blocks than in one
     pass, without a word."""
@@ -174,6 +175,7 @@ def test_pages_that_the_labeler_fails_on_go_to_the_fallback(spark: SparkSession,
     assert rows[SHORT[0]]["method"] == "fallback:body"
 
 
+@pytest.mark.slow
 def test_an_engine_that_never_works_ends_the_stage_and_says_so(spark: SparkSession, preprocessed: Preprocessed) -> None:
     """Not: an error row for every page of the crawl. The next run ends what this one left."""
     archive, output = preprocessed.archive, str(preprocessed.output)
