@@ -61,8 +61,8 @@ def make_model(architecture: str, vocabulary: int, **changes: Any) -> Any:
     if architecture == "modernbert":
         more = {"cls_token_id": 1, "sep_token_id": 2, "initializer_cutoff_factor": 3.0, "local_attention": 32}
         return t.ModernBertForTokenClassification(t.ModernBertConfig(**said, **more))
-    more = {"num_key_value_heads": 2, "head_dim": 16}
-    return t.EuroBertForTokenClassification(t.EuroBertConfig(**said, **more))
+    more = {"num_key_value_heads": 2, "head_dim": said["hidden_size"] // 2}
+    return t.EuroBertForTokenClassification(t.EuroBertConfig(**more, **said))
 
 
 def make_encoder(folder: Path, architecture: str = "bert", form: str = "html", **changes: Any) -> Path:
@@ -75,6 +75,23 @@ def make_encoder(folder: Path, architecture: str = "bert", form: str = "html", *
         Reading(form="outline", block_tokens=12, context_tokens=CONTEXT, overlap_blocks=2).save(folder)
     balance(folder)
     return folder
+
+
+def rename_weights(folder: Path, target: Path, names: dict[str, str]) -> Path:
+    """Copy a checkpoint with other names of its weights; an empty name drops one."""
+    from safetensors.torch import load_file, save_file
+
+    target.mkdir()
+    for file in folder.iterdir():
+        if file.suffix != ".safetensors":
+            (target / file.name).write_bytes(file.read_bytes())
+    weights = load_file(folder / "model.safetensors")
+    save_file(
+        {names.get(key, key): value for key, value in weights.items() if names.get(key, key)},
+        target / "model.safetensors",
+        {"format": "pt"},
+    )
+    return target
 
 
 def balance(folder: Path) -> None:

@@ -14,7 +14,7 @@ from dripper.labels.encoder.network import EncoderNetwork
 from dripper.labels.encoder.settings import EncoderSettings
 from support.in_company import assert_company_changes_nothing, equal
 from support.labelled import pages
-from support.tiny_encoder import CONTEXT, WHY_NOT, make_encoder, make_model, make_tokenizer, simplified
+from support.tiny_encoder import CONTEXT, WHY_NOT, make_encoder, make_model, make_tokenizer, rename_weights, simplified
 
 torch = pytest.importorskip("torch", reason=WHY_NOT)
 pytest.importorskip("transformers", reason=WHY_NOT)
@@ -121,31 +121,16 @@ def test_pages_without_blocks(bert: Path) -> None:
     assert (len(labels.main), len(labels.probability)) == (0, 0)
 
 
-def renamed(folder: Path, target: Path, names: dict[str, str]) -> Path:
-    """Copy a checkpoint with other names of its weights; an empty name drops one."""
-    from safetensors.torch import load_file, save_file
-
-    target.mkdir()
-    for file in folder.iterdir():
-        if file.suffix != ".safetensors":
-            (target / file.name).write_bytes(file.read_bytes())
-    weights = load_file(folder / "model.safetensors")
-    save_file(
-        {names.get(key, key): value for key, value in weights.items() if names.get(key, key)},
-        target / "model.safetensors",
-        {"format": "pt"},
-    )
-    return target
-
-
 def test_the_head_may_have_any_name(bert: Path, tmp_path: Path) -> None:
-    other = renamed(bert, tmp_path / "bert", {"classifier.weight": "score.weight", "classifier.bias": "score.bias"})
+    other = rename_weights(
+        bert, tmp_path / "bert", {"classifier.weight": "score.weight", "classifier.bias": "score.bias"}
+    )
     page = simplified()[0]
     assert equal(encoder(other).label_simplified([page])[0], encoder(bert).label_simplified([page])[0])
 
 
 def test_a_checkpoint_without_a_head_is_refused(bert: Path, tmp_path: Path) -> None:
-    without = renamed(bert, tmp_path / "bert", {"classifier.weight": "", "classifier.bias": ""})
+    without = rename_weights(bert, tmp_path / "bert", {"classifier.weight": "", "classifier.bias": ""})
     with pytest.raises(MachineError, match=r"lacks 2 weights of BertForTokenClassification, first classifier\.bias"):
         encoder(without)
 
@@ -153,7 +138,7 @@ def test_a_checkpoint_without_a_head_is_refused(bert: Path, tmp_path: Path) -> N
 def test_missing_layers_are_refused(bert: Path, tmp_path: Path) -> None:
     key = "bert.encoder.layer.0.attention.self.query.weight"
     with pytest.raises(MachineError, match=f"lacks 1 weights of .*{key}"):
-        encoder(renamed(bert, tmp_path / "bert", {key: ""}))
+        encoder(rename_weights(bert, tmp_path / "bert", {key: ""}))
 
 
 def test_one_logit_is_of_main(tmp_path: Path) -> None:

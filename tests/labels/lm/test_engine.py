@@ -56,7 +56,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 def test_the_engine_runs_in_this_process_and_sends_nothing_home(fake: SimpleNamespace) -> None:
-    prepare_environment(LmSettings(cpu_cache_gib=3))
+    prepare_environment(3)
     assert os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0"
     assert os.environ["VLLM_NO_USAGE_STATS"] == "1"
     assert os.environ["VLLM_CPU_KVCACHE_SPACE"] == "3"
@@ -65,7 +65,7 @@ def test_the_engine_runs_in_this_process_and_sends_nothing_home(fake: SimpleName
 def test_what_a_user_set_stays_but_for_the_process(fake: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VLLM_LOGGING_LEVEL", "DEBUG")
     monkeypatch.setenv("VLLM_ENABLE_V1_MULTIPROCESSING", "1")
-    prepare_environment(LmSettings())
+    prepare_environment(4)
     assert os.environ["VLLM_LOGGING_LEVEL"] == "DEBUG"
     assert os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0"
 

@@ -9,6 +9,7 @@ from dripper.labels.base import Labeler
 from dripper.labels.encoder.reading import FILE, PULPIE_PROFILE
 from dripper.labels.encoder.settings import EncoderSettings
 from dripper.labels.entry import CountTokens, LabelerEntry, Use, absent_folder
+from dripper.labels.lm.entry import ENVIRONMENT
 
 
 def _load(settings: EncoderSettings) -> Labeler:
@@ -35,6 +36,8 @@ def _check(settings: EncoderSettings, use: Use) -> Sequence[str]:
         raise SettingsError(
             "labels.encoder.precision=int8 is for CPUs: set labels.encoder.device=cpu, or another precision"
         )
+    if settings.engine == "vllm":
+        _check_vllm(settings, use)
     folder = Path(settings.model).expanduser()
     makes_blocks = not use.stages or "preprocess" in use.stages
     if not (folder / "config.json").is_file():
@@ -50,6 +53,16 @@ def _check(settings: EncoderSettings, use: Use) -> Sequence[str]:
     ]
 
 
+def _check_vllm(settings: EncoderSettings, use: Use) -> None:
+    if settings.precision == "int8":
+        raise SettingsError("labels.encoder.precision=int8 is for labels.encoder.engine=transformers")
+    if not use.stages:
+        raise SettingsError(
+            "an engine of vLLM cannot be shared with the processes that pages are worked on in: run the labeler encoder in a "
+            "stage of its own (jobs/run.py without labeler.staged=false), or set labels.encoder.engine=transformers"
+        )
+
+
 ENCODER = LabelerEntry(
     name="encoder",
     load=_load,
@@ -59,4 +72,5 @@ ENCODER = LabelerEntry(
     count_tokens=_count_tokens,
     fallback="cpu",
     check=_check,
+    environment=ENVIRONMENT,
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
@@ -16,7 +17,22 @@ from dripper.labels.encoder.sequence import Chunk, Sequencer
 from dripper.labels.encoder.settings import EncoderSettings
 from dripper.labels.lm.windows import merge_windows
 
-GPU_BATCH_TOKENS = 65_536
+
+class Network(Protocol):
+    """A model that is loaded, whatever runs it."""
+
+    precision: str
+    batch_tokens: int
+    """Tokens, padding included, of the chunks that it is given at once; 0: each goes alone."""
+
+    def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
+        """Return, for each chunk, how much speaks for each of its blocks to be main: the difference
+        of both logits, shape (end - start,). Raises RuntimeError where a pass fails."""
+        ...
+
+    def close(self) -> None:
+        """Give back what it holds."""
+        ...
 
 
 class EncoderLabeler:
@@ -24,17 +40,14 @@ class EncoderLabeler:
 
     name = "encoder"
 
-    def __init__(self, network: EncoderNetwork, sequencer: Sequencer, version: str, settings: EncoderSettings) -> None:
+    def __init__(self, network: Network, sequencer: Sequencer, version: str, settings: EncoderSettings) -> None:
         reading = sequencer.reading
         self._network, self._sequencer = network, sequencer
         self._overlap = reading.overlap_blocks if settings.overlap_blocks is None else settings.overlap_blocks
         threshold = reading.threshold if settings.threshold is None else settings.threshold
         self._cut = float(np.log(threshold / (1 - threshold)))
-        self._batch_tokens = settings.batch_tokens or (GPU_BATCH_TOKENS if network.device == "cuda" else 0)
-        if network.precision == "int8":
-            # Activations are scaled by what a batch holds: pages would change each other's labels.
-            self._batch_tokens = 0
-        self.version = f"{version}/{network.precision}/{sequencer.context}+{self._overlap}/{threshold:g}"
+        by = "" if settings.engine == "transformers" else f"/{settings.engine}"
+        self.version = f"{version}/{network.precision}/{sequencer.context}+{self._overlap}/{threshold:g}{by}"
 
     @classmethod
     def load(cls, settings: EncoderSettings) -> "EncoderLabeler":
@@ -42,7 +55,14 @@ class EncoderLabeler:
         saying what to do."""
         checkpoint = EncoderCheckpoint.find(settings)
         sequencer = checkpoint.sequencer()
-        return cls(EncoderNetwork.load(checkpoint, settings), sequencer, checkpoint.version, settings)
+        network: Network
+        if settings.engine == "vllm":
+            from dripper.labels.encoder.pooling import PoolingNetwork
+
+            network = PoolingNetwork.load(checkpoint, settings)
+        else:
+            network = EncoderNetwork.load(checkpoint, settings)
+        return cls(network, sequencer, checkpoint.version, settings)
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page, in order. Raises as `label_simplified`."""
@@ -63,12 +83,16 @@ class EncoderLabeler:
         """Return how many tokens the model reads of a page."""
         return self._sequencer.count_tokens(simplified_html)
 
+    def close(self) -> None:
+        """Give back the model's memory."""
+        self._network.close()
+
     def _margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
         said: list[FloatArray] = [np.zeros(0)] * len(chunks)
-        for batch in in_batches([len(chunk.ids) for chunk in chunks], self._batch_tokens):
+        for batch in in_batches([len(chunk.ids) for chunk in chunks], self._network.batch_tokens):
             try:
                 margins = self._network.margins([chunks[index] for index in batch])
-            except RuntimeError as error:  # PyTorch's for all that goes wrong in a pass, as no memory left.
+            except RuntimeError as error:  # All that goes wrong in a pass, as no memory left.
                 raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
             for index, values in zip(batch, margins, strict=True):
                 said[index] = values

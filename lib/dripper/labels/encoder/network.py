@@ -16,12 +16,16 @@ from dripper.labels.encoder.sequence import Chunk
 from dripper.labels.encoder.settings import EncoderSettings
 from dripper.optional import needed
 
+GPU_BATCH_TOKENS = 65_536
+
 
 class EncoderNetwork:
     """See the module."""
 
-    def __init__(self, model: Any, checkpoint: EncoderCheckpoint, device: str, precision: str) -> None:
-        self.device, self.precision = device, precision
+    def __init__(
+        self, model: Any, checkpoint: EncoderCheckpoint, device: str, precision: str, batch_tokens: int
+    ) -> None:
+        self.device, self.precision, self.batch_tokens = device, precision, batch_tokens
         self._model = model
         self._main, self._outcomes = checkpoint.main, checkpoint.outcomes
         self._padding = int(model.config.pad_token_id or 0)
@@ -42,9 +46,12 @@ class EncoderNetwork:
         if precision == "int8" and device == "cuda":
             raise SettingsError("labels.encoder.precision=int8 is for CPUs; bfloat16 is what a GPU is fast in")
         model = load_model(checkpoint, torch.bfloat16 if precision == "bfloat16" else torch.float32).to(device).eval()
+        batch_tokens = settings.batch_tokens or (GPU_BATCH_TOKENS if device == "cuda" else 0)
         if precision == "int8":
             model = _quantized(model)
-        return cls(model, checkpoint, device, precision)
+            # Activations are scaled by what a batch holds: pages would change each other's labels.
+            batch_tokens = 0
+        return cls(model, checkpoint, device, precision, batch_tokens)
 
     def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
         """Return, for each chunk, how much speaks for each of its blocks to be main: the difference
@@ -66,6 +73,10 @@ class EncoderNetwork:
             said = logits[torch.from_numpy(rows), torch.from_numpy(places)].float().cpu().numpy().astype(np.float64)
         margins = said[:, 0] if self._outcomes == 1 else said[:, self._main] - said[:, 1 - self._main]
         return np.split(margins, np.cumsum([len(chunk.separators) for chunk in chunks])[:-1])
+
+    def close(self) -> None:
+        """Let go of the model."""
+        self._model = None
 
 
 def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:

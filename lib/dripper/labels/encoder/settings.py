@@ -8,10 +8,13 @@ from dripper.settings import Section
 
 
 class EncoderSettings(Section):
-    """The labeler `encoder`: a bidirectional language model in PyTorch."""
+    """The labeler `encoder`: a bidirectional language model."""
 
     model: str = ""
     """A folder with a checkpoint: config.json, weights as safetensors, tokenizer."""
+    engine: Literal["transformers", "vllm"] = "transformers"
+    """What runs the model. transformers: PyTorch, any architecture; vllm: its pooling runner, which
+    pads nothing, for the architectures that it has (BERT, RoBERTa, XLM-RoBERTa, ModernBERT)."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """auto: a GPU where there is one."""
     precision: Literal["auto", "float32", "bfloat16", "int8"] = "auto"

@@ -29,10 +29,10 @@ DEFAULTS = {
 }
 
 
-def prepare_environment(settings: LmSettings) -> None:
+def prepare_environment(cpu_cache_gib: int) -> None:
     """Set what vLLM reads from the environment: in one process, the size of a CPU's cache; unless
     set, no telemetry."""
-    os.environ.update({**ENVIRONMENT, "VLLM_CPU_KVCACHE_SPACE": str(settings.cpu_cache_gib)})
+    os.environ.update({**ENVIRONMENT, "VLLM_CPU_KVCACHE_SPACE": str(cpu_cache_gib)})
     for name, value in DEFAULTS.items():
         os.environ.setdefault(name, value)
 
@@ -44,7 +44,7 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
     Raises MachineError where vLLM is not installed, is too old for an option, or cannot start,
     saying what to do.
     """
-    prepare_environment(settings)
+    prepare_environment(settings.cpu_cache_gib)
     vllm = import_extra("vllm")
     try:
         engine = vllm.LLM(**{**common_options(encoder, settings), **options})
@@ -60,7 +60,7 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
 def require(settings: LmSettings, module: str, name: str) -> Any:
     """Return something of vLLM that a decoder needs. Raises MachineError, with another decoder to
     use, where it is not there."""
-    prepare_environment(settings)
+    prepare_environment(settings.cpu_cache_gib)
     import_extra("vllm")
     try:
         return attrgetter(name)(import_extra(module))
@@ -90,7 +90,7 @@ def common_options(encoder: PageEncoder, settings: LmSettings) -> Mapping[str, o
 def uses_model_runner_v2(encoder: PageEncoder, settings: LmSettings) -> bool:
     """Tell which of its two model runners vLLM would take: they want different logits
     processors."""
-    prepare_environment(settings)
+    prepare_environment(settings.cpu_cache_gib)
     import_extra("vllm")
     arguments = import_extra("vllm.engine.arg_utils").EngineArgs(**common_options(encoder, settings))
     return bool(getattr(arguments.create_engine_config(), "use_v2_model_runner", False))
