@@ -137,6 +137,11 @@ def test_meta_and_link_elements() -> None:
         (ld({"@type": "Recipe", "description": "Soup<br>with x < y"}), "description", "Soup with x < y"),
         (meta(description="a <T> b"), "description", "a <T> b"),
         (meta(author="The Daily -"), "authors", ("The Daily",)),
+        (2 * '<p itemscope itemtype="//schema.org/Review"><meta itemprop="author" content="Bo">', "authors", ()),
+        ('<p itemscope itemtype="Article"><meta itemprop="author" content="Bo Ray">', "authors", ("Bo Ray",)),
+        ('<meta itemprop="author" content="Bo Ray">', "authors", ("Bo Ray",)),
+        ('<p itemscope itemtype="Review"><meta name="author" content="Bo Ray">', "authors", ("Bo Ray",)),
+        ('<p itemscope itemtype="Comment"><meta itemprop="datePublished" content="2024-05-03">', "published", None),
     ],
 )
 def test_one_source(html: str, field: str, value: object) -> None:

@@ -22,7 +22,7 @@ class Head(NamedTuple):
 
     metas: tuple[tuple[str, str], ...] = ()
     """The `property`, else `name`, else `itemprop`, else `http-equiv` of `meta` elements, lower
-    case, with their `content`."""
+    case, with their `content`; without authors and dates of readers' reviews and comments."""
     links: tuple[tuple[str, str], ...] = ()
     """The `rel` of `link` elements, lower case, with their `href`."""
     objects: tuple[dict[str, Any], ...] = ()
@@ -44,7 +44,8 @@ def read_head(nodes: Iterable[LexborNode]) -> Head:
         attributes = node.attributes
         if tag == "meta" and "content" in attributes:
             name = next((value for key in _NAMES if (value := attributes.get(key))), "")
-            metas.append((name.lower(), attributes["content"] or ""))
+            if attributes.get("itemprop") != name or name not in _MADE or not _is_of_reply(node):
+                metas.append((name.lower(), attributes["content"] or ""))
         elif tag == "link" and (href := attributes.get("href")):
             links.append(((attributes.get("rel") or "").lower(), href))
         elif tag == "base" and (href := attributes.get("href")) is not None:
@@ -55,6 +56,23 @@ def read_head(nodes: Iterable[LexborNode]) -> Head:
 
 
 _NAMES = ("property", "name", "itemprop", "http-equiv")
+_MADE = frozenset({"author", "datePublished", "dateModified"})
+_REPLIES = frozenset({"review", "comment", "answer", "rating", "usercomments"})
+"""schema.org types of what readers add to a page, with authors and dates of their own."""
+_NEAR = 12
+"""Elements up the tree that are looked at: a meta element stands close to what it describes."""
+
+
+def _is_of_reply(node: LexborNode) -> bool:
+    """Tell whether the thing that an element describes (microdata) is a reader's."""
+    above = node.parent
+    for _ in range(_NEAR):
+        if above is None:
+            return False
+        if "itemscope" in above.attributes:
+            return (above.attributes.get("itemtype") or "").rpartition("/")[2].lower() in _REPLIES
+        above = above.parent
+    return False
 
 
 def _objects(source: str) -> list[dict[str, Any]]:
