@@ -105,7 +105,7 @@ class PoolingNetwork:
         logits = answer.outputs.data.float().cpu().numpy().astype(np.float64)
         if logits.shape != (len(chunk.ids), self._checkpoint.outcomes):
             raise RuntimeError(f"vLLM gave logits of shape {logits.shape} for {len(chunk.ids)} tokens")
-        said = logits[np.asarray(chunk.separators, np.int64)]
+        said: FloatArray = logits[np.asarray(chunk.separators, np.int64)]
         main = self._checkpoint.main
         return said[:, 0] if self._checkpoint.outcomes == 1 else said[:, main] - said[:, 1 - main]
 
