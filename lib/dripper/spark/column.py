@@ -21,7 +21,8 @@ from dripper.errors import ErrorCode, InputError, PageError
 from dripper.extraction import Extraction, shared_extractor
 from dripper.guard import Guard, GuardLimits
 from dripper.rows import Row, extraction_columns, storable
-from dripper.spark.schemas import EXTRACTIONS, nullable
+from dripper.spark.fields import nullable
+from dripper.spark.schemas import EXTRACTIONS
 
 _FIELDS = (*(column.name for column in columns.EXTRACTION), "charset", "charset_source")
 _TEXT = StructField("text", StringType())

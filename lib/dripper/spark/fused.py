@@ -13,13 +13,14 @@ from pyspark.sql.types import StringType, StructField
 
 from dripper.spark import capacity
 from dripper.spark.closing import until_closed, whole_reports
+from dripper.spark.fields import nullable
 from dripper.spark.isolation import Isolation
 from dripper.spark.jobs import cancel, described
 from dripper.spark.parts import Tasks, split_into_tasks
 from dripper.spark.plan import Batch, of_selections_apart
 from dripper.spark.pool import Breaker, work_through
 from dripper.spark.progress import Progress
-from dripper.spark.schemas import EXTRACTIONS, nullable
+from dripper.spark.schemas import EXTRACTIONS
 from dripper.spark.tables import replaced_rows
 from dripper.spark.totals import Totals, is_outage
 from dripper.spark.turns import Turns

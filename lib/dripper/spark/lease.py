@@ -23,7 +23,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from dripper.errors import BusyError, InputError
-from dripper.spark.schemas import RUNS, nullable
+from dripper.spark.fields import nullable
+from dripper.spark.schemas import RUNS
 from dripper.spark.tables import Tables
 from dripper.spark.text import first_line, quoted
 

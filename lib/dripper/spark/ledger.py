@@ -14,8 +14,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from dripper.errors import FileErrorKind
+from dripper.spark.fields import nullable
 from dripper.spark.plan import FINISHED, UNFINISHED, Batch, Key, LedgerEntry, Plan, PlannedFile, existing
-from dripper.spark.schemas import WARC_FILES, nullable
+from dripper.spark.schemas import WARC_FILES
 from dripper.spark.tables import Tables
 from dripper.spark.text import quoted
 from dripper.warc.identity import reading_path

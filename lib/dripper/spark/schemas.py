@@ -3,12 +3,9 @@
 Names are fixed; a change of meaning raises SCHEMA_VERSION.
 """
 
-from collections.abc import Iterable
-
 from pyspark.sql.types import (
     ArrayType,
     BooleanType,
-    DataType,
     DoubleType,
     FloatType,
     IntegerType,
@@ -21,41 +18,12 @@ from pyspark.sql.types import (
 )
 
 from dripper import columns
+from dripper.spark.fields import column, declared, spark_type
+from dripper.spark.site_schemas import LAYOUTS, SITE_BLOCKS, SITE_MEMORY
 
 SCHEMA_VERSION = 2
 """Kept as the table property `dripper.schema_version`; how a table of an older one is brought up to
 it: `dripper.spark.migrate`."""
-
-
-def nullable(fields: Iterable[StructField]) -> StructType:
-    """Return the columns as a Python pass gives them: by name and type, any may be null."""
-    return StructType([StructField(field.name, field.dataType) for field in fields])
-
-
-def _column(name: str, kind: DataType, comment: str, nullable: bool = True) -> StructField:
-    return StructField(name, kind, nullable, {"comment": comment})
-
-
-_TYPES: dict[columns.Kind, DataType] = {
-    columns.Kind.STRING: StringType(),
-    columns.Kind.INTEGER: IntegerType(),
-    columns.Kind.LONG: LongType(),
-    columns.Kind.DOUBLE: DoubleType(),
-    columns.Kind.TIMESTAMP: TimestampType(),
-}
-
-
-def _declared(column: columns.Column) -> StructField:
-    return _column(column.name, spark_type(column.type), column.comment, column.nullable)
-
-
-def spark_type(kind: columns.Type) -> DataType:
-    """Return the type of a column of `dripper.columns` as Spark names it."""
-    if isinstance(kind, columns.ListOf):
-        return ArrayType(spark_type(kind.items))
-    if isinstance(kind, columns.Struct):
-        return StructType([StructField(name, spark_type(field)) for name, field in kind.fields])
-    return _TYPES[kind]
 
 
 HINTS = StructType(
@@ -78,118 +46,71 @@ FIRST_LABELS = StructType(
     ]
 )
 
-SITE_MEMORY = StructType(
-    [
-        StructField("paths", ArrayType(LongType())),
-        StructField("texts", ArrayType(LongType())),
-        StructField("words", ArrayType(IntegerType())),
-        StructField("signature", ArrayType(IntegerType())),
-    ]
-)
-
-_PAGE_COLUMNS = [_declared(column) for column in columns.PAGE]
-EXTRACTIONS = StructType([_declared(column) for column in columns.EXTRACTIONS])
+_PAGE_COLUMNS = [declared(each) for each in columns.PAGE]
+EXTRACTIONS = StructType([declared(each) for each in columns.EXTRACTIONS])
 
 _MADE_BY = [
-    _column("profile", StringType(), "The rules that split the page"),
-    _column("dripper", StringType(), "The version of this program"),
+    column("profile", StringType(), "The rules that split the page"),
+    column("dripper", StringType(), "The version of this program"),
 ]
 
 PAGES = StructType(
     [
         *_PAGE_COLUMNS,
-        _column("title", StringType(), "Title of the page"),
-        _column("mapping_html", StringType(), "The page with its blocks numbered, from which main_html is cut"),
-        _column("texts", ArrayType(StringType()), "How the text of each block begins: for the language detector"),
-        _column("metadata", HINTS, "What the page says about itself out of sight: for the fallback cpu"),
-        _column("page_metadata", spark_type(columns.METADATA), "What becomes the column metadata of extractions"),
-        _column(
+        column("title", StringType(), "Title of the page"),
+        column("mapping_html", StringType(), "The page with its blocks numbered, from which main_html is cut"),
+        column("texts", ArrayType(StringType()), "How the text of each block begins: for the language detector"),
+        column("metadata", HINTS, "What the page says about itself out of sight: for the fallback cpu"),
+        column("page_metadata", spark_type(columns.METADATA), "What becomes the column metadata of extractions"),
+        column(
             "base_href", StringType(), "What relative addresses of the page start from, where it says so (<base href>)"
         ),
-        _column("source", StringType(), "The page as decoded: for the fallback trafilatura; null: it is not set"),
-        _column("n_blocks", IntegerType(), "Blocks the page was split into"),
+        column("source", StringType(), "The page as decoded: for the fallback trafilatura; null: it is not set"),
+        column("n_blocks", IntegerType(), "Blocks the page was split into"),
         *_MADE_BY,
-        _column("error_code", StringType(), "Why the page could not be split; null: it could"),
-        _column("error_detail", StringType(), "What exactly went wrong"),
-        *(_declared(column) for column in columns.ORIGIN),
-        _column("first_labels", FIRST_LABELS, "In a chain of labelers: what the first says of the page, as in labels"),
-        _column(
+        column("error_code", StringType(), "Why the page could not be split; null: it could"),
+        column("error_detail", StringType(), "What exactly went wrong"),
+        *(declared(each) for each in columns.ORIGIN),
+        column("first_labels", FIRST_LABELS, "In a chain of labelers: what the first says of the page, as in labels"),
+        column(
             "escalated", BooleanType(), "In a chain: whether the page goes on to the stage label, for the next labeler"
         ),
-        _column(
+        column(
             "site_memory",
             SITE_MEMORY,
             "What its host needs: hashes of each block's path and text, its words; the signature of the skeleton",
         ),
-        _column("layout_id", StringType(), "The page's skeleton as a hash; near-equal ones are joined in extractions"),
+        column("layout_id", StringType(), "The page's skeleton as a hash; near-equal ones are joined in extractions"),
     ]
 )
 
 BLOCKS = StructType(
     [
-        _column("page_id", StringType(), "Key: the page, as in pages", nullable=False),
-        _column("batch", LongType(), "The batch that wrote the row; the partition", nullable=False),
-        _column("simplified_html", StringType(), "What a labeler reads: one element a block", nullable=False),
-        _column("item_ids", ArrayType(IntegerType()), "The blocks' numbers in simplified_html", nullable=False),
-        _column("tokens", IntegerType(), "Tokens of simplified_html: estimated, or counted where a tokenizer is set"),
+        column("page_id", StringType(), "Key: the page, as in pages", nullable=False),
+        column("batch", LongType(), "The batch that wrote the row; the partition", nullable=False),
+        column("simplified_html", StringType(), "What a labeler reads: one element a block", nullable=False),
+        column("item_ids", ArrayType(IntegerType()), "The blocks' numbers in simplified_html", nullable=False),
+        column("tokens", IntegerType(), "Tokens of simplified_html: estimated, or counted where a tokenizer is set"),
         *_MADE_BY,
     ]
 )
 
 LABELS = StructType(
     [
-        _column("page_id", StringType(), "Key: the page, as in blocks", nullable=False),
-        _column("batch", LongType(), "The batch that wrote the row; the partition", nullable=False),
-        _column("main", ArrayType(BooleanType()), "Which of the page's blocks are main content; null: see error_code"),
-        _column("probability", ArrayType(FloatType()), "The probability of main; null: the labeler has none"),
-        _column("confidence", DoubleType(), "How sure the labeler is of the page as a whole, 0 to 1"),
-        _column("page_kind", StringType(), "Kind of page as the labeler sees it; null: it does not say"),
-        _column("passes", IntegerType(), "Forward passes of a language model over the page"),
-        _column("windows", IntegerType(), "Parts the page was cut into to fit the labeler"),
-        _column("labeler", StringType(), "The labeler", nullable=False),
-        _column("labeler_version", StringType(), "Its version: model, prompt, settings", nullable=False),
-        _column("error_code", StringType(), "Why there are no labels; null: there are"),
-        _column("error_detail", StringType(), "What exactly went wrong"),
-        _column("method", StringType(), "Who decided, as in extractions; null: the labeler"),
-        _column(
-            "layout_id", StringType(), "The page's layout on its host, near-equal ones joined; null: none is known"
-        ),
-    ]
-)
-
-SITE_BLOCKS = StructType(
-    [
-        _column("batch", LongType(), "The batch whose pages were counted; the partition", nullable=False),
-        _column("host", StringType(), "Key: the host", nullable=False),
-        _column("kind", StringType(), "Key: page, path, text or layout", nullable=False),
-        _column("fingerprint", LongType(), "Key: hash of the path, text or skeleton; 0: of all pages", nullable=False),
-        _column("pages", LongType(), "Pages that have it, of those that were counted"),
-        _column(
-            "words",
-            LongType(),
-            "Words on the path, at most 50 a block; of kind page, all pages of the host, counted or not",
-        ),
-        _column(
-            "log_odds",
-            LongType(),
-            "Of main content, a block's times its words, summed, in steps of 1/64; of kind page, confidence in 1/10,000",
-        ),
-        _column("signature", ArrayType(IntegerType()), "Of kind layout: the skeleton's MinHash"),
-    ]
-)
-
-LAYOUTS = StructType(
-    [
-        _column("batch", LongType(), "The batch whose pages these are; the partition", nullable=False),
-        _column("host", StringType(), "Key: the host", nullable=False),
-        _column("layout_id", StringType(), "Key: the layout, as in extractions", nullable=False),
-        _column("pages", LongType(), "Pages of the batch that have it"),
-        _column(
-            "representatives",
-            ArrayType(StringType()),
-            "Pages that an expensive labeler was asked for; empty: there is none",
-        ),
-        _column("state", StringType(), "Who labels its pages: consensus (the host's pages together)"),
+        column("page_id", StringType(), "Key: the page, as in blocks", nullable=False),
+        column("batch", LongType(), "The batch that wrote the row; the partition", nullable=False),
+        column("main", ArrayType(BooleanType()), "Which of the page's blocks are main content; null: see error_code"),
+        column("probability", ArrayType(FloatType()), "The probability of main; null: the labeler has none"),
+        column("confidence", DoubleType(), "How sure the labeler is of the page as a whole, 0 to 1"),
+        column("page_kind", StringType(), "Kind of page as the labeler sees it; null: it does not say"),
+        column("passes", IntegerType(), "Forward passes of a language model over the page"),
+        column("windows", IntegerType(), "Parts the page was cut into to fit the labeler"),
+        column("labeler", StringType(), "The labeler", nullable=False),
+        column("labeler_version", StringType(), "Its version: model, prompt, settings", nullable=False),
+        column("error_code", StringType(), "Why there are no labels; null: there are"),
+        column("error_detail", StringType(), "What exactly went wrong"),
+        column("method", StringType(), "Who decided, as in extractions; null: the labeler"),
+        column("layout_id", StringType(), "The page's layout on its host, near-equal ones joined; null: none is known"),
     ]
 )
 
@@ -197,42 +118,42 @@ _SLOWEST = StructType([StructField("page_id", StringType()), StructField("ms", L
 
 WARC_FILES = StructType(
     [
-        _column("warc_file", StringType(), "Key: the archive file's canonical address", nullable=False),
-        _column("path", StringType(), "How the file is opened, where that is not warc_file"),
-        _column("batch", LongType(), "The batch it belongs to", nullable=False),
-        _column("replaces", LongType(), "While it is read again: the batch that holds the rows of the reading before"),
-        _column(
+        column("warc_file", StringType(), "Key: the archive file's canonical address", nullable=False),
+        column("path", StringType(), "How the file is opened, where that is not warc_file"),
+        column("batch", LongType(), "The batch it belongs to", nullable=False),
+        column("replaces", LongType(), "While it is read again: the batch that holds the rows of the reading before"),
+        column(
             "state",
             StringType(),
             "planned, preprocessed, labelled (these two in staged runs), done, failed (not read to its end; the next run "
             "tries again), set_aside (failed too often; tried again on --redo), or dismissed (by --dismiss)",
         ),
-        _column("attempts", IntegerType(), "How often reading it failed by its own fault; 0 once it is done"),
-        _column("size_bytes", LongType(), "Size of the file; null: not known before reading"),
-        _column("version", StringType(), "ETag or modification time of the file; null: not known"),
-        _column("bytes_read", LongType(), "Bytes of it that were read"),
-        _column("records", LongType(), "Records seen = pages + all skipped"),
-        _column("pages", LongType(), "Records that are HTML pages: each is one row of extractions"),
-        _column("failed_pages", LongType(), "Pages whose extraction ended as an error row"),
-        _column("skipped", MapType(StringType(), LongType()), "Records that are not pages, by reason"),
-        _column("clipped", BooleanType(), "The file ends inside a record"),
-        _column("n_problems", LongType(), "Faults found in the file"),
-        _column("problems", ArrayType(StringType()), "The first faults, each with its offset"),
-        _column("error", StringType(), "Why the file could not be read to its end"),
-        _column(
+        column("attempts", IntegerType(), "How often reading it failed by its own fault; 0 once it is done"),
+        column("size_bytes", LongType(), "Size of the file; null: not known before reading"),
+        column("version", StringType(), "ETag or modification time of the file; null: not known"),
+        column("bytes_read", LongType(), "Bytes of it that were read"),
+        column("records", LongType(), "Records seen = pages + all skipped"),
+        column("pages", LongType(), "Records that are HTML pages: each is one row of extractions"),
+        column("failed_pages", LongType(), "Pages whose extraction ended as an error row"),
+        column("skipped", MapType(StringType(), LongType()), "Records that are not pages, by reason"),
+        column("clipped", BooleanType(), "The file ends inside a record"),
+        column("n_problems", LongType(), "Faults found in the file"),
+        column("problems", ArrayType(StringType()), "The first faults, each with its offset"),
+        column("error", StringType(), "Why the file could not be read to its end"),
+        column(
             "error_kind",
             StringType(),
             "gone, denied, expired, changed, unreachable, unreadable, crashed (it took its worker down) or internal",
         ),
-        _column("run_id", StringType(), "The run that wrote the row, as in runs"),
-        _column("finished_at", TimestampType(), "When its batch was committed"),
-        _column(
+        column("run_id", StringType(), "The run that wrote the row, as in runs"),
+        column("finished_at", TimestampType(), "When its batch was committed"),
+        column(
             "task_ms",
             LongType(),
             "Milliseconds that tasks were at work on it, from its first byte to its last row; in staged runs those of preprocess",
         ),
-        _column("slowest_page", _SLOWEST, "The page that took longest, and how long"),
-        _column(
+        column("slowest_page", _SLOWEST, "The page that took longest, and how long"),
+        column(
             "selection", StringType(), "Key too: which records were read, a hash of --select; null: all of the file"
         ),
     ]
@@ -243,55 +164,53 @@ OF_RUN = frozenset({"batch", "attempts", "run_id", "finished_at", "task_ms", "sl
 
 RUNS = StructType(
     [
-        _column("run_id", StringType(), "Key: the run", nullable=False),
-        _column("epoch", LongType(), "Runs into this output are numbered: the newest one may write", nullable=False),
-        _column(
-            "state", StringType(), "running, ended, interrupted, or lost (it ended without a word)", nullable=False
-        ),
-        _column("holder", StringType(), "The driver: machine, process and when that was started"),
-        _column("started_at", TimestampType(), "When the run began"),
-        _column("heard_at", TimestampType(), "When it last said that it is alive"),
-        _column("ended_at", TimestampType(), "When it ended"),
-        _column("exit_code", IntegerType(), "0: all done. 3: work is left. 4: all done but for inputs that are bad"),
-        _column("job", StringType(), "The stages that it ran"),
-        _column("input", StringType(), "What it was told to read, without signatures"),
-        _column("settings", StringType(), "Its settings that are not the default, as JSON, without secrets"),
-        _column("versions", MapType(StringType(), StringType()), "dripper, Spark, Delta, Python, labeler"),
-        _column("files", LongType(), "Files that it read"),
-        _column("records", LongType(), "Records in them = pages + all skipped"),
-        _column("pages", LongType(), "Records that are HTML pages"),
-        _column("failed_pages", LongType(), "Pages that ended as error rows"),
-        _column("skipped", MapType(StringType(), LongType()), "Records that are not pages, by reason"),
-        _column("errors", MapType(StringType(), LongType()), "Error rows, by error code"),
-        _column("pages_per_second", DoubleType(), "pages over the seconds from start to end"),
-        _column("stage_ms", MapType(StringType(), LongType()), "Milliseconds of its batches' stages, summed"),
-        _column("complaints", ArrayType(StringType()), "Why it is not whole, each with what to do"),
+        column("run_id", StringType(), "Key: the run", nullable=False),
+        column("epoch", LongType(), "Runs into this output are numbered: the newest one may write", nullable=False),
+        column("state", StringType(), "running, ended, interrupted, or lost (it ended without a word)", nullable=False),
+        column("holder", StringType(), "The driver: machine, process and when that was started"),
+        column("started_at", TimestampType(), "When the run began"),
+        column("heard_at", TimestampType(), "When it last said that it is alive"),
+        column("ended_at", TimestampType(), "When it ended"),
+        column("exit_code", IntegerType(), "0: all done. 3: work is left. 4: all done but for inputs that are bad"),
+        column("job", StringType(), "The stages that it ran"),
+        column("input", StringType(), "What it was told to read, without signatures"),
+        column("settings", StringType(), "Its settings that are not the default, as JSON, without secrets"),
+        column("versions", MapType(StringType(), StringType()), "dripper, Spark, Delta, Python, labeler"),
+        column("files", LongType(), "Files that it read"),
+        column("records", LongType(), "Records in them = pages + all skipped"),
+        column("pages", LongType(), "Records that are HTML pages"),
+        column("failed_pages", LongType(), "Pages that ended as error rows"),
+        column("skipped", MapType(StringType(), LongType()), "Records that are not pages, by reason"),
+        column("errors", MapType(StringType(), LongType()), "Error rows, by error code"),
+        column("pages_per_second", DoubleType(), "pages over the seconds from start to end"),
+        column("stage_ms", MapType(StringType(), LongType()), "Milliseconds of its batches' stages, summed"),
+        column("complaints", ArrayType(StringType()), "Why it is not whole, each with what to do"),
     ]
 )
 
 EVALUATIONS = StructType(
     [
-        _column("batch", LongType(), "The evaluation that wrote the row; the partition", nullable=False),
-        _column("data_set", StringType(), "Key: the set of labelled pages", nullable=False),
-        _column("page_id", StringType(), "Key: the page's id within its set", nullable=False),
-        _column("host", StringType(), "The page's site"),
-        _column("language", StringType(), "Language of the page, ISO 639-1"),
-        _column("page_type", StringType(), "article, forum, product…, where the set says so"),
-        _column("complexity", DoubleType(), "Share of the page's words that are not main content, 0 to 1"),
-        _column("extractor", StringType(), "Key: who extracted", nullable=False),
-        _column("extractor_version", StringType(), "Its version", nullable=False),
-        _column("cpu_ms", DoubleType(), "CPU milliseconds of the extraction"),
-        _column("error_code", StringType(), "Why there is no extraction; null: there is one"),
-        _column("error_detail", StringType(), "What exactly went wrong"),
-        _column("metric", StringType(), "Key: the metric", nullable=False),
-        _column("value", DoubleType(), "Its value, 0 to 1; null: not defined for this page"),
+        column("batch", LongType(), "The evaluation that wrote the row; the partition", nullable=False),
+        column("data_set", StringType(), "Key: the set of labelled pages", nullable=False),
+        column("page_id", StringType(), "Key: the page's id within its set", nullable=False),
+        column("host", StringType(), "The page's site"),
+        column("language", StringType(), "Language of the page, ISO 639-1"),
+        column("page_type", StringType(), "article, forum, product…, where the set says so"),
+        column("complexity", DoubleType(), "Share of the page's words that are not main content, 0 to 1"),
+        column("extractor", StringType(), "Key: who extracted", nullable=False),
+        column("extractor_version", StringType(), "Its version", nullable=False),
+        column("cpu_ms", DoubleType(), "CPU milliseconds of the extraction"),
+        column("error_code", StringType(), "Why there is no extraction; null: there is one"),
+        column("error_detail", StringType(), "What exactly went wrong"),
+        column("metric", StringType(), "Key: the metric", nullable=False),
+        column("value", DoubleType(), "Its value, 0 to 1; null: not defined for this page"),
     ]
 )
 
 PUBLISHED = StructType(
     [
         *(StructField(field.name, field.dataType, field.nullable, field.metadata) for field in EXTRACTIONS),
-        _column(
+        column(
             "batch_version", StringType(), "The state of its batch; changes when one of the batch's files is read again"
         ),
     ]

@@ -21,7 +21,8 @@ from dripper.rows import Row, label_columns, storable
 from dripper.site_memory import SiteStatistics, Skeleton, relabel
 from dripper.site_memory.layouts import joined
 from dripper.site_memory.statistics import PathSum
-from dripper.spark.schemas import LABELS, nullable
+from dripper.spark.fields import nullable
+from dripper.spark.schemas import LABELS
 from dripper.spark.site_sums import (
     LAYOUT,
     PAGE,

@@ -18,7 +18,8 @@ from dripper.config import SiteSettings
 from dripper.rows import Row
 from dripper.site_memory import Fingerprints, PageBlocks, SiteStatistics
 from dripper.site_memory.statistics import PageSums, confidence_steps, contribution, log_odds, sums_of_pages
-from dripper.spark.schemas import SITE_BLOCKS, nullable
+from dripper.spark.fields import nullable
+from dripper.spark.site_schemas import SITE_BLOCKS
 
 PAGE, PATH, TEXT, LAYOUT = "page", "path", "text", "layout"
 """Kinds of rows of `site_blocks`."""

@@ -24,6 +24,7 @@ from dripper.spark.closing import NO_ROWS, check_rows, rows_by_file, until_close
 from dripper.spark.engines import Engines, own_workers
 from dripper.spark.escalation import to_be_labelled, with_escalated
 from dripper.spark.extract_worker import extractions_mapper
+from dripper.spark.fields import nullable
 from dripper.spark.isolation import Isolation
 from dripper.spark.jobs import cancel, described
 from dripper.spark.label_worker import labels_mapper
@@ -32,7 +33,7 @@ from dripper.spark.parts import Tasks, split_into_tasks
 from dripper.spark.plan import UNFINISHED, Batch, of_selections_apart
 from dripper.spark.pool import Breaker, work_through
 from dripper.spark.progress import Progress
-from dripper.spark.schemas import BLOCKS, EXTRACTIONS, LABELS, PAGES, nullable
+from dripper.spark.schemas import BLOCKS, EXTRACTIONS, LABELS, PAGES
 from dripper.spark.sites import Sites
 from dripper.spark.tables import replaced_rows, touched_batches
 from dripper.spark.totals import Report, Totals, is_outage
