@@ -22,10 +22,9 @@ import numpy as np
 from _sites import Mask, Seen, sites_of
 from dripper.labels import load
 from dripper.site_memory.layouts import joined
-from dripper.site_memory.templates import LEAST_CONSISTENT, consistency, fill, learn, representatives
+from dripper.site_memory.templates import LEAST_CONSISTENT, LEAST_PAGES, consistency, fill, learn, representatives
 
 COUNTS = (1, 2, 3)
-LEAST_OF_A_LAYOUT = 3
 
 
 def layouts_of(site: Sequence[Seen]) -> list[list[Seen]]:
@@ -63,7 +62,7 @@ def row(name: str, sites: Sequence[Sequence[Seen]], k: int, labeler: str) -> str
     calls, scores = 0, []
     for site in sites:
         for layout in layouts_of(site):
-            if len(layout) >= LEAST_OF_A_LAYOUT:
+            if len(layout) >= LEAST_PAGES:
                 called, made = scores_of(layout, k, labeler)
                 calls, scores = calls + called, scores + made
     if len(scores) < 10:

@@ -6,10 +6,11 @@ with an undisturbed run's.
 Each kill takes one process of the run with SIGKILL: the driver, the JVM, an executor, the daemon
 that forks Python workers, a worker or a page process. Runs differ in how they work: in local mode,
 or with executors of their own and speculation on; with optimized writes, which put a shuffle before
-the write; in one pass, or in stages, also by site; over whole files, or over the records that an
-index names. Beside one run in four a second driver is started on the same output, at a random
-moment, which must end with one sentence and exit code 3, or take over from a dead one. Exit code 1
-where a row or the ledger differs, a process is left behind, or a run ends otherwise than it should.
+the write; in one pass, or in stages, also by site, with one labeler or two; over whole files, or
+over the records that an index names. Beside one run in four a second driver is started on the same
+output, at a random moment, which must end with one sentence and exit code 3, or take over from a
+dead one. Exit code 1 where a row or the ledger differs, a process is left behind, or a run ends
+otherwise than it should.
 """
 
 import argparse
@@ -31,6 +32,7 @@ LOCAL_KINDS = [kind for kind in KINDS if kind != "executor"]
 SHUFFLE = ["spark.properties.spark.databricks.delta.optimizeWrite.enabled=true"]
 STAGES = ["labeler.staged=true"]
 SITES = ["labeler.name=cpu", "sites.enabled=true", "sites.batches=1"]
+CHAIN_BY_SITE = ["labeler.name=cpu,slow_true", "sites.enabled=true", "sites.batches=1", "sites.representatives=30"]
 EXECUTORS = [
     f"spark.properties.spark.{name}={value}"
     for name, value in {
@@ -56,6 +58,7 @@ WAYS = {
     "stages, executors, speculation, optimized writes": Way([*EXECUTORS, *SHUFFLE, *STAGES], KINDS, needs_cluster=True),
     "one pass, records of an index": Way(LOCAL, LOCAL_KINDS, selects=True),
     "stages, by site": Way([*LOCAL, *SITES], LOCAL_KINDS),
+    "stages, a chain by site": Way([*LOCAL, *CHAIN_BY_SITE], LOCAL_KINDS),
 }
 
 

@@ -277,7 +277,9 @@ def test_what_cannot_be_is_one_sentence(spark: SparkSession, tmp_path: Path) -> 
     archive = str(write_warc(tmp_path / "a.warc", stories("a.org", SUBJECTS[:1])))
     for words, assignments in (
         ("labeler.staged=false forbids it", ["labeler.staged=false"]),
-        ("sites.enabled is for one labeler", ["labeler.name=cpu,all"]),
+        ("sites.enabled is for one labeler, or for two", ["labeler.name=cpu,web2text,all"]),
+        ("labeler.escalate_share is for chains without", ["labeler.name=cpu,all", "labeler.escalate_share=0.1"]),
+        ("the labeler trafilatura reads whole pages", ["labeler.name=cpu,trafilatura"]),
         ("goes by probabilities and a confidence", ["labeler.name=all"]),
     ):
         with pytest.raises(SettingsError, match=words):

@@ -1,13 +1,15 @@
-"""A labeler that takes its time over every page and needs no core for it, so that runs are long
+"""Labelers that take their time over every page and need no core for it, so that runs are long
 enough to be killed."""
 
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from dripper.labels import Labels, SimplifiedPage
 from dripper.labels.entry import LabelerEntry
-from support.stage_labelers import HashLabeler
+from support.stage_labelers import BLOCK, HashLabeler
 
 PAUSE_SECONDS = 0.05
 
@@ -22,14 +24,26 @@ class SlowLabeler(HashLabeler):
         return super().label_simplified(pages)
 
 
+class SlowTrueLabeler(SlowLabeler):
+    """Knows that paragraphs of articles are main, as slowly."""
+
+    name = "slow_true"
+
+    def of(self, page: SimplifiedPage) -> Labels:
+        return Labels.certain(np.array(["Paragraph" in part for part in BLOCK.split(page.simplified_html)[1:]]))
+
+
 ENTRY = LabelerEntry(name="slow", load=lambda _: SlowLabeler(), fallback="body")
+TRUE_ENTRY = LabelerEntry(name="slow_true", load=lambda _: SlowTrueLabeler(), fallback="body")
 
 
 def registered(folder: Path) -> Path:
-    """Make of `folder` what, on a process's path, registers the labeler as an installed package
+    """Make of `folder` what, on a process's path, registers the labelers as an installed package
     would; return it."""
     told = folder / "slow_labeler-1.dist-info"
     told.mkdir(parents=True)
     (told / "METADATA").write_text("Metadata-Version: 2.1\nName: slow-labeler\nVersion: 1\n")
-    (told / "entry_points.txt").write_text("[dripper.labelers]\nslow = support.slow_labeler:ENTRY\n")
+    entries = {"slow": "ENTRY", "slow_true": "TRUE_ENTRY"}
+    lines = [f"{name} = support.slow_labeler:{entry}\n" for name, entry in entries.items()]
+    (told / "entry_points.txt").write_text("[dripper.labelers]\n" + "".join(lines))
     return folder

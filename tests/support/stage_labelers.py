@@ -57,6 +57,17 @@ class PoisonedLabeler(HashLabeler):
         ]
 
 
+class TrueLabeler(HashLabeler):
+    """Knows that blocks which say "verily" are main, and fails on pages that say "poison"."""
+
+    name = "true"
+
+    def of(self, page: SimplifiedPage) -> Labels:
+        if "poison" in page.simplified_html:
+            raise RuntimeError("cannot read this")
+        return Labels.certain(np.array(["verily" in part for part in BLOCK.split(page.simplified_html)[1:]]))
+
+
 class DyingLabeler(HashLabeler):
     """Its engine dies of a page that says "deadly", and answers nothing from then on."""
 
@@ -87,6 +98,10 @@ def load_hash(settings: Settings) -> HashLabeler:
 
 def load_poisoned(settings: Settings) -> HashLabeler:
     return PoisonedLabeler()
+
+
+def load_true(settings: Settings) -> HashLabeler:
+    return TrueLabeler()
 
 
 def load_dead(settings: Settings) -> HashLabeler:

@@ -17,6 +17,8 @@ from dripper.labels.arrays import FloatArray
 from dripper.site_memory.decided import decided
 from dripper.site_memory.statistics import PageBlocks
 
+LEAST_PAGES = 3
+"""Of a layout that has representatives: of fewer pages nearly all would be."""
 PRIOR_WORDS = 2.0
 """A path's share of main words is counted as if one word more of each kind had been seen."""
 MOST_ODDS = 4.0

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
-from dripper.config import LabelerSettings, Settings
+from dripper.config import Settings
 from dripper.cost import Device, Sample, actual_words, estimate, estimate_words
 from dripper.labels.chain import chain_of
 from dripper.labels.registry import labeler_settings, runs_staged
@@ -76,17 +76,33 @@ def _stages(outcome: Outcome, devices: Mapping[str, Device]) -> list[str]:
             lines.append(
                 f"  chain     {sure} pages stay with the first labeler + {totals.escalated}{share} go on to the next"
             )
-    if totals.sites:
-        changed, pages = totals.sites["changed"], totals.sites["pages"]
-        lines.append(f"  sites     {pages} pages of hosts with others, labels of {changed} changed by them")
-    elif "label" in outcome.stages:
+    if "asked" in totals.sites:
+        lines.append(_layouts(totals))
+    if "label" in outcome.stages and (label.pages or not totals.sites):
         lines.append(
             f"  labels    {label.pages} pages = {label.pages - label.failed} labelled ({label.windowed} in windows) + "
             f"{label.failed} without usable labels"
         )
         if label.passes:
             lines += actual_words(label.pages, label.tokens, label.passes, label.seconds * label.engines, devices)
+    if "pages" in totals.sites:
+        lines.append(_sites(totals))
     return lines
+
+
+def _layouts(totals: Totals) -> str:
+    sites = totals.sites
+    share = f" ({sites['asked'] / sites['split']:.1%})" if sites["split"] else ""
+    return (
+        f"  layouts   {sites['asked']} of {sites['split']} pages{share} go on to the next labeler, {sites['layouts']} layouts have "
+        "representatives"
+    )
+
+
+def _sites(totals: Totals) -> str:
+    sites = totals.sites
+    by_template = f"{sites['by_template']} labelled by templates of their layouts, " if "asked" in sites else ""
+    return f"  sites     {sites['pages']} pages of hosts with others, {by_template}labels of {sites['changed']} changed by them"
 
 
 def _rows(totals: Totals) -> list[str]:
@@ -124,14 +140,15 @@ def cost_summary(plan: Plan, settings: Settings) -> str:
     sample = take_sample(files, settings)
     decoder = labeler_settings("lm", settings.labels).decoder
     whole = estimate(sample, sum(file.weight for file in files), decoder)
-    lines = _chain_words(sample, settings.labeler)
-    if runs_staged(settings.labeler) and (sample.tokens or not sample.split):
+    lines = _chain_words(sample, settings)
+    if (runs_staged(settings.labeler) or settings.sites.enabled) and (sample.tokens or not sample.split):
         decodes = chain_of(settings.labeler.name)[-1] == "lm"
         lines += estimate_words(sample, whole, settings.cost.devices, decoder if decodes else None)
     return "".join(line + "\n" for line in lines)
 
 
-def _chain_words(sample: Sample, labeler: LabelerSettings) -> list[str]:
+def _chain_words(sample: Sample, settings: Settings) -> list[str]:
+    labeler = settings.labeler
     names = chain_of(labeler.name)
     if len(names) == 1:
         return []
@@ -143,6 +160,9 @@ def _chain_words(sample: Sample, labeler: LabelerSettings) -> list[str]:
         if labeler.escalate_share
         else f"a confidence below {labeler.escalate_below:g}"
     )
+    if settings.sites.enabled:
+        k = settings.sites.representatives
+        chosen = f"{k} of a layout, of pages in none {chosen}; with more pages of a host read, a smaller share"
     return [
         f"chain     {went / sample.split:.1%} of {sample.split} pages go on from {names[0]} to {names[1]} ({chosen})"
     ]

@@ -132,7 +132,7 @@ def _ended(
 
 
 def _check_use(settings: Settings, stages: Sequence[str] = ()) -> None:
-    use = Use(settings.profile, () if settings.sites.enabled else stages)
+    use = Use(settings.profile, stages if who_labels(settings)[1] is not None else ())
     for warning in check_use(settings.labeler, settings.labels, use):
         logger.warning("%s", warning)
 

@@ -1,6 +1,7 @@
 """A few pages of the input, read and split on the driver: what an estimate of the cost stands
 on."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import islice
@@ -15,6 +16,9 @@ from dripper.labels import Labeler
 from dripper.labels.chain import chain_of, is_sure
 from dripper.labels.registry import in_stages, runs_staged
 from dripper.preparation import Prepared, prepare
+from dripper.rows import host_name
+from dripper.site_memory.layouts import joined
+from dripper.site_memory.templates import LEAST_PAGES, representatives
 from dripper.spark.parts import FilePart, reader_of
 from dripper.spark.plan import REQUEST_BYTES, Plan, PlannedFile
 from dripper.spark.worker import PageInput, warm_labeler
@@ -36,11 +40,12 @@ def take_sample(files: Sequence[PlannedFile], settings: Settings) -> Sample:
     A file that cannot be read, and a page that cannot be split, tells nothing, and ends nothing.
     """
     bytes_read = pages = 0
-    made: list[Prepared] = []
+    made: list[tuple[str, Prepared]] = []
     limits = GuardLimits.of(settings.limits)
     first = _first_of_chain(settings)
+    remembers = first is not None and settings.sites.enabled
     guard: Guard[PageInput, Prepared] = Guard(
-        lambda page: prepare(page[0], page[1], settings.profile, first=first), limits
+        lambda page: prepare(page[0], page[1], settings.profile, first=first, remembers=remembers), limits
     )
     with closing(guard):
         for file, records in sampled_records(files, settings):
@@ -48,9 +53,9 @@ def take_sample(files: Sequence[PlannedFile], settings: Settings) -> Sample:
             for record in records:
                 end = weight_until(file, record, end)
                 pages += 1
-                made += _prepared(record, guard)
+                made += [(host_name(record.url) or "", page) for page in _prepared(record, guard)]
             bytes_read += end
-    going = _going_on(made, settings.labeler) if first is not None else made
+    going = _to_be_labelled(made, settings) if first is not None else [page for _, page in made]
     return Sample(bytes_read, pages, [page.tokens for page in going], [len(page.texts) for page in going], len(made))
 
 
@@ -63,13 +68,40 @@ def _first_of_chain(settings: Settings) -> Labeler | None:
     return warm_labeler(first or alone, settings.labels)
 
 
+def _to_be_labelled(made: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
+    """Return those pages of a sample, each with its host, that a chain's next labeler would get."""
+    if settings.sites.enabled:
+        return _by_layout(made, settings)
+    return _going_on([page for _, page in made], settings.labeler)
+
+
 def _going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> list[Prepared]:
-    """Return those pages of a sample that a chain's next labeler would get, as `spark.escalation`
-    chooses them."""
+    """As `_to_be_labelled`, in the way of `spark.escalation`."""
     if labeler.escalate_share is None:
         return [page for page in pages if page.labels is None or not is_sure(page.labels, labeler.escalate_below)]
     by_confidence = sorted(pages, key=lambda page: np.nan_to_num(page.labels.confidence, nan=-1) if page.labels else -1)
     return by_confidence[: round(labeler.escalate_share * len(pages))]
+
+
+def _by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
+    """As `_to_be_labelled`, in the way of `spark.layout_choice`."""
+    by_host: dict[str, list[Prepared]] = defaultdict(list)
+    for host, page in pages:
+        by_host[host if page.memory is not None else ""].append(page)
+    going = _going_on(by_host.pop("", []), settings.labeler)
+    for host in by_host.values():
+        memories = [page.memory for page in host if page.memory is not None]
+        names = joined(memory.skeleton for memory in memories)
+        layouts: dict[str, list[int]] = defaultdict(list)
+        for i, memory in enumerate(memories):
+            layouts[names[memory.skeleton.layout_id]].append(i)
+        for layout in layouts.values():
+            if len(layout) < LEAST_PAGES:
+                going += _going_on([host[i] for i in layout], settings.labeler)
+            else:
+                shown = {f"{i:09}": memories[i].blocks for i in layout}
+                going += [host[int(i)] for i in representatives(shown, settings.sites.representatives)]
+    return going
 
 
 def sampled_records(files: Sequence[PlannedFile], settings: Settings) -> Iterator[tuple[PlannedFile, Iterator[Record]]]:

@@ -228,12 +228,15 @@ TABLES = {
         "One row per HTML page, for the stage extract: the page with numbered blocks, or why there are none",
     ),
     "blocks": (BLOCKS, "One row per page that is to be labelled, for the stage label: all that a labeler reads"),
-    "labels": (LABELS, "One row per row of blocks: which blocks are main content"),
+    "labels": (LABELS, "One row per page that was labelled after preprocess: which blocks are main content"),
     "site_blocks": (
         SITE_BLOCKS,
         "One row per batch, host and thing that its pages have in common: in how many, and what the labeler said of it",
     ),
-    "layouts": (LAYOUTS, "One row per batch, host and layout, where a host has two pages or more"),
+    "layouts": (
+        LAYOUTS,
+        "One row per batch, host and layout; of one labeler alone, where a host has two pages or more",
+    ),
     "warc_files": (
         WARC_FILES,
         "One row per archive file, and selection of its records: what was read, what was skipped and why",

@@ -21,7 +21,10 @@ from dripper.rows import Row, label_columns, storable
 from dripper.site_memory import SiteStatistics, Skeleton, relabel
 from dripper.site_memory.layouts import joined
 from dripper.site_memory.statistics import PathSum
+from dripper.site_memory.templates import Template, fill
 from dripper.spark.fields import nullable
+from dripper.spark.layout_choice import TEMPLATE
+from dripper.spark.layout_templates import taught_by, template_of
 from dripper.spark.schemas import LABELS
 from dripper.spark.site_sums import (
     LAYOUT,
@@ -29,6 +32,7 @@ from dripper.spark.site_sums import (
     PATH,
     TEXT,
     counted_of,
+    first_labels,
     is_counted,
     layout_id_of,
     page_blocks,
@@ -37,11 +41,15 @@ from dripper.spark.worker import in_batches
 
 BY_SITE = ":with_site"
 """Behind the name of a labeler, the method of pages whose labels its site changed."""
-RULE = "sites=1"
-"""Behind the version of a labeler: changes when the rule does."""
+BY_TEMPLATE = ":with_template"
+"""Behind the name of a labeler, the method of pages that the template of their layout labelled."""
+RULE, TEMPLATES = "sites=1", "templates=1"
+"""Behind the version of a labeler: change when the rule does, or that of templates."""
 LEAST_PAGES = 2
 """A host of one page knows nothing that the page does not."""
 
+_EXAMPLE = "example"
+"""Beside the kinds of `site_blocks`, the kind of rows that teach a template."""
 _PAGES_A_TASK = 20_000
 _MOST_TASKS = 1000
 """Of one host."""
@@ -59,19 +67,27 @@ def with_evidence(pages: DataFrame, site_blocks: DataFrame) -> DataFrame:
 
 
 def site_labels(
-    pages: DataFrame, site_blocks: DataFrame, batches: Collection[int], settings: SiteSettings
+    pages: DataFrame,
+    site_blocks: DataFrame,
+    batches: Collection[int],
+    settings: SiteSettings,
+    layouts: DataFrame | None = None,
 ) -> DataFrame:
     """Return the rows of `labels` for pages of some batches.
 
-    pages: of `remembered`, all of those batches; site_blocks: of all batches.
+    pages: of `remembered`, those of the batches that nobody else labels; site_blocks: of all
+    batches; so layouts, whose templates come before what else the host knows.
     """
     hosts = hosts_with_evidence(site_blocks)
     large = F.broadcast(hosts.where(F.col("of_host") > _PAGES_A_TASK))
     mine = pages.join(hosts.select("host"), "host", "left_semi").join(large, "host", "left")
     mine = mine.withColumn("part", F.pmod(F.xxhash64("page_id"), _parts())).drop("of_host")
-    known = _sums(site_blocks.join(mine.select("host").distinct(), "host", "left_semi"), batches).join(
-        large, "host", "left"
-    )
+    wanted = mine.select("host").distinct()
+    known = _sums(site_blocks.join(wanted, "host", "left_semi"), batches)
+    if layouts is not None:
+        examples = _examples(layouts.join(wanted, "host", "left_semi"))
+        known = known.unionByName(examples, allowMissingColumns=True)
+    known = known.join(large, "host", "left")
     known = known.withColumn("part", F.explode(F.sequence(F.lit(0).cast("long"), _parts() - 1))).drop("of_host")
     rows = known.unionByName(mine, allowMissingColumns=True)
     # What is known comes first, layouts in the order in which they were first seen.
@@ -98,6 +114,12 @@ def _sums(site_blocks: DataFrame, batches: Collection[int]) -> DataFrame:
     )
 
 
+def _examples(layouts: DataFrame) -> DataFrame:
+    """Return the examples of layouts whose template is used, a row each."""
+    taught = layouts.where(F.col("state") == TEMPLATE)
+    return taught.select("host", "layout_id", F.lit(_EXAMPLE).alias("kind"), F.explode("examples").alias("example"))
+
+
 @dataclass(slots=True)
 class _Host:
     """What is known of one host."""
@@ -108,10 +130,16 @@ class _Host:
     """By batch: kind and fingerprint of its rows."""
     pages_of_batch: dict[int, int] = field(default_factory=dict)
     layouts: dict[str, str] | None = None
+    examples: dict[str, list[Row]] = field(default_factory=dict)
+    """By layout."""
+    templates: dict[str, Template] = field(default_factory=dict)
 
     def learn(self, row: Row) -> None:
         """Take in a sum."""
         kind, fingerprint = row["kind"], row["fingerprint"]
+        if kind == _EXAMPLE:
+            self.examples.setdefault(row["layout_id"], []).append(row["example"])
+            return
         for own in row["own"]:
             self.of_batch.setdefault(own["batch"], set()).add((kind, fingerprint))
             if kind == PAGE:
@@ -130,6 +158,12 @@ class _Host:
         if self.layouts is None:
             self.layouts = joined(self.skeletons)
         return self.layouts.get(layout_id, layout_id)
+
+    def template_of(self, layout: str) -> Template | None:
+        """Return the template of a layout, if there is one."""
+        if layout not in self.templates and layout in self.examples:
+            self.templates[layout] = template_of(self.examples[layout])
+        return self.templates.get(layout)
 
 
 def _labels_mapper(
@@ -151,21 +185,26 @@ def _labels_mapper(
 
 
 def _label_row(row: Row, host: _Host, settings: SiteSettings) -> Row:
-    page, first = page_blocks(row), row["first_labels"]
-    before = Labels(
-        np.array(first["main"], bool), np.array(first["probability"], np.float32), first["confidence"],
-        method=first["method"], page_kind=first["page_kind"],
-    )  # fmt: skip
+    first, layout = row["first_labels"], host.layout_of(row["layout_id"])
+    labels, version = _labels_of(row, layout, host, settings)
+    by = {"labeler": first["labeler"], "labeler_version": version, "method": labels.method, "windows": 1}
+    return {"page_id": row["page_id"], "batch": row["batch"], "layout_id": layout} | by | label_columns(labels)
+
+
+def _labels_of(row: Row, layout: str, host: _Host, settings: SiteSettings) -> tuple[Labels, str]:
+    """Return the labels of a page, and the version of who made them."""
+    page, before, version = page_blocks(row), first_labels(row), row["first_labels"]["labeler_version"]
+    template = host.template_of(layout)
+    if template is not None and (filled := fill(template, page, before)).fits:
+        by = f"{TEMPLATES} of {taught_by(host.examples[layout])}"
+        return replace(filled.labels, method=before.method + BY_TEMPLATE), f"{version},{by}"
     known = host.of_batch.get(row["batch"], set())
     if not is_counted(row["page_id"], host.pages_of_batch.get(row["batch"], 1), settings):
         known = set()
     labels = relabel(page, before, host.sums, counted_of(page, known))
-    version = first["labeler_version"]
-    if labels is not before:
-        labels, version = replace(labels, method=first["method"] + BY_SITE), f"{version},{RULE}"
-    by = {"labeler": first["labeler"], "labeler_version": version, "method": labels.method, "windows": 1}
-    layout = {"layout_id": host.layout_of(row["layout_id"])}
-    return {"page_id": row["page_id"], "batch": row["batch"]} | by | layout | label_columns(labels)
+    if labels is before:
+        return labels, version
+    return replace(labels, method=before.method + BY_SITE), f"{version},{RULE}"
 
 
 def layouts_of(labels: DataFrame, pages: DataFrame) -> DataFrame:

@@ -15,6 +15,7 @@ from dripper.site_memory import PageBlocks, SiteStatistics, relabel
 from dripper.spark.plan import Plan
 from dripper.spark.sample import planned_files, sampled_records
 from dripper.spark.site_labels import LEAST_PAGES
+from dripper.spark.who_labels import who_labels
 from dripper.spark.worker import PageInput, warm_labeler
 
 _BLOCK_BYTES = 24
@@ -67,7 +68,8 @@ def sites_words(hosts: list[list[tuple[PageBlocks, Labels]]]) -> str:
 
 
 def _guard(settings: Settings) -> Guard[PageInput, Prepared]:
-    labeler, limits = warm_labeler(settings.labeler, settings.labels), ParserLimits.of(settings.limits)
+    first = who_labels(settings)[0] or settings.labeler
+    labeler, limits = warm_labeler(first, settings.labels), ParserLimits.of(settings.limits)
     return Guard(
         lambda page: prepare(page[0], page[1], settings.profile, limits=limits, first=labeler, remembers=True),
         GuardLimits.of(settings.limits),

@@ -1,6 +1,6 @@
 """The columns that are about sites: what a page keeps for its host, and the tables of hosts."""
 
-from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, BooleanType, IntegerType, LongType, StringType, StructField, StructType
 
 from dripper.spark.fields import column
 
@@ -34,17 +34,34 @@ SITE_BLOCKS = StructType(
     ]
 )
 
+EXAMPLE = StructType(
+    [
+        StructField("page_id", StringType()),
+        StructField("paths", ArrayType(LongType())),
+        StructField("texts", ArrayType(LongType())),
+        StructField("words", ArrayType(IntegerType())),
+        StructField("main", ArrayType(BooleanType())),
+        StructField("labeler", StringType()),
+        StructField("labeler_version", StringType()),
+    ]
+)
+
 LAYOUTS = StructType(
     [
         column("batch", LongType(), "The batch whose pages these are; the partition", nullable=False),
-        column("host", StringType(), "Key: the host", nullable=False),
+        column("host", StringType(), "Key: the host; empty: pages of which no layout is known", nullable=False),
         column("layout_id", StringType(), "Key: the layout, as in extractions", nullable=False),
         column("pages", LongType(), "Pages of the batch that have it"),
         column(
             "representatives",
             ArrayType(StringType()),
-            "Pages that an expensive labeler was asked for; empty: there is none",
+            "Pages of the batch that an expensive labeler was asked for; empty: there is none",
         ),
-        column("state", StringType(), "Who labels its pages: consensus (the host's pages together)"),
+        column("state", StringType(), "Who labels its other pages, see docs/sites.md"),
+        column(
+            "examples",
+            ArrayType(EXAMPLE),
+            "Representatives with what the template learns from: hashes of each block's path and text, its words, its label",
+        ),
     ]
 )

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from dripper.config import SiteSettings
+from dripper.labels import Labels
 from dripper.rows import Row
 from dripper.site_memory import Fingerprints, PageBlocks, SiteStatistics
 from dripper.site_memory.statistics import PageSums, confidence_steps, contribution, log_odds, sums_of_pages
@@ -42,10 +43,15 @@ _ADDED = (
 def remembered(pages: DataFrame) -> DataFrame:
     """Return the rows of `pages` whose hosts can learn from them, with the columns that they need
     and no others."""
-    kept = pages.where(F.col("site_memory").isNotNull() & F.col("first_labels.probability").isNotNull())
-    return kept.where(F.col("host").isNotNull()).select(
+    return pages.where(can_be_remembered()).select(
         "page_id", "batch", "host", "layout_id", "site_memory", "first_labels"
     )
+
+
+def can_be_remembered() -> Column:
+    """Return whether the host of a row of `pages` can learn from it."""
+    has_memory: Column = F.col("site_memory").isNotNull() & F.col("first_labels.probability").isNotNull()
+    return has_memory & F.col("host").isNotNull()
 
 
 def site_sums(pages: DataFrame, settings: SiteSettings) -> DataFrame:
@@ -147,6 +153,15 @@ def page_blocks(row: Row) -> PageBlocks:
     odds = log_odds(np.array(labels["probability"], np.float32).astype(np.float64)).astype(np.float32)
     prints = Fingerprints(np.array(kept["paths"], np.int64), np.array(kept["texts"], np.int64))
     return PageBlocks(prints, np.array(kept["words"], np.int32), odds, labels["confidence"])
+
+
+def first_labels(row: Row) -> Labels:
+    """Return the labels that a row of `remembered` has of its first labeler."""
+    first = row["first_labels"]
+    return Labels(
+        np.array(first["main"], bool), np.array(first["probability"], np.float32), first["confidence"],
+        method=first["method"], page_kind=first["page_kind"],
+    )  # fmt: skip
 
 
 def layout_number(layout_id: str) -> int:

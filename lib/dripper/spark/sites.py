@@ -3,19 +3,24 @@
 
 The stage begins when all batches of the run are preprocessed, so that each of them goes by what all
 of them know, whatever order they came in, and by what earlier runs left. It takes several batches
-at a time; their labels are one commit.
+at a time; their labels are one commit. In a chain the next labeler goes before it (`layouts`): its
+labels stay, and teach the templates by which the others go.
 """
 
 from collections.abc import Sequence
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from dripper.errors import SettingsError
 from dripper.spark.closing import check_rows_of
+from dripper.spark.layouts import Layouts
 from dripper.spark.plan import Batch
-from dripper.spark.site_labels import BY_SITE, layouts_of, site_labels, with_evidence
+from dripper.spark.schemas import LABELS
+from dripper.spark.site_labels import BY_SITE, BY_TEMPLATE, layouts_of, site_labels, with_evidence
 from dripper.spark.site_sums import remembered, site_sums
-from dripper.spark.tables import Tables, touched_batches
+from dripper.spark.tables import Tables, touched_batches, within
+from dripper.spark.who_labels import who_labels
 from dripper.spark.work import Work
 
 
@@ -26,13 +31,20 @@ class Sites:
         self._work = work
         self._tables: Tables = work.tables
         self._settings = work.settings.sites
+        self.layouts = Layouts(work) if who_labels(work.settings)[1] is not None else None
+        """None: there is one labeler alone."""
 
     def sum_up(self, batch: Batch) -> None:
         """Write what the batch's pages add to their hosts; again that of other batches which lost a
         file to it."""
-        within = _within(touched_batches(batch))
-        pages = remembered(self._tables.read("pages").where(within))
-        self._tables.replace_where("site_blocks", site_sums(pages, self._settings), within)
+        touched = within(touched_batches(batch))
+        pages = remembered(self._tables.read("pages").where(touched))
+        self._tables.replace_where("site_blocks", site_sums(pages, self._settings), touched)
+
+    def forget(self, batch: Batch) -> None:
+        """Delete what an earlier attempt at a batch that is preprocessed again has left."""
+        if self.layouts is not None:
+            self.layouts.forget(batch)
 
     def groups(self, batches: Sequence[Batch]) -> list[list[Batch]]:
         """Return batches that are labelled together."""
@@ -42,26 +54,49 @@ class Sites:
     def label(self, batches: Sequence[Batch]) -> dict[str, int]:
         """Write the labels of all pages of the batches whose hosts know more than the page; return
         counts for the closing words. Raises UnclosedError where what was written is not that."""
+        return self._label_alone(batches) if self.layouts is None else self._label_others(batches, self.layouts)
+
+    def _label_alone(self, batches: Sequence[Batch]) -> dict[str, int]:
         numbers = sorted(batch.number for batch in batches)
-        within = _within(numbers)
-        if not self._tables.read("blocks").where(within).isEmpty():
+        mine = within(numbers)
+        if not self._tables.read("blocks").where(mine).isEmpty():
             raise SettingsError(
-                "a batch was preprocessed without sites.enabled: label it without, or read its files again with --redo"
+                "a batch was preprocessed without sites.enabled, or for a chain: label it as it was preprocessed, or read its "
+                "files again with --redo"
             )
         site_blocks = self._tables.read("site_blocks")
-        pages = remembered(self._tables.read("pages").where(within))
+        pages = remembered(self._tables.read("pages").where(mine))
         rows = site_labels(pages, site_blocks, numbers, self._settings)
-        self._work.lease.check()
-        self._tables.replace_where("labels", rows, within)
-        written = self._tables.read("labels").where(within)
-        check_rows_of("labels", written, with_evidence(pages, site_blocks))
-        touched = _within(set().union(*(touched_batches(batch) for batch in batches)))
+        written = self._write(rows, mine, with_evidence(pages, site_blocks))
+        touched = within(set().union(*(touched_batches(batch) for batch in batches)))
         labels, stored = (self._tables.read(table).where(touched) for table in ("labels", "pages"))
         self._tables.replace_where("layouts", layouts_of(labels, stored), touched)
-        counted = written.agg(F.count("*"), F.count_if(F.col("method").endswith(BY_SITE))).head()
-        assert counted is not None
-        return {"pages": int(counted[0]), "changed": int(counted[1])}
+        return _counted(written)
+
+    def _label_others(self, batches: Sequence[Batch], layouts: Layouts) -> dict[str, int]:
+        """As `label`, beside the labels that the next labeler of a chain gave."""
+        numbers = sorted(batch.number for batch in batches)
+        mine = within(numbers)
+        site_blocks, chosen = self._tables.read("site_blocks"), layouts.chosen(numbers)
+        pages = remembered(self._tables.read("pages").where(mine))
+        others = pages.join(chosen.select("page_id"), "page_id", "left_anti")
+        rows = site_labels(others, site_blocks, numbers, self._settings, self._tables.read("layouts"))
+        asked = self._tables.read("labels").where(mine).drop("layout_id").join(chosen, ["page_id", "batch"])
+        expected = with_evidence(others, site_blocks).select("page_id").unionByName(chosen.select("page_id"))
+        written = self._write(rows.unionByName(asked.select(*LABELS.names)), mine, expected)
+        return _counted(written.join(chosen.select("page_id"), "page_id", "left_anti"))
+
+    def _write(self, rows: DataFrame, mine: str, expected: DataFrame) -> DataFrame:
+        self._work.lease.check()
+        self._tables.replace_where("labels", rows, mine)
+        written = self._tables.read("labels").where(mine)
+        check_rows_of("labels", written, expected)
+        return written
 
 
-def _within(numbers: Sequence[int] | set[int]) -> str:
-    return f"batch IN ({', '.join(map(str, sorted(numbers)))})"
+def _counted(labels: DataFrame) -> dict[str, int]:
+    ends = {"changed": BY_SITE, "by_template": BY_TEMPLATE}
+    counts = (F.count_if(F.col("method").endswith(end)).alias(name) for name, end in ends.items())
+    counted = labels.agg(F.count("*").alias("pages"), *counts).head()
+    assert counted is not None
+    return {name: int(count) for name, count in counted.asDict().items()}

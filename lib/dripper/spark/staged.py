@@ -14,26 +14,27 @@ from datetime import UTC, datetime
 from functools import partial
 
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField
 
 from dripper.spark import capacity
 from dripper.spark.closing import NO_ROWS, check_rows, rows_by_file, until_closed, whole_reports
-from dripper.spark.engines import Engines, own_workers
+from dripper.spark.engines import Engines
 from dripper.spark.escalation import to_be_labelled, with_escalated
 from dripper.spark.extract_worker import extractions_mapper
 from dripper.spark.fields import nullable
 from dripper.spark.isolation import Isolation
 from dripper.spark.jobs import cancel, described
-from dripper.spark.label_worker import labels_mapper
+from dripper.spark.label_stage import LabelStage
 from dripper.spark.labelled_pages import with_labels
+from dripper.spark.layouts import Layouts
 from dripper.spark.parts import Tasks, split_into_tasks
 from dripper.spark.plan import UNFINISHED, Batch, of_selections_apart
 from dripper.spark.pool import Breaker, work_through
 from dripper.spark.progress import Progress
-from dripper.spark.schemas import BLOCKS, EXTRACTIONS, LABELS, PAGES
+from dripper.spark.schemas import BLOCKS, EXTRACTIONS, PAGES
 from dripper.spark.sites import Sites
 from dripper.spark.tables import replaced_rows, touched_batches
 from dripper.spark.totals import Report, Totals, is_outage
@@ -54,19 +55,18 @@ class StagedJob:
         self._tables = work.tables
         self._settings = work.settings
         self._first, last = who_labels(work.settings)
-        self._label_settings = work.settings.model_copy(update={"labeler": last})
         self._sites = Sites(work) if work.settings.sites.enabled else None
-        self._engines = engines
+        self._has_blocks = last is not None
         self._totals = Totals()
         self._reports: dict[int, list[Report]] = {}
         self._breaker = Breaker(work.settings.batch.max_failures)
         self._isolation = Isolation(work.ledger, work.settings.batch.file_attempts, lambda: self._breaker.is_open)
         self._turns = Turns()
-        # Two label stages at once would start twice as many engines as there are GPUs.
-        self._labelling = threading.Lock()
         # While the stage `label` is planned, the session's environment says so, and no other stage
         # may be.
         self._planning = threading.Lock()
+        of_last = work.settings.model_copy(update={"labeler": last})
+        self._label_stage = LabelStage(work, engines, of_last, self._totals, self._planning)
 
     def run(self, batches: Sequence[Batch], progress: Progress, stages: Sequence[str] = STAGES) -> Totals:
         """Take `batches` through those of `stages` that are left for them. One that fails is noted
@@ -101,27 +101,62 @@ class StagedJob:
         def preprocess(batch: Batch) -> None:
             at["preprocessed"] += self._preprocess_all(batch, progress)
 
-        def label(group: Sequence[Batch]) -> None:
-            with described(self._work.spark, self._work.lease.run_id, "sites"):
-                until_closed(lambda: self._label_by_site(group, sites), group[0], lambda: self._breaker.is_open)
-            at["labelled"] += group
-            for batch in group:
-                progress.batch_done(batch.number, "sites")
-
         def extract(batch: Batch) -> None:
             self._do("extract", batch, partial(self._extract, batch, progress))
             progress.batch_done(batch.number, "extract")
 
         if "preprocess" in stages and not self._work_through(at["planned"], self._settings.batch.in_flight, preprocess):
             return self._totals
-        at["preprocessed"].sort(key=lambda batch: batch.number)
-        groups = {group[0].number: group for group in sites.groups(at["preprocessed"])}
-        firsts = [group[0] for group in groups.values()]
-        if "label" in stages and not self._work_through(firsts, 1, lambda first: label(groups[first.number])):
-            return self._totals
+        ready = sorted(at["preprocessed"], key=lambda batch: batch.number)
+        if "label" in stages and ready:
+            if sites.layouts is not None and not self._ask(ready, progress, sites.layouts):
+                return self._totals
+            done = [
+                self._together("sites", group, partial(self._label_by_site, group, sites, progress))
+                for group in sites.groups(ready)
+            ]
+            if not all(done):
+                return self._totals
+            at["labelled"] += ready
         if "extract" in stages:
             self._work_through(at["labelled"], self._settings.batch.in_flight, extract)
         return self._totals
+
+    def _ask(self, batches: Sequence[Batch], progress: Progress, layouts: Layouts) -> bool:
+        """Let the next labeler of a chain label what is chosen of the batches; return whether all
+        of it worked."""
+
+        def choose() -> None:
+            self._totals.sites.update(layouts.choose(batches))
+
+        def label(batch: Batch) -> None:
+            if not layouts.is_labelled(batch):
+                write = lambda: self._label_stage.label(batch, progress, layouts.chosen([batch.number]))  # noqa: E731
+                self._do("label", batch, write)
+                progress.batch_done(batch.number, "label")
+
+        return (
+            self._together("layouts", batches, choose)
+            and self._work_through(batches, 1, label)
+            and self._together("layouts", batches, lambda: layouts.learn(batches))
+        )
+
+    def _together(self, stage: str, batches: Sequence[Batch], do: Callable[[], None]) -> bool:
+        """Do what is done for several batches at once; return whether it worked."""
+
+        def take(first: Batch) -> None:
+            start = time.monotonic()
+            with described(self._work.spark, self._work.lease.run_id, stage):
+                until_closed(do, first, lambda: self._breaker.is_open)
+            self._totals.stage_ms[stage] += round((time.monotonic() - start) * 1000)
+
+        return self._work_through(batches[:1], 1, take)
+
+    def _label_by_site(self, batches: Sequence[Batch], sites: Sites, progress: Progress) -> None:
+        self._totals.sites.update(sites.label(batches))
+        for batch in batches:
+            self._labelled(batch)
+            progress.batch_done(batch.number, "sites")
 
     def _work_through(self, batches: Sequence[Batch], at_once: int, take: Callable[[Batch], None]) -> bool:
         """Return whether all of it worked."""
@@ -175,10 +210,12 @@ class StagedJob:
             if self._first is not None and self._sites is None:
                 pages = with_escalated(pages, self._settings.labeler)
             self._forget_earlier(batch)
+            if self._sites is not None:
+                self._sites.forget(batch)
             self._tables.replace_batch("pages", pages.select(*PAGES.names), batch)
             blocks = pages.where(F.col("simplified_html").isNotNull() & to_be_labelled())
             blocks = blocks.withColumn("item_ids", F.sequence(F.lit(1), F.col("n_blocks"))).select(*BLOCKS.names)
-            if self._sites is None:
+            if self._has_blocks:
                 self._tables.replace_where("blocks", blocks, f"batch = {batch.number}")
             else:
                 self._tables.delete("blocks", f"batch = {batch.number}")
@@ -186,11 +223,11 @@ class StagedJob:
             made.unpersist()
         written = self._batch_of("pages", batch)
         reports = whole_reports(batch, told, written)
+        n_blocks = 0
+        if self._has_blocks:
+            n_blocks = check_rows(self._tables, "blocks", batch, written.where(to_be_labelled()))
         if self._sites is not None:
             self._sites.sum_up(batch)
-            n_blocks = 0
-        else:
-            n_blocks = check_rows(self._tables, "blocks", batch, written.where(to_be_labelled()))
         self._work.lease.check()
         self._work.ledger.finish(batch, reports, datetime.now(UTC), state="preprocessed")
         self._reports[batch.number] = reports
@@ -224,53 +261,12 @@ class StagedJob:
             self._totals.set_aside |= {file.warc_file: why for file in batch.files}
 
     def _label(self, batch: Batch, progress: Progress) -> None:
-        blocks = self._batch_of("blocks", batch).select(
-            "page_id", "batch", "simplified_html", F.size("item_ids").alias("n_blocks"), "tokens"
-        )
-        read, labelled = Observation(), Observation()
-        schema = nullable(LABELS.fields)
-        mapper = labels_mapper(self._engines.loader, self._label_settings, to_arrow_schema(schema), progress.sink)
-        blocks = (
-            blocks.observe(read, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
-            # A partition an engine; the shuffle also keeps the scan off the GPU executors. Longest
-            # first: pages of like length share a batch, and the last batches are short.
-            .repartition(self._engines.n, "page_id")
-            .sortWithinPartitions(F.desc("tokens"), "page_id")
-        )
-        with self._planning, own_workers(self._work.spark):
-            rows = blocks.mapInArrow(mapper, schema, profile=self._engines.profile)
-        rows = rows.observe(
-            labelled,
-            F.count("*").alias("pages"),
-            F.count("error_code").alias("failed"),
-            F.count_if(F.col("windows") > 1).alias("windowed"),
-            F.coalesce(F.sum("passes"), F.lit(0)).alias("passes"),
-        )
-        with self._labelling:
-            start = time.monotonic()
-            self._work.lease.check()
-            self._tables.replace_where("labels", rows, f"batch = {batch.number}")
-            seconds = time.monotonic() - start
-        check_rows(self._tables, "labels", batch, self._batch_of("blocks", batch))
+        self._label_stage.label(batch, progress)
+        self._labelled(batch)
+
+    def _labelled(self, batch: Batch) -> None:
         self._work.lease.check()
         self._work.ledger.finish(batch, self._files_of(batch), datetime.now(UTC), state="labelled")
-        with self._totals.lock:
-            totals = self._totals.label
-            for name in ("pages", "failed", "windowed", "passes"):
-                setattr(totals, name, getattr(totals, name) + int(labelled.get[name]))
-            totals.tokens += int(read.get["tokens"])
-            totals.seconds += seconds
-            totals.engines = self._engines.n
-
-    def _label_by_site(self, batches: Sequence[Batch], sites: Sites) -> None:
-        start = time.monotonic()
-        counted = sites.label(batches)
-        for batch in batches:
-            self._work.lease.check()
-            self._work.ledger.finish(batch, self._files_of(batch), datetime.now(UTC), state="labelled")
-        with self._totals.lock:
-            self._totals.sites.update(counted)
-            self._totals.stage_ms["sites"] += round((time.monotonic() - start) * 1000)
 
     def _extract(self, batch: Batch, progress: Progress) -> None:
         pages, settings = with_labels(self._batch_of("pages", batch), self._batch_of("labels", batch), self._settings)

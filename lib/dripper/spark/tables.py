@@ -241,6 +241,15 @@ def touched_batches(batch: Batch) -> set[int]:
     return {batch.number, *replaced, *(number for file in batch.files for number in file.supersedes)}
 
 
+def within(numbers: Iterable[int]) -> str:
+    """Return the SQL condition for the rows of these batches.
+
+    >>> within([]), within([2, 1])
+    ('FALSE', 'batch IN (1, 2)')
+    """
+    return f"batch IN ({', '.join(map(str, sorted(numbers)))})" if numbers else "FALSE"
+
+
 def as_added(field: StructField) -> StructField:
     """Return the column as it can be added to a table that has rows: they have no value in it."""
     return StructField(field.name, field.dataType, True, field.metadata)

@@ -65,7 +65,8 @@ class Totals:
     label: LabelTotals = field(default_factory=LabelTotals)
     sites: Counter[str] = field(default_factory=Counter)
     """Of the stage of the sites: `pages` whose hosts have others, and those of them that were
-    `changed`."""
+    `changed`. In a chain: of all pages with blocks (`split`) those that the next labeler was
+    `asked` for, the `layouts` that have representatives, pages labelled `by_template`."""
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def read(self, reports: Iterable[Report]) -> None:

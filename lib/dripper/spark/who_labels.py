@@ -8,7 +8,9 @@ from dripper.labels.registry import find_entry, in_stages, runs_staged
 
 def who_labels(settings: Settings) -> tuple[LabelerSettings | None, LabelerSettings | None]:
     """Return who labels on the way to the middle stage of a staged run, and who in it."""
-    return (settings.labeler, None) if settings.sites.enabled else in_stages(settings.labeler)
+    if settings.sites.enabled and len(chain_of(settings.labeler.name)) == 1:
+        return settings.labeler, None
+    return in_stages(settings.labeler)
 
 
 def is_staged(settings: Settings) -> bool:
@@ -21,13 +23,20 @@ def is_staged(settings: Settings) -> bool:
         raise SettingsError(
             "sites.enabled makes a run staged, and labeler.staged=false forbids it: leave one of them out"
         )
-    if len(chain_of(labeler.name)) > 1:
+    first, *others = chain_of(labeler.name)
+    if len(others) > 1 or (others and find_entry(first).staged):
         raise SettingsError(
-            f"labeler.name={labeler.name}: sites.enabled is for one labeler; leave the chain or sites.enabled out"
+            f"labeler.name={labeler.name}: sites.enabled is for one labeler, or for two of which the first labels every page on "
+            "CPUs, as cpu,lm"
         )
-    if not find_entry(labeler.name).tells_confidence:
+    if others and labeler.escalate_share is not None:
         raise SettingsError(
-            f"labeler.name={labeler.name}: sites.enabled goes by probabilities and a confidence, which this labeler does not "
+            "labeler.escalate_share is for chains without sites.enabled: of a layout sites.representatives pages go on, of pages "
+            "in no layout those below labeler.escalate_below"
+        )
+    if not find_entry(first).tells_confidence:
+        raise SettingsError(
+            f"labeler.name={labeler.name}: sites.enabled goes by probabilities and a confidence, which {first} does not "
             "give; cpu does"
         )
     return True

@@ -1,0 +1,104 @@
+"""What representatives of layouts teach: the rows of `layouts` after the expensive labeler was
+asked."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
+
+from dripper.labels import Labels
+from dripper.rows import Row
+from dripper.site_memory import Fingerprints, PageBlocks
+from dripper.site_memory.templates import LEAST_CONSISTENT, Template, consistency, learn
+from dripper.spark.layout_choice import CHOSEN, FAILED, INCONSISTENT, TEMPLATE, grouped_mapper
+from dripper.spark.site_schemas import EXAMPLE
+from dripper.spark.site_sums import first_labels, page_blocks, remembered
+
+_KEY = ["batch", "host", "layout_id"]
+_TAUGHT = StructType(
+    [
+        *(StructField("batch", LongType()), StructField("host", StringType()), StructField("layout_id", StringType())),
+        StructField("taught", StringType()),
+        StructField("learned", ArrayType(EXAMPLE)),
+    ]
+)
+
+
+def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> DataFrame:
+    """Return rows of `layouts` of some batches with the state that the labels of representatives
+    make, and the examples.
+
+    labels, pages: rows of these batches; of `labels` no others than representatives' are read. A
+    representative without labels, or none of whose blocks is main, is no example.
+    """
+    asked = layouts.where(F.col("state") == CHOSEN).select(*_KEY, F.explode("representatives").alias("page_id"))
+    answers = labels.select("page_id", "batch", "main", "labeler", "labeler_version")
+    kept = remembered(pages).select("page_id", "batch", "site_memory", "first_labels")
+    rows = asked.join(answers, ["page_id", "batch"], "left").join(kept, ["page_id", "batch"])
+    rows = rows.repartition("host", "layout_id").sortWithinPartitions("host", "layout_id", "page_id")
+    taught = rows.mapInArrow(grouped_mapper(("host", "layout_id"), _taught, _TAUGHT), _TAUGHT)
+    return (
+        layouts.join(taught, _KEY, "left")
+        .withColumn("state", F.coalesce("taught", "state"))
+        .withColumn("examples", F.coalesce("learned", "examples"))
+        .drop("taught", "learned")
+    )
+
+
+def _taught(rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield, for each batch that has representatives of a layout, what they teach."""
+    asked = list(rows)
+    good = [row for row in asked if _is_usable(row)]
+    seen = [(page_blocks(row), first_labels(row), _main(row["main"])) for row in good]
+    state = state_of(seen)
+    for batch in sorted({row["batch"] for row in asked}):
+        learned = [_example(row) for row in good if row["batch"] == batch]
+        key = {"batch": batch} | {name: asked[0][name] for name in ("host", "layout_id")}
+        yield key | {"taught": state, "learned": learned}
+
+
+def state_of(seen: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> str:
+    """Return the state of a layout by its representatives that have good labels: of each what it
+    keeps, its own labels, and the good ones, shape (n_blocks,)."""
+    if not seen:
+        return FAILED
+    return TEMPLATE if consistency(seen) >= LEAST_CONSISTENT else INCONSISTENT
+
+
+def _is_usable(row: Row) -> bool:
+    main = row["main"]
+    return main is not None and any(main) and len(main) == len(row["site_memory"]["words"])
+
+
+def _main(main: Sequence[bool]) -> npt.NDArray[np.bool_]:
+    return np.array(main, bool)
+
+
+def _example(row: Row) -> dict[str, Any]:
+    kept = {name: row["site_memory"][name] for name in ("paths", "texts", "words")}
+    return kept | {name: row[name] for name in ("page_id", "main", "labeler", "labeler_version")}
+
+
+def template_of(examples: Iterable[Row]) -> Template:
+    """Return the template that examples of `layouts` make, in whatever order."""
+    return learn((_kept(example), _main(example["main"])) for example in examples)
+
+
+def _kept(example: Row) -> PageBlocks:
+    prints = Fingerprints(np.array(example["paths"], np.int64), np.array(example["texts"], np.int64))
+    words = np.array(example["words"], np.int32)
+    # Who learns from a page asks for its good labels, and not for what another labeler made of it.
+    return PageBlocks(prints, words, np.zeros(len(words), np.float32), 0.0)
+
+
+def taught_by(examples: Iterable[Row]) -> str:
+    """Return who labelled examples, with their versions.
+
+    >>> taught_by([{"labeler": "lm", "labeler_version": "2"}] * 2)
+    'lm 2'
+    """
+    return " + ".join(sorted({f"{example['labeler']} {example['labeler_version']}" for example in examples}))
