@@ -126,8 +126,8 @@ def test_the_table_of_layouts_says_what_came_of_them(spark: SparkSession, ran: R
     assert [(row["batch"], row["state"], row["pages"]) for row in told if not row["host"]] == [
         (1, "no_layout", 0), (2, "no_layout", 0)
     ]  # fmt: skip
-    assert {row["host"]: row["state"] for row in told if row["host"]} == {
-        "a.org": "template", "split.org": "inconsistent", "small.org": "too_few_pages", "lonely.org": "too_few_pages"
+    assert {(row["host"], row["state"]) for row in told if row["host"]} == {
+        ("a.org", "template"), ("split.org", "inconsistent"), ("small.org", "too_few_pages"), ("lonely.org", "too_few_pages")
     }  # fmt: skip
     ids = {row["page_id"]: (row["batch"], row["host"], row["layout_id"]) for row in rows_of(spark, ran.output)}
     for row in told:

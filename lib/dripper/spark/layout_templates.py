@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
 from dripper.labels import Labels
 from dripper.rows import Row
@@ -18,47 +18,45 @@ from dripper.spark.layout_choice import CHOSEN, FAILED, INCONSISTENT, TEMPLATE, 
 from dripper.spark.site_schemas import EXAMPLE
 from dripper.spark.site_sums import first_labels, page_blocks, remembered
 
-_KEY = ["batch", "host", "layout_id"]
+_KEY = ["host", "layout_id"]
 _TAUGHT = StructType(
     [
-        *(StructField("batch", LongType()), StructField("host", StringType()), StructField("layout_id", StringType())),
-        StructField("taught", StringType()),
-        StructField("learned", ArrayType(EXAMPLE)),
+        *(StructField("host", StringType()), StructField("layout_id", StringType())),
+        *(StructField("taught", StringType()), StructField("learned", ArrayType(EXAMPLE))),
     ]
 )
 
 
 def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> DataFrame:
     """Return rows of `layouts` of some batches with the state that the labels of representatives
-    make, and the examples.
+    make, and the examples: each in the row of its batch.
 
     labels, pages: rows of these batches; of `labels` no others than representatives' are read. A
     representative without labels, or none of whose blocks is main, is no example.
     """
-    asked = layouts.where(F.col("state") == CHOSEN).select(*_KEY, F.explode("representatives").alias("page_id"))
+    is_chosen = F.col("state") == CHOSEN
+    asked = layouts.where(is_chosen).select("batch", *_KEY, F.explode("representatives").alias("page_id"))
     answers = labels.select("page_id", "batch", "main", "labeler", "labeler_version")
     kept = remembered(pages).select("page_id", "batch", "site_memory", "first_labels")
     rows = asked.join(answers, ["page_id", "batch"], "left").join(kept, ["page_id", "batch"])
-    rows = rows.repartition("host", "layout_id").sortWithinPartitions("host", "layout_id", "page_id")
-    taught = rows.mapInArrow(grouped_mapper(("host", "layout_id"), _taught, _TAUGHT), _TAUGHT)
+    rows = rows.repartition(*_KEY).sortWithinPartitions(*_KEY, "page_id")
+    taught = rows.mapInArrow(grouped_mapper(_KEY, _taught, _TAUGHT), _TAUGHT)
+    is_own = lambda example: F.array_contains("representatives", example["page_id"])  # noqa: E731
     return (
         layouts.join(taught, _KEY, "left")
-        .withColumn("state", F.coalesce("taught", "state"))
-        .withColumn("examples", F.coalesce("learned", "examples"))
+        .withColumn("examples", F.when(is_chosen, F.filter("learned", is_own)).otherwise(F.col("examples")))
+        .withColumn("state", F.when(is_chosen, F.col("taught")).otherwise(F.col("state")))
         .drop("taught", "learned")
     )
 
 
 def _taught(rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield, for each batch that has representatives of a layout, what they teach."""
+    """Yield what the representatives of a layout teach."""
     asked = list(rows)
     good = [row for row in asked if _is_usable(row)]
     seen = [(page_blocks(row), first_labels(row), _main(row["main"])) for row in good]
-    state = state_of(seen)
-    for batch in sorted({row["batch"] for row in asked}):
-        learned = [_example(row) for row in good if row["batch"] == batch]
-        key = {"batch": batch} | {name: asked[0][name] for name in ("host", "layout_id")}
-        yield key | {"taught": state, "learned": learned}
+    key = {name: asked[0][name] for name in _KEY}
+    yield key | {"taught": state_of(seen), "learned": [_example(row) for row in good]}
 
 
 def state_of(seen: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> str:

@@ -89,18 +89,18 @@ def _by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings) -> lis
     for host, page in pages:
         by_host[host if page.memory is not None else ""].append(page)
     going = _going_on(by_host.pop("", []), settings.labeler)
-    for host in by_host.values():
-        memories = [page.memory for page in host if page.memory is not None]
+    for of_host in by_host.values():
+        memories = [page.memory for page in of_host if page.memory is not None]
         names = joined(memory.skeleton for memory in memories)
         layouts: dict[str, list[int]] = defaultdict(list)
         for i, memory in enumerate(memories):
             layouts[names[memory.skeleton.layout_id]].append(i)
         for layout in layouts.values():
             if len(layout) < LEAST_PAGES:
-                going += _going_on([host[i] for i in layout], settings.labeler)
+                going += _going_on([of_host[i] for i in layout], settings.labeler)
             else:
                 shown = {f"{i:09}": memories[i].blocks for i in layout}
-                going += [host[int(i)] for i in representatives(shown, settings.sites.representatives)]
+                going += [of_host[int(i)] for i in representatives(shown, settings.sites.representatives)]
     return going
 
 
