@@ -19,12 +19,15 @@ Mask = npt.NDArray[np.bool_]
 
 
 class Seen(NamedTuple):
-    """One page: what its truth says, what it keeps, its labels and its skeleton."""
+    """One page: what its truth says, what it keeps, its labels and its skeleton; as it was
+    served."""
 
     truth: Truth
     kept: PageBlocks
     labels: Labels
     skeleton: Skeleton
+    labelled: LabelledPage
+    simplified_html: str
 
 
 def seen(labelled: LabelledPage, labeler: Labeler) -> Iterator[Seen]:
@@ -34,7 +37,7 @@ def seen(labelled: LabelledPage, labeler: Labeler) -> Iterator[Seen]:
         if page.blocks and truth.truth_words:
             labels = labeler.label([page])[0]
             memory = PageMemory.of(page, labels)
-            yield Seen(truth, memory.blocks, labels, memory.skeleton)
+            yield Seen(truth, memory.blocks, labels, memory.skeleton, labelled, page.simplified_html)
 
 
 def sites_of(data: Path, name: str, most: int, least: int, labeler: Labeler) -> list[list[Seen]]:

@@ -34,18 +34,21 @@ def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> Da
     labels, pages: rows of these batches; of `labels` no others than representatives' are read. A
     representative without labels, or none of whose blocks is main, is no example.
     """
-    is_chosen = F.col("state") == CHOSEN
-    asked = layouts.where(is_chosen).select("batch", *_KEY, F.explode("representatives").alias("page_id"))
+    asked = layouts.where(F.col("state") == CHOSEN).select(
+        "batch", *_KEY, F.explode("representatives").alias("page_id")
+    )
     answers = labels.select("page_id", "batch", "main", "labeler", "labeler_version")
     kept = remembered(pages).select("page_id", "batch", "site_memory", "first_labels")
     rows = asked.join(answers, ["page_id", "batch"], "left").join(kept, ["page_id", "batch"])
     rows = rows.repartition(*_KEY).sortWithinPartitions(*_KEY, "page_id")
     taught = rows.mapInArrow(grouped_mapper(_KEY, _taught, _TAUGHT), _TAUGHT)
+    # Not of those that were settled before.
+    is_taught = (F.col("state") == CHOSEN) & F.col("taught").isNotNull()
     is_own = lambda example: F.array_contains("representatives", example["page_id"])  # noqa: E731
     return (
         layouts.join(taught, _KEY, "left")
-        .withColumn("examples", F.when(is_chosen, F.filter("learned", is_own)).otherwise(F.col("examples")))
-        .withColumn("state", F.when(is_chosen, F.col("taught")).otherwise(F.col("state")))
+        .withColumn("examples", F.when(is_taught, F.filter("learned", is_own)).otherwise(F.col("examples")))
+        .withColumn("state", F.when(is_taught, F.col("taught")).otherwise(F.col("state")))
         .drop("taught", "learned")
     )
 
