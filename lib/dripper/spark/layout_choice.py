@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import LongType, StringType, StructField, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from dripper.config import SiteSettings
 from dripper.rows import Row
@@ -36,7 +36,7 @@ _MOST_COMPARED = 200
 hash."""
 _KEY = ["host", "layout_id"]
 _NAMES = StructType([StructField(name, StringType()) for name in ("host", "skeleton", "layout_id")])
-_CHOSEN = StructType([StructField("page_id", StringType()), StructField("batch", LongType())])
+_CHOSEN = StructType([StructField("page_id", StringType())])
 
 
 def placed_pages(pages: DataFrame, site_blocks: DataFrame) -> DataFrame:
@@ -86,7 +86,7 @@ def choices(
     layouts = layouts.select(*_KEY, F.coalesce("known", few.otherwise(CHOSEN)).alias("state"))
     told = placed.join(layouts, _KEY)
     chosen = _representatives(pages, told.where(F.col("state") == CHOSEN), settings.representatives)
-    told = told.join(chosen.select("page_id", F.lit(True).alias("is_chosen")), "page_id", "left")
+    told = told.join(chosen.withColumn("is_chosen", F.lit(True)), "page_id", "left")
     is_unsure = ~F.col("state").isin(CHOSEN, TEMPLATE) & (F.col("confidence") < below)
     told = told.withColumn("goes_on", F.coalesce("is_chosen", is_unsure))
     marks = batches.select("batch", *(F.lit(NOWHERE).alias(name) for name in _KEY), F.lit(NO_LAYOUT).alias("state"))
@@ -101,18 +101,15 @@ def choices(
 
 
 def _representatives(pages: DataFrame, placed: DataFrame, k: int) -> DataFrame:
-    """Return page_id and batch of the representatives of each layout."""
+    """Return the representatives of each layout, in the column `page_id`."""
     place = F.row_number().over(Window.partitionBy(*_KEY).orderBy("page_id"))
     compared = placed.withColumn("place", place).where(F.col("place") <= _MOST_COMPARED).select("page_id", *_KEY)
     kept = remembered(pages).drop(*_KEY).join(compared, "page_id")
     kept = kept.repartition(*_KEY).sortWithinPartitions(*_KEY, "page_id")
 
     def chosen(rows: Iterable[Row]) -> Iterator[Row]:
-        batches, seen = {}, {}
-        for row in rows:
-            batches[row["page_id"]], seen[row["page_id"]] = row["batch"], page_blocks(row)
-        for page_id in representatives(seen, k):
-            yield {"page_id": page_id, "batch": batches[page_id]}
+        for page_id in representatives({row["page_id"]: page_blocks(row) for row in rows}, k):
+            yield {"page_id": page_id}
 
     return kept.mapInArrow(grouped_mapper(_KEY, chosen, _CHOSEN), _CHOSEN)
 
