@@ -167,6 +167,7 @@ def test_a_run_that_is_killed_after_any_of_its_commits_asks_nobody_twice_and_wri
         assert rows_of(spark, output, table) == ran.rows(spark, table)
 
 
+@pytest.mark.slow
 def test_what_an_earlier_run_paid_for_is_used_and_a_file_that_is_read_again_counts_once(
     spark: SparkSession, ran: Ran, tmp_path: Path
 ) -> None:
