@@ -4,6 +4,7 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from dripper.config import SparkSettings
 from dripper.errors import MachineError
@@ -99,6 +100,16 @@ def test_delta_fits_what_is_installed(
 
 
 @pytest.mark.spark
-def test_a_session_reads_and_writes_delta(spark: "object", tmp_path: Path) -> None:
-    spark.range(3).write.format("delta").save(str(tmp_path / "t"))  # type: ignore[attr-defined]
-    assert spark.read.format("delta").load(str(tmp_path / "t")).count() == 3  # type: ignore[attr-defined]
+def test_a_session_reads_and_writes_delta(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(3).write.format("delta").save(str(tmp_path / "t"))
+    assert spark.read.format("delta").load(str(tmp_path / "t")).count() == 3
+
+
+@pytest.mark.spark
+def test_a_table_that_is_not_there_prints_no_stack(spark: SparkSession) -> None:
+    """Spark's listeners of queries want the metrics even of one that failed, from the second run of
+    a session on."""
+    java = spark._jvm
+    assert java is not None
+    asking = java.java.lang.Class.forName("org.apache.spark.sql.util.ExecutionListenerBus")
+    assert not java.org.apache.logging.log4j.LogManager.getLogger(asking).isFatalEnabled()
