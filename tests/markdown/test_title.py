@@ -34,6 +34,7 @@ def test_without_a_title_there_is_no_heading() -> None:
         (["The Daily", "Rain in Bergen", "It rained."], [3], "Rain in Bergen"),
         (["The Daily", "It  POURS", "It rained."], [2, 3], ""),
         (["The Daily", "It pours", "It rained."], [3], "It pours"),
+        (["The Daily", "It rained.", "It pours"], [2, 3], "It pours"),
     ],
 )
 def test_the_headline_stands_in_where_no_block_is_like_the_title(

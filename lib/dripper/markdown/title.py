@@ -31,7 +31,8 @@ def heading_of(
             heading, main = text, item_id in chosen
     if not heading or len(heading) < _SHARE * len(title):
         heading = headline or title
-        main = any(_normal(texts[item_id - 1]) == _normal(heading) for item_id in main_ids)
+        # Further down it may be said again: in a table about the thing, in a list of links.
+        main = any(_normal(texts[item_id - 1]) == _normal(heading) for item_id in main_ids[:1])
     return "" if main else " ".join(heading.split())
 
 
