@@ -136,6 +136,7 @@ def test_the_table_of_layouts_says_what_came_of_them(spark: SparkSession, ran: R
         assert learned == (row["representatives"] if row["host"] in ("a.org", "split.org") else [])
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_after_any_of_its_commits_asks_nobody_twice_and_writes_the_same_rows(
     spark: SparkSession, preprocessed: Ran, ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
