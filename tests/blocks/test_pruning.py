@@ -19,6 +19,11 @@ def kept(html, main_ids):
         ("<div>a<p>b</p>c</div>", [1, 3], "<div>a<br>c</div>"),
         ("<div>a<br>b<br>c</div>", [1, 3], "<div>a<br>c</div>"),
         ("<div>a<br>b<br>c</div>", [1, 2], "<div>a<br>b<br></div>"),
+        # An inline element that is split goes on with the line.
+        ("<div>a <b>b<p>c</p>d</b><br>e</div>", [1, 2, 3, 4, 5], "<div>a <b>b<p>c</p>d</b><br>e</div>"),
+        ("<div>a <b>b<p>c</p>d</b>e</div>", [1, 2, 3, 4, 5], "<div>a <b>b<p>c</p>d</b>e</div>"),
+        ("<div>a<p>x</p><b>b<p>c</p>d</b></div>", [1, 3, 4, 5], "<div>a<b><br>b<p>c</p>d</b></div>"),
+        ("<div>a<b>b<p>x</p></b>c</div>", [1, 2, 4], "<div>a<b>b</b><br>c</div>"),
         ("<div><p>a</p></div><div><p>b</p></div>", [1, 2], "<div><p>a</p></div><div><p>b</p></div>"),
         ("<ul><li>a<li><p>b</ul>", [2], "<ul><li><p>b</p></li></ul>"),
         ("a<p>b</p>c", [1, 2, 3], "a<p>b</p>c"),

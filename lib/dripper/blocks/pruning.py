@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dripper.blocks.mapping import WRAPPER
 from dripper.blocks.numbering import Block
 from dripper.markup.scan import scan
-from dripper.markup.tags import CELLS, HTML_VOID
+from dripper.markup.tags import CELLS, HTML_VOID, INLINE
 from dripper.markup.tree import Tree, attribute
 
 _ITEM_ID = re.compile(r' _item_id="(\d+)">$')
@@ -124,7 +124,10 @@ class _Cutter:
         self.last_number: dict[int, int] = {}
         self.out: list[str] = []
         self.open: list[int] = []
-        self.previous: Slice | None = None
+        self.line: int | None = None
+        """The part that was written last, where text may go on in its line."""
+        self.is_broken = False
+        """Whether something was left out since the last text of that line."""
 
     def go_to(self, owner: int, kept: Slice | None) -> None:
         """Close and open elements until `owner` is the innermost open one (-1: none)."""
@@ -133,7 +136,7 @@ class _Cutter:
             element = opened.pop()
             self.fill_row(element, tree.closes[element])
             self.out.append(tree.parts[tree.closes[element]])
-            self.previous = None
+            self.pass_tag(element, tree.closes[element])
         path, innermost = [], opened[-1] if opened else -1
         while owner != innermost:
             path.append(owner)
@@ -142,7 +145,7 @@ class _Cutter:
             self.fill_row(tree.parents[element], tree.opens[element])
             self.out.append(self.start_tag(element))
             opened.append(element)
-            self.previous = None
+            self.pass_tag(element, tree.opens[element])
         if kept is not None and opened:
             self.fill_row(opened[-1], kept.first)
 
@@ -158,15 +161,23 @@ class _Cutter:
             child = tree.lasts[child] + 1
         self.next_child[row] = child
 
+    def pass_tag(self, element: int, part: int) -> None:
+        """Note that an element's tag was written: an inline element goes on with a line."""
+        if self.line is not None and self.tree.tags[element] in INLINE:
+            self.is_broken |= self.is_apart(self.line, part)
+            self.line = part
+        else:
+            self.line = None
+
     def add(self, kept: Slice) -> None:
-        """Write a slice; a line break stands for what is left out between two runs of one
-        element."""
-        if self.previous is not None and self.previous.is_run and kept.is_run and self.apart(self.previous, kept):
+        """Write a slice; a line break stands for what is left out between a run and the text before
+        it."""
+        if kept.is_run and self.line is not None and (self.is_broken or self.is_apart(self.line, kept.first)):
             self.out.append("<br>")
         self.out += self.tree.parts[kept.first : kept.last + 1]
         if not kept.is_run and self.tree.names[self.tree.parts[kept.first]] == "li":
             self.out[kept.first - kept.last - 1] = self.start_tag(bisect_left(self.tree.opens, kept.first))
-        self.previous = kept
+        self.line, self.is_broken = kept.last if kept.is_run else None, False
 
     def start_tag(self, element: int) -> str:
         """Return an element's start tag; an item of an `ol` keeps its number where items before it
@@ -185,9 +196,10 @@ class _Cutter:
         self.last_number[owner] = number
         return tag if follows or " value" in tag else f'{tag[:-1]} value="{number}">'
 
-    def apart(self, before: Slice, after: Slice) -> bool:
-        """Tell whether elements stood between two runs, and no `br` is left to part them."""
+    def is_apart(self, before: int, after: int) -> bool:
+        """Tell whether elements were left out between two parts, and no `br` before them is left
+        to part them."""
         names, parts = self.tree.names, self.tree.parts
-        last = before.last if parts[before.last] else before.last - 1
-        tags = parts[before.last + 1 + before.last % 2 : after.first : 2]
+        last = before if parts[before] else before - 1
+        tags = parts[before + 1 + before % 2 : after : 2]
         return names.get(parts[last]) != "br" and any(names[tag] != WRAPPER for tag in tags)
