@@ -111,7 +111,7 @@ def test_what_a_checkpoint_was_trained_on_is_chosen(
     folder.mkdir()
     copy_tokenizer(folder)
     make_config(folder)
-    monkeypatch.setattr("dripper.labels.lm.checkpoint._config", lambda _: config)
+    monkeypatch.setattr("dripper.labels.lm.checkpoint.read_config", lambda _: config)
     config = {"architectures": [architecture], "max_position_embeddings": 40_960}
     with caplog.at_level(logging.INFO, logger="dripper.labels.lm.encoder"):
         encoder(folder)
