@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dripper.errors import MachineError, SettingsError
+from dripper.labels.arrays import FloatArray
 from dripper.labels.encoder.reading import Reading
 from dripper.labels.encoder.sequence import Sequencer
 from dripper.labels.encoder.settings import EncoderSettings
@@ -61,6 +62,11 @@ class EncoderCheckpoint:
             outcomes,
             _main(config, outcomes),
         )
+
+    def margins(self, logits: FloatArray) -> FloatArray:
+        """Return how much speaks for each block to be main, shape (n,). logits: at their
+        separators, shape (n, outcomes)."""
+        return logits[:, 0] if self.outcomes == 1 else logits[:, self.main] - logits[:, 1 - self.main]
 
     def sequencer(self) -> Sequencer:
         """Return what makes tokens of pages. Raises MachineError as `Sequencer.load`."""

@@ -16,8 +16,6 @@ from dripper.labels.encoder.sequence import Chunk
 from dripper.labels.encoder.settings import EncoderSettings
 from dripper.optional import needed
 
-GPU_BATCH_TOKENS = 65_536
-
 
 class EncoderNetwork:
     """See the module."""
@@ -27,7 +25,7 @@ class EncoderNetwork:
     ) -> None:
         self.device, self.precision, self.batch_tokens = device, precision, batch_tokens
         self._model = model
-        self._main, self._outcomes = checkpoint.main, checkpoint.outcomes
+        self._checkpoint = checkpoint
         self._padding = int(model.config.pad_token_id or 0)
 
     @classmethod
@@ -40,13 +38,10 @@ class EncoderNetwork:
             import transformers  # noqa: F401
         one_thread_in_children()
         device = choose_device(settings.device, "labels.encoder.device")
-        precision = settings.precision
-        if precision == "auto":
-            precision = "bfloat16" if device == "cuda" else "float32"
+        precision, batch_tokens = settings.precision_on(device), settings.batch_tokens_on(device)
         if precision == "int8" and device == "cuda":
             raise SettingsError("labels.encoder.precision=int8 is for CPUs; bfloat16 is what a GPU is fast in")
         model = load_model(checkpoint, torch.bfloat16 if precision == "bfloat16" else torch.float32).to(device).eval()
-        batch_tokens = settings.batch_tokens or (GPU_BATCH_TOKENS if device == "cuda" else 0)
         if precision == "int8":
             model = _quantized(model)
             # Activations are scaled by what a batch holds: pages would change each other's labels.
@@ -71,8 +66,7 @@ class EncoderNetwork:
             rows = np.repeat(np.arange(len(chunks)), [len(chunk.separators) for chunk in chunks])
             places = np.concatenate([np.asarray(chunk.separators, np.int64) for chunk in chunks])
             said = logits[torch.from_numpy(rows), torch.from_numpy(places)].float().cpu().numpy().astype(np.float64)
-        margins = said[:, 0] if self._outcomes == 1 else said[:, self._main] - said[:, 1 - self._main]
-        return np.split(margins, np.cumsum([len(chunk.separators) for chunk in chunks])[:-1])
+        return np.split(self._checkpoint.margins(said), np.cumsum([len(chunk.separators) for chunk in chunks])[:-1])
 
     def close(self) -> None:
         """Let go of the model."""

@@ -22,7 +22,6 @@ from dripper.labels.lm.engine import call_engine, engine_version, prepare_enviro
 
 log = logging.getLogger(__name__)
 
-GPU_PASS_TOKENS = 65_536
 ARCHITECTURES = tuple(f"{name}ForTokenClassification" for name in ("Bert", "Roberta", "XLMRoberta", "ModernBert"))
 """Those that vLLM has itself. Others it takes from transformers, and fails on, or reads only
 forwards."""
@@ -60,12 +59,9 @@ class PoolingNetwork:
             raise MachineError(
                 f"labels.encoder.device={settings.device}: the vLLM that is installed here runs on {device}"
             )
-        precision = settings.precision
-        if precision == "auto":
-            precision = "float32" if is_cpu else "bfloat16"
+        precision, tokens = settings.precision_on(device), settings.batch_tokens_on(device)
         # On a CPU each chunk goes alone unless batches are asked for: labels do not depend on
         # company, as in PyTorch.
-        tokens = settings.batch_tokens or (0 if is_cpu else GPU_PASS_TOKENS)
         options: dict[str, Any] = {} if tokens else {"max_num_seqs": 1}
         try:
             engine = vllm.LLM(
@@ -105,9 +101,7 @@ class PoolingNetwork:
         logits = answer.outputs.data.float().cpu().numpy().astype(np.float64)
         if logits.shape != (len(chunk.ids), self._checkpoint.outcomes):
             raise RuntimeError(f"vLLM gave logits of shape {logits.shape} for {len(chunk.ids)} tokens")
-        said: FloatArray = logits[np.asarray(chunk.separators, np.int64)]
-        main = self._checkpoint.main
-        return said[:, 0] if self._checkpoint.outcomes == 1 else said[:, main] - said[:, 1 - main]
+        return self._checkpoint.margins(logits[np.asarray(chunk.separators, np.int64)])
 
 
 def _import(module: str) -> Any:

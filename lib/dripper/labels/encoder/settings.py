@@ -6,6 +6,8 @@ from pydantic import Field
 
 from dripper.settings import Section
 
+GPU_BATCH_TOKENS = 65_536
+
 
 class EncoderSettings(Section):
     """The labeler `encoder`: a bidirectional language model."""
@@ -31,3 +33,13 @@ class EncoderSettings(Section):
     threshold: float | None = Field(default=None, gt=0, lt=1)
     """A block is main where its probability is above it. null: as the checkpoint says, 0.5 where it
     says nothing."""
+
+    def precision_on(self, device: str) -> str:
+        """Return what `precision` means on a device, `cpu` or `cuda`."""
+        if self.precision != "auto":
+            return self.precision
+        return "bfloat16" if device == "cuda" else "float32"
+
+    def batch_tokens_on(self, device: str) -> int:
+        """Return what `batch_tokens` means on a device; 0: each chunk goes alone."""
+        return self.batch_tokens or (GPU_BATCH_TOKENS if device == "cuda" else 0)
