@@ -1,12 +1,13 @@
 """WARC files made of labelled pages, as a crawler would have stored them."""
 
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from dripper.datasets import read_pages
+from dripper.datasets import LabelledPage, read_pages
 
 PAGES_PER_FILE = 100
 
@@ -17,18 +18,23 @@ def write_archives(data: Path, data_sets: list[str], folder: Path) -> tuple[list
     They are served without a charset, as most of the web is, unless their source stored characters
     instead of bytes.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     pages = [page for name in data_sets for page in read_pages(data, name)]
+    urls = [page.url or f"http://{page.data_set}.example/{number}" for number, page in enumerate(pages)]
+    return write_pages(folder, list(zip(urls, pages, strict=True)), PAGES_PER_FILE), len(pages)
+
+
+def write_pages(folder: Path, pages: Sequence[tuple[str, LabelledPage]], a_file: int) -> list[Path]:
+    """Write pages with their addresses, so many a file; return the files."""
+    folder.mkdir(parents=True, exist_ok=True)
     files = []
-    for start in range(0, len(pages), PAGES_PER_FILE):
-        files.append(folder / f"{start // PAGES_PER_FILE:04d}.warc.gz")
+    for start in range(0, len(pages), a_file):
+        files.append(folder / f"{start // a_file:04d}.warc.gz")
         with files[-1].open("wb") as stream:
             writer = WARCWriter(stream, gzip=True)
-            for number, page in enumerate(pages[start : start + PAGES_PER_FILE], start):
+            for url, page in pages[start : start + a_file]:
                 headers = StatusAndHeaders(
                     "200 OK", [("Content-Type", page.content_type or "text/html")], protocol="HTTP/1.1"
                 )
-                url = page.url or f"http://{page.data_set}.example/{number}"
                 record = writer.create_warc_record(url, "response", payload=BytesIO(page.html), http_headers=headers)
                 writer.write_record(record)
-    return files, len(pages)
+    return files

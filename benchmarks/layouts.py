@@ -13,7 +13,6 @@ reads, those apart that are in no such layout. At most 30 pages of a site.
 
 import argparse
 import sys
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,19 +20,10 @@ import numpy as np
 
 from _sites import Mask, Seen, sites_of
 from dripper.labels import load
-from dripper.site_memory.layouts import joined
+from dripper.site_memory.layouts import by_layout
 from dripper.site_memory.templates import LEAST_CONSISTENT, LEAST_PAGES, consistency, fill, learn, representatives
 
 COUNTS = (1, 2, 3)
-
-
-def layouts_of(site: Sequence[Seen]) -> list[list[Seen]]:
-    """Return the pages of a site by layout."""
-    names = joined(page.skeleton for page in site)
-    found: dict[str, list[Seen]] = defaultdict(list)
-    for page in site:
-        found[names[page.skeleton.layout_id]].append(page)
-    return list(found.values())
 
 
 def scores_of(layout: Sequence[Seen], k: int, labeler: str) -> tuple[int, list[tuple[float, float, bool]]]:
@@ -61,7 +51,7 @@ def row(name: str, sites: Sequence[Sequence[Seen]], k: int, labeler: str) -> str
     """Return a line of the table; empty for fewer than ten pages."""
     calls, scores = 0, []
     for site in sites:
-        for layout in layouts_of(site):
+        for layout in by_layout(site, lambda page: page.skeleton):
             if len(layout) >= LEAST_PAGES:
                 called, made = scores_of(layout, k, labeler)
                 calls, scores = calls + called, scores + made

@@ -14,16 +14,14 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from functools import partial
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
-from warcio.statusandheaders import StatusAndHeaders
-from warcio.warcwriter import WARCWriter
 
 from _sites import sites_of
+from _warcs import write_pages
 from dripper.config import Settings, load
 from dripper.datasets import LabelledPage
 from dripper.labels import Labels, SimplifiedPage
@@ -62,20 +60,6 @@ class Knowing:
 def knowing(truths: dict[str, list[bool]], settings: Settings) -> Knowing:
     """Return the labeler, for a worker."""
     return Knowing(truths)
-
-
-def write(folder: Path, pages: Sequence[tuple[str, LabelledPage]]) -> None:
-    """Write pages with their addresses into archives."""
-    for start in range(0, len(pages), PAGES_A_FILE):
-        with (folder / f"{start:05}.warc.gz").open("wb") as stream:
-            writer = WARCWriter(stream, gzip=True)
-            for url, page in pages[start : start + PAGES_A_FILE]:
-                headers = StatusAndHeaders(
-                    "200 OK", [("Content-Type", page.content_type or "text/html")], protocol="HTTP/1.1"
-                )
-                writer.write_record(
-                    writer.create_warc_record(url, "response", payload=BytesIO(page.html), http_headers=headers)
-                )
 
 
 def scores_of(spark: SparkSession, output: str, found: dict[str, Truth]) -> str:
@@ -127,7 +111,7 @@ def main(argv: Sequence[str]) -> int:
     print("| pages | others | cpu | with templates | as the job wrote them | taken | F1 there (cpu) | calls |")
     print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:
-        write(Path(name), pages)
+        write_pages(Path(name), pages, PAGES_A_FILE)
         outcome = run(spark, name, f"{name}/out", settings, loader=partial(knowing, known))
         if outcome.exit_code:
             print(outcome.complaints)

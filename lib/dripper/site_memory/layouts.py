@@ -7,8 +7,10 @@ container is missing (no comments, no related pages), the skeletons are nearly e
 joined.
 """
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +18,8 @@ import numpy.typing as npt
 from dripper.blocks.page import Page
 from dripper.site_memory.fingerprints import Hashes, numbers
 from dripper.site_memory.paths import Paths, digest
+
+T = TypeVar("T")
 
 CONTAINERS = frozenset(
     ("body", "div", "section", "article", "main", "aside", "header", "footer", "nav", "form", "table", "ul", "ol", "dl")
@@ -75,6 +79,16 @@ def _signature(places: Hashes) -> npt.NDArray[np.int32]:
     hashed = (places.astype(np.uint64)[:, None] * _FACTORS) >> np.uint64(33)
     lowest: npt.NDArray[np.int32] = hashed.min(axis=0).astype(np.int32)
     return lowest
+
+
+def by_layout(pages: Sequence[T], skeleton_of: Callable[[T], Skeleton]) -> list[list[T]]:
+    """Return the pages of a site by their layouts, as `joined` makes them; all in the order of
+    `pages`."""
+    names = joined(map(skeleton_of, pages))
+    found: dict[str, list[T]] = defaultdict(list)
+    for page in pages:
+        found[names[skeleton_of(page).layout_id]].append(page)
+    return list(found.values())
 
 
 def joined(skeletons: Iterable[Skeleton]) -> dict[str, str]:

@@ -17,7 +17,8 @@ from dripper.labels.chain import chain_of, is_sure
 from dripper.labels.registry import in_stages, runs_staged
 from dripper.preparation import Prepared, prepare
 from dripper.rows import host_name
-from dripper.site_memory.layouts import joined
+from dripper.site_memory import PageMemory
+from dripper.site_memory.layouts import by_layout
 from dripper.site_memory.templates import LEAST_PAGES, representatives
 from dripper.spark.parts import FilePart, reader_of
 from dripper.spark.plan import REQUEST_BYTES, Plan, PlannedFile
@@ -85,22 +86,20 @@ def _going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> list[Prepa
 
 def _by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
     """As `_to_be_labelled`, in the way of `spark.layout_choice`."""
-    by_host: dict[str, list[Prepared]] = defaultdict(list)
+    by_host: dict[str, list[tuple[Prepared, PageMemory]]] = defaultdict(list)
+    others: list[Prepared] = []
     for host, page in pages:
-        by_host[host if page.memory is not None else ""].append(page)
-    going = _going_on(by_host.pop("", []), settings.labeler)
-    for of_host in by_host.values():
-        memories = [page.memory for page in of_host if page.memory is not None]
-        names = joined(memory.skeleton for memory in memories)
-        layouts: dict[str, list[int]] = defaultdict(list)
-        for i, memory in enumerate(memories):
-            layouts[names[memory.skeleton.layout_id]].append(i)
-        for layout in layouts.values():
-            if len(layout) < LEAST_PAGES:
-                going += _going_on([of_host[i] for i in layout], settings.labeler)
-            else:
-                shown = {f"{i:09}": memories[i].blocks for i in layout}
-                going += [of_host[int(i)] for i in representatives(shown, settings.sites.representatives)]
+        if host and page.memory is not None:
+            by_host[host].append((page, page.memory))
+        else:
+            others.append(page)
+    going = _going_on(others, settings.labeler)
+    for layout in (layout for site in by_host.values() for layout in by_layout(site, lambda pair: pair[1].skeleton)):
+        if len(layout) < LEAST_PAGES:
+            going += _going_on([page for page, _ in layout], settings.labeler)
+        else:
+            shown = {f"{i:09}": memory.blocks for i, (_, memory) in enumerate(layout)}
+            going += [layout[int(i)][0] for i in representatives(shown, settings.sites.representatives)]
     return going
 
 
