@@ -149,7 +149,7 @@ def test_a_run_that_is_killed_after_any_of_its_commits_asks_nobody_twice_and_wri
         # The choice is stored, and nobody was asked.
         ("dripper.spark.label_stage.LabelStage.label", load_true, ()),
         # The answers are there. From now on nothing is chosen, nobody is asked.
-        ("dripper.spark.label_stage.check_rows_of", load_true, ("dripper.spark.layouts.choices",)),
+        ("dripper.spark.label_stage.check_rows", load_true, ("dripper.spark.layouts.choices",)),
         # What they teach is stored.
         ("dripper.spark.sites.site_labels", load_dead, ("dripper.spark.layouts.choices",)),
         # The labels of the others stand beside them, and the ledger does not know.

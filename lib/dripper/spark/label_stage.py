@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from dripper.config import Settings
-from dripper.spark.closing import check_rows_of
+from dripper.spark.closing import check_rows
 from dripper.spark.engines import Engines, own_workers
 from dripper.spark.fields import nullable
 from dripper.spark.label_worker import labels_mapper
@@ -41,9 +41,8 @@ class LabelStage:
         """Write the batch's labels. only: the pages to label, in the column `page_id`; None: all
         that have blocks. Raises UnclosedError where what was written is not that."""
         tables, mine = self._work.tables, within([batch.number])
-        blocks = tables.read("blocks").where(mine)
-        if only is not None:
-            blocks = blocks.join(only.select("page_id"), "page_id", "left_semi")
+        stored = tables.read("blocks").where(mine)
+        blocks = stored if only is None else stored.join(only.select("page_id"), "page_id", "left_semi")
         read, labelled = Observation(), Observation()
         rows = self._labelled(blocks, progress, read).observe(
             labelled,
@@ -57,8 +56,7 @@ class LabelStage:
             self._work.lease.check()
             tables.replace_where("labels", rows, mine)
             seconds = time.monotonic() - start
-        expected = tables.read("blocks").where(mine) if only is None else only
-        check_rows_of("labels", tables.read("labels").where(mine), expected)
+        check_rows(tables, "labels", batch, stored if only is None else only)
         with self._totals.lock:
             totals = self._totals.label
             for name in ("pages", "failed", "windowed", "passes"):

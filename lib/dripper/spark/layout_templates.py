@@ -12,11 +12,11 @@ from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
 from dripper.labels import Labels
 from dripper.rows import Row
-from dripper.site_memory import Fingerprints, PageBlocks
+from dripper.site_memory import PageBlocks
 from dripper.site_memory.templates import LEAST_CONSISTENT, Template, consistency, learn
 from dripper.spark.layout_choice import CHOSEN, FAILED, INCONSISTENT, TEMPLATE, grouped_mapper
 from dripper.spark.site_schemas import EXAMPLE
-from dripper.spark.site_sums import first_labels, page_blocks, remembered
+from dripper.spark.site_sums import fingerprints_of, first_labels, page_blocks, remembered
 
 _KEY = ["host", "layout_id"]
 _TAUGHT = StructType(
@@ -90,10 +90,9 @@ def template_of(examples: Iterable[Row]) -> Template:
 
 
 def _kept(example: Row) -> PageBlocks:
-    prints = Fingerprints(np.array(example["paths"], np.int64), np.array(example["texts"], np.int64))
     words = np.array(example["words"], np.int32)
     # Who learns from a page asks for its good labels, and not for what another labeler made of it.
-    return PageBlocks(prints, words, np.zeros(len(words), np.float32), 0.0)
+    return PageBlocks(fingerprints_of(example), words, np.zeros(len(words), np.float32), 0.0)
 
 
 def taught_by(examples: Iterable[Row]) -> str:

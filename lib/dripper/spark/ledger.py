@@ -17,7 +17,7 @@ from dripper.errors import FileErrorKind
 from dripper.spark.fields import nullable
 from dripper.spark.plan import FINISHED, UNFINISHED, Batch, Key, LedgerEntry, Plan, PlannedFile, existing
 from dripper.spark.schemas import WARC_FILES
-from dripper.spark.tables import Tables
+from dripper.spark.tables import Tables, within
 from dripper.spark.text import quoted
 from dripper.warc.identity import reading_path
 
@@ -153,9 +153,9 @@ class Ledger:
                 mine = (file for file in batch.files if group_of.get(file.warc_file) == i)
                 counted = tuple(_suspected(file, batch, len(suspects[i]) == 1) for file in mine)
                 made.append(Batch(self._last_batch, counted))
-            numbers = ", ".join(str(number) for number in sorted({batch.number, *(b.number for b in made)}))
+            numbers = {batch.number, *(b.number for b in made)}
             rows = [_planned_row(file, b.number, self._run_id) for b in made for file in b.files]
-            self._tables.replace_where(TABLE, self._frame(rows), f"batch IN ({numbers})")
+            self._tables.replace_where(TABLE, self._frame(rows), within(numbers))
         return made
 
     def set_aside(self, batch: Batch, reason: str, now: datetime) -> None:

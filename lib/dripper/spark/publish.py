@@ -20,7 +20,7 @@ from dripper.errors import InputError
 from dripper.spark.lease import Lease
 from dripper.spark.plan import UNFINISHED
 from dripper.spark.schemas import PUBLISHED, TABLES
-from dripper.spark.tables import Tables
+from dripper.spark.tables import Tables, within
 
 logger = logging.getLogger(__name__)
 
@@ -173,7 +173,7 @@ def _replace(
     rows = rows.join(F.broadcast(versions), "batch").select(*columns)
     logger.info("publishing %d batches", len(group))
     if not there.keys().isdisjoint(group):
-        tables.replace_where(TABLE, rows, f"batch IN ({', '.join(map(str, group))})", compression="zstd")
+        tables.replace_where(TABLE, rows, within(group), compression="zstd")
     else:
         tables.append(TABLE, rows, compression="zstd")
 

@@ -4,14 +4,14 @@ from pyspark.sql.types import ArrayType, BooleanType, IntegerType, LongType, Str
 
 from dripper.spark.fields import column
 
-SITE_MEMORY = StructType(
-    [
-        StructField("paths", ArrayType(LongType())),
-        StructField("texts", ArrayType(LongType())),
-        StructField("words", ArrayType(IntegerType())),
-        StructField("signature", ArrayType(IntegerType())),
-    ]
-)
+_OF_BLOCKS = [
+    StructField("paths", ArrayType(LongType())),
+    StructField("texts", ArrayType(LongType())),
+    StructField("words", ArrayType(IntegerType())),
+]
+"""Of each block of a page: hashes of its path and its text, and its words."""
+
+SITE_MEMORY = StructType([*_OF_BLOCKS, StructField("signature", ArrayType(IntegerType()))])
 
 SITE_BLOCKS = StructType(
     [
@@ -37,9 +37,7 @@ SITE_BLOCKS = StructType(
 EXAMPLE = StructType(
     [
         StructField("page_id", StringType()),
-        StructField("paths", ArrayType(LongType())),
-        StructField("texts", ArrayType(LongType())),
-        StructField("words", ArrayType(IntegerType())),
+        *_OF_BLOCKS,
         StructField("main", ArrayType(BooleanType())),
         StructField("labeler", StringType()),
         StructField("labeler_version", StringType()),

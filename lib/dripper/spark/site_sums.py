@@ -151,8 +151,12 @@ def page_blocks(row: Row) -> PageBlocks:
     """Return what a row of `remembered` keeps of its page's blocks."""
     kept, labels = row["site_memory"], row["first_labels"]
     odds = log_odds(np.array(labels["probability"], np.float32).astype(np.float64)).astype(np.float32)
-    prints = Fingerprints(np.array(kept["paths"], np.int64), np.array(kept["texts"], np.int64))
-    return PageBlocks(prints, np.array(kept["words"], np.int32), odds, labels["confidence"])
+    return PageBlocks(fingerprints_of(kept), np.array(kept["words"], np.int32), odds, labels["confidence"])
+
+
+def fingerprints_of(kept: Row) -> Fingerprints:
+    """Return the hashes of blocks that a `site_memory`, or an example of `layouts`, has."""
+    return Fingerprints(np.array(kept["paths"], np.int64), np.array(kept["texts"], np.int64))
 
 
 def first_labels(row: Row) -> Labels:

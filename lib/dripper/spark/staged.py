@@ -36,7 +36,7 @@ from dripper.spark.pool import Breaker, work_through
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import BLOCKS, EXTRACTIONS, PAGES
 from dripper.spark.sites import Sites
-from dripper.spark.tables import replaced_rows, touched_batches
+from dripper.spark.tables import replaced_rows, touched_batches, within
 from dripper.spark.totals import Report, Totals, is_outage
 from dripper.spark.turns import Turns
 from dripper.spark.who_labels import who_labels
@@ -143,14 +143,7 @@ class StagedJob:
 
     def _together(self, stage: str, batches: Sequence[Batch], do: Callable[[], None]) -> bool:
         """Do what is done for several batches at once; return whether it worked."""
-
-        def take(first: Batch) -> None:
-            start = time.monotonic()
-            with described(self._work.spark, self._work.lease.run_id, stage):
-                until_closed(do, first, lambda: self._breaker.is_open)
-            self._totals.stage_ms[stage] += round((time.monotonic() - start) * 1000)
-
-        return self._work_through(batches[:1], 1, take)
+        return self._work_through(batches[:1], 1, lambda first: self._do_timed(stage, stage, first, do))
 
     def _label_by_site(self, batches: Sequence[Batch], sites: Sites, progress: Progress) -> None:
         self._totals.sites.update(sites.label(batches))
@@ -166,11 +159,13 @@ class StagedJob:
         return not (worked.failed or worked.not_begun)
 
     def _do(self, stage: str, batch: Batch, do: Callable[[], None]) -> None:
+        with self._turns.taking(batch):
+            self._do_timed(stage, f"batch {batch.number}: {stage}", batch, do)
+
+    def _do_timed(self, stage: str, what: str, batch: Batch, do: Callable[[], None]) -> None:
+        """Do it until its counts close. what: its name in Spark's UI."""
         start = time.monotonic()
-        with (
-            self._turns.taking(batch),
-            described(self._work.spark, self._work.lease.run_id, f"batch {batch.number}: {stage}"),
-        ):
+        with described(self._work.spark, self._work.lease.run_id, what):
             until_closed(do, batch, lambda: self._breaker.is_open)
         with self._totals.lock:
             self._totals.stage_ms[stage] += round((time.monotonic() - start) * 1000)
@@ -242,10 +237,9 @@ class StagedJob:
         """Delete what an earlier reading of the batch's files left in tables whose rows do not name
         a file."""
         if any(file.has_earlier_rows for file in batch.files):
-            numbers = ", ".join(map(str, sorted(touched_batches(batch))))
+            touched = f"t.{within(touched_batches(batch))}"
             for table in ("blocks", "labels"):
-                within = f"t.batch IN ({numbers})"
-                self._tables.delete_matching(table, "pages", "page_id", replaced_rows(batch), within)
+                self._tables.delete_matching(table, "pages", "page_id", replaced_rows(batch), touched)
 
     def _give_up(self, batch: Batch, why: str) -> None:
         """The rows of an earlier reading go: the ledger counts none for these files any more. Those

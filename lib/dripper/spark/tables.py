@@ -3,7 +3,7 @@ atomically."""
 
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from py4j.protocol import Py4JJavaError
@@ -230,9 +230,8 @@ def replaced_rows(batch: Batch) -> str:
     if not again:
         return f"batch = {batch.number}"
     names = [file.warc_file for file in again]
-    numbers = touched_batches(batch)
     of_files = f"warc_file IN ({', '.join(map(quoted, names))})"
-    return f"batch IN ({', '.join(map(str, sorted(numbers)))}) AND (batch = {batch.number} OR {of_files})"
+    return f"{within(touched_batches(batch))} AND (batch = {batch.number} OR {of_files})"
 
 
 def touched_batches(batch: Batch) -> set[int]:
@@ -241,7 +240,7 @@ def touched_batches(batch: Batch) -> set[int]:
     return {batch.number, *replaced, *(number for file in batch.files for number in file.supersedes)}
 
 
-def within(numbers: Iterable[int]) -> str:
+def within(numbers: Collection[int]) -> str:
     """Return the SQL condition for the rows of these batches.
 
     >>> within([]), within([2, 1])
