@@ -58,6 +58,22 @@ def test_a_page_that_the_labeler_is_not_sure_of_goes_by_what_others_say_of_the_p
     assert relabel(*sure, site_of(sure, *others)) is sure[1]
 
 
+def test_few_pages_count_only_where_they_are_surer_than_the_page() -> None:
+    doubtful = kept([1, 2], [1, 2], [-1.0, 1.0], 0.5)
+    others = [kept([1, 2], [10 + i, 20 + i], [0.9, -0.9], 0.6) for i in range(4)]
+    assert relabel(*doubtful, site_of(doubtful, *others[:3])) is doubtful[1]
+    assert relabel(*doubtful, site_of(doubtful, *others)) is not doubtful[1]
+    surer = [kept([1, 2], [10 + i, 20 + i], [4.0, -0.9], 0.6) for i in range(3)]
+    assert relabel(*doubtful, site_of(doubtful, *surer)).main.tolist() == [True, True]
+
+
+def test_a_text_that_three_other_pages_have_is_no_frame_yet() -> None:
+    page = kept([1, 2, 2, 2], [7, 30, 31, 32], [0.5, 4.0, 4.0, 4.0], 0.9)
+    others = [kept([1, 2, 2], [7, 10 + i, 20 + i], [0.5, 4.0, 4.0], 0.9) for i in range(4)]
+    assert relabel(*page, site_of(page, *others[:3])) is page[1]
+    assert relabel(*page, site_of(page, *others)).main.tolist() == [False, True, True, True]
+
+
 def test_paths_that_no_other_page_has_say_nothing() -> None:
     doubtful = kept([1, 2], [1, 2], [0.5, -0.5], 0.5)
     labels = relabel(*doubtful, site_of(doubtful, kept([3], [3], [-5.0], 0.6)))

@@ -15,9 +15,10 @@ from dripper.labels import Labels
 from dripper.rows import Row
 from dripper.site_memory import Fingerprints, PageBlocks
 from dripper.spark.layout_templates import state_of
-from dripper.spark.plan import Batch, Plan, PlannedFile
+from dripper.spark.plan import PlannedFile
 from dripper.spark.report import cost_summary, summary
 from dripper.spark.run import run, run_stages
+from dripper.spark.sample import read_pages
 from dripper.spark.tables import Tables
 from support.stage_labelers import load_dead, load_true
 from support.warcs import Response, write_warc
@@ -204,8 +205,8 @@ def test_what_the_labels_of_representatives_make_of_a_layout() -> None:
 
 
 def test_an_estimate_takes_representatives_and_doubtful_pages_of_no_layout(preprocessed: Ran) -> None:
-    files = tuple(PlannedFile(str(file)) for file in sorted(Path(preprocessed.archives).parent.glob("*.warc")))
-    told = cost_summary(Plan(fresh=(Batch(1, files),)), CHAIN)
+    files = [PlannedFile(str(file)) for file in sorted(Path(preprocessed.archives).parent.glob("*.warc"))]
+    told = cost_summary(read_pages(files, CHAIN), CHAIN)
     assert (
         "chain     46.7% of 15 pages go on from cpu to all (2 of a layout, of pages in none a confidence below 1;"
         in told

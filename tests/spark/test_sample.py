@@ -1,11 +1,13 @@
 """The sample of an estimate: a few pages of a few files, and nothing that ends it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from dripper.config import load
+from dripper.config import Settings, load
+from dripper.cost import Sample
 from dripper.spark.plan import Batch, Plan, PlannedFile
 from dripper.spark.report import cost_summary
-from dripper.spark.sample import planned_files, take_sample
+from dripper.spark.sample import planned_files, read_pages, take_sample
 from dripper.warc import Place, read_records
 from support.warcs import pages, write_warc
 
@@ -14,9 +16,13 @@ def planned(*files: Path) -> list[PlannedFile]:
     return [PlannedFile(str(file), file.stat().st_size if file.exists() else None) for file in files]
 
 
+def sample_of(files: Sequence[PlannedFile], settings: Settings) -> Sample:
+    return take_sample(read_pages(files, settings), settings)
+
+
 def test_a_sample_of_everything_has_every_byte(tmp_path: Path) -> None:
     file = write_warc(tmp_path / "a.warc", [*pages(1, 3), ("http://example.org/empty", b"<html></html>")])
-    sample = take_sample(planned(file), load(assignments=["cost.sample_pages=100"]))
+    sample = sample_of(planned(file), load(assignments=["cost.sample_pages=100"]))
     assert (sample.pages, len(sample.tokens), len(sample.blocks)) == (4, 3, 3)
     assert 0 < file.stat().st_size - sample.bytes_read <= 4
     assert all(tokens > 50 for tokens in sample.tokens)
@@ -24,7 +30,7 @@ def test_a_sample_of_everything_has_every_byte(tmp_path: Path) -> None:
 
 def test_a_sample_is_spread_over_files_and_survives_bad_ones(tmp_path: Path) -> None:
     files = [write_warc(tmp_path / f"{i}.warc", pages(10 * i, 5)) for i in range(3)]
-    sample = take_sample(planned(*files, tmp_path / "missing.warc"), load(assignments=["cost.sample_pages=8"]))
+    sample = sample_of(planned(*files, tmp_path / "missing.warc"), load(assignments=["cost.sample_pages=8"]))
     assert sample.pages == 6
     assert sample.bytes_read < sum(file.stat().st_size for file in files)
 
@@ -33,12 +39,12 @@ def test_a_sample_of_a_selection_has_the_weight_of_its_records(tmp_path: Path) -
     file = write_warc(tmp_path / "a.warc", pages(1, 4))
     places = tuple(Place(r.offset, r.length, r.url) for r in list(read_records(str(file)))[2:])
     selected = PlannedFile(str(file), selection="s", places=places)
-    sample = take_sample([selected], load())
+    sample = sample_of([selected], load())
     assert (sample.pages, sample.bytes_read) == (2, selected.weight)
 
 
 def test_no_files_no_pages() -> None:
-    assert take_sample([], load()).pages == 0
+    assert sample_of([], load()).pages == 0
 
 
 def test_the_files_of_a_plan() -> None:
@@ -48,18 +54,17 @@ def test_the_files_of_a_plan() -> None:
 
 def test_of_a_chain_only_the_pages_count_that_go_on(tmp_path: Path) -> None:
     file = write_warc(tmp_path / "a.warc", [*pages(1, 3), ("http://example.org/empty", b"<html></html>")])
-    plan = Plan(fresh=(Batch(1, tuple(planned(file))),))
     words = {}
     for chain in ("labeler.escalate_below=1", "labeler.escalate_below=0", "labeler.escalate_share=0.34"):
         settings = load(assignments=["labeler.name=cpu,all", "labeler.staged=true", chain])
-        sample = take_sample(planned(file), settings)
+        sample = sample_of(planned(file), settings)
         assert (sample.pages, sample.split) == (4, 3)
         assert (
             len(sample.tokens)
             == len(sample.blocks)
             == {"below=1": 3, "below=0": 0, "share=0.34": 1}[chain.split("_")[1]]
         )
-        words[chain] = cost_summary(plan, settings)
+        words[chain] = cost_summary(read_pages(planned(file), settings), settings)
     assert (
         "chain     100.0% of 3 pages go on from cpu to all (a confidence below 1)" in words["labeler.escalate_below=1"]
     )
@@ -69,6 +74,7 @@ def test_of_a_chain_only_the_pages_count_that_go_on(tmp_path: Path) -> None:
         "33.3% of 3 pages go on from cpu to all (the least sure 0.34 of them)" in words["labeler.escalate_share=0.34"]
     )
     assert "about 1 to label" in words["labeler.escalate_share=0.34"]
-    fused = cost_summary(plan, load(assignments=["labeler.name=cpu,all"]))
+    settings = load(assignments=["labeler.name=cpu,all"])
+    fused = cost_summary(read_pages(planned(file), settings), settings)
     assert fused.startswith("chain ")
     assert "GPU" not in fused

@@ -3,13 +3,16 @@
 from pathlib import Path
 
 from dripper.config import load
-from dripper.spark.plan import Batch, Plan, PlannedFile
+from dripper.spark.plan import PlannedFile
+from dripper.spark.sample import read_pages
 from dripper.spark.site_sample import sites_summary
 from support.warcs import pages, write_warc
 
+SITES = load(assignments=["sites.enabled=true"])
 
-def plan_of(*files: Path) -> Plan:
-    return Plan(fresh=(Batch(1, tuple(PlannedFile(str(file)) for file in files)),))
+
+def told_of(*files: Path) -> str:
+    return sites_summary(read_pages([PlannedFile(str(file)) for file in files], SITES), SITES)
 
 
 def test_pages_that_share_their_host_are_counted_and_labels_that_would_change(tmp_path: Path) -> None:
@@ -21,13 +24,13 @@ def test_pages_that_share_their_host_are_counted_and_labels_that_would_change(tm
     file = write_warc(
         tmp_path / "a.warc", [*stories, ("http://b.org/", b"<p>One page."), ("http://b.org/e", b"<html></html>")]
     )
-    told = sites_summary(plan_of(file), load(assignments=["sites.enabled=true"])).splitlines()
+    told = told_of(file).splitlines()
     assert told[0].startswith("sites     5 of 6 pages of a sample share their host with another, labels of ")
     assert told[1].startswith("  kept    about ")
 
 
 def test_without_pages_there_is_no_estimate(tmp_path: Path) -> None:
-    assert sites_summary(Plan(), load()) == ""
+    assert told_of() == ""
     alone = write_warc(tmp_path / "a.warc", pages(1, 1))
-    assert "0 of 1 pages of a sample share their host" in sites_summary(plan_of(alone), load())
-    assert "no estimate" in sites_summary(plan_of(tmp_path / "missing.warc"), load())
+    assert "0 of 1 pages of a sample share their host" in told_of(alone)
+    assert "no estimate" in told_of(tmp_path / "missing.warc")

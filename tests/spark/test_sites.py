@@ -160,7 +160,7 @@ def test_every_page_is_labelled_by_what_its_host_knows(spark: SparkSession, ran:
         is_changed = again is not labels
         changed += is_changed
         assert row["method"] == ("cpu:with_site" if is_changed else "cpu")
-        assert row["versions"]["labeler_version"].endswith(",sites=1") == is_changed
+        assert row["versions"]["labeler_version"].endswith(",sites=2") == is_changed
         assert (REPEATED in row["markdown"]) != is_changed
     assert changed == 6
     assert "sites     8 pages of hosts with others, labels of 6 changed by them" in ran.words

@@ -3,8 +3,8 @@
 Two kinds of evidence, each where it was seen to help (docs/research/site_memory.md):
 
 1. Consensus. Of a page of which the labeler is not sure, a block's log odds move to the mean of
-   those on the same path of other pages, the further the more pages have it. Not in lists and
-   forms, where one path holds both.
+   those on the same path of other pages, the further the more pages have it. Where few have it,
+   only if they are surer than the page itself. Not in lists and forms, where one path holds both.
 2. Repetition. A text that stands on many pages of a site is its frame. Not so in shops, lists and
    threads, where items and what is said of them repeat: the kind of the page tells, and so does the
    mean confidence of the site's pages, as the labeler is not sure of those either.
@@ -33,8 +33,10 @@ PRIOR_PAGES = 1
 SURE_SITE = 0.75
 """Mean confidence of a site's pages from which on repeated texts are its frame; 0.8 gave half the
 gain on daniel-waddle."""
-LEAST_REPEATS = 2
-"""Other pages that have the text: two pages may be one page at two addresses."""
+ENOUGH_PAGES = 4
+"""Other pages that are evidence by themselves. Of fewer, a path counts only where its mean log odds
+are further from 0 than the block's own, and a text that they share is no frame: two pages may be
+one page at two addresses, three one story in three parts."""
 REPEATED_SHARE = 0.3
 """Of the other pages that have the block's path, those that have its text; up to 0.9 makes no
 difference of .005."""
@@ -76,7 +78,9 @@ def _to_consensus(page: PageBlocks, others: SiteStatistics) -> FloatArray:
     said = [others.paths[path] for path in page.fingerprints.paths.tolist()]
     pages = np.array([path.pages if path.words else 0 for path in said], np.float64)
     share = CONSENSUS_SHARE * pages / (pages + PRIOR_PAGES)
-    moved: FloatArray = page.log_odds * (1 - share) + share * np.array([path.mean for path in said])
+    means = np.array([path.mean for path in said])
+    share[(pages < ENOUGH_PAGES) & (np.abs(means) <= np.abs(page.log_odds))] = 0
+    moved: FloatArray = page.log_odds * (1 - share) + share * means
     return moved
 
 
@@ -84,7 +88,7 @@ def _repeated(page: PageBlocks, labels: Labels, others: SiteStatistics) -> npt.N
     """Return which blocks are the site's frame by their text."""
     text_pages = np.array([others.texts[text] for text in page.fingerprints.texts.tolist()])
     path_pages = np.array([others.paths[path].pages for path in page.fingerprints.paths.tolist()])
-    found: npt.NDArray[np.bool_] = (text_pages >= LEAST_REPEATS) & (text_pages >= REPEATED_SHARE * path_pages)
+    found: npt.NDArray[np.bool_] = (text_pages >= ENOUGH_PAGES) & (text_pages >= REPEATED_SHARE * path_pages)
     marked = page.words[labels.main].sum()
     if page.words[labels.main & found].sum() > MOST_REPEATED_MAIN * marked:
         return np.zeros(len(found), bool)

@@ -144,19 +144,21 @@ def dry_run(arguments: argparse.Namespace) -> int:
         from dripper.spark.cpu_cost import cpu_summary
         from dripper.spark.report import cost_summary, plan_summary
         from dripper.spark.run import dry_plan
+        from dripper.spark.sample import planned_files, read_pages
         from dripper.spark.site_sample import sites_summary
         from dripper.spark.who_labels import is_staged, who_labels
 
         staged, is_chain = is_staged(asked), len(chain_of(asked.labeler.name)) > 1
         plan = dry_plan(spark, arguments.warcs or "", arguments.output, asked, arguments.limit, select=arguments.select)
         sys.stdout.write(plan_summary(plan))
+        read = read_pages(planned_files(plan), asked)
         if is_chain or (staged and not asked.sites.enabled):
-            sys.stdout.write(cost_summary(plan, asked))
+            sys.stdout.write(cost_summary(read, asked))
         if asked.sites.enabled:
             # Who comes second in a chain is none of the CPUs' cost.
             alone = asked.model_copy(update={"labeler": who_labels(asked)[0]})
-            sys.stdout.write(cpu_summary(plan, alone))
-            sys.stdout.write(sites_summary(plan, asked))
+            sys.stdout.write(cpu_summary(read, alone))
+            sys.stdout.write(sites_summary(read, asked))
         elif not staged:
-            sys.stdout.write(cpu_summary(plan, asked))
+            sys.stdout.write(cpu_summary(read, asked))
     return 0

@@ -14,18 +14,16 @@ from dripper.html import preprocess
 from dripper.labels.base import Labeler
 from dripper.labels.registry import load_from_settings
 from dripper.preparation import Decoded, split_into_blocks
-from dripper.spark.plan import Plan
-from dripper.spark.sample import planned_files, sampled_records, weight_until
+from dripper.spark.sample import PagesRead, weight_until
 from dripper.spark.worker import PageInput
 
 _PROBE = "<p>One page, so that nothing is loaded on the first one that counts.</p>"
 
 
-def cpu_summary(plan: Plan, settings: Settings) -> str:
+def cpu_summary(read: PagesRead, settings: Settings) -> str:
     """Return the CPU time that the pages of a plan would take to split and label; "" where there is
     nothing to do. Raises as the labeler's loading does."""
-    files = planned_files(plan)
-    if not files:
+    if not read.files:
         return ""
     labeler = load_from_settings(settings.labeler, settings.labels)
     labelers: Mapping[str, Labeler] = getattr(labeler, "members", {labeler.name: labeler})
@@ -34,7 +32,7 @@ def cpu_summary(plan: Plan, settings: Settings) -> str:
     seconds: Counter[str] = Counter()
     pages = bytes_read = 0
     with closing(_guard(labelers, settings)) as guard:
-        for file, records in sampled_records(files, settings):
+        for file, records in read.files:
             end = 0
             for record in records:
                 pages, end = pages + 1, weight_until(file, record, end)
@@ -42,7 +40,7 @@ def cpu_summary(plan: Plan, settings: Settings) -> str:
                     seconds.update(_timed(guard, (record.payload, record.content_type, record.url)))
             bytes_read += end
     sample = CpuSample(bytes_read, pages, dict(seconds))
-    return "\n".join(cpu_words(sample, sum(file.weight for file in files))) + "\n"
+    return "\n".join(cpu_words(sample, read.weight)) + "\n"
 
 
 def _guard(labelers: Mapping[str, Labeler], settings: Settings) -> Guard[PageInput, dict[str, float]]:

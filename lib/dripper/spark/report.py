@@ -10,7 +10,7 @@ from dripper.labels.chain import chain_of
 from dripper.labels.registry import labeler_settings, runs_staged
 from dripper.spark.outcome import Outcome
 from dripper.spark.plan import Plan
-from dripper.spark.sample import planned_files, take_sample
+from dripper.spark.sample import PagesRead, take_sample
 from dripper.spark.tables import Tables
 from dripper.spark.totals import Totals
 
@@ -130,16 +130,15 @@ def plan_summary(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
-def cost_summary(plan: Plan, settings: Settings) -> str:
+def cost_summary(read: PagesRead, settings: Settings) -> str:
     """Return what labelling the pages of a plan in a stage of its own would cost, and the share of
-    them that a chain's next labeler gets, from a sample that is read for it; "" where there is
-    nothing to do."""
-    files = planned_files(plan)
-    if not files:
+    them that a chain's next labeler gets, from some of its pages; "" where there is nothing to
+    do."""
+    if not read.files:
         return ""
-    sample = take_sample(files, settings)
+    sample = take_sample(read, settings)
     decoder = labeler_settings("lm", settings.labels).decoder
-    whole = estimate(sample, sum(file.weight for file in files), decoder)
+    whole = estimate(sample, read.weight, decoder)
     lines = _chain_words(sample, settings)
     if (runs_staged(settings.labeler) or settings.sites.enabled) and (sample.tokens or not sample.split):
         decodes = chain_of(settings.labeler.name)[-1] == "lm"

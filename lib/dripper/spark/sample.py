@@ -4,6 +4,7 @@ on."""
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -29,17 +30,33 @@ _FILES = 4
 """Files that a sample is spread over: those of one crawl segment are alike."""
 
 
+@dataclass(frozen=True, slots=True)
+class PagesRead:
+    """The first pages of a few files of a plan: read once, for all that is estimated of it."""
+
+    weight: int
+    """Of all files of the plan (`PlannedFile.weight`)."""
+    files: Sequence[tuple[PlannedFile, Sequence[Record]]]
+    """Empty where the plan has nothing to do."""
+
+
+def read_pages(files: Sequence[PlannedFile], settings: Settings) -> PagesRead:
+    """Return the first pages of a few of a plan's files, `settings.cost.sample_pages` in all, at
+    most. Of a file that cannot be read there are none."""
+    step = max(1, len(files) // _FILES)
+    chosen = files[::step][:_FILES]
+    wanted = -(-settings.cost.sample_pages // max(1, len(chosen)))
+    read = [(file, list(islice(_records(file, settings), wanted))) for file in chosen]
+    return PagesRead(sum(file.weight for file in files), read)
+
+
 def planned_files(plan: Plan) -> list[PlannedFile]:
     """Return the files that a run would work on, in order."""
     return [file for batch in (*plan.resumed, *plan.fresh) for file in batch.files]
 
 
-def take_sample(files: Sequence[PlannedFile], settings: Settings) -> Sample:
-    """Return what the first pages of a few files tell, `settings.cost.sample_pages` in all, at
-    most.
-
-    A file that cannot be read, and a page that cannot be split, tells nothing, and ends nothing.
-    """
+def take_sample(read: PagesRead, settings: Settings) -> Sample:
+    """Return what the pages tell; one that cannot be split tells nothing, and ends nothing."""
     bytes_read = pages = 0
     made: list[tuple[str, Prepared]] = []
     limits = GuardLimits.of(settings.limits)
@@ -49,7 +66,7 @@ def take_sample(files: Sequence[PlannedFile], settings: Settings) -> Sample:
         lambda page: prepare(page[0], page[1], settings.profile, first=first, remembers=remembers), limits
     )
     with closing(guard):
-        for file, records in sampled_records(files, settings):
+        for file, records in read.files:
             end = 0
             for record in records:
                 end = weight_until(file, record, end)
@@ -101,15 +118,6 @@ def _by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings) -> lis
             shown = {f"{i:09}": memory.blocks for i, (_, memory) in enumerate(layout)}
             going += [layout[int(i)][0] for i in representatives(shown, settings.sites.representatives)]
     return going
-
-
-def sampled_records(files: Sequence[PlannedFile], settings: Settings) -> Iterator[tuple[PlannedFile, Iterator[Record]]]:
-    """Yield a few files, with the first pages of each."""
-    step = max(1, len(files) // _FILES)
-    chosen = files[::step][:_FILES]
-    wanted = -(-settings.cost.sample_pages // max(1, len(chosen)))
-    for file in chosen:
-        yield file, islice(_records(file, settings), wanted)
 
 
 def weight_until(file: PlannedFile, record: Record, before: int) -> int:

@@ -43,7 +43,7 @@ BY_SITE = ":with_site"
 """Behind the name of a labeler, the method of pages whose labels its site changed."""
 BY_TEMPLATE = ":with_template"
 """Behind the name of a labeler, the method of pages that the template of their layout labelled."""
-RULE, TEMPLATES = "sites=1", "templates=1"
+RULE, TEMPLATES = "sites=2", "templates=1"
 """Behind the version of a labeler: change when the rule does, or that of templates."""
 LEAST_PAGES = 2
 """A host of one page knows nothing that the page does not."""

@@ -1,5 +1,5 @@
-"""What site memory would do, by a few pages of the input that are read and labelled on the driver:
-for `--dry-run`."""
+"""What site memory would do, by a few pages of the input that are labelled on the driver: for
+`--dry-run`."""
 
 from collections import defaultdict
 from contextlib import closing
@@ -12,8 +12,7 @@ from dripper.labels import Labels
 from dripper.preparation import Prepared, prepare
 from dripper.rows import host_name
 from dripper.site_memory import PageBlocks, SiteStatistics, relabel
-from dripper.spark.plan import Plan
-from dripper.spark.sample import planned_files, sampled_records
+from dripper.spark.sample import PagesRead
 from dripper.spark.site_labels import LEAST_PAGES
 from dripper.spark.who_labels import who_labels
 from dripper.spark.worker import PageInput, warm_labeler
@@ -22,15 +21,14 @@ _BLOCK_BYTES = 24
 """Kept of a block in `pages`, uncompressed: two hashes, its words, its probability."""
 
 
-def sites_summary(plan: Plan, settings: Settings) -> str:
+def sites_summary(read: PagesRead, settings: Settings) -> str:
     """Return what the hosts of a sample would change, as a line for a person; "" where there is
     nothing to do."""
-    files = planned_files(plan)
-    if not files:
+    if not read.files:
         return ""
     by_host: dict[str, list[tuple[PageBlocks, Labels]]] = defaultdict(list)
     with closing(_guard(settings)) as guard:
-        for _, records in sampled_records(files, settings):
+        for _, records in read.files:
             for record in records:
                 host = host_name(record.url)
                 if host is None or record.error_code is not None:
