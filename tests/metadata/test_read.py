@@ -18,6 +18,9 @@ from dripper.stages import Finisher, Splits
 from support.labelled import pages
 
 
+DATE_CLASSES = ("date", "Date", "post-date", "published", "Published", "pubdate", "datetime", "timestamp", "Timestamp")
+
+
 def told(html: str) -> Metadata:
     found = preprocess(f"{html}<p>Some text.").metadata
     assert found is not None
@@ -124,6 +127,7 @@ def test_meta_and_link_elements() -> None:
         ('<div class="byline">By Ann Lee on May 3</div>', "authors", ("Ann Lee",)),
         ('<span class="entry-date">May 3, 2024</span>', "published", "2024-05-03"),
         ("<time>3 May 2024</time>", "published", "2024-05-03"),
+        *((f'<p class="a {name}">May 3, 2024', "published", "2024-05-03") for name in DATE_CLASSES),
         ("<time datetime=2020-01-01></time><h1>A</h1><time datetime=2024-05-03></time>", "published", "2024-05-03"),
         ("<h1>Rain</h1>" + meta(og__title="Rain, a story"), "title", "Rain"),
         ("<h1>One</h1><h1>Two</h1>" + meta(og__title="Rain"), "title", "Rain"),

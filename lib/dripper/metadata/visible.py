@@ -112,6 +112,7 @@ def _may_state(tag: str) -> bool:
         or "yline" in tag
         or "date" in tag
         or "Date" in tag
+        or "imestamp" in tag
         or "ublish" in tag
         or 'tag"' in tag
         or tag.startswith(("<time", "<h1"))
