@@ -37,6 +37,18 @@ def test_settings_change_what_is_extracted() -> None:
     assert "Imprint" in dripper.extract(HTML, settings={"labeler.name": "all"}).markdown
 
 
+def test_settings_are_looked_at_anew_with_every_call() -> None:
+    settings: dict[str, object] = {"labeler.name": "all", "markdown.links": "text"}
+    first = dripper.extract("<p><a href=/x>Imprint</a>", settings=settings)
+    settings["markdown.links"] = "keep"
+    sections = {"labeler": {"name": "all"}, "markdown": {"links": "keep"}}
+    kept = [dripper.extract("<p><a href=/x>Imprint</a>", settings=each) for each in (settings, settings, sections)]
+    assert (first.markdown, {each.markdown for each in kept}) == ("Imprint\n", {"[Imprint](/x)\n"})
+    assert dripper.extract(HTML, settings={"reading.list_prefix": 1}).markdown
+    with pytest.raises(SettingsError, match="list_prefix=True"):
+        dripper.extract(HTML, settings={"reading.list_prefix": True})
+
+
 @pytest.mark.parametrize(
     ("keywords", "words"),
     [

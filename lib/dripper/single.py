@@ -10,6 +10,8 @@ from dripper.errors import InputError
 from dripper.extraction import Extraction, Extractor, shared_extractor
 
 _LONGEST_PATH = 1024
+_Items = tuple[tuple[str, type, Any], ...]
+"""Keys and values; with their types, since 1 and True are equal."""
 
 
 def extract(
@@ -24,16 +26,29 @@ def extract(
         raise TypeError(f"html must be str or bytes, not {type(html).__name__}; of a file, pass what it holds")
     if isinstance(html, str):
         _refuse_address(html)
-    if settings is None and not options and (labeler is None or isinstance(labeler, str)):
-        return _default_extractor(labeler).extract(html, url)
-    return shared_extractor(settings_of(labeler, settings, options)).extract(html, url)
+    return _extractor_for(labeler, settings, options).extract(html, url)
+
+
+def _extractor_for(
+    labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
+) -> Extractor:
+    """Return this process's extractor. Plain values are checked once, not with every page."""
+    if settings is None or isinstance(settings, dict):
+        asked = (labeler, *(tuple((key, type(value), value) for key, value in (given or {}).items())
+                            for given in (settings, options)))  # fmt: skip
+        try:
+            hash(asked)
+        except TypeError:  # a list, or a section of its own
+            pass
+        else:
+            return _kept_extractor(*asked)
+    return shared_extractor(settings_of(labeler, settings, options))
 
 
 @lru_cache(maxsize=16)
-def _default_extractor(labeler: str | None) -> Extractor:
-    """Return this process's extractor for a labeler, all else by default: checked once, not with
-    every page."""
-    return shared_extractor(settings_of(labeler, None, {}))
+def _kept_extractor(labeler: str | None, settings: _Items, options: _Items) -> Extractor:
+    of_settings, of_options = ({key: value for key, _, value in items} for items in (settings, options))
+    return shared_extractor(settings_of(labeler, of_settings, of_options))
 
 
 def _refuse_address(html: str) -> None:
