@@ -35,6 +35,8 @@ def test_a_link_around_a_card_goes_to_its_heading(html: str, markdown: str) -> N
         ("<details><summary>q</summary>a</details>", "**q**\n\na\n"),
         ("<b><a href=/u><h2>T</h2></a></b>", "## [T](/u)\n"),
         ("<p><b>x</b> <i>y</i>", "**x** *y*\n"),
+        ("<em><strong><em>a</em></strong> <i>b</i></em> c", "***a** b* c\n"),
+        ("<em><h3>a</h3><em>b</em></em>", "### a\n\n*b*\n"),
     ],
 )
 def test_headings_and_lists_are_not_bold(html: str, markdown: str) -> None:
@@ -116,4 +118,18 @@ def test_no_word_is_lost_however_elements_are_nested(html: str) -> None:
     ],
 )
 def test_a_heading_has_no_link_to_itself(html: str, markdown: str) -> None:
+    assert to_markdown(html) == markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<blockquote>a</blockquote><blockquote>b</blockquote>", "> a\n\n> b\n"),
+        ("<div><blockquote>a</blockquote></div><p></p><div><blockquote>b</blockquote></div>", "> a\n\n> b\n"),
+        ("<ul><li><blockquote>a</blockquote> <blockquote>b</blockquote></ul>", "- > a\n\n  > b\n"),
+        ("<blockquote><blockquote>a</blockquote>b</blockquote>", "> > a\n>\n> b\n"),
+        ("<blockquote>a</blockquote>x<blockquote>b</blockquote>", "> a\n\nx\n\n> b\n"),
+    ],
+)
+def test_quotations_one_after_another_stay_apart(html: str, markdown: str) -> None:
     assert to_markdown(html) == markdown

@@ -44,6 +44,20 @@ def test_the_headline_stands_in_where_no_block_is_like_the_title(
     assert heading_of("", ["It rained."], [1], "<p>It rained.</p>", "It pours") == "It pours"
 
 
+@pytest.mark.parametrize(
+    ("title", "heading"),
+    [
+        ("Rain - A Daily for All", "Rain, at last"),
+        ("A Daily for All", "A Daily for All"),
+        ("A Daily for All - Rain", "A Daily for All"),
+    ],
+)
+def test_a_site_s_name_at_the_title_s_end_gives_way_to_the_headline(title: str, heading: str) -> None:
+    texts = ["A Daily for All", "Rain, at last", "It rained."]
+    assert heading_of(title, texts, [3], "<p>It rained.</p>", "Rain, at last") == heading
+    assert heading_of(title, texts[::2], [2], "<p>It rained.</p>", "Rain, at last") == "A Daily for All"
+
+
 def test_a_page_opens_with_its_only_heading_and_not_with_its_title() -> None:
     page = (
         "<title>Wet day, dry night | The Daily</title><header><h1>It pours</h1></header><article><p>"

@@ -16,8 +16,10 @@ _LAYOUT = frozenset({"table", "pre", "article", "section"})
 _TABLE_PARTS = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption"})
 _WEIGHTS = frozenset({"b", "strong", "i", "em", "u", "del", "s", "mark", "small", "big", "font", "sub", "sup"})
 _NOT_INLINE = _HEADINGS | {"ul", "ol", "dl", "table", "pre", "blockquote"}
-ORDERED = _WEIGHTS | {"table", "td", "th", "a", "summary", "li", "img"}
+_ITALIC = frozenset({"i", "em"})
+ORDERED = _WEIGHTS | {"table", "td", "th", "a", "summary", "li", "img", "blockquote"}
 """Names of the elements that `put_in_order` has a rule for."""
+_EDGES = ("<div", "</div", "<section", "</section", "<article", "</article", "<p>", "<p ", "</p>")
 _SHOWS = frozenset({"img", "picture", "video", "audio", "svg", "iframe"})
 
 
@@ -27,9 +29,10 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings) -> None:
     Tables that lay out the page become divisions, headings that are whole cells of a table of data
     become bold. A link around a card moves into its heading, and goes where it shows nothing or
     leads to a script; that of a heading to itself goes with its mark. Weights (a `summary` is bold)
-    around headings and lists go. An `ol` begins anew at an item with a number of its own. Data of
-    an image that stands in its address goes. What the settings leave out of links, images and
-    tables goes too.
+    around headings and lists go, and those of italics within italics, whose marks would end what
+    they should go on. A quotation right after another begins anew, as does an `ol` at an item with
+    a number of its own. Data of an image that stands in its address goes. What the settings leave
+    out of links, images and tables goes too.
     """
     name, tag = tree.tags[element], tree.start_tag(element)
     if name == "table":
@@ -47,6 +50,11 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings) -> None:
     elif name in _WEIGHTS or name == "summary":
         if not _NOT_INLINE.isdisjoint(_inside(tree, element)):
             _retag(tree, element, "<div>", "</div>")
+        elif name in _ITALIC and _in_italics(tree, element):
+            _retag(tree, element, "", "")
+    elif name == "blockquote":
+        if _follows_quotation(tree, element):
+            tree.parts[tree.opens[element]] = "<br>" + tree.start_tag(element)
     elif name == "li" and " value" in tag and tree.tags[tree.parents[element]] == "ol":
         if (number := attribute(tag, "value")) and number.isascii() and number.isdigit():
             tree.parts[tree.opens[element]] = f'</ol><ol start="{number}">{tag}'
@@ -67,6 +75,28 @@ def _retag(tree: Tree, element: int, start: str, end: str) -> None:
 def _text(tree: Tree, element: int) -> str:
     """Return the text in an element, as serialised, without blanks around."""
     return "".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]).strip()
+
+
+def _in_italics(tree: Tree, element: int) -> bool:
+    """Tell whether an element stands in italics that are still there."""
+    above = tree.parents[element]
+    while above > 0:
+        if tree.tags[above] in _ITALIC and tree.parts[tree.opens[above]] not in ("", "<div>"):
+            return True
+        above = tree.parents[above]
+    return False
+
+
+def _follows_quotation(tree: Tree, element: int) -> bool:
+    """Tell whether nothing but the edges of containers stands between a quotation's end and this
+    one's start."""
+    for index in range(tree.opens[element] - 1, 0, -1):
+        part = tree.parts[index]
+        if part == "</blockquote>":
+            return True
+        if part.strip() and not part.startswith(_EDGES):
+            return False
+    return False
 
 
 def _order_link(tree: Tree, element: int) -> None:

@@ -15,7 +15,8 @@ def heading_of(
 
     title: of `<title>`, which often names the site too. texts: of all blocks. main_ids: numbers of
     the main ones, from 1. headline: as the page's metadata has it. The block that says most of the
-    title is the heading as readers see it; without such a block it is the headline, else the title.
+    title is the heading as readers see it, but for the site's name where another says the headline;
+    without such a block it is the headline, else the title.
 
     >>> texts = ["The Daily", "Rain in Bergen", "It rained."]
     >>> heading_of("Rain in Bergen | The Daily", texts, [3], "<p>It rained.</p>")
@@ -29,11 +30,17 @@ def heading_of(
     for item_id, text in enumerate(texts, 1):
         if len(heading) < len(text) <= len(title) and _normal(text) in whole:
             heading, main = text, item_id in chosen
-    if not heading or len(heading) < _SHARE * len(title):
+    is_site = headline and _is_site_at_end(heading, title) and any(_normal(text) == _normal(headline) for text in texts)
+    if not heading or len(heading) < _SHARE * len(title) or is_site:
         heading = headline or title
         # Further down it may be said again: in a table about the thing, in a list of links.
         main = any(_normal(texts[item_id - 1]) == _normal(heading) for item_id in main_ids[:1])
     return "" if main else " ".join(heading.split())
+
+
+def _is_site_at_end(heading: str, title: str) -> bool:
+    """Tell whether a title only ends with what is taken for its heading."""
+    return _normal(heading) != _normal(title) and _normal(title).endswith(_normal(heading))
 
 
 def _normal(text: str) -> str:
