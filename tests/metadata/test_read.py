@@ -17,7 +17,6 @@ from dripper.settings import LabelerSettings
 from dripper.stages import Finisher, Splits
 from support.labelled import pages
 
-
 DATE_CLASSES = ("date", "Date", "post-date", "published", "Published", "pubdate", "datetime", "timestamp", "Timestamp")
 
 
@@ -126,6 +125,14 @@ def test_meta_and_link_elements() -> None:
         ('<span class="post-author">By Ann Lee</span>', "authors", ("Ann Lee",)),
         ('<div class="byline">By Ann Lee on May 3</div>', "authors", ("Ann Lee",)),
         ('<span class="entry-date">May 3, 2024</span>', "published", "2024-05-03"),
+        ('<p class="comment-form-author"><label>Name *</label>', "authors", ()),
+        ('<ol class="commentlist"><li><b class="author">Bo Ray</b><time>3 May 2024</time>', "authors", ()),
+        ('<div id="comments"><p><time>3 May 2024</time>', "published", None),
+        ('<div class="customer-reviews"><p class="date">3 May 2024', "published", None),
+        ('<div class="comments-open"><p class="date">3 May 2024', "published", "2024-05-03"),
+        ('<article class="reviews"><b class="author">Bo Ray</b>', "authors", ("Bo Ray",)),
+        (ld({"@type": "Recipe", "author": {"name": '<a href="/ann">Ann Lee</a>'}}), "authors", ("Ann Lee",)),
+        (meta(author="&lt;b>Ann&lt;/b> Lee"), "authors", ("Ann Lee",)),
         ("<time>3 May 2024</time>", "published", "2024-05-03"),
         *((f'<p class="a {name}">May 3, 2024', "published", "2024-05-03") for name in DATE_CLASSES),
         ("<time datetime=2020-01-01></time><h1>A</h1><time datetime=2024-05-03></time>", "published", "2024-05-03"),

@@ -113,12 +113,16 @@ def _title(title: str | None, site: str | None, headings: Sequence[str]) -> str 
 
 def _authors(metas: _Metas, data: JsonLd, visible: Visible, site: str | None) -> tuple[str, ...]:
     stated = (data.texts("author", "creator"), *metas.all(AUTHORS))
-    found = [names for source in stated if (names := authors_of(map(unescape, source)))]
+    found = [names for source in stated if (names := authors_of(map(_unmarked, source)))]
     people = next((names for names in found if not _is_site(names, site)), ())
     if people:
         return people
     shown = (visible.items("author"), visible.related("author"), visible.bylines())
     return next((names for source in shown if (names := author_in_sight(source))), found[0] if found else ())
+
+
+def _unmarked(text: str) -> str:
+    return without_tags(unescape(text))
 
 
 def _is_site(names: tuple[str, ...], site: str | None) -> bool:

@@ -17,7 +17,15 @@ _LONGEST_TAG = 2000
 """Characters; longer start tags hold pictures and data."""
 _BYLINE = re.compile(r"(?:^|[\s_-])(?:author|byline)(?:[\s_-]*name)?(?:[\s_-]|$)", re.IGNORECASE)
 _DATE_CLASS = re.compile(r"(?:^|[\s_-])(?:date|published|pubdate|datetime|timestamp)(?:[\s_-]|$)", re.IGNORECASE)
+_OF_OTHERS = re.compile(
+    r"[\s\"'](?:comments?|comment[-_]?(?:list|author|body|content|form|item|meta|respond|wrap)[\w-]*|comments[-_](?:area|list|section)"
+    r"|reviews|reviews?[-_](?:author|item|list|section)|(?:customer|product|user)[-_]reviews?)[\s\"']",
+    re.IGNORECASE,
+)
+"""In a start tag's class or id: around what readers wrote below, or are asked to."""
 _HOLDERS = frozenset({"a", "span", "div", "p", "strong", "address", "cite", "b", "li"})
+_OF_PAGES = frozenset({"html", "body", "main", "article"})
+"""Elements whose class names say what a page has, as well as what it is."""
 _LONGEST = 200
 
 
@@ -48,21 +56,24 @@ class Visible:
             yield self._text(element)
 
     def bylines(self) -> Iterator[str]:
-        """Yield the texts of elements that a class calls author or byline."""
+        """Yield the texts of elements that a class calls author or byline, not of what readers
+        wrote."""
         for element, tag in self._stating:
-            if self._tree.names[tag] in _HOLDERS and _BYLINE.search(attribute(tag, "class") or ""):
+            is_byline = self._tree.names[tag] in _HOLDERS and _BYLINE.search(attribute(tag, "class") or "")
+            if is_byline and not self._of_others(element):
                 yield self._text(element)
 
     def dates(self) -> Iterator[str]:
         """Yield the dates of `time` elements and of those that a class calls a date: those after
-        the first heading first, since those before it are of menus."""
+        the first heading first, since those before it are of menus; not of what readers wrote."""
         first = next(self._of_first_level(), 0)
         after = [pair for pair in self._stating if pair[0] > first]
         before = [pair for pair in self._stating if pair[0] < first]
         for element, tag in [*after, *before]:
             if self._tree.names[tag] == "time":
-                yield attribute(tag, "datetime") or self._text(element)
-            elif _DATE_CLASS.search(attribute(tag, "class") or ""):
+                if not self._of_others(element):
+                    yield attribute(tag, "datetime") or self._text(element)
+            elif _DATE_CLASS.search(attribute(tag, "class") or "") and not self._of_others(element):
                 yield self._text(element)
 
     def headings(self) -> Iterator[str]:
@@ -95,6 +106,15 @@ class Visible:
         last = self._tree.lasts[element]
         inner = (at for at, tag in self._described if element < at <= last and attribute(tag, "itemprop") == "name")
         return next(inner, element)
+
+    def _of_others(self, element: int) -> bool:
+        """Tell whether an element is of readers' comments or reviews."""
+        tree = self._tree
+        return any(
+            _OF_OTHERS.search(tag) is not None
+            for around in tree.path(element)
+            if tree.tags[around] not in _OF_PAGES and len(tag := tree.start_tag(around)) <= _LONGEST_TAG
+        )
 
     def _text(self, element: int) -> str:
         """The element's text; "" of a long one, which holds more than is looked for."""
