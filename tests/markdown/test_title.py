@@ -50,6 +50,7 @@ def test_the_headline_stands_in_where_no_block_is_like_the_title(
         ("Rain - A Daily for All", "Rain, at last"),
         ("A Daily for All", "A Daily for All"),
         ("A Daily for All - Rain", "A Daily for All"),
+        ("Rain: A Daily for All", "A Daily for All"),
     ],
 )
 def test_a_site_s_name_at_the_title_s_end_gives_way_to_the_headline(title: str, heading: str) -> None:

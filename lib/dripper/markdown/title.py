@@ -39,8 +39,10 @@ def heading_of(
 
 
 def _is_site_at_end(heading: str, title: str) -> bool:
-    """Tell whether a title only ends with what is taken for its heading."""
-    return _normal(heading) != _normal(title) and _normal(title).endswith(_normal(heading))
+    """Tell whether a title only ends with what is taken for its heading ("Rain | The Daily"): after
+    a colon stands the page's own, as Blogger has it ("The Daily: Rain")."""
+    before = _normal(title).removesuffix(_normal(heading)).rstrip()
+    return before not in ("", _normal(title)) and not before.endswith(":")
 
 
 def _normal(text: str) -> str:
