@@ -3,15 +3,20 @@ name."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
+from dripper.errors import MachineError
 from dripper.labels.base import Labeler
+from dripper.optional import install
 from dripper.settings import Section
 
 CountTokens = Callable[[str], int]
 """From a page's simplified HTML to its number of tokens."""
 
+
+_THERE = "on those it runs on"
 
 FallbackName = Literal["cpu", "trafilatura", "body", "empty"]
 DEFAULT_FALLBACK: FallbackName = "trafilatura"
@@ -28,13 +33,40 @@ class Use:
     pass."""
 
 
-def absent_folder(setting: str, model: str, use: Use) -> list[str]:
-    """Return a warning where a run will need a checkpoint's folder in its stage `label`, and it is
-    not on this machine: the stage may be on others, but a slip of the pen would be told only after
-    all pages were preprocessed."""
-    if "label" not in use.stages or Path(model).expanduser().is_dir():
+def local_folder(model: str) -> Path:
+    """Return the path of a setting that names a folder; `~` is one's home."""
+    try:
+        return Path(model).expanduser()
+    except RuntimeError:  # The home of nobody.
+        return Path(model)
+
+
+def folder_of(setting: str, model: str) -> Path:
+    """Return the folder of a checkpoint. Raises MachineError where it is not there."""
+    folder = local_folder(model)
+    if folder.is_dir():
+        return folder
+    if folder.exists():
+        raise MachineError(f"{setting}={model} is a file: name the folder that it is in")
+    if ":/" in model:
+        raise MachineError(f"{setting}={model} is an address: fetch the checkpoint, and set the path of its folder")
+    raise MachineError(
+        f"{setting}={model}: there is no such folder. A checkpoint of a model hub has to be fetched first"
+    )
+
+
+def absent(setting: str, model: str, use: Use, package: str = "torch", extra: str = "encoder") -> list[str]:
+    """Return warnings where a run will need a checkpoint's folder and a package in its stage
+    `label`, and they are not on this machine: the stage may be on others, but a slip of the pen
+    would be told only after all pages were preprocessed."""
+    if "label" not in use.stages:
         return []
-    return [f"{setting}={model}: there is no such folder on this machine; the stage label needs it on those it runs on"]
+    told = []
+    if not local_folder(model).is_dir():
+        told.append(f"{setting}={model}: there is no such folder on this machine; the stage label needs it {_THERE}")
+    if find_spec(package) is None:
+        told.append(f"{package} is not installed on this machine; the stage label needs it {_THERE}: {install(extra)}")
+    return told
 
 
 def _no_warnings(settings: Any, use: Use) -> Sequence[str]:

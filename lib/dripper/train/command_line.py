@@ -11,6 +11,25 @@ from dripper.errors import UsageError
 log = logging.getLogger(__name__)
 
 
+def at_least(least: int) -> Callable[[str], int]:
+    """Return a type of argparse: a whole number from `least` on.
+
+    >>> at_least(1)("3")
+    3
+    """
+
+    def number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} on")
+        return value
+
+    return number
+
+
 def training_parser(
     labeler: str, makes: str, folds: int, folds_help: str = "one site in so many is held out"
 ) -> argparse.ArgumentParser:
@@ -23,8 +42,10 @@ def training_parser(
     parser.add_argument("--output", type=Path, required=True, help=f"folder for {makes}")
     ships = names_with(Role.TRAIN_SHIPS)
     parser.add_argument("--sets", nargs="+", choices=ships, default=ships, help="data sets (default: all of them)")
-    parser.add_argument("--folds", type=int, default=folds, help=f"{folds_help} (default %(default)s)")
-    parser.add_argument("--sample", type=int, default=None, help="only so many pages of each set (default: all)")
+    parser.add_argument("--folds", type=at_least(2), default=folds, help=f"{folds_help} (default %(default)s)")
+    parser.add_argument(
+        "--sample", type=at_least(1), default=None, help="only so many pages of each set (default: all)"
+    )
     return parser
 
 

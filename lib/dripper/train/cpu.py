@@ -24,7 +24,7 @@ from dripper.errors import UsageError
 from dripper.labels.cpu.weights import Network, Weights, load_weights, save_weights
 from dripper.train.antique import Antiquary, antique
 from dripper.train.card import model_card
-from dripper.train.command_line import ended, training_parser
+from dripper.train.command_line import at_least, ended, training_parser
 from dripper.train.commented import Commenter
 from dripper.train.cross_validated import HeldOut
 from dripper.train.crowded import Crowder
@@ -117,9 +117,11 @@ def main(arguments: Sequence[str]) -> int:
     defaults = Recipe()
     parser = training_parser("cpu", "the weights and the model card", 5, "folds of the cross-validation by host")
     parser.add_argument(
-        "--epochs", type=int, default=defaults.epochs, help="passes over the pages (default %(default)s)"
+        "--epochs", type=at_least(1), default=defaults.epochs, help="passes over the pages (default %(default)s)"
     )
-    parser.add_argument("--seed", type=int, default=defaults.seed, help="of every random choice (default %(default)s)")
+    parser.add_argument(
+        "--seed", type=at_least(0), default=defaults.seed, help="of every random choice (default %(default)s)"
+    )
     parser.add_argument(
         "--keep", type=Path, default=None, help="weights whose last two networks are kept (default: none)"
     )

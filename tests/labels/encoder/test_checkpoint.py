@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dripper.errors import MachineError, SettingsError
-from dripper.labels import Use, load
+from dripper.labels import Use, entry, load
 from dripper.labels.encoder.checkpoint import EncoderCheckpoint
 from dripper.labels.encoder.entry import ENCODER
 from dripper.labels.encoder.reading import Reading
@@ -63,26 +63,62 @@ def test_more_than_two_classes_are_refused(tmp_path: Path) -> None:
         checkpoint(tmp_path, {"id2label": {"0": "a", "1": "b", "2": "c"}})
 
 
+@pytest.mark.parametrize("names", [["a", "b"], {"x": "main", "y": "other"}, {"1": "a", "2": "b"}])
+def test_outcomes_without_numbers_are_refused(tmp_path: Path, names: object) -> None:
+    with pytest.raises(MachineError, match=r"id2label in config\.json is .* by number"):
+        checkpoint(tmp_path, {"id2label": names})
+
+
+@pytest.mark.parametrize("labeler", ["encoder", "neuscraper"])
+def test_what_is_no_folder_is_told_apart(tmp_path: Path, labeler: str) -> None:
+    file = tmp_path / "config.json"
+    file.write_text("{}")
+    for model, words in (
+        (str(file), "is a file: name the folder"),
+        (f"file://{tmp_path}", "is an address: fetch the checkpoint"),
+        ("s3://bucket/model", "is an address: fetch the checkpoint"),
+        ("~nobody-of-that-name/model", "there is no such folder"),
+    ):
+        with pytest.raises(MachineError, match=rf"labels\.{labeler}\.model={model}.*{words}"):
+            load(labeler, model=model)
+
+
+def test_home_and_blanks_may_stand_in_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = tmp_path / "a model"
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    assert EncoderCheckpoint.find(EncoderSettings(model="~/a model")).folder == folder
+
+
 def test_the_version_tells_checkpoints_apart(tmp_path: Path) -> None:
     first = checkpoint(tmp_path, {"hidden_size": 1}).version
     assert first.startswith(f"{tmp_path.name}@")
     assert checkpoint(tmp_path, {"hidden_size": 2}).version != first
 
 
-def test_what_cannot_work_is_said_before_the_run() -> None:
+def test_what_cannot_work_is_said_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = set[str]()
+    monkeypatch.setattr(entry, "find_spec", lambda package: package in installed or None)
     with pytest.raises(SettingsError, match="needs a checkpoint"):
         ENCODER.check(EncoderSettings(), Use("dripper", ("label",)))
     with pytest.raises(SettingsError, match="int8 is for CPUs"):
         ENCODER.check(EncoderSettings(model="m", precision="int8", device="cuda"), Use("dripper"))
     assert not ENCODER.check(EncoderSettings(), Use("dripper", ("preprocess",)))
     told = ENCODER.check(EncoderSettings(model="/nowhere"), Use("dripper", ("preprocess", "label")))
-    assert len(told) == 1
     assert "/nowhere: there is no such folder on this machine" in told[0]
+    assert told[1].startswith("torch is not installed on this machine")
+    assert ".[encoder]" in told[1]
+    (served,) = ENCODER.check(EncoderSettings(model="/", engine="vllm"), Use("mineru-1.1", ("label",)))
+    assert served.startswith("vllm is not installed on this machine")
+    installed |= {"torch"}
+    assert len(ENCODER.check(EncoderSettings(model="/nowhere"), Use("dripper", ("preprocess", "label")))) == 1
     assert not ENCODER.check(EncoderSettings(model="/nowhere"), Use("dripper", ("preprocess",)))
     assert ENCODER.count_tokens(EncoderSettings()) is None
 
 
-def test_a_checkpoint_of_another_profile_is_warned_of(tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_profile_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entry, "find_spec", lambda package: True)
     checkpoint(tmp_path, {})
     settings = EncoderSettings(model=str(tmp_path))
     (warning,) = ENCODER.check(settings, Use("dripper", ("preprocess", "label")))

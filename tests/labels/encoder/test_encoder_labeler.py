@@ -1,6 +1,7 @@
 """The labeler `encoder` on tiny random models of three architectures."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -139,6 +140,23 @@ def test_missing_layers_are_refused(bert: Path, tmp_path: Path) -> None:
     key = "bert.encoder.layer.0.attention.self.query.weight"
     with pytest.raises(MachineError, match=f"lacks 1 weights of .*{key}"):
         encoder(rename_weights(bert, tmp_path / "bert", {key: ""}))
+
+
+def test_damaged_weights_are_refused(bert: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(bert, tmp_path / "bert")
+    weights = (copy / "model.safetensors").read_bytes()
+    for damaged in (weights[: len(weights) // 2], b"no weights"):
+        (copy / "model.safetensors").write_bytes(damaged)
+        with pytest.raises(MachineError, match="cannot be loaded to label tokens: Error while deserializing"):
+            encoder(copy)
+
+
+def test_a_config_of_wrong_types_is_refused(bert: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(bert, tmp_path / "bert")
+    config = json.loads((copy / "config.json").read_text())
+    (copy / "config.json").write_text(json.dumps(config | {"max_position_embeddings": "512"}))
+    with pytest.raises(MachineError, match="field 'max_position_embeddings'"):
+        encoder(copy)
 
 
 def test_one_logit_is_of_main(tmp_path: Path) -> None:

@@ -20,7 +20,16 @@ def test_it_is_read_as_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [("{", "cannot be used"), ('{"froms": 1}', "it may hold: form,"), ('{"form": "x"}', "none of")],
+    [
+        ("{", "cannot be used"),
+        ("[1]", "holds no object"),
+        ('{"froms": 1}', "froms=1: .*it may hold: form,"),
+        ('{"form": "x"}', "form='x': input should be 'html' or 'outline'"),
+        ('{"threshold": "x"}', "threshold='x': input should be a valid number"),
+        ('{"threshold": 1.5}', "threshold=1.5: input should be less than 1"),
+        ('{"block_tokens": -1}', "block_tokens=-1: input should be greater than or equal to 0"),
+        ('{"overlap_blocks": 1.5}', "overlap_blocks=1.5: input should be a valid integer"),
+    ],
 )
 def test_a_file_that_says_something_else_is_named(tmp_path: Path, content: str, words: str) -> None:
     (tmp_path / FILE).write_text(content)

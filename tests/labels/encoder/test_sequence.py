@@ -126,6 +126,11 @@ def test_a_context_too_short_for_any_block_is_refused(folder: Path) -> None:
         Sequencer.load(folder, Reading(), 3)
 
 
+def test_outlines_without_room_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(MachineError, match="block_tokens=0: an outline needs 2 tokens or more"):
+        Sequencer(make_tokenizer(tmp_path, "outline"), Reading(form="outline"), 64)
+
+
 def test_the_separator_is_pulpies() -> None:
     assert Reading().separator == PULPIE_SEPARATOR == "<|sep|>"
 

@@ -109,6 +109,11 @@ def test_what_is_missing_is_said(model: Path, tmp_path: Path) -> None:
     (copy / FILE).write_text(json.dumps(said | {"width": 64}))
     with pytest.raises(MachineError, match="is no checkpoint of the labeler neuscraper"):
         load("neuscraper", model=str(copy))
+    (copy / FILE).write_text(json.dumps(said))
+    weights = (copy / "model.safetensors").read_bytes()
+    (copy / "model.safetensors").write_bytes(weights[: len(weights) // 2])
+    with pytest.raises(MachineError, match=r"is no checkpoint of the labeler neuscraper: .*incomplete"):
+        load("neuscraper", model=str(copy))
     (copy / FILE).write_text(json.dumps(said | {"pooling": "last"}))
     with pytest.raises(MachineError, match="none of first, mean"):
         load("neuscraper", model=str(copy))
@@ -130,6 +135,6 @@ def test_no_model_is_said_before_the_run() -> None:
         load("neuscraper")
     assert not NEUSCRAPER.check(NeuScraperSettings(), Use("dripper", ("extract",)))
     told = NEUSCRAPER.check(NeuScraperSettings(model="/nowhere"), Use("dripper", ("preprocess", "label")))
-    assert len(told) == 1
     assert "/nowhere: there is no such folder on this machine" in told[0]
+    assert all("torch is not installed on this machine" in each for each in told[1:])
     assert not NEUSCRAPER.check(NeuScraperSettings(model="/nowhere"), Use("dripper", ("preprocess",)))

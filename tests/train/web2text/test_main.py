@@ -34,8 +34,8 @@ def test_the_weights_label_pages_and_the_card_says_what_they_were_made_of(tmp_pa
 
 
 def test_too_few_sites_are_one_sentence(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    assert main([*ARGUMENTS, "--folds", "1", "--output", str(tmp_path)]) == 2
-    assert "11 usable pages" in caplog.text
+    assert main([*ARGUMENTS, "--sample", "1", "--output", str(tmp_path)]) == 2
+    assert "1 usable pages" in caplog.text
     assert "are of too few sites to hold some of them out" in caplog.text
 
 

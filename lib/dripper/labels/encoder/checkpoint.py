@@ -1,6 +1,7 @@
 """A checkpoint of the labeler `encoder`: a folder, what it says of itself, and what of it is
 used."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from dripper.labels.arrays import FloatArray
 from dripper.labels.encoder.reading import Reading
 from dripper.labels.encoder.sequence import Sequencer
 from dripper.labels.encoder.settings import EncoderSettings
+from dripper.labels.entry import folder_of
 from dripper.labels.lm.checkpoint import fingerprint, read_config
 
 MAIN_NAMES = ("main", "content", "1", "label_1")
@@ -44,14 +46,10 @@ class EncoderCheckpoint:
                 "the labeler encoder needs a model: set labels.encoder.model to the folder of a checkpoint; `make encoder` "
                 "trains a small one"
             )
-        folder = Path(settings.model).expanduser()
-        if not folder.is_dir():
-            raise MachineError(
-                f"labels.encoder.model={settings.model}: there is no such folder. A checkpoint of a model hub has to be "
-                "fetched first"
-            )
+        folder = folder_of("labels.encoder.model", settings.model)
         config, reading = read_config(folder), Reading.load(folder)
-        outcomes = len(config.get("id2label") or {}) or 2
+        names = _names(config, folder)
+        outcomes = len(names) or 2
         if outcomes > 2:
             raise MachineError(f"{folder} tells {outcomes} classes apart: main and other are two")
         return cls(
@@ -60,7 +58,7 @@ class EncoderCheckpoint:
             reading,
             _context(config, settings.context_tokens or reading.context_tokens),
             outcomes,
-            _main(config, outcomes),
+            _main(names, outcomes),
         )
 
     def margins(self, logits: FloatArray) -> FloatArray:
@@ -83,8 +81,15 @@ def _context(config: dict[str, Any], wanted: int) -> int:
     return min(wanted, reach - lost)
 
 
-def _main(config: dict[str, Any], outcomes: int) -> int:
-    if outcomes == 1:
-        return 0
-    names = {str(name).lower(): int(index) for index, name in (config.get("id2label") or {}).items()}
-    return next((names[name] for name in MAIN_NAMES if name in names), 1)
+def _names(config: dict[str, Any], folder: Path) -> list[str]:
+    """Return the names of the outcomes in small letters; none where the config has none."""
+    said = config.get("id2label") or {}
+    if not isinstance(said, dict) or {str(index) for index in said} != {str(index) for index in range(len(said))}:
+        raise MachineError(
+            f'{folder}: id2label in config.json is {said!r}; it has to name outcomes by number: {{"0": "other", "1": "main"}}'
+        )
+    return [str(said[index]).lower() for index in sorted(said, key=int)]
+
+
+def _main(names: Sequence[str], outcomes: int) -> int:
+    return 0 if outcomes == 1 else next((names.index(name) for name in MAIN_NAMES if name in names), 1)

@@ -2,13 +2,12 @@
 PyTorch nor a tokenizer."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
 from dripper.labels.encoder.reading import FILE, PULPIE_PROFILE
 from dripper.labels.encoder.settings import EncoderSettings
-from dripper.labels.entry import CountTokens, LabelerEntry, Use, absent_folder
+from dripper.labels.entry import CountTokens, LabelerEntry, Use, absent, local_folder
 from dripper.labels.lm.entry import ENVIRONMENT
 
 
@@ -20,7 +19,7 @@ def _load(settings: EncoderSettings) -> Labeler:
 
 def _count_tokens(settings: EncoderSettings) -> CountTokens | None:
     """The model's own tokenizer, on machines that have the checkpoint."""
-    if not Path(settings.model).expanduser().is_dir() or not settings.model:
+    if not settings.model or not local_folder(settings.model).is_dir():
         return None
     from dripper.labels.encoder.checkpoint import EncoderCheckpoint
 
@@ -38,19 +37,18 @@ def _check(settings: EncoderSettings, use: Use) -> Sequence[str]:
         )
     if settings.engine == "vllm":
         _check_vllm(settings, use)
-    folder = Path(settings.model).expanduser()
+    needs = ("vllm", "gpu") if settings.engine == "vllm" else ("torch", "encoder")
+    told = absent("labels.encoder.model", settings.model, use, *needs)
+    folder = local_folder(settings.model)
     makes_blocks = not use.stages or "preprocess" in use.stages
-    if not (folder / "config.json").is_file():
-        return absent_folder("labels.encoder.model", settings.model, use)
-    if not settings.model or not makes_blocks:
-        return ()
-    if (folder / FILE).exists() or use.profile == PULPIE_PROFILE:
-        return ()
-    return [
-        f"{settings.model} says nothing of how it reads pages and is taken for one of Pulpie's, which were trained on "
-        f"pages of profile {PULPIE_PROFILE}; this run makes {use.profile}: --set profile={PULPIE_PROFILE} gives it what it "
-        "knows"
-    ]
+    is_known = (folder / FILE).exists() or use.profile == PULPIE_PROFILE
+    if settings.model and makes_blocks and (folder / "config.json").is_file() and not is_known:
+        told.append(
+            f"{settings.model} says nothing of how it reads pages and is taken for one of Pulpie's, which were trained on "
+            f"pages of profile {PULPIE_PROFILE}; this run makes {use.profile}: --set profile={PULPIE_PROFILE} gives it what "
+            "it knows"
+        )
+    return told
 
 
 def _check_vllm(settings: EncoderSettings, use: Use) -> None:

@@ -90,8 +90,9 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
                 folder, config=config, dtype=dtype, attn_implementation="sdpa", output_loading_info=True,
                 local_files_only=True, ignore_mismatched_sizes=True,
             )  # fmt: skip
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        raise MachineError(f"{folder} cannot be loaded to label tokens: {str(error).splitlines()[0]}") from None
+    except Exception as error:  # Of several packages; a damaged file and a config of wrong types are of no common kind.
+        said = " ".join(str(error).split())[:300] or type(error).__name__
+        raise MachineError(f"{folder} cannot be loaded to label tokens: {said}") from error
     missing = {*told["missing_keys"], *(key for key, *_ in told["mismatched_keys"])}
     head = _last_layer(model, checkpoint.outcomes)
     missing -= _take_head(model, head, folder, set(told["unexpected_keys"])) if f"{head}.weight" in missing else set()

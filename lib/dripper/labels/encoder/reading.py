@@ -2,29 +2,32 @@
 way."""
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, ValidationError
+from pydantic.dataclasses import dataclass
 
 from dripper.errors import MachineError
 
 FILE = "dripper_encoder.json"
-FORMS = ("html", "outline")
 PULPIE_SEPARATOR = "<|sep|>"
 PULPIE_PROFILE = "mineru-1.1"
 """Its pages are simplified as MinerU-HTML does."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
 class Reading:
     """What a model was trained to read. The defaults are those of Pulpie's published code."""
 
-    form: str = "html"
+    form: Literal["html", "outline"] = "html"
     """html: the simplified HTML of a block as it is; outline: see `outline`."""
-    block_tokens: int = 0
+    block_tokens: Annotated[int, Field(ge=0)] = 0
     """So many tokens of a block at most; 0: all."""
-    context_tokens: int = 8192
-    overlap_blocks: int = 0
-    threshold: float = 0.5
+    context_tokens: Annotated[int, Field(ge=1)] = 8192
+    overlap_blocks: Annotated[int, Field(ge=0)] = 0
+    threshold: Annotated[float, Field(gt=0, lt=1)] = 0.5
     separator: str = PULPIE_SEPARATOR
 
     @classmethod
@@ -35,15 +38,18 @@ class Reading:
         if not path.exists():
             return cls()
         try:
-            said = json.loads(path.read_text(encoding="utf-8"))
-            reading = cls(**said)
-        except (OSError, ValueError, TypeError) as error:
-            raise MachineError(
-                f"{path} cannot be used ({error}); it may hold: {', '.join(field.name for field in fields(cls))}"
-            ) from None
-        if reading.form not in FORMS:
-            raise MachineError(f"{path}: form={reading.form!r} is none of {', '.join(FORMS)}")
-        return reading
+            return cls(**json.loads(path.read_text(encoding="utf-8")))
+        except ValidationError as error:
+            wrong = "; ".join(
+                f"{each['loc'][0]}={each['input']!r}: {each['msg'][0].lower()}{each['msg'][1:]}"
+                for each in error.errors()
+            )
+        except TypeError:
+            wrong = "it holds no object"
+        except (OSError, ValueError) as error:
+            wrong = str(error)
+        known = ", ".join(field.name for field in fields(cls))
+        raise MachineError(f"{path} cannot be used ({wrong}); it may hold: {known}")
 
     def save(self, folder: Path) -> None:
         """Write the file."""

@@ -19,6 +19,8 @@ from dripper.optional import needed
 
 # Of a block's tokens in an outline, the share kept of the end of its text where it is cut.
 END_SHARE = 0.25
+LEAST_OUTLINE = 2
+"""Tokens of an outline: its marker, and one of its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Sequencer:
 
     def __init__(self, tokenizer: Any, reading: Reading, context: int) -> None:
         """tokenizer: of the package transformers. context: tokens of a chunk. Raises MachineError
-        where the tokenizer lacks the separator, a marker, or both BOS and EOS."""
+        where the tokenizer lacks the separator or a marker, or outlines have too few tokens."""
         self.reading = reading
         self.context = context
         self._tokenizer = tokenizer
@@ -53,6 +55,8 @@ class Sequencer:
             )
         self.separator: int = vocabulary[reading.separator]
         self._markers = {token: vocabulary[token] for token in wanted}
+        if reading.form == "outline" and reading.block_tokens < LEAST_OUTLINE:
+            raise MachineError(f"block_tokens={reading.block_tokens}: an outline needs {LEAST_OUTLINE} tokens or more")
         frame = len(self._framed([], 0, 1))
         if context < frame + 2:
             raise SettingsError(f"labels.encoder.context_tokens={context} leaves no room for a block")
@@ -71,7 +75,7 @@ class Sequencer:
             raise MachineError(f"{folder} has no tokenizer: none of {', '.join(VOCABULARIES)}")
         try:
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        except (OSError, ValueError, ImportError) as error:
+        except Exception as error:  # Of several packages; also for a config.json of wrong types.
             raise MachineError(f"{folder} has no tokenizer that can be read: {str(error).splitlines()[0]}") from None
         return cls(tokenizer, reading, context)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dripper.errors import MachineError, SettingsError
+from dripper.labels.entry import folder_of
 from dripper.labels.lm.checkpoint import fingerprint
 
 FILE = "neuscraper.json"
@@ -56,10 +57,7 @@ def find_folder(model: str) -> Path:
             "the labeler neuscraper needs a model: set labels.neuscraper.model to a folder that "
             "`python -m dripper.train.neuscraper` wrote"
         )
-    folder = Path(model).expanduser()
-    if not folder.is_dir():
-        raise MachineError(f"labels.neuscraper.model={model}: there is no such folder")
-    return folder
+    return folder_of("labels.neuscraper.model", model)
 
 
 def version_of(folder: Path) -> str:

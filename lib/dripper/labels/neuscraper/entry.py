@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
-from dripper.labels.entry import LabelerEntry, Use, absent_folder
+from dripper.labels.entry import LabelerEntry, Use, absent
 from dripper.labels.neuscraper.settings import NeuScraperSettings
 
 
@@ -21,7 +21,7 @@ def _check(settings: NeuScraperSettings, use: Use) -> Sequence[str]:
             "the labeler neuscraper needs a checkpoint: set labels.neuscraper.model to a folder that "
             "`python -m dripper.train.neuscraper` wrote"
         )
-    return absent_folder("labels.neuscraper.model", settings.model, use)
+    return absent("labels.neuscraper.model", settings.model, use)
 
 
 NEUSCRAPER = LabelerEntry(

@@ -81,7 +81,7 @@ def load_model(folder: Path, shape: Shape) -> NeuScraper:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         model = NeuScraper(NodeEncoder(_models.from_config(config, **_no_pooler(config)), shape.pooling), shape)
         model.load_state_dict(load_file(folder / WEIGHTS))
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except Exception as error:  # Of several packages; damaged weights and configs alike.
         raise MachineError(
             f"{folder} is no checkpoint of the labeler neuscraper: {str(error).splitlines()[0]}"
         ) from None

@@ -17,7 +17,7 @@ from pathlib import Path
 from dripper.datasets import read_pages
 from dripper.train.by_site import put_aside
 from dripper.train.checkpoint_card import Training, base_name, save_scores
-from dripper.train.command_line import ended, training_parser
+from dripper.train.command_line import at_least, ended, training_parser
 from dripper.train.encoder.base import base_model
 from dripper.train.encoder.examples import read_examples
 from dripper.train.encoder.optimise import train
@@ -77,7 +77,8 @@ def main(arguments: Sequence[str]) -> int:
     parser = training_parser("encoder", "the checkpoint", folds=20)
     parser.add_argument("--base", type=Path, required=True, help="folder with a pretrained encoder and its tokenizer")
     for name in ("layers", "epochs", "chunks_a_page", "batch_chunks", "context_tokens", "block_tokens", "seed"):
-        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(DEFAULTS, name))
+        least = 0 if name == "seed" else 1
+        parser.add_argument(f"--{name.replace('_', '-')}", type=at_least(least), default=getattr(DEFAULTS, name))
     parser.add_argument("--learning-rate", type=float, default=DEFAULTS.learning_rate)
     options = vars(parser.parse_args(arguments))
     where = {name: options.pop(name) for name in ("base", "data", "output", "folds", "sample")}

@@ -22,6 +22,8 @@ def base_model(folder: Path, recipe: Recipe) -> tuple[Any, Any, Sequencer]:
     with needed("training the labeler encoder", "encoder"):
         import torch
         from transformers import AutoModelForTokenClassification, AutoTokenizer
+    if not folder.is_dir():
+        raise InputError(f"--base {folder}: there is no such folder")
     torch.manual_seed(recipe.seed)
     # Nothing is dropped: dropout in attention makes a step two and a half times as slow on a CPU,
     # and one epoch does not overfit.

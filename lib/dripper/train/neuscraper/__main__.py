@@ -25,7 +25,7 @@ from dripper.labels.neuscraper.labeler import block_probabilities, logits_of
 from dripper.optional import needed
 from dripper.train.by_site import put_aside
 from dripper.train.checkpoint_card import Training, base_name, save_scores
-from dripper.train.command_line import ended, training_parser
+from dripper.train.command_line import at_least, ended, training_parser
 from dripper.train.neuscraper.examples import Example, Vectors, read_examples
 from dripper.train.neuscraper.optimise import Recipe, train
 from dripper.train.thresholds import choose_threshold
@@ -94,8 +94,9 @@ def main(arguments: Sequence[str]) -> int:
     parser = training_parser("neuscraper", "the checkpoint", folds=20)
     parser.add_argument("--base", type=Path, required=True, help="folder with a pretrained model and its tokenizer")
     for name in ("epochs", "batch_chunks", "seed"):
-        parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=getattr(DEFAULTS, name))
-    parser.add_argument("--node-tokens", type=int, default=SHAPE.node_tokens, help="read of a node")
+        least = 0 if name == "seed" else 1
+        parser.add_argument(f"--{name.replace('_', '-')}", type=at_least(least), default=getattr(DEFAULTS, name))
+    parser.add_argument("--node-tokens", type=at_least(3), default=SHAPE.node_tokens, help="read of a node")
     parser.add_argument("--pooling", choices=("first", "mean"), default=SHAPE.pooling, help="a node's vector")
     options = parser.parse_args(arguments)
     recipe = replace(DEFAULTS, epochs=options.epochs, batch_chunks=options.batch_chunks, seed=options.seed)
