@@ -10,9 +10,10 @@ import pytest
 from pyspark.errors import PySparkAttributeError
 from pyspark.sql import SparkSession
 
-from dripper.config import StageSettings
-from dripper.errors import SettingsError
-from dripper.spark.engines import engine_profile, gives_profiles, n_engines, own_workers
+from dripper.config import StageSettings, load
+from dripper.errors import MachineError, SettingsError
+from dripper.spark.engines import engine_profile, gives_profiles, is_local, n_engines, own_workers
+from dripper.spark.run import run
 from support.warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark
@@ -32,6 +33,15 @@ def test_a_session_that_cannot_give_gpus_says_what_to_do(spark: SparkSession) ->
         engine_profile(spark, StageSettings(gpus=1))
     assert "spark.dynamicAllocation.enabled=true" in str(caught.value)
     assert "spark.task.resource.gpu.amount=1" in str(caught.value)
+
+
+def test_a_checkpoint_that_is_not_here_ends_a_local_run_before_it_begins(spark: SparkSession, tmp_path: Path) -> None:
+    assert is_local(spark)
+    write_warc(tmp_path / "a.warc", pages(0, 1))
+    settings = load(assignments=["labeler.name=encoder", f"labels.encoder.model={tmp_path}/nowhere"])
+    with pytest.raises(MachineError, match="nowhere: there is no such folder"):
+        run(spark, str(tmp_path / "a.warc"), str(tmp_path / "out"), settings)
+    assert not (tmp_path / "out").exists()
 
 
 def test_workers_are_kept_apart_while_a_stage_is_planned(spark: SparkSession) -> None:

@@ -31,6 +31,8 @@ class Use:
     stages: Collection[str] = ()
     """Those of a staged run that are to run; none where pages are labelled on the way through one
     pass."""
+    is_local: bool = False
+    """Whether the stages run on this very machine."""
 
 
 def local_folder(model: str) -> Path:
@@ -58,9 +60,14 @@ def folder_of(setting: str, model: str) -> Path:
 def absent(setting: str, model: str, use: Use, package: str = "torch", extra: str = "encoder") -> list[str]:
     """Return warnings where a run will need a checkpoint's folder and a package in its stage
     `label`, and they are not on this machine: the stage may be on others, but a slip of the pen
-    would be told only after all pages were preprocessed."""
+    would be told only after all pages were preprocessed. Raises MachineError where the stage runs
+    here."""
     if "label" not in use.stages:
         return []
+    if use.is_local:
+        folder_of(setting, model)
+        if find_spec(package) is None:
+            raise MachineError(f"{package} is not installed: {install(extra)}")
     told = []
     if not local_folder(model).is_dir():
         told.append(f"{setting}={model}: there is no such folder on this machine; the stage label needs it {_THERE}")

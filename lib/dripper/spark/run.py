@@ -10,7 +10,7 @@ from dripper.errors import InputError
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_use, load_from_settings
 from dripper.spark import capacity
-from dripper.spark.engines import Engines, engine_profile, n_engines
+from dripper.spark.engines import Engines, engine_profile, is_local, n_engines
 from dripper.spark.fused import FusedJob
 from dripper.spark.inputs import Input, check_known, read_input, told
 from dripper.spark.label_worker import Loader, check_labeler, load_labeler
@@ -131,8 +131,8 @@ def _ended(
     return outcome
 
 
-def _check_use(settings: Settings, stages: Sequence[str] = ()) -> None:
-    use = Use(settings.profile, stages if who_labels(settings)[1] is not None else ())
+def _check_use(settings: Settings, stages: Sequence[str] = (), is_local: bool = False) -> None:
+    use = Use(settings.profile, stages if who_labels(settings)[1] is not None else (), is_local)
     for warning in check_use(settings.labeler, settings.labels, use):
         logger.warning("%s", warning)
 
@@ -158,7 +158,7 @@ def run_stages(
     """
     is_staged(settings)
     engines = _engines(spark, stages, settings, loader)
-    _check_use(settings, stages)
+    _check_use(settings, stages, loader is load_labeler and is_local(spark))
     if stages[0] != "preprocess" and Tables(spark, output).version("pages") is None:
         raise InputError(
             f"--output {output}: there is no table pages; run jobs/preprocess.py into the same output first"

@@ -117,6 +117,17 @@ def test_what_cannot_work_is_said_before_the_run(monkeypatch: pytest.MonkeyPatch
     assert ENCODER.count_tokens(EncoderSettings()) is None
 
 
+def test_where_the_stage_runs_here_what_is_missing_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = {"torch"}
+    monkeypatch.setattr(entry, "find_spec", lambda package: package in installed or None)
+    use = Use("mineru-1.1", ("preprocess", "label"), is_local=True)
+    with pytest.raises(MachineError, match="there is no such folder"):
+        ENCODER.check(EncoderSettings(model="/nowhere"), use)
+    assert not ENCODER.check(EncoderSettings(model="/"), use)
+    with pytest.raises(MachineError, match="vllm is not installed: pip install"):
+        ENCODER.check(EncoderSettings(model="/", engine="vllm"), use)
+
+
 def test_a_checkpoint_of_another_profile_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entry, "find_spec", lambda package: True)
     checkpoint(tmp_path, {})
