@@ -12,7 +12,8 @@ from pyspark.sql import SparkSession
 
 from dripper.config import StageSettings, load
 from dripper.errors import MachineError, SettingsError
-from dripper.spark.engines import engine_profile, gives_profiles, is_local, n_engines, own_workers
+from dripper.spark.capacity import is_local, properties
+from dripper.spark.engines import engine_profile, gives_profiles, n_engines, own_workers
 from dripper.spark.run import run
 from support.warcs import pages, write_warc
 
@@ -36,7 +37,7 @@ def test_a_session_that_cannot_give_gpus_says_what_to_do(spark: SparkSession) ->
 
 
 def test_a_checkpoint_that_is_not_here_ends_a_local_run_before_it_begins(spark: SparkSession, tmp_path: Path) -> None:
-    assert is_local(spark)
+    assert is_local(properties(spark))
     write_warc(tmp_path / "a.warc", pages(0, 1))
     settings = load(assignments=["labeler.name=encoder", f"labels.encoder.model={tmp_path}/nowhere"])
     with pytest.raises(MachineError, match="nowhere: there is no such folder"):

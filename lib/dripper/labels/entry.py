@@ -68,6 +68,7 @@ def absent(setting: str, model: str, use: Use, package: str = "torch", extra: st
         folder_of(setting, model)
         if find_spec(package) is None:
             raise MachineError(f"{package} is not installed: {install(extra)}")
+        return []
     told = []
     if not local_folder(model).is_dir():
         told.append(f"{setting}={model}: there is no such folder on this machine; the stage label needs it {_THERE}")

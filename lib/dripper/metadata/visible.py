@@ -70,11 +70,9 @@ class Visible:
         after = [pair for pair in self._stating if pair[0] > first]
         before = [pair for pair in self._stating if pair[0] < first]
         for element, tag in [*after, *before]:
-            if self._tree.names[tag] == "time":
-                if not self._of_others(element):
-                    yield attribute(tag, "datetime") or self._text(element)
-            elif _DATE_CLASS.search(attribute(tag, "class") or "") and not self._of_others(element):
-                yield self._text(element)
+            is_time = self._tree.names[tag] == "time"
+            if (is_time or _DATE_CLASS.search(attribute(tag, "class") or "")) and not self._of_others(element):
+                yield (is_time and attribute(tag, "datetime")) or self._text(element)
 
     def headings(self) -> Iterator[str]:
         """Yield the texts of headings of the first level, without links to themselves."""

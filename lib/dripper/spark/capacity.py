@@ -99,6 +99,16 @@ def properties(spark: SparkSession) -> dict[str, str]:
     return found
 
 
+def is_local(properties: Mapping[str, str]) -> bool:
+    """Whether everything runs on this machine, in Spark's local mode. Where a session does not tell
+    its master, it does not.
+
+    >>> is_local({"spark.master": "local[2]"}), is_local({"spark.master": "local-cluster[1,1,1024]"}), is_local({})
+    (True, False, False)
+    """
+    return properties.get("spark.master", "").partition("[")[0] == "local"
+
+
 def _slots_of_an_executor(properties: Mapping[str, str], live: Live | None) -> int | None:
     cores = _number(properties, "spark.executor.cores")
     if cores is None and properties.get("spark.master", "").startswith(("yarn", "k8s://")):
@@ -110,8 +120,7 @@ def _slots_of_an_executor(properties: Mapping[str, str], live: Live | None) -> i
 
 def _allocates(properties: Mapping[str, str]) -> bool:
     """Whether Spark asks for executors as it needs them; it never does in local mode."""
-    is_local = properties.get("spark.master", "").partition("[")[0] == "local"
-    return properties.get("spark.dynamicAllocation.enabled") == "true" and not is_local
+    return properties.get("spark.dynamicAllocation.enabled") == "true" and not is_local(properties)
 
 
 def _autoscales(properties: Mapping[str, str]) -> bool:

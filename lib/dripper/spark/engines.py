@@ -94,11 +94,6 @@ def own_workers(spark: SparkSession) -> Iterator[None]:
         del environment[_ENVIRONMENT]
 
 
-def is_local(spark: SparkSession) -> bool:
-    """Whether everything runs on this machine, in Spark's local mode."""
-    return (spark.conf.get("spark.master", "") or "").partition("[")[0] == "local"
-
-
 def gives_profiles(spark: SparkSession) -> bool:
     """Whether the session can give one stage executors of its own."""
     master = spark.conf.get("spark.master", "") or ""

@@ -10,7 +10,8 @@ from dripper.errors import InputError
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_use, load_from_settings
 from dripper.spark import capacity
-from dripper.spark.engines import Engines, engine_profile, is_local, n_engines
+from dripper.spark.capacity import is_local, properties
+from dripper.spark.engines import Engines, engine_profile, n_engines
 from dripper.spark.fused import FusedJob
 from dripper.spark.inputs import Input, check_known, read_input, told
 from dripper.spark.label_worker import Loader, check_labeler, load_labeler
@@ -158,7 +159,7 @@ def run_stages(
     """
     is_staged(settings)
     engines = _engines(spark, stages, settings, loader)
-    _check_use(settings, stages, loader is load_labeler and is_local(spark))
+    _check_use(settings, stages, loader is load_labeler and is_local(properties(spark)))
     if stages[0] != "preprocess" and Tables(spark, output).version("pages") is None:
         raise InputError(
             f"--output {output}: there is no table pages; run jobs/preprocess.py into the same output first"
