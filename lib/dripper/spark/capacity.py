@@ -103,8 +103,10 @@ def is_local(properties: Mapping[str, str]) -> bool:
     """Whether everything runs on this machine, in Spark's local mode. Where a session does not tell
     its master, it does not.
 
-    >>> is_local({"spark.master": "local[2]"}), is_local({"spark.master": "local-cluster[1,1,1024]"}), is_local({})
-    (True, False, False)
+    >>> [is_local({"spark.master": master}) for master in ("local[2]", "local-cluster[1,1,1024]")]
+    [True, False]
+    >>> is_local({})
+    False
     """
     return properties.get("spark.master", "").partition("[")[0] == "local"
 
