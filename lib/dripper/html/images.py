@@ -16,7 +16,10 @@ _LAZY = (
 )
 _LAZY_SETS = ("data-srcset", "data-lazy-srcset", "srcset")
 _NAMES = re.compile(f" ({'|'.join([*_LAZY, *_LAZY_SETS])})=")
-_ADDRESS = re.compile(r"(?:https?:)?//\S+|[^\s{}<>:]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\b\S*|/\S+", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"(?!.*\s)(?:(?:https?:)?//.|[^{}<>:]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\b|/.)", re.IGNORECASE | re.DOTALL
+)
+"""How an address begins; blanks are looked for once and for all."""
 
 
 def with_real_address(tag: str) -> str:
@@ -37,7 +40,7 @@ def with_real_address(tag: str) -> str:
         (
             value
             for name in _LAZY
-            if name in names and _ADDRESS.fullmatch(value := (attribute(tag, name) or "").strip())
+            if name in names and _ADDRESS.match(value := (attribute(tag, name) or "").strip())
         ),
         "",
     )

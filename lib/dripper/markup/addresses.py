@@ -11,7 +11,10 @@ _PATH = re.compile(r"[^?#]*")
 _ENDS = "".join(map(chr, range(0x21)))
 """C0 controls and the blank, which the standard strips from both ends."""
 _DROPPED = str.maketrans("", "", "\t\n\r")
-_CANDIDATE = re.compile(r"[\t\n\f\r ,]*([^\t\n\f\r ]*[^\t\n\f\r ,])(?:[\t\n\f\r ]+([^,]*))?(?:,|$)")
+_CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)(?:(?<!,)[\t\n\f\r ]++([^,]*+))?+,?")
+"""Possessive: a list of thousands of commas would be tried in all its divisions. An address that ends with commas has
+no descriptor."""
+_BETWEEN = "\t\n\f\r ,"
 _SPECIAL = frozenset({"http", "https", "ftp"})
 
 
@@ -127,8 +130,8 @@ def rewrite_set(candidates: str, rewrite: Callable[[str], str | None]) -> str:
     'A.JPG, B,C.JPG 2x'
     """
     written: list[str] = []
-    for match in _CANDIDATE.finditer(candidates):
-        address = rewrite(match[1])
+    for match in _CANDIDATE.finditer(candidates.strip(_BETWEEN)):
+        address = rewrite(match[1].rstrip(","))
         if address is not None:
             written.append(f"{address} {(match[2] or '').strip()}".rstrip())
     return ", ".join(written)

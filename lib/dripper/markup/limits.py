@@ -1,13 +1,14 @@
 """What is refused before it is parsed: markup for which the parser's time grows with the square of
 the size.
 
-lexbor is linear but for three things, all far beyond real pages (of 8,451 none comes near a limit).
+lexbor is linear but for four things, all far beyond real pages (of 8,451 none comes near a limit).
 A limit here makes an error row of what would otherwise be minutes of work.
 """
 
 import math
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -25,6 +26,18 @@ _CLOSES_P = words(
     "address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 "
     "h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol p plaintext pre search section summary table ul xmp"
 )
+_FORMATTING = "b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
+"""What a parser opens again in each block that follows, until it is closed; of `a` there is only one at a time."""
+_FORMATTING_NAMES = frozenset(_FORMATTING.split("|"))
+_FORMATTING_TAG = re.compile(rb"<(?:%s)[\s/>][^>]*" % _FORMATTING.encode(), re.IGNORECASE)
+_TOKEN = re.compile(
+    r"""<(?:(!--)|(/?)([a-z][^\s/>]*+)((?:=\s*+(?:"[^"]*+"|'[^']*+')|[^>])*+))|--(?=>)""", re.IGNORECASE
+)
+_SAME = 3
+"""Equal tags that a parser keeps open at most (HTML standard 13.2.4.3)."""
+_RAW = words("script style textarea title xmp iframe noembed noframes")
+_CELLS = words("td th caption")
+_APART = words("object applet marquee")
 
 
 _DEFAULTS = LimitSettings()
@@ -40,15 +53,17 @@ class ParserLimits(NamedTuple):
     """Of one tag: each is compared with all before it."""
     options: int = _DEFAULTS.parser_options
     """Of one `select`: the parser's time grows with their square."""
+    repeats: int = _DEFAULTS.parser_repeats
+    """Elements that stand for others: an `i` without an end is opened anew in each block behind it. 260 bytes each."""
 
     @classmethod
     def of(cls, limits: LimitSettings) -> "ParserLimits":
         """Return what the settings allow."""
-        return cls(limits.parser_steps, limits.parser_attributes, limits.parser_options)
+        return cls(limits.parser_steps, limits.parser_attributes, limits.parser_options, limits.parser_repeats)
 
 
 DEFAULT_LIMITS = ParserLimits()
-NO_LIMITS = ParserLimits(sys.maxsize, sys.maxsize, sys.maxsize)
+NO_LIMITS = ParserLimits(sys.maxsize, sys.maxsize, sys.maxsize, sys.maxsize)
 """For a page that has passed once."""
 
 
@@ -60,13 +75,16 @@ def refuse_costly(html: bytes, limits: ParserLimits = DEFAULT_LIMITS) -> None:
     """
     if (most := _most_attributes(html, limits.attributes)) > limits.attributes:
         raise PageError(ErrorCode.PARSE_FAILED, f"a tag with about {most} attributes; the limit is {limits.attributes}")
-    # A page with fewer tags reaches no other limit: n nested elements cost n²/2 steps, and have
-    # four characters each.
-    fewest = min(limits.options, math.isqrt(2 * limits.steps))
     # numpy counts bytes faster than `bytes.count` does.
-    if len(html) < 4 * fewest or (tags := np.count_nonzero(np.frombuffer(html, np.uint8) == ord("<"))) < fewest:
+    tags = int(np.count_nonzero(np.frombuffer(html, np.uint8) == ord("<")))
+    # Fewer tags cannot stand for so many: each would be repeated at each of the others.
+    if tags * tags > limits.repeats and tags * _most_open(html) > limits.repeats:
+        _refuse_repeats(html, limits.repeats)
+    # A page with fewer tags reaches no other limit: n nested elements cost n²/2 steps.
+    fewest = min(limits.options, math.isqrt(2 * limits.steps))
+    if tags < fewest:
         return
-    if (starts := int(tags) - html.count(b"</")) < fewest:
+    if (starts := tags - html.count(b"</")) < fewest:
         return
     if html.count(b"<o") + html.count(b"<O") <= limits.options and starts * starts <= 2 * limits.steps:
         return
@@ -116,3 +134,90 @@ def _steps(html: str) -> int:
         if name not in _CLOSED_BY_NEXT:
             depth = max(0, depth - 1) if end else depth + 1
     return steps
+
+
+def _most_open(html: bytes) -> int:
+    """Return how many formatting elements can be open at once if none has an end."""
+    return sum(min(count, _SAME) for count in Counter(_FORMATTING_TAG.findall(html)).values())
+
+
+def _refuse_repeats(html: bytes, limit: int) -> None:
+    """Raise PageError(PARSE_FAILED) where formatting elements would be repeated more often than `limit`.
+
+    Counted from above: each tag repeats all that are open. End tags in comments and raw text close nothing, nor do
+    those in a cell what is open around the table.
+    """
+    page, repeats = _OpenFormatting(), 0
+    for match in _TOKEN.finditer(html.decode("latin-1")):
+        page.read(match)
+        repeats += len(page.open)
+        if repeats > limit:
+            raise PageError(
+                ErrorCode.PARSE_FAILED,
+                f"formatting elements without an end, which more than {limit} others would repeat; the limit is {limit}",
+            )
+
+
+class _OpenFormatting:
+    """The formatting elements that are open, as a parser goes over a page."""
+
+    def __init__(self) -> None:
+        self.open: list[tuple[str, str]] = []
+        """Name and attributes."""
+        self._equal = Counter[tuple[str, str]]()
+        self._scopes = [0]
+        """How many were open where a cell began; its end tags reach no further."""
+        self._cells: list[bool] = []
+        """Of each open table, whether a cell of it is open."""
+        self._raw = ""
+        """The end of the raw text or comment that is being read."""
+
+    def read(self, match: re.Match[str]) -> None:
+        """Go on over a tag, a comment's start or its end."""
+        comment, end, name, attributes = match.groups()
+        name = (name or "").lower()
+        if comment or not name:
+            self._raw = "--" if comment and not self._raw else "" if not name and self._raw == "--" else self._raw
+        elif self._raw and end:
+            self._raw = "" if name == self._raw else self._raw
+        elif name in _FORMATTING_NAMES:
+            self._close(name) if end else self._add((name, attributes))
+        elif name in _RAW:
+            self._raw = self._raw or name
+        elif name == "table" or self._cells:
+            self._read_table(name, bool(end))
+        if name in _APART and not self._raw:
+            self._leave() if end else self._scopes.append(len(self.open))
+
+    def _add(self, element: tuple[str, str]) -> None:
+        if self._equal[element] == _SAME:
+            self.open.remove(element)
+        else:
+            self._equal[element] += 1
+        self.open.append(element)
+
+    def _close(self, name: str) -> None:
+        for place in range(len(self.open) - 1, self._scopes[-1] - 1, -1):
+            if self.open[place][0] == name:
+                self._equal[self.open.pop(place)] -= 1
+                return
+
+    def _read_table(self, name: str, is_end: bool) -> None:
+        if name == "table" and not is_end:
+            self._cells.append(False)
+            return
+        if self._cells[-1:] == [True] and name in _CELLS | {"tr", "table"}:
+            self._leave()
+            self._cells[-1] = False
+        if name in _CELLS and not is_end:
+            self._scopes.append(len(self.open))
+            self._cells[-1] = True
+        elif name == "table" and self._cells:
+            self._cells.pop()
+
+    def _leave(self) -> None:
+        """Forget what was opened since the cell began."""
+        if len(self._scopes) > 1:
+            first = self._scopes.pop()
+            self._equal.subtract(self.open[first:])
+            del self.open[first:]

@@ -4,6 +4,8 @@ them."""
 from dripper.markup.tree import Tree, attribute, unescape
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_HIGHEST = 16
+"""Elements between a mark and its heading at most: the search is not to grow with the depth of the page."""
 _LONGEST = 2
 """Characters of a mark; icons may have a second one that chooses their picture."""
 
@@ -22,4 +24,9 @@ def is_permalink(tree: Tree, element: int) -> bool:
     mark = unescape("".join(parts[::2])).strip()
     if not 0 < len(mark) <= _LONGEST or any(map(str.isalnum, mark)):
         return False
-    return not _HEADINGS.isdisjoint(tree.tags[above] for above in tree.path(element))
+    above = tree.parents[element]
+    for _ in range(_HIGHEST):
+        if above < 0 or tree.tags[above] in _HEADINGS:
+            break
+        above = tree.parents[above]
+    return above >= 0 and tree.tags[above] in _HEADINGS

@@ -46,7 +46,8 @@ class JsonLd:
         """Yield the texts of the first property, of the first object, that has some."""
         for value in self._works:
             for name in names:
-                found = list(self._texts(value.get(name)))
+                # Once each: a page can refer to a long text as often as it likes.
+                found = list(dict.fromkeys(self._texts(value.get(name))))
                 if found:
                     yield from found
                     return

@@ -6,7 +6,7 @@ decides. The tables of names are the documentation: docs/metadata.md repeats the
 
 from collections.abc import Iterable, Iterator, Sequence
 from html import unescape
-from itertools import chain
+from itertools import chain, islice
 
 from dripper.markup.head import Head
 from dripper.markup.tree import Tree, attribute
@@ -81,7 +81,7 @@ def metadata_of(head: Head, tree: Tree) -> Metadata:
     )
     declared = _first(data.texts("headline"), metas.each(TITLES), visible.items("headline"))
     return Metadata(
-        title=_title(declared, site, tuple(visible.headings())),
+        title=_title(declared, site, tuple(islice(visible.headings(), 2))),
         authors=_authors(metas, data, visible, site),
         published=published,
         modified=modified,
@@ -95,7 +95,14 @@ def metadata_of(head: Head, tree: Tree) -> Metadata:
 
 
 def _first(*sources: Iterable[str]) -> str | None:
-    return next((text for source in sources for value in source if (text := one_line(unescape(value)))), None)
+    # Once each: a page can refer to a long blank text as often as it likes.
+    seen = set[str]()
+    for value in chain.from_iterable(sources):
+        if value not in seen:
+            seen.add(value)
+            if text := one_line(unescape(value)):
+                return text
+    return None
 
 
 def _title(title: str | None, site: str | None, headings: Sequence[str]) -> str | None:

@@ -6,7 +6,9 @@ for the other elements.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property
 
 from dripper.markup.permalinks import is_permalink
@@ -27,6 +29,9 @@ _HOLDERS = frozenset({"a", "span", "div", "p", "strong", "address", "cite", "b",
 _OF_PAGES = frozenset({"html", "body", "main", "article"})
 """Elements whose class names say what a page has, as well as what it is."""
 _LONGEST = 200
+_LONGEST_SOURCE = 20_000
+"""Characters of a text as written, with all its white space: an element's text is read once for each that is
+around it."""
 
 
 class Visible:
@@ -36,6 +41,7 @@ class Visible:
         self._tree = tree
         # Asked for on every page, as `headings` are; not on every page are those below.
         self._described = self._of_tags([tag for tag in tree.names if " itemprop=" in tag])
+        self._is_of_others: dict[int, bool] = {}
 
     @cached_property
     def _stating(self) -> list[tuple[int, str]]:
@@ -80,17 +86,22 @@ class Visible:
 
     def _heading(self, element: int) -> str:
         tree, text = self._tree, self._text(element)
-        for inner in range(element + 1, tree.lasts[element] + 1):
+        for inner in range(element + 1, tree.lasts[element] + 1) if text else ():
             if tree.tags[inner] == "a" and is_permalink(tree, inner):
                 text = text.removesuffix(self._text(inner)).rstrip()
         return text
 
     def _of_first_level(self) -> Iterator[int]:
         """Those that are there with scripts, too."""
-        tree = self._tree
-        headings = (element for element, name in enumerate(tree.tags) if name == "h1")
-        short = (element for element in headings if len(tree.start_tag(element)) <= _LONGEST_TAG)
-        return (element for element in short if all(tree.tags[above] != "noscript" for above in tree.path(element)))
+        tree, end = self._tree, -1
+        noscripts = _places(tree.tags, "noscript")
+        following = next(noscripts, len(tree))
+        for element in _places(tree.tags, "h1"):
+            while following < element:
+                end = max(end, tree.lasts[following])
+                following = next(noscripts, len(tree))
+            if element > end and len(tree.start_tag(element)) <= _LONGEST_TAG:
+                yield element
 
     def _of_tags(self, tags: Iterable[str]) -> list[tuple[int, str]]:
         """Return the elements that have one of these start tags, none too long, with it."""
@@ -101,24 +112,45 @@ class Visible:
     def _name_in(self, element: int) -> int:
         """The element within this one that holds the name of the thing it describes, else
         itself."""
-        last = self._tree.lasts[element]
-        inner = (at for at, tag in self._described if element < at <= last and attribute(tag, "itemprop") == "name")
-        return next(inner, element)
+        place = bisect_right(self._names, element)
+        inside = place < len(self._names) and self._names[place] <= self._tree.lasts[element]
+        return self._names[place] if inside else element
+
+    @cached_property
+    def _names(self) -> list[int]:
+        return [element for element, tag in self._described if attribute(tag, "itemprop") == "name"]
 
     def _of_others(self, element: int) -> bool:
         """Tell whether an element is of readers' comments or reviews."""
-        tree = self._tree
-        return any(
-            _OF_OTHERS.search(tag) is not None
-            for around in tree.path(element)
-            if tree.tags[around] not in _OF_PAGES and len(tag := tree.start_tag(around)) <= _LONGEST_TAG
-        )
+        # Of what is around several elements, each is looked at once.
+        tree, answers, path = self._tree, self._is_of_others, list[int]()
+        while element >= 0 and element not in answers:
+            path.append(element)
+            element = tree.parents[element]
+        answer = answers.get(element, False)
+        for around in reversed(path):
+            tag = tree.start_tag(around)
+            is_looked_at = not answer and tree.tags[around] not in _OF_PAGES and len(tag) <= _LONGEST_TAG
+            answer = answers[around] = answer or (is_looked_at and _OF_OTHERS.search(tag) is not None)
+        return answer
 
     def _text(self, element: int) -> str:
         """The element's text; "" of a long one, which holds more than is looked for."""
         first, last = self._tree.opens[element], self._tree.closes[element]
-        text = " ".join("".join(self._tree.parts[first + 1 : last : 2]).split()) if last - first < _LONGEST else ""
+        if last - first >= _LONGEST:
+            return ""
+        texts = self._tree.parts[first + 1 : last : 2]
+        text = " ".join("".join(texts).split()) if sum(map(len, texts)) <= _LONGEST_SOURCE else ""
         return unescape(text) if len(text) <= _LONGEST else ""
+
+
+def _places(names: list[str], wanted: str) -> Iterator[int]:
+    """Yield where a name stands."""
+    place = -1
+    with suppress(ValueError):
+        while True:
+            place = names.index(wanted, place + 1)
+            yield place
 
 
 def _may_state(tag: str) -> bool:

@@ -1,0 +1,207 @@
+"""Time of each stage over pages that repeat one construct, at n, 2n and 4n: the exponent by which it grows, and ms a MB.
+
+    python benchmarks/complexity.py [--only REGEX] [--size 64000] [--before /path/to/other/lib] [--all]
+
+A stage is linear where the exponent is about 1. Exit code 1 where one is above 1.2, or used up its CPU seconds or
+memory. Each construct has a process of its own. `--before` measures another version of the package, too, and prints
+its figures first. Without `--all` only the slowest stage of a construct is printed.
+
+CPU time is the least of three runs, and the exponent is that from 2n to 4n: at n, what does not grow with the page
+still counts. A run below 20 ms is too short to tell, and passes.
+"""
+
+import argparse
+import json
+import math
+import multiprocessing
+import os
+import re
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from support.constructs import CONSTRUCTS
+
+MOST = 1.2
+SHORT_SECONDS = 0.02
+CPU_SECONDS = 10
+MEMORY_BYTES = 4 << 30
+ROUNDS = 3
+AGAIN_SECONDS = 1.0
+"""What takes longer is not run again: its time is hardly noise."""
+Measure = dict[str, list[float]]
+"""Seconds by stage, at n, 2n and 4n; shorter where the construct was cut off."""
+OVER = "over"
+
+
+def stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield the stages of one page, in order, each as what runs it once."""
+    import dripper
+    from dripper.errors import PageError
+    from dripper.html import preprocess, prune, rewrite, to_markdown, to_text
+    from dripper.html.lossless import DRIPPER
+    from dripper.html.parse import _UNSEEN
+    from dripper.labels import load
+    from dripper.labels.cpu.features.page_features import page_features
+    from dripper.language import detect
+    from dripper.markup.addresses import Base
+    from dripper.markup.document import parse_document, title_of
+    from dripper.markup.head import read_head
+    from dripper.markup.hints import hints_of
+    from dripper.markup.limits import refuse_costly
+    from dripper.metadata import metadata_of
+    from dripper.settings import HtmlSettings
+    from dripper.tei import TeiSource, to_tei
+
+    utf8 = html.encode("utf-8", "ignore")
+    yield "limits", lambda: refuse_costly(utf8)
+    try:
+        refuse_costly(utf8)
+    except PageError:
+        yield "extract", lambda: dripper.extract(html)
+        return
+    yield "parse", lambda: parse_document(utf8).html
+    yield "preprocess", lambda: preprocess(html)
+    page = preprocess(html)
+    tree, document = page.elements, parse_document(utf8)
+    unseen = document.css(_UNSEEN)
+
+    def metadata() -> object:
+        head = read_head(unseen)
+        return hints_of(head), metadata_of(head, tree), title_of(document)
+
+    yield "metadata", metadata
+    yield "blocks", lambda: DRIPPER._split(tree, "")
+
+    def both() -> object:
+        page._simplified = page._mapping = None
+        return page.simplified_html, page.mapping_html
+
+    yield "simplify", both
+    yield "features", lambda: page_features(page)
+    labeler = load("cpu")
+    yield "labels", lambda: labeler.label([page])
+    mapping, odd = page.mapping_html, list(page.item_ids)[::2]
+    yield "prune", lambda: (page.prune(page.item_ids), page.prune(odd), prune(mapping, odd))
+    main_html = page.prune(page.item_ids)
+    base = Base.of("https://e.org/a/b.html", page.hints.base[:1000])
+    yield "rewrite", lambda: rewrite(main_html, HtmlSettings(), base)
+    written = "".join(rewrite(main_html, HtmlSettings(), base).parts)
+    yield "markdown", lambda: to_markdown(written, is_pruned=True)
+    yield "text", lambda: to_text(written, is_pruned=True)
+    yield "language", lambda: detect("\n".join(block.text for block in page.blocks))
+    yield "tei", lambda: to_tei(written, TeiSource())
+    yield "extract", lambda: dripper.extract(html)
+
+
+def measure(name: str, size: int) -> Measure:
+    """Return the times of one construct, measured in a process of its own."""
+    found: Measure = {}
+    for factor in (1, 2, 4):
+        ours, theirs = multiprocessing.get_context("fork").Pipe()
+        child = multiprocessing.get_context("fork").Process(target=_serve, args=(theirs, name, factor * size))
+        child.start()
+        theirs.close()
+        try:
+            while (told := ours.recv()) is not None:
+                found.setdefault(told[0], []).append(told[1])
+        except EOFError:
+            found[OVER] = []
+        child.join()
+        if OVER in found:
+            break
+    return found
+
+
+def _serve(pipe: Connection, name: str, size: int) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS + math.ceil(time.process_time()),) * 2)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    for stage, run in stages(CONSTRUCTS[name](size)):
+        seconds = math.inf
+        for _ in range(ROUNDS):
+            start = time.process_time()
+            run()
+            seconds = min(seconds, time.process_time() - start)
+            if seconds > AGAIN_SECONDS:
+                break
+        pipe.send((stage, seconds))
+    pipe.send(None)
+
+
+def exponent(seconds: list[float]) -> float:
+    """Return by which power of the size the time grew from 2n to 4n."""
+    if len(seconds) < 3 or seconds[2] < SHORT_SECONDS:
+        return 0.0
+    return math.log2(seconds[2] / max(seconds[1], 1e-4))
+
+
+def told_of(measured: Measure, stage: str, size: int) -> str:
+    """Return exponent and ms a MB of a stage."""
+    seconds = measured.get(stage, [])
+    if len(seconds) < 3:
+        return f"{'-':>6}{'cut off' if OVER in measured else '-':>10}"
+    return f"{exponent(seconds):6.2f}{1000 * seconds[2] / (4 * size / 1e6):10.0f}"
+
+
+def worst(measured: Measure, size: int) -> str:
+    """Return the stage to look at: the one that grows fastest, of linear ones the slowest but `extract`, which has
+    them all."""
+    if OVER in measured:
+        return list(measured)[-2] if len(measured) > 1 else OVER
+    grown = {stage: exponent(seconds) for stage, seconds in measured.items()}
+    if max(grown.values()) > MOST:
+        return max(grown, key=grown.__getitem__)
+    return max((stage for stage in measured), key=lambda stage: (stage != "extract", measured[stage][-1]))
+
+
+def main() -> int:
+    """Measure and print; return 1 where a stage of this version is not linear."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="constructs whose name matches")
+    parser.add_argument("--size", type=int, default=64_000, help="characters at n (default 64000)")
+    parser.add_argument("--before", help="the folder `lib` of the version to compare with")
+    parser.add_argument("--all", action="store_true", help="print every stage")
+    parser.add_argument("--json", action="store_true", help="print a line of JSON a construct")
+    arguments = parser.parse_args()
+    names = [name for name in CONSTRUCTS if re.search(arguments.only, name)]
+    if not arguments.json:
+        title = f"{'construct':42}{'stage':12}" + f"{'exp.':>6}{'ms/MB':>10}" * (1 + bool(arguments.before))
+        print(title)
+    import dripper
+
+    dripper.extract("<p>One page, so that all is loaded.</p>")
+    bad = 0
+    for name in names:
+        measured = measure(name, arguments.size)
+        if arguments.json:
+            print(json.dumps(measured), flush=True)
+            continue
+        before = _before(arguments.before, name, arguments.size) if arguments.before else None
+        chosen = [worst(measured, arguments.size)]
+        if before is not None and (other := worst(before, arguments.size)) not in chosen:
+            chosen.append(other)
+        for stage in measured if arguments.all else chosen:
+            columns = [told_of(each, stage, arguments.size) for each in (before, measured) if each is not None]
+            is_bad = OVER in measured or exponent(measured.get(stage, [])) > MOST
+            print(f"{name[:41]:42}{stage:12}{''.join(columns)}{'  not linear' if is_bad else ''}", flush=True)
+        bad += OVER in measured or max(map(exponent, measured.values())) > MOST
+    return 1 if bad else 0
+
+
+def _before(lib: str, name: str, size: int) -> Any:
+    command = [sys.executable, __file__, "--json", "--only", f"^{re.escape(name)}$", "--size", str(size)]
+    ran = subprocess.run(command, env=os.environ | {"PYTHONPATH": lib}, capture_output=True, text=True, check=True)
+    return json.loads(ran.stdout)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

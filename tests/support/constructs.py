@@ -1,0 +1,304 @@
+"""Pages that repeat one construct, as many times as fit a size: what makes a stage's time grow faster than the page.
+
+A generator a construct. A new one is a line in a table here; `benchmarks/complexity.py` measures it and
+`tests/test_complexity.py` guards it from then on.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
+
+Construct = Callable[[int], str]
+"""Returns a page of about so many characters."""
+
+
+def repeated(unit: str, before: str = "", after: str = "") -> Construct:
+    """Return a construct that repeats a text. `{i}` in it becomes a number that differs each time."""
+
+    def page(size: int) -> str:
+        if "{i}" not in unit:
+            return before + unit * (size // len(unit)) + after
+        return before + "".join(_numbered(unit, size)) + after
+
+    return page
+
+
+def nested(start: str, end: str, inside: str = "x", before: str = "", after: str = "") -> Construct:
+    """Return a construct whose elements stand in each other."""
+
+    def page(size: int) -> str:
+        starts = list(_numbered(start, size * len(start) // (len(start) + len(end))))
+        return before + "".join(starts) + inside + end * len(starts) + after
+
+    return page
+
+
+def _numbered(unit: str, size: int) -> Iterator[str]:
+    done = 0
+    for number in count():
+        text = unit.replace("{i}", str(number))
+        done += len(text)
+        if done > size:
+            return
+        yield text
+
+
+def _long_name_authors(size: int) -> str:
+    author = '{"@id": "#a"}, '
+    name = "a and " * (size // 2 // 6)
+    authors = author * (size // 2 // len(author))
+    graph = f'[{{"@id": "#a", "name": "{name}"}}, {{"@type": "Article", "author": [{authors}{{"@id": "#a"}}]}}]'
+    return f'<script type="application/ld+json">{{"@graph": {graph}}}</script><p>one'
+
+
+def _staircase(size: int) -> str:
+    """Rows of ever more cells."""
+    width = max(1, int((size / 10) ** 0.5))
+    return "<table>" + "".join("<tr>" + "<td>x" * row for row in range(1, width)) + "</table>"
+
+
+_INLINE = "a abbr b bdi big button cite code del dfn em font i ins kbd label mark nobr q s small span strong sub sup tt u var"
+_FLOW = (
+    "address article aside blockquote center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 "
+    "header hgroup li main menu nav ol p pre section summary ul"
+)
+_ALONE = "br hr img input wbr area col embed source track p li dt dd option tr td th h1 a b div span ul table select"
+
+NESTED: Mapping[str, Construct] = {
+    **{f"<{name}> nested": nested(f"<{name}>", f"</{name}>") for name in (_INLINE + " " + _FLOW).split()},
+    "<h1><span> nested": nested("<h1><span>", "</span></h1>"),
+    "<h2><a> nested": nested('<h2><a href="#x">', "</a></h2>"),
+    "<ul><li> nested": nested("<ul><li>a", "</ul>"),
+    "<ol><li value> nested": nested("<ol><li value=7>a", "</ol>"),
+    "<dl><dd> nested": nested("<dl><dt>a<dd>", "</dl>"),
+    "<table> nested": nested("<table><tr><td>", "</table>"),
+    "<table><caption> nested": nested("<table><caption>", "</table>"),
+    "<blockquote><p> nested": nested("<blockquote><p>a</p>", "</blockquote>"),
+    "<svg><g> nested": nested("<g>", "</g>", before="<svg>", after="</svg>"),
+    "<math><mrow> nested": nested("<mrow>", "</mrow>", before="<math>", after="</math>"),
+    "<math><msqrt> nested": nested("<msqrt>", "</msqrt>", "<mi>x</mi>", before="<math>", after="</math>"),
+    "<template> nested": nested("<template>", "</template>"),
+    "<noscript> nested": nested("<noscript>", "</noscript>"),
+    "<noscript><h1> nested": nested("<noscript><h1>", "</h1></noscript>"),
+    "<object> nested": nested("<object>", "</object>"),
+    "<i><em> nested": nested("<i><em>", "</em></i>"),
+    "<pre><code> nested": nested("<pre><code>a\n", "</code></pre>"),
+    "class=comment nested": nested("<div class=comment>", "</div>"),
+    "class=byline nested": nested("<div class=byline>", "</div>"),
+    "class=date nested": nested("<span class=date>", "</span>"),
+    "<time> nested": nested("<time>", "</time>"),
+    "itemprop=author nested": nested('<span itemprop="author">', "</span>"),
+    "itemprop=datePublished nested": nested('<b itemprop="datePublished">', "</b>"),
+    "itemprop=name nested": nested('<div itemprop="name">', "</div>"),
+    "rel=author nested": nested('<span rel="author">', "</span>"),
+    "hidden nested": nested("<div hidden>", "</div>"),
+    "display:none nested": nested('<div style="display:none">', "</div>"),
+    "katex nested": nested('<span class="katex">', "</span>"),
+    "MathJax nested": nested('<div class="MathJax_Display">', "</div>"),
+    "line numbers in tables nested": nested('<table><tr><td class="gutter"><code>', "</code></table>"),
+    "distinct <div> nested": nested("<div class=c{i}>", "</div>"),
+    "distinct <span> nested": nested("<span class=c{i}>", "</span>"),
+}
+MISNESTED: Mapping[str, Construct] = {
+    "<p><i class> unclosed": repeated("<p><i class=c{i}>"),
+    "<div><b id> unclosed": repeated("<div><b id=c{i}>x</div>"),
+    "<p><font><b> unclosed": repeated("<p><font color={i}><b class=c{i}>x"),
+    "<i class> unclosed": repeated("<i class=c{i}>"),
+    "<a><b> misnested": repeated("<a><b></a>"),
+    "<b><p></b> misnested": repeated("<b><p>x</b>"),
+    "<b><i></b></i> misnested": repeated("<b><i>x</b></i>"),
+    "<a href> unclosed": repeated("<a href=/{i}>x"),
+    "<a><div></a> misnested": repeated("<a href=/{i}><div>x</a>"),
+    "<nobr><p> misnested": repeated("<nobr><p>x"),
+    "<table> with text": repeated("<table>x<tr>y", after="</table>"),
+    "<table><b> fostered": repeated("<table><b class=c{i}>x"),
+    "</b> stray": repeated("</b>", before="<p>x"),
+    "</p> stray": repeated("</p>", before="<p>x"),
+    "</div> stray below depth": repeated("</b>", before="<div>" * 5_000 + "x"),
+    "<td><i class> marked": repeated("<table><tr><td><i class=c{i}>x</table>"),
+}
+ALONE: Mapping[str, Construct] = {
+    **{f"<{name}> repeated": repeated(f"<{name}>") for name in _ALONE.split()},
+    **{f"<{name}>x repeated": repeated(f"<{name}>x") for name in _ALONE.split()},
+    "<p>x</p>": repeated("<p>x</p>"),
+    "<a>x</a>": repeated('<a href="/{i}">x</a> '),
+    "<h1>x</h1>": repeated("<h1>x</h1>"),
+    "<h1> with permalinks": repeated('<a href="#x">¶</a>', before="<h1>x", after="</h1>"),
+    "<ol><li> long": repeated("<li>x", before="<ol>", after="</ol>"),
+    "<ol><p> runs": repeated("<li><p>x</p>y", before="<ol>", after="</ol>"),
+    "<dl> long": repeated("<dt>x<dd>y", before="<dl>", after="</dl>"),
+    "<table> long": repeated("<tr><td>x<td>y", before="<table>", after="</table>"),
+    "<table> wide": repeated("<td>x", before="<table><tr>", after="</table>"),
+    "<table> staircase": _staircase,
+    "<table> of layout": repeated("<tr><td><p>x<td><p>y", before="<table>", after="</table>"),
+    "<table> of headings": repeated("<tr><td><h3>x</h3><td>y", before="<table>", after="</table>"),
+    "spans": repeated('<tr><td colspan="9" rowspan="9">x<td>y', before="<table>", after="</table>"),
+    "<pre> lines": repeated("x\n", before="<pre>", after="</pre>"),
+    "<pre><span> lines": repeated("<span>x</span>\n", before="<pre>", after="</pre>"),
+    "<pre><br>": repeated("x<br>", before="<pre>", after="</pre>"),
+    "<code><br>": repeated("x<br>", before="<p><code>", after="</code>"),
+    "<pre> many": repeated("<pre>x</pre>"),
+    "<code> many": repeated("<code>x</code> "),
+    "<blockquote> many": repeated("<blockquote>x</blockquote>"),
+    "<blockquote> behind <div>": repeated("<div></div>", before="<blockquote>x</blockquote>", after="<blockquote>y"),
+    "<div><blockquote> empty": repeated("<div><blockquote></blockquote></div>"),
+    "<td><br>": repeated("<br>", before="<table><tr><td>x<td>y", after="</table>"),
+    "<select> many": repeated("<select><option>x</select>"),
+    "<details> many": repeated("<details><summary>x</summary>y</details>"),
+    "<iframe/> many": repeated("<iframe/>"),
+    "<script> many": repeated("<script>x</script>"),
+    "<script math/tex>": repeated('<script type="math/tex">x</script>'),
+    "<xmp> many": repeated("<xmp>x</xmp>"),
+    "<title> many": repeated("<svg><title>x</title></svg>"),
+    "<base> many": repeated("<base href=/x>"),
+    "<math> many": repeated("<math><mi>x</mi></math>"),
+    "<svg> many": repeated("<svg><path d=x></svg>"),
+    "hidden many": repeated("<div hidden>x</div>", before="<p>a b c"),
+    "hidden distinct": repeated('<div hidden class="c{i}">x</div>', before="<p>a b c"),
+    "frameset": repeated("<p>x", before="<frameset><noframes>", after="</noframes></frameset>"),
+    "comments": repeated("<!--x-->"),
+    "comments open": repeated("<!--"),
+    "conditional comments": repeated("<!--[if IE]>x<![endif]-->"),
+    "CDATA": repeated("<svg><![CDATA[x]]></svg>"),
+    "<? many": repeated("<?x>"),
+    "< many": repeated("<"),
+    "< blank": repeated("< "),
+    "</ many": repeated("</"),
+    "<a< many": repeated("<a<"),
+    "&amp; many": repeated("&amp;"),
+    "& many": repeated("&"),
+    "&#x41; many": repeated("&#x41;"),
+    "&lt;b&gt; many": repeated("&lt;b&gt;"),
+    "&amp;lt; in title": repeated("&amp;lt;", before="<title>", after="</title><p>x"),
+}
+ATTRIBUTES: Mapping[str, Construct] = {
+    "srcset of commas": repeated(",", before='<p>x<img src="/a.jpg" srcset="', after='">'),
+    "srcset of ', '": repeated(", ", before='<p>x<img src="/a.jpg" srcset="', after='">'),
+    "srcset of 'a ,'": repeated("a ,", before='<p>x<img srcset="', after='">'),
+    "srcset of 'a,'": repeated("a,", before='<p>x<img srcset="', after='">'),
+    "srcset of blanks": repeated(" ", before='<p>x<img src="/a.jpg" srcset="a', after='b">'),
+    "srcset of ',/'": repeated(",/", before='<p>x<img srcset="', after='">'),
+    "srcset of candidates": repeated("a{i}.jpg 2x, ", before='<p>x<img srcset="', after='">'),
+    "srcset of digits": repeated("1", before='<p>x<img srcset="a.jpg ', after='">'),
+    "data-src of .jpg": repeated(".jpg", before='<p>x<img data-src="', after=' x">'),
+    "data-src of //": repeated("//", before='<p>x<img data-src="', after=' x">'),
+    "data-src of letters": repeated("a", before='<p>x<img data-src="', after='">'),
+    "data-src many": repeated('<img data-src="/{i}.jpg">', before="<p>x"),
+    "style of blanks": repeated(" ", before='<p style="display', after=':none">x'),
+    "style of ;": repeated("; ", before='<p style="', after='">x'),
+    "style of /*": repeated("/*", before='<p>x<p style="', after='">x'),
+    "style of comments": repeated("/**/", before='<p>x<p style="', after='">x'),
+    "href of blanks": repeated(" ", before='<p>x<a href="a', after='b">x'),
+    "href of ../": repeated("../", before='<p>x<a href="', after='">x'),
+    "href of a:": repeated("a:", before='<p>x<a href="', after='">x'),
+    "href of javascript:": repeated("javascript:", before='<p>x<a href="', after='">x'),
+    "href of \\": repeated("\\", before='<p>x<a href="', after='">x'),
+    "hrefs distinct": repeated('<a href="b/{i}/../c">x</a> ', before='<base href="https://e.org/a/">'),
+    "class long": repeated("a ", before='<p class="', after='">x'),
+    "class of comment": repeated("comment-", before='<div class="', after='"><p>x'),
+    "class of author": repeated("author-", before='<span class="', after='">x</span>'),
+    "classes distinct": repeated('<p class="c{i}">x'),
+    "classes of bylines": repeated('<span class="byline">x</span> '),
+    "classes of dates": repeated('<span class="date">x</span> '),
+    "ids distinct": repeated('<p id="c{i}">x'),
+    "data: address": repeated("A", before='<p>x<img src="data:image/png;base64,', after='">'),
+    "alt long": repeated("a ", before='<p>x<img src="/x.jpg" alt="', after='">'),
+    "title=' long": repeated("'a=", before='<p title="', after='">x'),
+    "attributes of many tags": repeated('<p a="{i}" b="{i}" c="{i}" d="{i}">x'),
+    "_item_id many": repeated("<p _item_id=1>x"),
+    "_item_id in text": repeated('_item_id="1" ', before="<p>"),
+    "wrappers": repeated("<cc-alg-uc-text>x</cc-alg-uc-text>"),
+    "on* many": repeated('<p onclick="a{i}">x'),
+    "language class": repeated("lang lang-", before='<pre class="', after='">x\ny</pre>'),
+    "hljs class": repeated("hljs a ", before='<pre class="', after='$">x\ny</pre>'),
+    "tex in alt": repeated("\\( ", before='<img class="latex" src="/x.png" alt="', after='">'),
+    "tex of {\\displaystyle": repeated("{\\displaystyle ", before='<img class="latex" src="/x.png" alt="', after='">'),
+    "tex of blanks": repeated(" ", before='<img class="latex" src="/x.png" alt="$', after='x">'),
+    "item numbers": repeated("<li value={i}>x", before="<ol>", after="</ol>"),
+    "item number long": repeated("9", before="<ol><li value=", after=">x</ol>"),
+}
+TEXTS: Mapping[str, Construct] = {
+    **{
+        f"text of {unit.strip()}": repeated(unit, before="<p>")
+        for unit in (
+            "\\( ", "\\(", "\\[", "$$ ", "$ ", "$\\", "[tex] ", "[tex]", "\\begin{a}", "\\begin{a{i}}", "\\end{a}",
+            "\\begin{a", "\\)\\(", "[ ", "![", "* ", "**a ", "_", "`", "``` ", "# ", "> ", "| ", "- ", "1. ", "~~", "<!--",
+            "http://a ", "@", "\\", "!", "(", "[a](", "\ufdd2", "\ufdd21\ufdd3",
+        )
+    },
+    "text of blanks": repeated(" ", before="<p>a", after="b"),
+    "text of line breaks": repeated("\n", before="<p>a", after="b"),
+    "text of tabs": repeated("\t \n", before="<p>a", after="b"),
+    "text of spaces that do not break": repeated("\u00a0", before="<p>a", after="b"),
+    "text of one word": repeated("a", before="<p>"),
+    "text of words": repeated("word ", before="<p>"),
+    "text of distinct words": repeated("w{i} ", before="<p>"),
+    "text of combining characters": repeated("\u0301", before="<p>a"),
+    "text right to left": repeated("\u05d0 ", before="<p>"),
+    "text of CJK": repeated("\u4e2d", before="<p>"),
+    "text of digits": repeated("1", before="<p>"),
+    "text of NULs": repeated("\0", before="<p>a"),
+    "text of controls": repeated("\x01", before="<p>a"),
+    "text beyond the BMP": repeated("\U0001f600", before="<p>a"),
+}  # fmt: skip
+STATED: Mapping[str, Construct] = {
+    "JSON-LD authors of one long name": _long_name_authors,
+    "JSON-LD authors distinct": repeated(
+        '"a{i} b", ', before='<p>x<script type="application/ld+json">{"@type": "Article", "author": [', after='"a"]}</script>'
+    ),
+    "JSON-LD deep": nested(
+        '{"a":', "}", "1", before='<p>x<script type="application/ld+json">', after="</script>"
+    ),
+    "JSON-LD lists deep": nested("[", "]", "1", before='<p>x<script type="application/ld+json">', after="</script>"),
+    "JSON-LD objects": repeated(
+        '{"@type": "Article", "headline": "a{i}"},', before='<p>x<script type="application/ld+json">[', after="1]</script>"
+    ),
+    "JSON-LD digits": repeated("9", before='<p>x<script type="application/ld+json">', after="</script>"),
+    "JSON-LD scripts": repeated('<script type="application/ld+json">{"@type": "Article"}</script>', after="<p>x"),
+    "JSON-LD keywords": repeated(
+        "k{i}, ", before='<p>x<script type="application/ld+json">{"@type": "Article", "keywords": "', after='"}</script>'
+    ),
+    "meta many": repeated('<meta name="author" content="a{i} b">', after="<p>x"),
+    "meta names distinct": repeated('<meta name="n{i}" content="a">', after="<p>x"),
+    "meta author long": repeated("a and ", before='<meta name="author" content="', after='"><p>x'),
+    "meta author of blanks": repeated(" ", before='<meta name="author" content="a', after='b"><p>x'),
+    "meta author of by": repeated("by ", before='<meta name="author" content="', after='"><p>x'),
+    "meta author of <": repeated("<b ", before='<meta name="author" content="', after='"><p>x'),
+    "meta author of &lt;": repeated("&amp;lt;b ", before='<meta name="author" content="', after='"><p>x'),
+    "meta author of digits": repeated("9", before='<meta name="author" content="a', after='"><p>x'),
+    "meta author of ;": repeated(";", before='<meta name="author" content="a', after='"><p>x'),
+    "meta description of <": repeated("<a ", before='<meta name="description" content="', after='"><p>x'),
+    "meta description of <blanks": repeated(" ", before='<meta name="description" content="<a', after='"><p>x'),
+    "meta title of |": repeated("| ", before='<meta name="og:site_name" content="a"><meta name="og:title" content="', after='a"><p>x'),
+    "meta keywords": repeated("k{i},", before='<meta name="keywords" content="', after='"><p>x'),
+    "meta date of digits": repeated("2024-01-", before='<meta name="date" content="', after='"><p>x'),
+    "meta itemprop nested": repeated('<div itemscope><meta itemprop="author" content="a{i}">', after="<p>x"),
+    "og:type distinct": repeated('<meta property="og:type" content="a{i}">', after="<p>x"),
+    "canonical of digits": repeated("/2024", before='<link rel="canonical" href="', after='"><p>x'),
+    "canonical many": repeated('<link rel="canonical" href=" ">', after="<p>x"),
+    "itemprop=author many": repeated('<span itemprop="author">9</span> '),
+    "itemprop=author holds names": repeated(
+        '<span itemprop="x">', before='<div itemprop="author">', after='<b itemprop="name">9</b></div>'
+    ),
+    "bylines below 900": repeated(
+        '<span class="byline">9</span> ', before='<div class="x-y">' * 900, after="</div>" * 900
+    ),
+    "dates below 900": repeated('<span class="date">x</span> ', before='<div class="x-y">' * 900, after="</div>" * 900),
+    "distinct tags below 900": repeated(
+        '<span class="byline">9</span> ', before="".join(f'<div class="x{i}">' for i in range(900)), after="</div>" * 900
+    ),
+    "<h1> below 900": repeated("<h1>x</h1>", before='<div class="x-y">' * 900, after="</div>" * 900),
+    "<h1> permalinks below 900": repeated(
+        '<h1>x<a href="#x">¶</a></h1>', before='<div class="x-y">' * 900, after="</div>" * 900
+    ),
+    "<i> below 900": repeated("<i>x</i> ", before="<div><span>" * 450, after="</span></div>" * 450),
+    "<a> permalinks below 400": repeated('<a href="#x">¶</a>', before="<div>" * 400, after="</div>" * 400),
+    "headings in cells below 400": repeated(
+        "<tr><td><h3>x</h3><td>y", before="<div>" * 400 + "<table>", after="</table>" + "</div>" * 400
+    ),
+    "title in blocks": repeated("<p>a", before="<title>" + "a " * 500 + "</title>"),
+    "title long": repeated("a ", before="<title>", after="</title><p>a<p>b"),
+    "itemprop=articleBody": repeated("<p>x", before="<div itemprop=articleBody>", after="</div>"),
+}
+
+CONSTRUCTS: Mapping[str, Construct] = {**NESTED, **MISNESTED, **ALONE, **ATTRIBUTES, **TEXTS, **STATED}
+"""All, by name."""
