@@ -11,7 +11,7 @@ from functools import cache
 
 import html_to_markdown as h2m
 
-from dripper.markdown.formulas import delimited, formula_at
+from dripper.markdown.formulas import delimited, formula_at, tex_in
 from dripper.markdown.layout import ORDERED, put_in_order
 from dripper.markdown.paper import by_html2text
 from dripper.markdown.text import tree_of
@@ -35,12 +35,6 @@ _HOLE = "\ufdd2{}\ufdd3"
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 """A page with many of these is refused as binary data."""
 _HOLES = re.compile("\ufdd2(\\d+)\ufdd3")
-_TEX_IN_TEXT = re.compile(
-    r"\\\(.+?\\\)|\\\[.+?\\\]|\$\$.+?\$\$|\$[^$\n]*\\[^$\n]*\$|\[tex\].+?\[/tex\]|\\begin\{(\w+\*?)\}.+?\\end\{\1\}",
-    re.DOTALL,
-)
-"""LaTeX in running text; without a hole its backslashes would be doubled."""
-
 _NOT_LANGUAGES = frozenset(
     {"line", "numbers", "plaintext", "plain", "text", "txt", "none", "auto", "default", "nohighlight", "code"}
 )
@@ -171,10 +165,19 @@ def _rewrite_texts(tree: Tree, holes: list[str]) -> None:
     for index in range(0, len(parts), 2):
         text = parts[index]
         if "\\" in text or "[tex]" in text:
-            text = _TEX_IN_TEXT.sub(lambda match: _hole(holes, match.group()), text)
+            text = _with_holes(text, holes)
         if "\n" in text or "\t" in text:
             text = _SOURCE_BREAK.sub(" ", text)
         parts[index] = text
+
+
+def _with_holes(text: str, holes: list[str]) -> str:
+    """Return a text with holes for its LaTeX: without them its backslashes would be doubled."""
+    pieces, done = list[str](), 0
+    for start, end in tex_in(text):
+        pieces += [text[done:start], _hole(holes, text[start:end])]
+        done = end
+    return "".join([*pieces, text[done:]])
 
 
 def _may_be_formula(tag: str) -> bool:

@@ -2,6 +2,7 @@
 delimiters in text."""
 
 import re
+from collections.abc import Iterator
 
 from mathml_to_latex.converter import MathMLToLaTeX  # type: ignore[import-untyped]
 
@@ -15,6 +16,39 @@ _IMAGE_SOURCE = re.compile(r"latex\.php|codecogs\.com|mathtex\.cgi|math/render/|
 _DELIMITED = re.compile(r"\s*(\\\(|\\\[|\$\$?)(.*?)(\\\)|\\\]|\$\$?)\s*", re.DOTALL)
 _DISPLAY_STYLE = re.compile(r"\{\\(?:displaystyle|textstyle) (.*)\}", re.DOTALL)
 _TEX_ENCODING = re.compile(r"application/x-(?:la)?tex|^(?:La)?TeX$")
+
+_OPENS = re.compile(r"\\\(|\\\[|\$\$|\$[^$\n]*+\$|\[tex\]|\\begin\{(\w+\*?)\}")
+_ENDS = re.compile(r"\\end\{(\w+\*?)\}")
+_CLOSING = {"\\(": "\\)", "\\[": "\\]", "$$": "$$", "[tex]": "[/tex]"}
+
+
+def tex_in(text: str) -> Iterator[tuple[int, int]]:
+    r"""Yield where LaTeX in running text begins and ends: `\(…\)`, `\[…\]`, `$$…$$`, `[tex]…[/tex]`, an environment, and
+    `$…$` on one line with a backslash in it.
+
+    Linear, however many begin and never end: where the last end of a kind stands is looked up first.
+
+    >>> text = r"a \(b\) $c$ $\d$ \(e"
+    >>> [text[start:end] for start, end in tex_in(text)]
+    ['\\(b\\)', '$\\d$']
+    """
+    last = {mark: text.rfind(mark) for mark in _CLOSING.values()}
+    if "\\begin{" in text:
+        last |= {match.group(): match.start() for match in _ENDS.finditer(text)}
+    position = 0
+    while match := _OPENS.search(text, position):
+        start, opened = match.start(), match.group()
+        mark = f"\\end{{{match[1]}}}" if match[1] else _CLOSING.get(opened, "")
+        position = start + 1
+        if not mark:
+            end = match.end() if "\\" in opened else -1
+        elif last.get(mark, -1) <= match.end():
+            end = -1
+        else:
+            end = text.find(mark, match.end() + 1) + len(mark)
+        if end >= 0:
+            yield start, end
+            position = end
 
 
 def formula_at(tree: Tree, element: int) -> str | None:
