@@ -8,6 +8,7 @@ stands in lines keeps its mark in `hi`, `ref`, `code`, `del` and `graphic`.
 """
 
 import re
+from collections import Counter
 from html.parser import HTMLParser
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
@@ -40,6 +41,9 @@ _LINES = frozenset(
     {*_INLINE, "a", "span", "font", "abbr", "small", "label", "q", "mark", "time", "img", "br", "wbr", "bdi"}
 )
 _SILENT = frozenset({"script", "style", "head", "title", "template"})
+_DEEPEST = 100
+"""Containers in each other, and marks in each other within a line; deeper ones are left out, not what is in them. XML
+that is nested some 1,000 deep cannot be written, and hardly be read."""
 
 
 class TeiSource(NamedTuple):
@@ -54,7 +58,8 @@ class TeiSource(NamedTuple):
 
 
 def to_tei(main_html: str, source: TeiSource) -> str:
-    """Return a TEI document of main HTML. Never raises; linear.
+    """Return a TEI document of main HTML. Lists, tables, quotes and marks nested more than 100 deep lose their
+    elements, not their text. Never raises; linear.
 
     >>> "<p>one</p>" in to_tei("<div>one</div>", TeiSource("T"))
     True
@@ -110,19 +115,32 @@ class _Writer(HTMLParser):
         it."""
         self._is_new_line = True
         self._preformatted = self._silent = 0
+        self._left_out = Counter[str]()
+        """How many elements of each name are open that were too deep."""
+        self._pending: list[str] = []
+        """Text that is not in the document yet."""
+
+    def close(self) -> None:
+        """See HTMLParser."""
+        super().close()
+        self._write_pending()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """See HTMLParser."""
         values = {name: value or "" for name, value in attrs}
         if tag in _SILENT:
             self._silent += 1
+        elif tag == "code" and self._preformatted:
+            return
+        elif self._is_too_deep(tag):
+            self._left_out[tag] += 1
+            if tag in _CONTAINERS:
+                self._end_block()
         elif tag == "br":
             self._break()
         elif tag == "img":
             if source := values.get("src"):
                 self._add("graphic", {"url": _xml(source)})
-        elif tag == "code" and self._preformatted:
-            return
         elif tag == "a" or tag in _INLINE:
             name, marks = _INLINE.get(tag, ("ref", {"target": _xml(values.get("href", ""))}))
             self._mark(tag, name, dict(marks))
@@ -133,7 +151,12 @@ class _Writer(HTMLParser):
         """See HTMLParser."""
         if tag in _SILENT:
             self._silent = max(0, self._silent - 1)
+        elif self._left_out[tag]:
+            self._left_out[tag] -= 1
+            if tag in _CONTAINERS:
+                self._end_block()
         elif tag == "a" or tag in _INLINE:
+            self._write_pending()
             if tag in [name for name, _ in self._lines[1:]]:
                 while self._lines.pop()[0] != tag:
                     pass
@@ -150,8 +173,21 @@ class _Writer(HTMLParser):
         if self._is_new_line and not self._preformatted:
             text = text.lstrip(" ")
         if text and not self._silent:
-            _append(self._line(), text)
+            # What one tag in a line parts is written at once: each piece would copy what is there.
+            if not self._pending:
+                self._line()
+            self._pending.append(text)
             self._is_new_line = False
+
+    def _write_pending(self) -> None:
+        if self._pending:
+            text, self._pending = "".join(self._pending), []
+            _append(self._line(), text)
+
+    def _is_too_deep(self, tag: str) -> bool:
+        if tag in _CONTAINERS:
+            return len(self._containers) >= _DEEPEST
+        return (tag == "a" or tag in _INLINE) and len(self._lines) >= _DEEPEST
 
     def _start_block(self, tag: str) -> None:
         self._end_block()
@@ -194,6 +230,7 @@ class _Writer(HTMLParser):
         self._lines.append((tag, element))
 
     def _add(self, name: str, attributes: dict[str, str]) -> ET.Element:
+        self._write_pending()
         return ET.SubElement(self._line(), name, attributes)
 
     def _break(self) -> None:
@@ -202,6 +239,7 @@ class _Writer(HTMLParser):
             self._is_new_line = True
 
     def _end_block(self) -> None:
+        self._write_pending()
         self._lines = []
         self._is_new_line = True
 
@@ -220,14 +258,19 @@ def _append(element: ET.Element, text: str) -> None:
 
 def _drop_empty(element: ET.Element) -> None:
     """Remove what holds nothing: TEI has no empty lists, tables and paragraphs."""
-    for child in list(element):
+    kept: list[ET.Element] = []
+    texts = [[element.text or ""]]
+    """Before the first that is kept, and behind each."""
+    for child in element:
         _drop_empty(child)
-        is_empty = not len(child) and not (child.text or "").strip() and child.tag not in ("lb", "graphic")
-        if is_empty:
-            tail = child.tail or ""
-            index = list(element).index(child)
-            element.remove(child)
-            if tail and index:
-                element[index - 1].tail = (element[index - 1].tail or "") + tail
-            elif tail:
-                element.text = (element.text or "") + tail
+        if len(child) or (child.text or "").strip() or child.tag in ("lb", "graphic"):
+            kept.append(child)
+            texts.append([child.tail or ""])
+        else:
+            texts[-1].append(child.tail or "")
+    if len(kept) == len(element):
+        return
+    element[:] = kept
+    element.text, *tails = ["".join(pieces) or None for pieces in texts]
+    for child, tail in zip(kept, tails, strict=True):
+        child.tail = tail

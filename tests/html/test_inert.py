@@ -169,3 +169,23 @@ def test_a_frame_and_a_template_in_markup_that_no_parser_left_go_too() -> None:
         "<html><body><p>a<iframe src='x'>b</iframe></p><embed><script>c</script></body></html>", HtmlSettings()
     )
     assert "".join(tree.parts) == "<html><body><p>a</p></body></html>"
+
+
+@pytest.mark.parametrize(
+    ("html", "main"),
+    [
+        ('<img id="body"><img name="forms" src="https://e.org/x.png">', '<img><img src="https://e.org/x.png">'),
+        ('<p id="title">x <b id="__proto__">y</b>', "<p>x <b>y</b></p>"),
+        ('<p id="titles">x <a name="top">y</a>', '<p id="titles">x <a name="top">y</a></p>'),
+        ('<form>x<input name="attributes"><input name="q"></form>', '<form>x<input><input name="q"></form>'),
+        ('<a href="https://e.org" target="name">x</a>', '<a href="https://e.org">x</a>'),
+        ('<a href="https://e.org" target="_BLANK">x</a>', '<a href="https://e.org" target="_BLANK">x</a>'),
+        ('<a href="https://e.org" rel="nofollow opener">x</a>', '<a href="https://e.org" rel="nofollow">x</a>'),
+        ('<a href="https://e.org" rel="noopener" target="_blank">x</a>', None),
+        ('<a href="https://e.org" target="_blank">x</a>', None),
+    ],
+)
+def test_nothing_stands_in_the_way_of_scripts_or_opens_a_window_that_can_come_back(html: str, main: str | None) -> None:
+    written = extracted(f"{html}<p>end")
+    assert (main or html) in written
+    assert extracted(f"{html}<p>end", inert=False).count('"') == html.count('"')

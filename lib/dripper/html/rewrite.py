@@ -13,6 +13,8 @@ from dripper.markup.inert import (
     inert_address,
     is_inert,
     is_notable,
+    reaches_scripts,
+    without_opener,
 )
 from dripper.markup.scan import StartTag
 from dripper.markup.tags import HTML_VOID
@@ -62,7 +64,8 @@ class Tags:
         return changed
 
     def _rewritten(self, name: str, tag: str) -> str:
-        if tag.count('"') == 2 * tag.count('="') and _REGULAR.fullmatch(tag) and "script:" not in tag.lower():
+        is_plain = "script:" not in tag.lower() and not reaches_scripts(tag)
+        if is_plain and tag.count('"') == 2 * tag.count('="') and _REGULAR.fullmatch(tag):
             # No name has a quotation mark and no value ends with "=": what looks like an attribute
             # is one.
             return NOTABLE.sub(self._attribute, tag).replace(" \0", "")
@@ -87,7 +90,11 @@ class Tags:
             return self._address(value, attribute)
         if attribute in ADDRESS_SETS:
             return rewrite_set(value, lambda address: self._address(address, "srcset")) or None
-        return None if self._inert and not is_inert(attribute, value) else value
+        if not self._inert:
+            return value
+        if attribute == "rel":
+            return without_opener(value)
+        return value if is_inert(attribute, value) else None
 
     def _address(self, address: str, attribute: str) -> str | None:
         inert = inert_address(address, attribute) if self._inert else address
