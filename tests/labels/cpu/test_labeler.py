@@ -1,5 +1,6 @@
 """The labeler `cpu` with the weights that ship."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -100,6 +101,27 @@ def test_long_pages_are_labelled_in_windows(labeler: CpuLabeler, monkeypatch: py
     (labels,) = labeler.label([page])
     assert labels.main.shape == (len(page.blocks),)
     assert len(page.blocks) > 4 * 7
+    assert all(len(values) == len(page.blocks) for values in labeler.reasons(page).values())
+
+
+def test_a_page_of_many_windows_loses_no_part_of_what_is_all_alike(labeler: CpuLabeler) -> None:
+    line = "<p>Paragraph number {} of a very long page, with a few words more that nobody reads.</p>"
+    page = preprocess("".join(map(line.format, range(120_000))))
+    (labels,) = labeler.label([page])
+    assert labels.main[:-1].all()
+
+
+def test_where_windows_meet_a_block_has_the_neighbours_that_it_has(
+    labeler: CpuLabeler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = preprocess(ARTICLE + "<p>Sentence of a long page, as all are.</p>" * 600)
+    monkeypatch.setattr(module, "WINDOW_BLOCKS", 300)
+    seam = math.ceil(len(page.blocks) / 3)
+    spread = []
+    for margin in (module.MARGIN_BLOCKS, 0):
+        monkeypatch.setattr(module, "MARGIN_BLOCKS", margin)
+        spread.append(np.ptp(labeler.label([page])[0].probability[seam - 30 : seam]))
+    assert spread[0] < 0.01 < spread[1]
 
 
 def test_the_other_networks_speak_on_doubtful_pages_only(labeler: CpuLabeler) -> None:

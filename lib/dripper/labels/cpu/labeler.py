@@ -5,7 +5,8 @@ Needs numpy and nothing else: no GPU, no hub, no server. How the weights came to
 `dripper.train.cpu`.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +30,9 @@ from dripper.labels.one_thread import blas_libraries, one_thread
 # take about 5 KB a block, so memory stays under 100 MB. None of 2,300 labelled pages has more than
 # a third of it.
 WINDOW_BLOCKS = 16_384
+# Blocks on either side of a window that are read with it: so far do the networks look to the left and to the right. The
+# last blocks before a seam would be held for the end of the page.
+MARGIN_BLOCKS = 64
 # Standardised features beyond it are outliers (a block of 100 KB) that would drown the rest.
 FEATURE_LIMIT = 6.0
 
@@ -69,15 +73,18 @@ class CpuLabeler:
         `reasons`)."""
         with one_thread(self._blas):
             said = [
-                log_odds_by_group(self._weights, *normalize_page(self._weights, blocks))
-                for blocks, _ in _windows(page_features(page))
+                (log_odds_by_group(self._weights, *normalize_page(self._weights, window.blocks)), own)
+                for window, own in _windows(page_features(page))
             ]
-        return {group: np.concatenate([window[group] for window in said]) for group in GROUPS}
+        return {group: np.concatenate([window[group][own] for window, own in said]) for group in GROUPS}
 
     def _label(self, page: PageFeatures) -> Labels:
         summary = PageSummary()
         probability = np.concatenate(
-            [probability_of_main(self._weights, *window, self._conventions, summary) for window in _windows(page)]
+            [
+                probability_of_main(self._weights, *window, self._conventions, summary)[own]
+                for window, own in _windows(page)
+            ]
         )
         decision = decide(probability, page.words)
         kinds = page_kinds(self._weights, summary)
@@ -157,14 +164,20 @@ def standardise(weights: Weights, features: FloatArray) -> FloatArray:
     return np.clip(values, -FEATURE_LIMIT, FEATURE_LIMIT, out=values)
 
 
-def _windows(page: PageFeatures) -> list[PageFeatures]:
-    if len(page.words) <= WINDOW_BLOCKS:
-        return [page]
-    return [_window(page, start) for start in range(0, len(page.words), WINDOW_BLOCKS)]
+def _windows(page: PageFeatures) -> Iterator[tuple[PageFeatures, slice]]:
+    """Yield windows of equal size, each with the margins around it, and which of its blocks are its own."""
+    n_blocks = len(page.words)
+    if n_blocks <= WINDOW_BLOCKS:
+        yield page, slice(None)
+        return
+    size = math.ceil(n_blocks / math.ceil(n_blocks / WINDOW_BLOCKS))
+    for start in range(0, n_blocks, size):
+        first, end = max(0, start - MARGIN_BLOCKS), min(n_blocks, start + size)
+        yield _window(page, first, min(n_blocks, end + MARGIN_BLOCKS)), slice(start - first, end - first)
 
 
-def _window(page: PageFeatures, start: int) -> PageFeatures:
-    features, starts, ends = (part[start : start + WINDOW_BLOCKS] for part in page.blocks)
+def _window(page: PageFeatures, start: int, end: int) -> PageFeatures:
+    features, starts, ends = (part[start:end] for part in page.blocks)
     length = len(features)
     blocks = BlockSequence(features, np.clip(starts - start, 0, length - 1), np.clip(ends - start, 1, length))
-    return PageFeatures(blocks, page.words[start : start + WINDOW_BLOCKS])
+    return PageFeatures(blocks, page.words[start:end])

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.labels.arrays import FloatArray
-from dripper.labels.cpu.features.places import LEVELS, Places
+from dripper.labels.cpu.features.places import FARTHEST, LEVELS, Places
 from dripper.labels.cpu.features.vocabulary import CUES
 
 VOTE_LEVELS = 3
@@ -83,7 +83,7 @@ def _votes(
     columns = (
         *(votes / (votes[top] + 1))[places.containers[:, :VOTE_LEVELS].T],
         (index >= start) & (index < end), chars_in[top] / max(chars_in[0], 1), links_in[top] / max(chars_in[top], 1),
-        np.log1p(np.maximum(start - index, 0)), np.log1p(np.maximum(index - end + 1, 0)),
+        np.log1p(np.clip(start - index, 0, FARTHEST)), np.log1p(np.clip(index - end + 1, 0, FARTHEST)),
     )  # fmt: skip
     return _stacked(columns, len(chars))
 
@@ -127,7 +127,7 @@ def _announced(chars: FloatArray, cues: FloatArray, is_heading: npt.NDArray[np.b
     for name in ("comments", "related"):
         announces = (cues[:, list(CUES).index(name)] > 0) & (chars <= ANNOUNCEMENT_CHARS)
         last = np.maximum.accumulate(np.where(announces, index, -1))
-        since.append(np.where(last >= 0, 1 / (1 + np.log1p(index - last)), 0.0))
+        since.append(np.where(last >= 0, 1 / (1 + np.log1p(np.minimum(index - last, FARTHEST))), 0.0))
     return np.concatenate([under, np.stack(since, axis=1)], axis=1)
 
 

@@ -15,7 +15,7 @@ from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.features.groups import NAMES as GROUP_NAMES
 from dripper.labels.cpu.features.groups import group_features
 from dripper.labels.cpu.features.links import link_chars
-from dripper.labels.cpu.features.places import LEVELS, places_of
+from dripper.labels.cpu.features.places import FARTHEST, LEVELS, places_of
 from dripper.labels.cpu.features.text import NAMES as TEXT_NAMES
 from dripper.labels.cpu.features.text import text_features
 from dripper.labels.cpu.features.tree import NAMES as TREE_NAMES
@@ -100,6 +100,7 @@ def _position_features(
     blocks."""
     n_blocks, total = len(chars), max(chars.sum(), 1)
     index = np.arange(n_blocks)
+    far = np.minimum(index, FARTHEST)
 
     def within(name: str) -> npt.NDArray[np.float32]:
         return tree[:, TREE_NAMES.index(f"in_{name}")]
@@ -112,12 +113,12 @@ def _position_features(
     unspaced = text[:, TEXT_NAMES.index("unspaced")]
     is_long = chars >= LONG_BLOCK_CHARS
     page_shape = (
-        np.log1p(n_blocks) / 5, np.log1p(total) / 10, link_chars.sum() / total, (unspaced * chars).sum() / total,
+        np.log1p(min(n_blocks, FARTHEST)) / 5, np.log1p(total) / 10, link_chars.sum() / total, (unspaced * chars).sum() / total,
         (within("p") * chars).sum() / total,
         *(flags.sum() / n_blocks for flags in (is_heading, within("li"), within("article"))), np.log1p(_median(chars)),
     )  # fmt: skip
     columns = (
-        index / n_blocks, (np.cumsum(chars) - chars) / total, np.log1p(index) / 5, np.log1p(index[::-1]) / 5,
+        index / n_blocks, (np.cumsum(chars) - chars) / total, np.log1p(far) / 5, np.log1p(far[::-1]) / 5,
         chars / chars.max(initial=1), chars / total, *page_shape,
         np.log1p(since_heading), np.where(last_heading >= 0, level[last_heading], 0),
         np.log1p(_since(is_long[::-1])[0][::-1]), np.log1p(_since(is_long)[0]),
@@ -139,4 +140,4 @@ def _since(flags: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
     index or -1."""
     index = np.arange(len(flags))
     last = np.maximum.accumulate(np.where(flags, index, -1))
-    return index - last, last
+    return np.minimum(index - last, FARTHEST), last
