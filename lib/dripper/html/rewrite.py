@@ -59,13 +59,15 @@ class Tags:
             name = tag[1 : tag.find(" ")]
             if self._inert and name in REMOVED:
                 changed[tag] = StartTag("" if name in HTML_VOID else tag, hidden=True)
-            elif " " in tag and is_notable(tag) and (new := self._rewritten(name, tag)) != tag:
-                changed[tag] = StartTag(new)
+            elif " " in tag:
+                reaches = self._inert and reaches_scripts(tag)
+                if (reaches or is_notable(tag)) and (new := self._rewritten(name, tag, reaches)) != tag:
+                    changed[tag] = StartTag(new)
         return changed
 
-    def _rewritten(self, name: str, tag: str) -> str:
-        is_plain = "script:" not in tag.lower() and not reaches_scripts(tag)
-        if is_plain and tag.count('"') == 2 * tag.count('="') and _REGULAR.fullmatch(tag):
+    def _rewritten(self, name: str, tag: str, reaches: bool) -> str:
+        is_regular = tag.count('"') == 2 * tag.count('="') and _REGULAR.fullmatch(tag)
+        if is_regular and not reaches and "script:" not in tag.lower():
             # No name has a quotation mark and no value ends with "=": what looks like an attribute
             # is one.
             return NOTABLE.sub(self._attribute, tag).replace(" \0", "")

@@ -99,14 +99,11 @@ _CLOBBERING = words(
 )
 """Properties of `document` and of forms: a script that reads one would get the element of that id or name instead. What
 DOMPurify drops, too."""
-_NAMING = re.compile(r"""[\t\n\f\r /"'](?:id|name)="([^"]*)\"""")
 _WINDOWS = words("_blank _self _parent _top")
 """The windows that a link may open in. Browsers give a new one no way back (`noopener`, since 2021), but one with a
 name has it."""
-_WITH_OPENER = re.compile(
-    rf"""[\t\n\f\r /"'](?:(?:form)?target="(?!(?:{"|".join(sorted(_WINDOWS))})")|rel="(?:[^"]*[\t\n\f\r ])?opener[\t\n\f\r "])""",
-    re.IGNORECASE,
-)
+_TARGET = re.compile(rf' (?:form)?target="(?!(?:{"|".join(sorted(_WINDOWS))})")', re.IGNORECASE)
+_OPENER = re.compile(r""" rel="(?:[^"]*[\t\n\f\r ])?opener[\t\n\f\r "]""", re.IGNORECASE)
 _SHOWING = words("src srcset poster background")
 _TEXTUAL = words("title alt label placeholder value summary abbr content aria-label aria-description datetime class id")
 """Attributes that are shown, or only name something: they may speak of `javascript:`."""
@@ -124,7 +121,7 @@ _NOTABLE_NAME = re.compile(rf"""[\t\n\f\r /"'](?:on|(?:{_NAMES})[\t\n\f\r =/>])"
 
 def is_notable(tag: str) -> bool:
     """Tell whether a serialised start tag has an attribute that is worth a look; most have none."""
-    return _NOTABLE_NAME.search(tag) is not None or "script:" in tag.lower() or reaches_scripts(tag)
+    return _NOTABLE_NAME.search(tag) is not None or "script:" in tag.lower()
 
 
 def reaches_scripts(tag: str) -> bool:
@@ -134,9 +131,15 @@ def reaches_scripts(tag: str) -> bool:
     >>> [reaches_scripts(f"<a {attribute}>") for attribute in ('id="forms"', 'id="part"', 'target="x"', 'target="_blank"')]
     [True, False, True, False]
     """
-    if ('id="' in tag or 'name="' in tag) and not _CLOBBERING.isdisjoint(_NAMING.findall(tag)):
+    # A serialiser writes one blank before an attribute, and no quotation mark within a value.
+    start, name = tag.find(' id="'), tag.find(' name="')
+    if start >= 0 and tag[start + 5 : tag.find('"', start + 5)] in _CLOBBERING:
         return True
-    return ('arget="' in tag or "opener" in tag) and _WITH_OPENER.search(tag) is not None
+    if name >= 0 and tag[name + 7 : tag.find('"', name + 7)] in _CLOBBERING:
+        return True
+    if 'target="' in tag and _TARGET.search(tag) is not None:
+        return True
+    return ' rel="' in tag and _OPENER.search(tag) is not None
 
 
 def without_opener(relations: str) -> str:
