@@ -30,7 +30,7 @@ _CLOSES_P = words(
 _FORMATTING = "b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
 """What a parser opens again in each block that follows, until it is closed; of `a` there is only one at a time."""
 _FORMATTING_NAMES = frozenset(_FORMATTING.split("|"))
-_FORMATTING_TAG = re.compile(rb"<(?:%s)[\s/>][^>]*" % _FORMATTING.encode(), re.IGNORECASE)
+_FORMATTING_TAG = re.compile(rb"<(?:%s)(?=[\s/>])[^>]*" % _FORMATTING.encode(), re.IGNORECASE)
 _TOKEN = re.compile(
     r"""<(?:(!--)|(/?)([a-z][^\s/>]*+)((?:=\s*+(?:"[^"]*+"|'[^']*+')|[^>])*+))|--(?=>)""", re.IGNORECASE
 )
@@ -177,7 +177,7 @@ def _refuse_repeats(html: bytes, limit: int) -> None:
         if repeats > limit:
             raise PageError(
                 ErrorCode.PARSE_FAILED,
-                f"formatting elements without an end, which more than {limit} others would repeat; the limit is {limit}",
+                f"formatting elements without an end: more than {limit} others would repeat them; the limit is {limit}",
             )
 
 
