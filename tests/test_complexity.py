@@ -1,12 +1,11 @@
 """No construct makes a stage's work grow faster than the page.
 
-Work is counted, not timed: lines of the package that run, which are the same on every machine. What C does within a line
-(regular expressions, the parser) is not seen so: those constructs go through the page process, whose limit on CPU time
-is many times what they take, and a small part of what they took before.
-"""
+Work is counted, not timed: lines of the package that run, which are the same on every machine. What
+C does within a line (regular expressions, the parser) is not seen so: those constructs go through
+the page process, whose limit on CPU time is many times what they take, and a small part of what
+they took before."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -27,7 +26,8 @@ SIZE = 1_500
 AT_THE_LIMIT = 200_000
 """Characters; what a limit of the parser refuses at that size may grow faster up to there."""
 MOST = 2.5
-"""By how much more work may grow from 2n to 4n than from n to 2n: by 2 where it is linear, by 4 with its square."""
+"""By how much more work may grow from 2n to 4n than from n to 2n: by 2 where it is linear, by 4
+with its square."""
 BY_DEPTH = {"<code> nested", "<table> nested", "katex nested", "MathJax nested"}
 """Work grows with the depth, of which Markdown knows no more than 500: at most 3 s a MB."""
 QUICK = [
@@ -48,8 +48,8 @@ CPU_SECONDS = 10
 
 
 @pytest.fixture(scope="module")
-def extractor() -> Iterator[Extractor]:
-    yield Extractor(LabelerSettings(name="all"))
+def extractor() -> Extractor:
+    return Extractor(LabelerSettings(name="all"))
 
 
 def lines_run(extractor: Extractor, html: str) -> int:

@@ -72,8 +72,8 @@ class LimitSettings(Section):
     parser_options: int = Field(default=20_000, ge=1)
     """Of one `select`; the parser's time grows with their square, 1.4 s for the default."""
     parser_repeats: int = Field(default=1_000_000, ge=1)
-    """Elements that the parser writes anew: an `i` or `font` without an end is opened again in each block behind it.
-    260 bytes each."""
+    """Elements that the parser writes anew: an `i` or `font` without an end is opened again in each
+    block behind it. 260 bytes each."""
 
 
 class LabelerSettings(Section):

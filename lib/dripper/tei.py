@@ -42,8 +42,8 @@ _LINES = frozenset(
 )
 _SILENT = frozenset({"script", "style", "head", "title", "template"})
 _DEEPEST = 100
-"""Containers in each other, and marks in each other within a line; deeper ones are left out, not what is in them. XML
-that is nested some 1,000 deep cannot be written, and hardly be read."""
+"""Containers in each other, and marks in each other within a line; deeper ones are left out, not
+what is in them. XML that is nested some 1,000 deep cannot be written, and hardly be read."""
 
 
 class TeiSource(NamedTuple):
@@ -58,8 +58,8 @@ class TeiSource(NamedTuple):
 
 
 def to_tei(main_html: str, source: TeiSource) -> str:
-    """Return a TEI document of main HTML. Lists, tables, quotes and marks nested more than 100 deep lose their
-    elements, not their text. Never raises; linear.
+    """Return a TEI document of main HTML. Lists, tables, quotes and marks nested more than 100 deep
+    lose their elements, not their text. Never raises; linear.
 
     >>> "<p>one</p>" in to_tei("<div>one</div>", TeiSource("T"))
     True

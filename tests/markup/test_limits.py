@@ -41,7 +41,14 @@ def test_real_pages_pass(page: "object") -> None:
     ],
     ids=[
         *("attributes", "options", "depth", "capitals", "no ASCII", "lists", "formatting", "formatting in capitals"),
-        *("formatting in lines", "end in a comment", "end in a value", "end in a text", "end in a cell", "few, repeated"),
+        *(
+            "formatting in lines",
+            "end in a comment",
+            "end in a value",
+            "end in a text",
+            "end in a cell",
+            "few, repeated",
+        ),
     ],
 )
 def test_what_grows_with_the_square_is_refused(html: str, words: str) -> None:

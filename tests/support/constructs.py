@@ -1,8 +1,8 @@
-"""Pages that repeat one construct, as many times as fit a size: what makes a stage's time grow faster than the page.
+"""Pages that repeat one construct, as many times as fit a size: what makes a stage's time grow
+faster than the page.
 
-A generator a construct. A new one is a line in a table here; `benchmarks/complexity.py` measures it and
-`tests/test_complexity.py` guards it from then on.
-"""
+A generator a construct. A new one is a line in a table here; `benchmarks/complexity.py` measures it
+and `tests/test_complexity.py` guards it from then on."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
@@ -56,7 +56,9 @@ def _staircase(size: int) -> str:
     return "<table>" + "".join("<tr>" + "<td>x" * row for row in range(1, width)) + "</table>"
 
 
-_INLINE = "a abbr b bdi big button cite code del dfn em font i ins kbd label mark nobr q s small span strong sub sup tt u var"
+_INLINE = (
+    "a abbr b bdi big button cite code del dfn em font i ins kbd label mark nobr q s small span strong sub sup tt u var"
+)
 _FLOW = (
     "address article aside blockquote center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 "
     "header hgroup li main menu nav ol p pre section summary ul"
@@ -243,19 +245,23 @@ TEXTS: Mapping[str, Construct] = {
 STATED: Mapping[str, Construct] = {
     "JSON-LD authors of one long name": _long_name_authors,
     "JSON-LD authors distinct": repeated(
-        '"a{i} b", ', before='<p>x<script type="application/ld+json">{"@type": "Article", "author": [', after='"a"]}</script>'
+        '"a{i} b", ',
+        before='<p>x<script type="application/ld+json">{"@type": "Article", "author": [',
+        after='"a"]}</script>',
     ),
-    "JSON-LD deep": nested(
-        '{"a":', "}", "1", before='<p>x<script type="application/ld+json">', after="</script>"
-    ),
+    "JSON-LD deep": nested('{"a":', "}", "1", before='<p>x<script type="application/ld+json">', after="</script>"),
     "JSON-LD lists deep": nested("[", "]", "1", before='<p>x<script type="application/ld+json">', after="</script>"),
     "JSON-LD objects": repeated(
-        '{"@type": "Article", "headline": "a{i}"},', before='<p>x<script type="application/ld+json">[', after="1]</script>"
+        '{"@type": "Article", "headline": "a{i}"},',
+        before='<p>x<script type="application/ld+json">[',
+        after="1]</script>",
     ),
     "JSON-LD digits": repeated("9", before='<p>x<script type="application/ld+json">', after="</script>"),
     "JSON-LD scripts": repeated('<script type="application/ld+json">{"@type": "Article"}</script>', after="<p>x"),
     "JSON-LD keywords": repeated(
-        "k{i}, ", before='<p>x<script type="application/ld+json">{"@type": "Article", "keywords": "', after='"}</script>'
+        "k{i}, ",
+        before='<p>x<script type="application/ld+json">{"@type": "Article", "keywords": "',
+        after='"}</script>',
     ),
     "meta many": repeated('<meta name="author" content="a{i} b">', after="<p>x"),
     "meta names distinct": repeated('<meta name="n{i}" content="a">', after="<p>x"),
@@ -268,7 +274,9 @@ STATED: Mapping[str, Construct] = {
     "meta author of ;": repeated(";", before='<meta name="author" content="a', after='"><p>x'),
     "meta description of <": repeated("<a ", before='<meta name="description" content="', after='"><p>x'),
     "meta description of <blanks": repeated(" ", before='<meta name="description" content="<a', after='"><p>x'),
-    "meta title of |": repeated("| ", before='<meta name="og:site_name" content="a"><meta name="og:title" content="', after='a"><p>x'),
+    "meta title of |": repeated(
+        "| ", before='<meta name="og:site_name" content="a"><meta name="og:title" content="', after='a"><p>x'
+    ),
     "meta keywords": repeated("k{i},", before='<meta name="keywords" content="', after='"><p>x'),
     "meta date of digits": repeated("2024-01-", before='<meta name="date" content="', after='"><p>x'),
     "meta itemprop nested": repeated('<div itemscope><meta itemprop="author" content="a{i}">', after="<p>x"),
@@ -284,7 +292,9 @@ STATED: Mapping[str, Construct] = {
     ),
     "dates below 900": repeated('<span class="date">x</span> ', before='<div class="x-y">' * 900, after="</div>" * 900),
     "distinct tags below 900": repeated(
-        '<span class="byline">9</span> ', before="".join(f'<div class="x{i}">' for i in range(900)), after="</div>" * 900
+        '<span class="byline">9</span> ',
+        before="".join(f'<div class="x{i}">' for i in range(900)),
+        after="</div>" * 900,
     ),
     "<h1> below 900": repeated("<h1>x</h1>", before='<div class="x-y">' * 900, after="</div>" * 900),
     "<h1> permalinks below 900": repeated(

@@ -37,11 +37,7 @@ def with_real_address(tag: str) -> str:
     source = attribute(tag, "src")
     shown = (source or "").strip()
     real = next(
-        (
-            value
-            for name in _LAZY
-            if name in names and _ADDRESS.match(value := (attribute(tag, name) or "").strip())
-        ),
+        (value for name in _LAZY if name in names and _ADDRESS.match(value := (attribute(tag, name) or "").strip())),
         "",
     )
     if not real and (not shown or shown.startswith("data:")):

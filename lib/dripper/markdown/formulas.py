@@ -23,10 +23,11 @@ _CLOSING = {"\\(": "\\)", "\\[": "\\]", "$$": "$$", "[tex]": "[/tex]"}
 
 
 def tex_in(text: str) -> Iterator[tuple[int, int]]:
-    r"""Yield where LaTeX in running text begins and ends: `\(…\)`, `\[…\]`, `$$…$$`, `[tex]…[/tex]`, an environment, and
-    `$…$` on one line with a backslash in it.
+    r"""Yield where LaTeX in running text begins and ends: `\(…\)`, `\[…\]`, `$$…$$`,
+    `[tex]…[/tex]`, an environment, and `$…$` on one line with a backslash in it.
 
-    Linear, however many begin and never end: where the last end of a kind stands is looked up first.
+    Linear, however many begin and never end: where the last end of a kind stands is looked up
+    first.
 
     >>> text = r"a \(b\) $c$ $\d$ \(e"
     >>> [text[start:end] for start, end in tex_in(text)]

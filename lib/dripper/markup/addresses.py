@@ -12,8 +12,8 @@ _ENDS = "".join(map(chr, range(0x21)))
 """C0 controls and the blank, which the standard strips from both ends."""
 _DROPPED = str.maketrans("", "", "\t\n\r")
 _CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)(?:(?<!,)[\t\n\f\r ]++([^,]*+))?+,?")
-"""Possessive: a list of thousands of commas would be tried in all its divisions. An address that ends with commas has
-no descriptor."""
+"""Possessive: a list of thousands of commas would be tried in all its divisions. An address that
+ends with commas has no descriptor."""
 _BETWEEN = "\t\n\f\r ,"
 _SPECIAL = frozenset({"http", "https", "ftp"})
 

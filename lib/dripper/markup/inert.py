@@ -41,67 +41,73 @@ _SCHEMES = words(
 _MEDIA = re.compile(
     r"data:(?:image/(?:png|gif|jpe?g|webp|avif|bmp|x-icon|vnd\.microsoft\.icon)|audio/|video/)", re.IGNORECASE
 )
-_CLOBBERING = words(
-    "__defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__ __proto__ acceptCharset accessKey action "
-    "activeElement addEventListener adoptedStyleSheets adoptNode after alinkColor all anchors animate append "
-    "appendChild applets assignedSlot attachInternals attachShadow attributes attributeStyleMap autocapitalize "
-    "autocomplete autofocus baseURI before bgColor blur body captureEvents caretPositionFromPoint caretRangeFromPoint "
-    "characterSet charset checkValidity checkVisibility childElementCount childNodes children classList className "
-    "clear click clientHeight clientLeft clientTop clientWidth cloneNode close closest compareDocumentPosition "
-    "compatMode computedStyleMap constructor contains contentEditable contentType cookie createAttribute "
-    "createAttributeNS createCDATASection createComment createDocumentFragment createElement createElementNS "
-    "createEvent createExpression createNodeIterator createNSResolver createProcessingInstruction createRange "
-    "createTextNode createTouch createTouchList createTreeWalker currentCSSZoom currentScript dataset defaultView "
-    "designMode dir dispatchEvent doctype documentElement documentURI domain draggable editContext elementFromPoint "
-    "elements elementsFromPoint embeds enctype enterKeyHint evaluate execCommand exitFullscreen exitPictureInPicture "
-    "exitPointerLock featurePolicy fgColor firstChild firstElementChild focus fonts forms fragmentDirective "
-    "fullscreen fullscreenElement fullscreenEnabled getAnimations getAttribute getAttributeNames getAttributeNode "
-    "getAttributeNodeNS getAttributeNS getBoundingClientRect getClientRects getElementById getElementsByClassName "
-    "getElementsByName getElementsByTagName getElementsByTagNameNS getHTML getRootNode getSelection hasAttribute "
-    "hasAttributeNS hasAttributes hasChildNodes hasFocus hasOwnProperty hasStorageAccess head hidden hidePopover id "
-    "images implementation importNode inert innerHTML innerText inputEncoding inputMode insertAdjacentElement "
-    "insertAdjacentHTML insertAdjacentText insertBefore isConnected isContentEditable isDefaultNamespace isEqualNode "
-    "isPrototypeOf isSameNode lang lastChild lastElementChild lastModified length linkColor links localName location "
-    "lookupNamespaceURI lookupPrefix matches method moveBefore name namespaceURI nextElementSibling nextSibling "
-    "nodeName nodeType nodeValue nonce normalize noValidate offsetHeight offsetLeft offsetParent offsetTop "
-    "offsetWidth open outerHTML outerText ownerDocument parentElement parentNode parseHTMLUnsafe "
-    "pictureInPictureElement pictureInPictureEnabled plugins pointerLockElement popover prefix prepend prerendering "
-    "previousElementSibling previousSibling propertyIsEnumerable queryCommandEnabled queryCommandIndeterm "
-    "queryCommandState queryCommandSupported queryCommandValue querySelector querySelectorAll readyState referrer rel "
-    "releaseEvents relList remove removeAttribute removeAttributeNode removeAttributeNS removeChild "
-    "removeEventListener replaceChild replaceChildren replaceWith reportValidity requestFullscreen "
-    "requestStorageAccess requestSubmit reset role rootElement scripts scroll scrollBy scrollHeight scrollingElement "
-    "scrollIntoView scrollLeft scrollTo scrollTop scrollWidth setAttribute setAttributeNode setAttributeNodeNS "
-    "setAttributeNS setHTML setHTMLUnsafe shadowRoot showPopover slot spellcheck startViewTransition style "
-    "styleSheets submit tabIndex tagName target textContent timeline title toggleAttribute togglePopover "
-    "toLocaleString toString translate URL valueOf virtualKeyboardPolicy visibilityState vlinkColor wasDiscarded "
-    "webkitHidden webkitMatchesSelector webkitVisibilityState write writeln writingSuggestions xmlEncoding "
-    "xmlStandalone xmlVersion "
-).union(
-    "aria" + name for name in words(
-    "Atomic AutoComplete Busy Checked ColCount ColIndex ColIndexText ColSpan Current Description Disabled Expanded "
-    "HasPopup Hidden Invalid KeyShortcuts Label Level Live Modal MultiLine MultiSelectable Notify Orientation "
-    "Placeholder PosInSet Pressed ReadOnly Relevant Required RoleDescription RowCount RowIndex RowIndexText RowSpan "
-    "Selected SetSize Sort ValueMax ValueMin ValueNow ValueText "
+_CLOBBERING = (
+    words(
+        "__defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__ __proto__ acceptCharset accessKey action "
+        "activeElement addEventListener adoptedStyleSheets adoptNode after alinkColor all anchors animate append "
+        "appendChild applets assignedSlot attachInternals attachShadow attributes attributeStyleMap autocapitalize "
+        "autocomplete autofocus baseURI before bgColor blur body captureEvents caretPositionFromPoint caretRangeFromPoint "
+        "characterSet charset checkValidity checkVisibility childElementCount childNodes children classList className "
+        "clear click clientHeight clientLeft clientTop clientWidth cloneNode close closest compareDocumentPosition "
+        "compatMode computedStyleMap constructor contains contentEditable contentType cookie createAttribute "
+        "createAttributeNS createCDATASection createComment createDocumentFragment createElement createElementNS "
+        "createEvent createExpression createNodeIterator createNSResolver createProcessingInstruction createRange "
+        "createTextNode createTouch createTouchList createTreeWalker currentCSSZoom currentScript dataset defaultView "
+        "designMode dir dispatchEvent doctype documentElement documentURI domain draggable editContext elementFromPoint "
+        "elements elementsFromPoint embeds enctype enterKeyHint evaluate execCommand exitFullscreen exitPictureInPicture "
+        "exitPointerLock featurePolicy fgColor firstChild firstElementChild focus fonts forms fragmentDirective "
+        "fullscreen fullscreenElement fullscreenEnabled getAnimations getAttribute getAttributeNames getAttributeNode "
+        "getAttributeNodeNS getAttributeNS getBoundingClientRect getClientRects getElementById getElementsByClassName "
+        "getElementsByName getElementsByTagName getElementsByTagNameNS getHTML getRootNode getSelection hasAttribute "
+        "hasAttributeNS hasAttributes hasChildNodes hasFocus hasOwnProperty hasStorageAccess head hidden hidePopover id "
+        "images implementation importNode inert innerHTML innerText inputEncoding inputMode insertAdjacentElement "
+        "insertAdjacentHTML insertAdjacentText insertBefore isConnected isContentEditable isDefaultNamespace isEqualNode "
+        "isPrototypeOf isSameNode lang lastChild lastElementChild lastModified length linkColor links localName location "
+        "lookupNamespaceURI lookupPrefix matches method moveBefore name namespaceURI nextElementSibling nextSibling "
+        "nodeName nodeType nodeValue nonce normalize noValidate offsetHeight offsetLeft offsetParent offsetTop "
+        "offsetWidth open outerHTML outerText ownerDocument parentElement parentNode parseHTMLUnsafe "
+        "pictureInPictureElement pictureInPictureEnabled plugins pointerLockElement popover prefix prepend prerendering "
+        "previousElementSibling previousSibling propertyIsEnumerable queryCommandEnabled queryCommandIndeterm "
+        "queryCommandState queryCommandSupported queryCommandValue querySelector querySelectorAll readyState referrer rel "
+        "releaseEvents relList remove removeAttribute removeAttributeNode removeAttributeNS removeChild "
+        "removeEventListener replaceChild replaceChildren replaceWith reportValidity requestFullscreen "
+        "requestStorageAccess requestSubmit reset role rootElement scripts scroll scrollBy scrollHeight scrollingElement "
+        "scrollIntoView scrollLeft scrollTo scrollTop scrollWidth setAttribute setAttributeNode setAttributeNodeNS "
+        "setAttributeNS setHTML setHTMLUnsafe shadowRoot showPopover slot spellcheck startViewTransition style "
+        "styleSheets submit tabIndex tagName target textContent timeline title toggleAttribute togglePopover "
+        "toLocaleString toString translate URL valueOf virtualKeyboardPolicy visibilityState vlinkColor wasDiscarded "
+        "webkitHidden webkitMatchesSelector webkitVisibilityState write writeln writingSuggestions xmlEncoding "
+        "xmlStandalone xmlVersion "
     )
-).union(
-    "on" + name for name in words(
-    "abort auxclick beforeinput beforematch beforetoggle blur cancel canplay canplaythrough change click close "
-    "contextlost contextmenu contextrestored copy cuechange cut dblclick drag dragend dragenter dragleave dragover "
-    "dragstart drop durationchange emptied ended error focus formdata gotpointercapture input invalid keydown "
-    "keypress keyup load loadeddata loadedmetadata loadstart lostpointercapture mousedown mouseenter mouseleave "
-    "mousemove mouseout mouseover mouseup paste pause play playing pointercancel pointerdown pointerenter "
-    "pointerleave pointermove pointerout pointerover pointerrawupdate pointerup progress ratechange readystatechange "
-    "reset resize scroll scrollend securitypolicyviolation seeked seeking select slotchange stalled submit suspend "
-    "timeupdate toggle touchcancel touchend touchmove touchstart visibilitychange volumechange waiting "
-    "webkitanimationend webkitanimationiteration webkitanimationstart webkittransitionend wheel "
+    .union(
+        "aria" + name
+        for name in words(
+            "Atomic AutoComplete Busy Checked ColCount ColIndex ColIndexText ColSpan Current Description Disabled Expanded "
+            "HasPopup Hidden Invalid KeyShortcuts Label Level Live Modal MultiLine MultiSelectable Notify Orientation "
+            "Placeholder PosInSet Pressed ReadOnly Relevant Required RoleDescription RowCount RowIndex RowIndexText RowSpan "
+            "Selected SetSize Sort ValueMax ValueMin ValueNow ValueText "
+        )
+    )
+    .union(
+        "on" + name
+        for name in words(
+            "abort auxclick beforeinput beforematch beforetoggle blur cancel canplay canplaythrough change click close "
+            "contextlost contextmenu contextrestored copy cuechange cut dblclick drag dragend dragenter dragleave dragover "
+            "dragstart drop durationchange emptied ended error focus formdata gotpointercapture input invalid keydown "
+            "keypress keyup load loadeddata loadedmetadata loadstart lostpointercapture mousedown mouseenter mouseleave "
+            "mousemove mouseout mouseover mouseup paste pause play playing pointercancel pointerdown pointerenter "
+            "pointerleave pointermove pointerout pointerover pointerrawupdate pointerup progress ratechange readystatechange "
+            "reset resize scroll scrollend securitypolicyviolation seeked seeking select slotchange stalled submit suspend "
+            "timeupdate toggle touchcancel touchend touchmove touchstart visibilitychange volumechange waiting "
+            "webkitanimationend webkitanimationiteration webkitanimationstart webkittransitionend wheel "
+        )
     )
 )
-"""Properties of `document` and of forms: a script that reads one would get the element of that id or name instead. What
-DOMPurify drops, too."""
+"""Properties of `document` and of forms: a script that reads one would get the element of that id
+or name instead. What DOMPurify drops, too."""
 _WINDOWS = words("_blank _self _parent _top")
-"""The windows that a link may open in. Browsers give a new one no way back (`noopener`, since 2021), but one with a
-name has it."""
+"""The windows that a link may open in. Browsers give a new one no way back (`noopener`, since
+2021), but one with a name has it."""
 _TARGET = re.compile(rf' (?:form)?target="(?!(?:{"|".join(sorted(_WINDOWS))})")', re.IGNORECASE)
 _OPENER = re.compile(r""" rel="(?:[^"]*[\t\n\f\r ])?opener[\t\n\f\r "]""", re.IGNORECASE)
 _SHOWING = words("src srcset poster background")
@@ -125,11 +131,11 @@ def is_notable(tag: str) -> bool:
 
 
 def reaches_scripts(tag: str) -> bool:
-    """Tell whether a serialised start tag has an id or a name that stands in the way of a page's scripts, or opens a
-    window that can change this one.
+    """Tell whether a serialised start tag has an id or a name that stands in the way of a page's
+    scripts, or opens a window that can change this one.
 
-    >>> [reaches_scripts(f"<a {attribute}>") for attribute in ('id="forms"', 'id="part"', 'target="x"', 'target="_blank"')]
-    [True, False, True, False]
+    >>> [reaches_scripts(f"<a {each}>") for each in ('id="forms"', 'id="part"', 'target="x"')]
+    [True, False, True]
     """
     # A serialiser writes one blank before an attribute, and no quotation mark within a value.
     start, name = tag.find(' id="'), tag.find(' name="')

@@ -28,7 +28,8 @@ _CLOSES_P = words(
     "h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol p plaintext pre search section summary table ul xmp"
 )
 _FORMATTING = "b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
-"""What a parser opens again in each block that follows, until it is closed; of `a` there is only one at a time."""
+"""What a parser opens again in each block that follows, until it is closed; of `a` there is only
+one at a time."""
 _FORMATTING_NAMES = frozenset(_FORMATTING.split("|"))
 _FORMATTING_TAG = re.compile(rb"<(?:%s)(?=[\s/>])[^>]*" % _FORMATTING.encode(), re.IGNORECASE)
 _TOKEN = re.compile(
@@ -42,7 +43,8 @@ _APART = words("object applet marquee")
 
 
 def _formatting_letters() -> npt.NDArray[np.bool_]:
-    """Return which two characters a formatting tag begins with, but for those of one letter without attributes."""
+    """Return which two characters a formatting tag begins with, but for those of one letter without
+    attributes."""
     table = np.zeros((256, 256), bool)
     for name in _FORMATTING_NAMES:
         for first in (name[0], name[0].upper()):
@@ -67,7 +69,8 @@ class ParserLimits(NamedTuple):
     options: int = _DEFAULTS.parser_options
     """Of one `select`: the parser's time grows with their square."""
     repeats: int = _DEFAULTS.parser_repeats
-    """Elements that stand for others: an `i` without an end is opened anew in each block behind it. 260 bytes each."""
+    """Elements that stand for others: an `i` without an end is opened anew in each block behind it.
+    260 bytes each."""
 
     @classmethod
     def of(cls, limits: LimitSettings) -> "ParserLimits":
@@ -151,10 +154,11 @@ def _steps(html: str) -> int:
 
 
 def _may_repeat(html: bytes, begins: npt.NDArray[np.intp], limit: int) -> bool:
-    """Tell whether formatting elements would be repeated more often than `limit` if none of them had an end.
+    """Tell whether formatting elements would be repeated more often than `limit` if none of them
+    had an end.
 
-    begins: where tags begin. A look at two letters of each settles it for nine of ten pages, in a third of the time.
-    """
+    begins: where tags begin. A look at two letters of each settles it for nine of ten pages, in a
+    third of the time."""
     letters = np.frombuffer(html, np.uint8)
     first, second = (letters.take(begins + place, mode="clip") for place in (1, 2))
     most = np.count_nonzero(_MAY_FORMAT[first, second]) + _SAME * len(_FORMATTING_NAMES)
@@ -165,11 +169,11 @@ def _may_repeat(html: bytes, begins: npt.NDArray[np.intp], limit: int) -> bool:
 
 
 def _refuse_repeats(html: bytes, limit: int) -> None:
-    """Raise PageError(PARSE_FAILED) where formatting elements would be repeated more often than `limit`.
+    """Raise PageError(PARSE_FAILED) where formatting elements would be repeated more often than
+    `limit`.
 
-    Counted from above: each tag repeats all that are open. End tags in comments and raw text close nothing, nor do
-    those in a cell what is open around the table.
-    """
+    Counted from above: each tag repeats all that are open. End tags in comments and raw text close
+    nothing, nor do those in a cell what is open around the table."""
     page, repeats = _OpenFormatting(), 0
     for match in _TOKEN.finditer(html.decode("latin-1")):
         page.read(match)

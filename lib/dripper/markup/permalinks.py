@@ -5,7 +5,8 @@ from dripper.markup.tree import Tree, attribute, unescape
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _HIGHEST = 16
-"""Elements between a mark and its heading at most: the search is not to grow with the depth of the page."""
+"""Elements between a mark and its heading at most: the search is not to grow with the depth of the
+page."""
 _LONGEST = 2
 """Characters of a mark; icons may have a second one that chooses their picture."""
 

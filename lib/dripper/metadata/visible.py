@@ -30,8 +30,8 @@ _OF_PAGES = frozenset({"html", "body", "main", "article"})
 """Elements whose class names say what a page has, as well as what it is."""
 _LONGEST = 200
 _LONGEST_SOURCE = 20_000
-"""Characters of a text as written, with all its white space: an element's text is read once for each that is
-around it."""
+"""Characters of a text as written, with all its white space: an element's text is read once for
+each that is around it."""
 
 
 class Visible:

@@ -30,8 +30,8 @@ from dripper.labels.one_thread import blas_libraries, one_thread
 # take about 5 KB a block, so memory stays under 100 MB. None of 2,300 labelled pages has more than
 # a third of it.
 WINDOW_BLOCKS = 16_384
-# Blocks on either side of a window that are read with it: so far do the networks look to the left and to the right. The
-# last blocks before a seam would be held for the end of the page.
+# Blocks on either side of a window that are read with it: so far do the networks look to the left
+# and to the right. The last blocks before a seam would be held for the end of the page.
 MARGIN_BLOCKS = 64
 # Standardised features beyond it are outliers (a block of 100 KB) that would drown the rest.
 FEATURE_LIMIT = 6.0
@@ -165,7 +165,8 @@ def standardise(weights: Weights, features: FloatArray) -> FloatArray:
 
 
 def _windows(page: PageFeatures) -> Iterator[tuple[PageFeatures, slice]]:
-    """Yield windows of equal size, each with the margins around it, and which of its blocks are its own."""
+    """Yield windows of equal size, each with the margins around it, and which of its blocks are its
+    own."""
     n_blocks = len(page.words)
     if n_blocks <= WINDOW_BLOCKS:
         yield page, slice(None)

@@ -20,8 +20,9 @@ LEVELS = 5
 parent, and so on."""
 
 FARTHEST = 16_384
-"""Blocks: what is farther away counts as that far. No page that a network learned from has a third as many blocks; of
-a page of 120,000 paragraphs, all alike, it held each for less likely than the one before, and the last for none."""
+"""Blocks: what is farther away counts as that far. No page that a network learned from has a third
+as many blocks; of a page of 120,000 paragraphs, all alike, it held each for less likely than the
+one before, and the last for none."""
 
 
 @dataclass(frozen=True, slots=True)
