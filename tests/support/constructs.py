@@ -12,7 +12,7 @@ Construct = Callable[[int], str]
 
 
 def repeated(unit: str, before: str = "", after: str = "") -> Construct:
-    """Return a construct that repeats a text. `{i}` in it becomes a number that differs each time."""
+    """Return a construct that repeats a text; `{i}` in it becomes another number each time."""
 
     def page(size: int) -> str:
         if "{i}" not in unit:

@@ -161,7 +161,7 @@ def _may_repeat(html: bytes, begins: npt.NDArray[np.intp], limit: int) -> bool:
     third of the time."""
     letters = np.frombuffer(html, np.uint8)
     first, second = (letters.take(begins + place, mode="clip") for place in (1, 2))
-    most = np.count_nonzero(_MAY_FORMAT[first, second]) + _SAME * len(_FORMATTING_NAMES)
+    most = int(np.count_nonzero(_MAY_FORMAT[first, second])) + _SAME * len(_FORMATTING_NAMES)
     if most * len(begins) <= limit:
         return False
     most = sum(min(count, _SAME) for count in Counter(_FORMATTING_TAG.findall(html)).values())
