@@ -49,6 +49,9 @@ class Window:
         self._members = members
         self._pieces = members.pieces(at)
         self._buffer = bytearray()
+        self._blank = (0, 0)
+        self._stops: list[int] = []
+        self._n_checked = 0
 
     @property
     def end(self) -> int:
@@ -96,11 +99,14 @@ class Window:
     def skip_blank(self, position: int) -> int:
         """Return the position of the first byte at or after `position` that is no line end, or
         `end` at the file's end."""
+        first, last = self._blank  # many records may claim to end in the same run of line ends
+        begin, position = position, last if first <= position < last else position
         while not (found := _NOT_BLANK.search(self._buffer, position - self.start)):
             position = self.end
             if not self.pull():
                 return self.end
-        return found.start() + self.start
+        self._blank = begin, found.start() + self.start
+        return self._blank[1]
 
     def member_at(self, position: int) -> Boundary | None:
         """Return the member whose first inflated byte stands at `position`."""
@@ -117,7 +123,7 @@ class Window:
         done = start
         while True:
             end = self.end
-            if (stop := self._stop(start, done, min(end, target - 1))) is not None:
+            if (stop := self._stop(done, min(end, target - 1))) is not None:
                 return stop
             if end >= target:
                 return target
@@ -134,7 +140,7 @@ class Window:
         done = start
         while True:
             end = self.end
-            stop = self._stop(start, done, end)
+            stop = self._stop(done, end)
             found = find_start(self._buffer, done - self.start, arc, (end if stop is None else stop) - self.start)
             if found >= 0:
                 return found + self.start
@@ -142,16 +148,24 @@ class Window:
                 return stop
             if not self.pull() and self.end == end:
                 return end
+            while self.end < end + START_BYTES and self.pull():  # which are searched again: never a few bytes at a time
+                pass
             done = max(start, end - START_BYTES)
 
-    def _stop(self, start: int, low: int, high: int) -> int | None:
-        """Return the first position in low..high where no record that began before `start` can go
-        on."""
-        for boundary in self.between(low, high):
+    def _stop(self, low: int, high: int) -> int | None:
+        """Return the first position in low..high where no record that began before can go on.
+
+        Each boundary is looked at once: the blocks of many records may claim to reach over all of
+        them.
+        """
+        while self._n_checked < len(self.boundaries) and self.boundaries[self._n_checked].position <= high:
+            boundary = self.boundaries[self._n_checked]
+            self._n_checked += 1
             at = boundary.position
-            if boundary.problem or (at >= start and self.matches(RECORD_START, at)):
-                return at
-        return None
+            if boundary.problem or (at >= max(low, self.start) and self.matches(RECORD_START, at)):
+                self._stops.append(at)
+        index = bisect_left(self._stops, low)
+        return self._stops[index] if index < len(self._stops) and self._stops[index] <= high else None
 
     def release(self, position: int) -> None:
         """Let go of what stands before `position`: neither its bytes nor its boundaries are asked
@@ -159,7 +173,10 @@ class Window:
         if position - self.start > _TRIM_BYTES:
             self._drop(position - self.start)
         if len(self.boundaries) > 64:
-            del self.boundaries[: bisect_left(self.boundaries, position, key=_position)]
+            n_gone = bisect_left(self.boundaries, position, key=_position)
+            del self.boundaries[:n_gone]
+            self._n_checked = max(0, self._n_checked - n_gone)
+            del self._stops[: bisect_left(self._stops, position)]
 
     def rewind(self, position: int) -> None:
         """Have the bytes from `position` on again, which must not be released: opens the file once
@@ -168,6 +185,9 @@ class Window:
             return
         boundary = self._member_before(position)
         self.boundaries = [b for b in self.boundaries if b.position < boundary.position]
+        self._n_checked = min(self._n_checked, len(self.boundaries))
+        self._stops = [at for at in self._stops if at < boundary.position]
+        self._blank = (0, 0)
         self._pieces = self._members.pieces(boundary.stored)
         self._buffer.clear()
         self.start = boundary.position
