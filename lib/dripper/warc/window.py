@@ -99,8 +99,11 @@ class Window:
     def skip_blank(self, position: int) -> int:
         """Return the position of the first byte at or after `position` that is no line end, or
         `end` at the file's end."""
-        first, last = self._blank  # many records may claim to end in the same run of line ends
-        begin, position = position, last if first <= position < last else position
+        begin, (first, last) = position, self._blank  # many records may claim to end in the same run of line ends
+        if self.start <= position < last and not _NOT_BLANK.search(
+            self._buffer, position - self.start, max(0, first - self.start)
+        ):
+            position = last
         while not (found := _NOT_BLANK.search(self._buffer, position - self.start)):
             position = self.end
             if not self.pull():
@@ -162,10 +165,29 @@ class Window:
             boundary = self.boundaries[self._n_checked]
             self._n_checked += 1
             at = boundary.position
-            if boundary.problem or (at >= max(low, self.start) and self.matches(RECORD_START, at)):
+            if boundary.problem or (at >= self.start and self.matches(RECORD_START, at)):
                 self._stops.append(at)
         index = bisect_left(self._stops, low)
         return self._stops[index] if index < len(self._stops) and self._stops[index] <= high else None
+
+    def find_start(self, start: int, end: int, arc: bool | None) -> int:
+        """Return where in [start, end) the next record starts, or -1."""
+        found = find_start(self._buffer, start - self.start, arc, end - self.start)
+        return found + self.start if found >= 0 else -1
+
+    def member_before(self, position: int) -> int | None:
+        """Return the stored offset of the last member that starts at or before `position`, if its
+        boundary is not released."""
+        index = bisect_right(self.boundaries, position, key=_position) - 1
+        return self.boundaries[index].stored if index >= 0 else None
+
+    def next_boundary(self, position: int) -> int:
+        """Return the first position after `position` where a member starts or bytes are lost, or
+        `end` at the file's end; lets go of all before it."""
+        while (index := bisect_right(self.boundaries, position, key=_position)) == len(self.boundaries):
+            if not self.pull():
+                return self.end
+        return self.boundaries[index].position
 
     def release(self, position: int) -> None:
         """Let go of what stands before `position`: neither its bytes nor its boundaries are asked
