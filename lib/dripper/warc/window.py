@@ -8,7 +8,7 @@ offset.
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 from dripper.warc.members import Members
 from dripper.warc.starts import RECORD_START, START_BYTES, find_start
@@ -17,7 +17,10 @@ _TRIM_BYTES = 1 << 20
 """Bytes let go at once: moving what stays for every record would cost more."""
 
 _NOT_BLANK = re.compile(rb"[^\r\n]")
+_LONG_RUN = 1 << 10
+"""Line ends in a row that are remembered, as looking for their end once more would take longer."""
 _position = attrgetter("position")
+_last = itemgetter(1)
 
 
 @dataclass(slots=True)
@@ -49,7 +52,7 @@ class Window:
         self._members = members
         self._pieces = members.pieces(at)
         self._buffer = bytearray()
-        self._blank = (0, 0)
+        self._blank_runs: list[tuple[int, int]] = []
         self._stops: list[int] = []
         self._n_checked = 0
 
@@ -94,22 +97,28 @@ class Window:
         while not pattern.match(self._buffer, position - self.start):
             if self.end >= position + START_BYTES or not self.pull():
                 return False
+            self.fill(min(position + START_BYTES, 2 * self.end - position))  # twice as much: members may give a byte each
         return True
 
     def skip_blank(self, position: int) -> int:
         """Return the position of the first byte at or after `position` that is no line end, or
         `end` at the file's end."""
-        begin, (first, last) = position, self._blank  # many records may claim to end in the same run of line ends
-        if self.start <= position < last and not _NOT_BLANK.search(
-            self._buffer, position - self.start, max(0, first - self.start)
-        ):
-            position = last
-        while not (found := _NOT_BLANK.search(self._buffer, position - self.start)):
+        begin, index = position, bisect_right(self._blank_runs, position, key=_last)
+        found = None
+        if index < len(self._blank_runs):  # many records may claim to end in the same run of line ends
+            first, last = self._blank_runs[index]
+            if first > position:
+                found = _NOT_BLANK.search(self._buffer, position - self.start, first - self.start)
+            if not found:
+                begin, position = min(begin, first), last
+        while not (found := found or _NOT_BLANK.search(self._buffer, position - self.start)):
             position = self.end
             if not self.pull():
-                return self.end
-        self._blank = begin, found.start() + self.start
-        return self._blank[1]
+                break
+        end = found.start() + self.start if found else self.end
+        if end - begin > _LONG_RUN:
+            self._blank_runs[index : index + (position == end)] = [(begin, end)]
+        return end
 
     def member_at(self, position: int) -> Boundary | None:
         """Return the member whose first inflated byte stands at `position`."""
@@ -194,6 +203,7 @@ class Window:
         for again."""
         if position - self.start > _TRIM_BYTES:
             self._drop(position - self.start)
+            del self._blank_runs[: bisect_right(self._blank_runs, position, key=_last)]
         if len(self.boundaries) > 64:
             n_gone = bisect_left(self.boundaries, position, key=_position)
             del self.boundaries[:n_gone]
@@ -209,7 +219,7 @@ class Window:
         self.boundaries = [b for b in self.boundaries if b.position < boundary.position]
         self._n_checked = min(self._n_checked, len(self.boundaries))
         self._stops = [at for at in self._stops if at < boundary.position]
-        self._blank = (0, 0)
+        self._blank_runs.clear()
         self._pieces = self._members.pieces(boundary.stored)
         self._buffer.clear()
         self.start = boundary.position
