@@ -7,8 +7,8 @@ alike. What is over a limit is a fault with a name, and reading goes on behind i
 """
 
 MAX_CODINGS = 5
-"""Content codings of one body, as in curl (CVE-2022-32206) and urllib3: each may inflate what the one
-before gave."""
+"""Content codings of one body, as in curl (CVE-2022-32206) and urllib3: each may inflate what the
+one before gave."""
 
 MAX_BODY_MEMBERS = 1 << 16
 """gzip members or zstd frames of one body: half a second. `pigz -i` writes 256 for 32 MiB."""
@@ -34,9 +34,9 @@ real ones, revisits in one large member, take some 100."""
 _DOUBT_BYTES = 1 << 26
 _DOUBT_RATIO = 64
 
-CHAIN_BYTES = 1 << 26
-"""Inflated bytes that are read to learn whether a span may begin at a member (`dripper.warc.seams`);
-pages take 1 MiB."""
+CHAIN_BYTES = 1 << 24
+"""Inflated bytes that are read to learn whether a span may begin at a member
+(`dripper.warc.seams`); pages take 1 MiB."""
 
 MAX_GZIP_HEADER = 4096
 """Bytes of a member's own header, with the name of the file that was compressed."""

@@ -70,8 +70,8 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Bytes in which no record could be found; `problem` names the offset. over_budget: in which none
-    was looked for, as their member holds too many."""
+    """Bytes in which no record could be found; `problem` names the offset. over_budget: in which
+    none was looked for, as their member holds too many."""
 
     problem: str
     clipped: bool = False
@@ -198,7 +198,7 @@ class FrameReader:
         at = self._end_of_header(start) if is_warc else self._end_of_line(start)
         if at < 0:
             return None, start
-        if is_warc and 0 <= window.find_start(start + 1, at, arc=False):
+        if is_warc and window.find_start(start + 1, at, arc=False) >= 0:
             return None, at
         if any(b.problem or window.matches(RECORD_START, b.position) for b in window.between(start + 1, at - 1)):
             return None, start

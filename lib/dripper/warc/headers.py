@@ -15,6 +15,10 @@ from dripper.warc.starts import SCHEMES
 # % of reading a page.
 _PARSER = StatusAndHeadersParser([], verify=False)
 
+_FOLD = re.compile(rb"\r*\n(?=[ \t])")
+_MANY_FOLDS = 1000
+"""warcio appends continuation lines one by one, which takes the square of their number."""
+
 _URL = rb"(?P<url>" + SCHEMES + rb".*)"
 _ARC_DATE = rb"\d{14}|\d{12}|\d{8}"
 _ARC_LINES = (
@@ -56,6 +60,8 @@ class RecordHead:
 def parse_headers(block: bytes) -> StatusAndHeaders:
     """Return first line and headers of `block`, which ends with its empty line; never raises on
     bytes that have a first line."""
+    if block.count(b"\n ") + block.count(b"\n\t") > _MANY_FOLDS:
+        block = _FOLD.sub(b"", block)
     return _PARSER.parse(BytesIO(block))
 
 

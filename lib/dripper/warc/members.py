@@ -75,6 +75,7 @@ class Members:
         self._dictionary: bytes | None = None
         self._doubt = Doubt()
         self._begun = sys.maxsize
+        self._unsound: set[int] = set()
 
     def pieces(self, start: int = 0) -> Iterator[Piece]:
         """Yield the file from stored offset `start` (0, or a member's start; any offset of a file
@@ -106,21 +107,36 @@ class Members:
     def is_sound(self, start: int, n_bytes: int) -> bool:
         """Tell whether from stored offset `start` on, for more than `n_bytes` or to the file's end,
         members follow one another without damage, and inflate to no more than CHAIN_BYTES."""
-        chain, size = self._chain(start), 0
-        while size <= CHAIN_BYTES:
+        chain, size, starts = self._chain(start), 0, [start]
+        while size <= CHAIN_BYTES and start not in self._unsound:
             try:
                 piece = next(chain)
             except StopIteration as end:
+                if end.value is not None:  # which each of them meets as soon
+                    self._unsound.update(starts)
                 return end.value is None
             size += len(piece.data)
-            if piece.kind == "member" and piece.at - start > n_bytes:
-                break
+            if piece.kind == "member":
+                starts.append(piece.at)
+                if piece.at - start > n_bytes:
+                    break
         chain.close()
-        return size <= CHAIN_BYTES
+        return size <= CHAIN_BYTES and start not in self._unsound
+
+    def leads_to(self, start: int, target: int) -> bool:
+        """Tell whether from stored offset `start` on members follow one another up to one at
+        `target`."""
+        chain, size = self._chain(start), 0
+        for piece in chain:
+            size += len(piece.data)
+            if size > CHAIN_BYTES or (piece.kind == "member" and piece.at >= target):
+                chain.close()
+                return piece.kind == "member" and piece.at == target
+        return False
 
     def reaches(self, start: int, n_bytes: int) -> bool:
-        """Tell whether the member at stored offset `start` has at least `n_bytes` stored bytes; reads
-        no more than those."""
+        """Tell whether the member at stored offset `start` has at least `n_bytes` stored bytes;
+        reads little more than those."""
         with self._open(start) as cursor:
             decompressor = self._decompressor_of(cursor.stored) if cursor.fill(8) else None
             try:
@@ -189,8 +205,8 @@ class Members:
         """Yield member after member; after damage, go on at the next member that starts with a
         record.
 
-        That may lie in what the damaged one has used: it has swallowed it. But a file can be built so
-        that every part of it inflates in many ways; so there, only members count that are whole.
+        That may lie in what the damaged one has used: it has swallowed it. But a file can be built
+        so that every part of it inflates in many ways; so there, only members count that are whole.
         """
         self._begun = min(start, self._begun)
         resume: int | None = start

@@ -86,7 +86,9 @@ class S3Object:
         first = retried(path, self._first_byte, CONNECTION_ERRORS, settings.max_attempts)
         # The size is the one in Content-Range: a wrong length of one answer would be a file that
         # ends too early.
-        self.size_bytes: int | None = whole_number(first["ContentRange"].rpartition("/")[2]) if first.get("ContentRange") else 0
+        self.size_bytes: int | None = (
+            whole_number(first["ContentRange"].rpartition("/")[2]) if first.get("ContentRange") else 0
+        )
         self._etag = first["ETag"]
         self.version: str | None = etag_version(self._etag)
 

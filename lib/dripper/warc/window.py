@@ -97,7 +97,9 @@ class Window:
         while not pattern.match(self._buffer, position - self.start):
             if self.end >= position + START_BYTES or not self.pull():
                 return False
-            self.fill(min(position + START_BYTES, 2 * self.end - position))  # twice as much: members may give a byte each
+            self.fill(
+                min(position + START_BYTES, 2 * self.end - position)
+            )  # twice as much: members may give a byte each
         return True
 
     def skip_blank(self, position: int) -> int:
