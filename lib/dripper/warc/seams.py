@@ -68,12 +68,13 @@ class _Seams:
         return None
 
     def is_at(self, offset: int) -> bool:
-        """Tell whether there is a seam at stored offset `offset`; asked of ever later ones, looks at
-        what is before them once."""
+        """Tell whether there is a seam at stored offset `offset`. Asked of ever later ones, it
+        looks at what is before them once."""
         if offset < self._until:
             self._last = None
-        for self._last in self._members.starts(max(self._until if self._last else 0, offset - LINK_BYTES), offset):
-            pass
+        begin = max(0, offset - LINK_BYTES, self._until if self._last else 0)
+        for at in self._members.starts(begin, offset):
+            self._last = at
         self._until = offset
         starts_here = next(self._members.starts(offset, offset + 1), None) is not None
         return starts_here and self._follows(self._last, offset) and self._begins_chain(offset)
