@@ -105,7 +105,7 @@ class Window:
     def skip_blank(self, position: int) -> int:
         """Return the position of the first byte at or after `position` that is no line end, or
         `end` at the file's end."""
-        begin, index = position, bisect_right(self._blank_runs, position, key=_last)
+        begin, index = position, bisect_right(self._blank_runs, position, key=_last) if self._blank_runs else 0
         found = None
         if index < len(self._blank_runs):  # many records may claim to end in the same run of line ends
             first, last = self._blank_runs[index]
@@ -189,8 +189,10 @@ class Window:
     def member_before(self, position: int) -> int | None:
         """Return the stored offset of the last member that starts at or before `position`, if its
         boundary is not released."""
-        index = bisect_right(self.boundaries, position, key=_position) - 1
-        return self.boundaries[index].stored if index >= 0 else None
+        boundary = next((b for b in reversed(self.boundaries[-2:]) if b.position <= position), None)
+        if boundary is None and (index := bisect_right(self.boundaries, position, key=_position)):
+            boundary = self.boundaries[index - 1]
+        return boundary.stored if boundary else None
 
     def next_boundary(self, position: int) -> int:
         """Return the first position after `position` where a member starts or bytes are lost, or
