@@ -152,3 +152,56 @@ def test_the_child_ends_when_its_parent_is_killed() -> None:
             return
         time.sleep(0.1)
     pytest.fail("the page process outlived its parent")
+
+
+UNDER_HARD_LIMITS = """
+import logging, resource, sys
+logging.basicConfig(format="%(message)s")
+from dripper.guard import Guard, GuardLimits
+kind, hard = getattr(resource, sys.argv[1]), int(sys.argv[2])
+resource.setrlimit(kind, (hard, hard))
+for _ in range(2):
+    with Guard(lambda item: resource.getrlimit(kind), GuardLimits(20, 60, 1 << 29)) as guard:
+        soft, inherited = guard.call("page")
+print(soft <= inherited, inherited)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "hard", "said"),
+    [
+        ("RLIMIT_AS", 8_000_000 << 10, ""),
+        ("RLIMIT_CPU", 3000, ""),
+        ("RLIMIT_AS", 500 << 20, "pages get less than limits.page_memory_bytes=536870912"),
+        ("RLIMIT_CPU", 15, "pages get less than limits.page_cpu_seconds=20: the hard limit of CPU time is 15 s"),
+    ],
+)
+def test_a_hard_limit_that_is_there_stays(kind: str, hard: int, said: str) -> None:
+    """As batch schedulers, containers and `ulimit` set them; nobody but root may raise one."""
+    done = subprocess.run(
+        [sys.executable, "-c", UNDER_HARD_LIMITS, kind, str(hard)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        check=True,
+    )
+    assert done.stdout == f"True {hard}\n"
+    assert done.stderr.count("\n") == bool(said)
+    assert said in done.stderr
+
+
+def test_a_page_over_a_hard_limit_of_cpu_time_is_a_time_limit() -> None:
+    code = (
+        "import resource\n"
+        "from dripper.errors import PageError\n"
+        "from dripper.guard import Guard, GuardLimits\n"
+        "resource.setrlimit(resource.RLIMIT_CPU, (30, 30))\n"
+        "def work(item):\n"
+        "    resource.setrlimit(resource.RLIMIT_CPU, (1, 3))\n"
+        "    while True: pass\n"
+        "try: Guard(work, GuardLimits(60, 60, 1 << 29)).call('page')\n"
+        "except PageError as error: print(error.code.value)\n"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout == "time_limit\n"

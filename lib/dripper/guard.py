@@ -20,6 +20,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -68,6 +69,7 @@ class Guard(Generic[Item, Result]):
     """
 
     def __init__(self, work: Callable[[Item], Result], limits: GuardLimits) -> None:
+        _say_if_too_low(limits)
         self._work = work
         self._limits = limits
         self._child: BaseProcess | None = None
@@ -201,7 +203,7 @@ def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Res
         _OOM_SCORE.write_text("1000")
     start = _address_space()
     if start and sys.platform == "linux":
-        resource.setrlimit(resource.RLIMIT_AS, (start + limits.memory_bytes, resource.RLIM_INFINITY))
+        _limit(resource.RLIMIT_AS, start + limits.memory_bytes)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # What the parent has loaded stays: full collections need not walk over its 100,000 objects, 4 %
     # of a page's time.
@@ -217,12 +219,55 @@ def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Res
         # Fragmented or leaked memory counts towards the next page's limit: start afresh at half of
         # it.
         recycle = _address_space() - start > limits.memory_bytes // 2 or _is_memory_error(outcome)
+        recycle |= _is_short_of_cpu(limits.cpu_seconds)
         pipe.send((outcome, recycle))
 
 
 def _allow_cpu(seconds: int) -> None:
-    used = math.ceil(time.process_time())
-    resource.setrlimit(resource.RLIMIT_CPU, (used + seconds, resource.RLIM_INFINITY))
+    _limit(resource.RLIMIT_CPU, math.ceil(time.process_time()) + seconds)
+
+
+def _limit(kind: int, soft: int) -> None:
+    """Set a soft limit. The hard one that a batch scheduler or a shell has set stays: nobody but
+    root may raise it."""
+    hard = _hard_limit(kind)
+    if hard is None:
+        resource.setrlimit(kind, (soft, resource.RLIM_INFINITY))
+    else:  # below a hard limit of CPU time, as the kernel kills there without saying why
+        resource.setrlimit(kind, (min(soft, max(1, hard - (kind == resource.RLIMIT_CPU))), hard))
+
+
+def _hard_limit(kind: int) -> int | None:
+    hard = resource.getrlimit(kind)[1]
+    return None if hard == resource.RLIM_INFINITY else hard
+
+
+def _is_short_of_cpu(seconds: int) -> bool:
+    """Tell whether the hard limit leaves this process less CPU time than a page may take; a fresh
+    one starts at 0."""
+    hard = _hard_limit(resource.RLIMIT_CPU)
+    return hard is not None and hard > seconds + 1 and time.process_time() + seconds + 1 > hard
+
+
+@lru_cache
+def _say_if_too_low(limits: GuardLimits) -> None:
+    """Warn, once a process, where a page gets less than the settings allow it."""
+    cpu, space = _hard_limit(resource.RLIMIT_CPU), _hard_limit(resource.RLIMIT_AS)
+    if cpu is not None and cpu <= limits.cpu_seconds:
+        logger.warning(
+            "pages get less than limits.page_cpu_seconds=%d: the hard limit of CPU time is %d s (ulimit -H -t); "
+            "raise it, or lower the setting",
+            limits.cpu_seconds,
+            cpu,
+        )
+    if space is not None and space < (needed := _address_space() + limits.memory_bytes):
+        logger.warning(
+            "pages get less than limits.page_memory_bytes=%d: with what this process has, that takes %d KiB of address "
+            "space, and the hard limit is %d KiB (ulimit -H -v); raise it, or lower the setting",
+            limits.memory_bytes,
+            needed >> 10,
+            space >> 10,
+        )
 
 
 def _outcome(work: Callable[[Item], Result], item: Item) -> Result | PageError | UsageError:

@@ -53,8 +53,8 @@ def inflated(new: Callable[[], Decompressor], stored: bytes) -> tuple[bytes, byt
         try:
             parts.append(next(run))
         except StopIteration as done:
-            rest, problem = done.value
-            return b"".join(parts), rest, problem
+            end, problem = done.value
+            return b"".join(parts), stored[end:], problem
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dripper.errors import ErrorCode, PageError
+from dripper.warc.budget import MAX_BODY_MEMBERS, MAX_CHUNKS, MAX_CODINGS
 from dripper.warc.compression import (
     GZIP_MAGIC,
     ZSTD_MAGIC,
@@ -58,7 +59,10 @@ def decode_body(stored: bytes, transfer_encoding: str, content_encoding: str, ma
     body = Body(stored)
     if "chunked" in transfer_encoding.lower():
         body = _join_chunks(stored)
-    for coding in reversed(_names(content_encoding) + _names(transfer_encoding)):
+    codings = _names(content_encoding) + _names(transfer_encoding)
+    if len(codings) > MAX_CODINGS:
+        codings, body = [], _taken_as_it_is(body, f"{len(codings)} content codings; at most {MAX_CODINGS} are undone")
+    for coding in reversed(codings):
         body = _undo(coding, body, max_bytes)
     if body.payload.startswith(GZIP_MAGIC):  # encoded twice, or encoded and not declared: no HTML starts like this
         body = _undo("gzip", _flagged(body, "undeclared gzip"), max_bytes)
@@ -84,7 +88,7 @@ def _join_chunks(stored: bytes) -> Body:
     """Join chunks; from the first thing on that is no chunk, take the bytes as they are."""
     parts: list[bytes] = []
     at = 0
-    while line := _CHUNK_LINE.match(stored, at):
+    while len(parts) < MAX_CHUNKS and (line := _CHUNK_LINE.match(stored, at)):
         size = int(line[1], 16)
         if not size:
             return Body(b"".join(parts))
@@ -113,19 +117,33 @@ def _undo(coding: str, body: Body, max_bytes: int) -> Body:
         if not problem:
             return Body(payload, body.cut, body.flags)
         best = max(best, payload, key=len)
-    if stored.startswith(_BOMS) or not BINARY_BYTE.search(stored, 0, 1024):
-        return _flagged(body, "not encoded")
-    if best:
+    if best and not _is_readable(stored):
         return _flagged(body, "broken encoding", best, cut=True)
-    raise PageError(ErrorCode.BODY_UNREADABLE, f"{len(stored)} bytes said to be {coding}: {problem}")
+    return _taken_as_it_is(body, f"{len(stored)} bytes said to be {coding[:40]}: {problem}")
+
+
+def _is_readable(stored: bytes) -> bool:
+    return stored.startswith(_BOMS) or not BINARY_BYTE.search(stored, 0, 1024)
+
+
+def _taken_as_it_is(body: Body, problem: str) -> Body:
+    """Return a body that can be read without undoing a coding; raises BODY_UNREADABLE where it
+    cannot."""
+    if not _is_readable(body.payload):
+        raise PageError(ErrorCode.BODY_UNREADABLE, problem)
+    return _flagged(body, "not encoded")
 
 
 def _inflate(new: Callable[[], Decompressor], stored: bytes, max_bytes: int) -> tuple[bytes, str]:
     """Return what all members of `stored` inflate to, and what is wrong or ""."""
     parts: list[bytes] = []
-    first, n_bytes, problem = stored[:3], 0, ""
-    while stored and not problem:
-        member = inflate_member(new, stored)
+    first, at, n_bytes, n_members, problem = stored[:3], 0, 0, 0, ""
+    while at < len(stored) and not problem:
+        n_members += 1
+        if n_members > MAX_BODY_MEMBERS:
+            problem = f"it has more than {MAX_BODY_MEMBERS} members"
+            break
+        member = inflate_member(new, stored, at)
         try:
             while True:
                 parts.append(next(member))
@@ -133,7 +151,7 @@ def _inflate(new: Callable[[], Decompressor], stored: bytes, max_bytes: int) -> 
                 if n_bytes > max_bytes:
                     raise _too_large(max_bytes)
         except StopIteration as done:
-            stored, problem = done.value
-        if stored[:3] != first or first not in (GZIP_MAGIC, ZSTD_MAGIC[:3]):
+            at, problem = done.value
+        if stored[at : at + 3] != first or first not in (GZIP_MAGIC, ZSTD_MAGIC[:3]):
             break
     return b"".join(parts), problem

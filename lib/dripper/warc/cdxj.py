@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dripper.errors import FileError, FileErrorKind
+from dripper.warc.headers import whole_number
 from dripper.warc.selection import Capture
 from dripper.warc.stored import READ_BYTES, Readable
 
@@ -38,7 +39,7 @@ def parse_line(line: str) -> Capture:
         file=_text(fields, "filename"),
         offset=_number(fields, "offset"),
         length=_number(fields, "length", 1),
-        status=int(status) if (status := str(fields.get("status", ""))).isdigit() else None,
+        status=whole_number(str(fields.get("status", ""))),
         mime=str(fields.get("mime-detected") or fields.get("mime") or ""),
         languages=tuple(str(languages).split(",")) if languages else None,
     )
@@ -88,6 +89,7 @@ def _text(fields: dict[str, Any], name: str) -> str:
 
 def _number(fields: dict[str, Any], name: str, least: int = 0) -> int:
     value = str(fields.get(name, ""))
-    if not (value.isascii() and value.isdigit() and int(value) >= least):
-        raise ValueError(f"its {name} is {value or 'missing'}")
-    return int(value)
+    number = whole_number(value)
+    if number is None or number < least:
+        raise ValueError(f"its {name} is {value[:100] or 'missing'}")
+    return number

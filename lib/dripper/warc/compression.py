@@ -8,7 +8,7 @@ be given to the next one.
 
 import zlib
 from collections.abc import Callable, Generator
-from functools import cache
+from functools import cache, lru_cache
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -18,6 +18,8 @@ MAX_OUTPUT = 1 << 20
 """Most bytes one call inflates to: a gzip bomb (1:1000) then costs time, never memory."""
 
 _BITE = 1 << 16
+_FIRST_BITE = 1 << 10
+"""A body of many short members would be copied 64 KiB at a time."""
 
 _ZSTD_INPUT = 2048
 """zstandard's decompressor has no output limit and a block of 4 stored bytes may inflate to 128
@@ -26,6 +28,11 @@ KiB: 64 MiB at the worst."""
 _ZSTD_WINDOW_BYTES = 1 << 27
 """128 MiB: what `zstd --long` writes, and the most memory that a damaged frame header can ask
 for."""
+
+
+MAX_DICTIONARY = 1 << 24
+"""16 MiB: the dictionary of a `.warc.zst` file has a few MB at most. 16 KB of zstd may inflate to
+1.5 GB."""
 
 
 class DecompressionError(Exception):
@@ -37,6 +44,12 @@ def _zstandard() -> ModuleType:
     with needed("zstd", "warc"):
         import zstandard
     return zstandard
+
+
+@lru_cache(maxsize=2)
+def _zstd_dictionary(content: bytes) -> Any:
+    """Digested once a file, not once a frame."""
+    return _zstandard().ZstdCompressionDict(content)
 
 
 @cache
@@ -58,8 +71,9 @@ class Decompressor(Protocol):
 
     eof: bool
 
-    def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
-        """Return (inflated bytes, stored bytes not used yet); raises DecompressionError on damage.
+    def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
+        """Return (at most `limit` inflated bytes, stored bytes not used yet); raises
+        DecompressionError on damage.
 
         Call again with the rest while it is not empty or inflated bytes came, until `eof`.
         """
@@ -74,11 +88,11 @@ class GzipDecompressor:
         self.eof = False
         self._decompressor = zlib.decompressobj(wbits)
 
-    def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
+    def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
         """See `Decompressor`."""
         decompressor = self._decompressor
         try:
-            inflated = decompressor.decompress(stored, MAX_OUTPUT)
+            inflated = decompressor.decompress(stored, limit)
         except zlib.error as error:
             raise DecompressionError(str(error)) from None
         self.eof = decompressor.eof
@@ -92,12 +106,12 @@ class ZstdDecompressor:
         self.eof = False
         self._pending = b""
         zstd = _zstandard()
-        known = zstd.ZstdCompressionDict(dictionary) if dictionary else None
+        known = _zstd_dictionary(dictionary) if dictionary else None
         decompressor = zstd.ZstdDecompressor(dict_data=known, max_window_size=_ZSTD_WINDOW_BYTES)
         self._decompressor = decompressor.decompressobj()
         self._error: type[Exception] = zstd.ZstdError
 
-    def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
+    def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
         """See `Decompressor`."""
         rest = stored
         if not self._pending and not self._decompressor.eof:
@@ -106,7 +120,7 @@ class ZstdDecompressor:
             except self._error as error:
                 raise DecompressionError(str(error)) from None
             rest = self._decompressor.unused_data + stored[_ZSTD_INPUT:]
-        inflated, self._pending = self._pending[:MAX_OUTPUT], self._pending[MAX_OUTPUT:]
+        inflated, self._pending = self._pending[:limit], self._pending[limit:]
         self.eof = self._decompressor.eof and not self._pending
         return inflated, rest
 
@@ -118,10 +132,10 @@ class Lz4Decompressor:
         self.eof = False
         self._decompressor = _lz4().LZ4FrameDecompressor()
 
-    def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
+    def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
         """See `Decompressor`."""
         try:
-            inflated = self._decompressor.decompress(stored, MAX_OUTPUT)
+            inflated = self._decompressor.decompress(stored, limit)
         except (RuntimeError, EOFError) as error:
             raise DecompressionError(str(error)) from None
         self.eof = self._decompressor.eof
@@ -135,10 +149,10 @@ class BrotliDecompressor:
         self.eof = False
         self._decompressor = _brotli().Decompressor()
 
-    def inflate(self, stored: bytes) -> tuple[bytes, bytes]:
+    def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
         """See `Decompressor`."""
         try:
-            inflated: bytes = self._decompressor.process(stored, output_buffer_limit=MAX_OUTPUT)
+            inflated: bytes = self._decompressor.process(stored, output_buffer_limit=limit)
         except _brotli().error as error:
             raise DecompressionError(str(error)) from None
         self.eof = self._decompressor.is_finished()
@@ -162,31 +176,36 @@ block of deflate has at most 65,535 (RFC 1951 3.2.4), a block of zstd 128 KiB (R
 one of lz4 4 MiB."""
 
 
-def inflate_member(new: Callable[[], Decompressor], stored: bytes) -> Generator[bytes, None, tuple[bytes, str]]:
-    """Yield what the member at the start of `stored` inflates to; return (the bytes after it, what
-    is wrong with it or "").
+def inflate_member(
+    new: Callable[[], Decompressor], stored: bytes, start: int = 0
+) -> Generator[bytes, None, tuple[int, str]]:
+    """Yield what the member at `start` in `stored` inflates to; return (where it ends, what is
+    wrong with it or "").
 
-    Damage ends it: what came before is yielded to the last byte, for the byte by byte second try
-    gives what zlib drops when a call fails.
+    Damage ends it, and `stored` with it: what came before is yielded to the last byte, for the byte
+    by byte second try gives what zlib drops when a call fails.
     """
-    decompressor, rest, inflated, n_inflated, good = new(), stored, b"", 0, 0
+    decompressor, inflated, n_inflated, at, size = new(), b"", 0, start, _FIRST_BITE
     try:
-        while not decompressor.eof and (rest or inflated):
-            good = len(stored) - len(rest)
-            inflated, left = decompressor.inflate(rest[:_BITE])
-            rest = left + rest[_BITE:] if left or len(rest) > _BITE else b""
+        while not decompressor.eof and (at < len(stored) or inflated):
+            bite = stored[at : at + size]
+            inflated, rest = decompressor.inflate(bite)
+            at += len(bite) - len(rest)
+            size = min(_BITE, 4 * size)
             n_inflated += len(inflated)
             yield inflated
     except DecompressionError as error:
-        yield from _inflate_slowly(new(), stored, good, n_inflated)
-        return b"", str(error)
-    return rest, "" if decompressor.eof else "it ends too early"
+        yield from _inflate_slowly(new(), stored, start, at, n_inflated)
+        return len(stored), str(error)
+    return at, "" if decompressor.eof else "it ends too early"
 
 
-def _inflate_slowly(decompressor: Decompressor, stored: bytes, good: int, skip: int) -> Generator[bytes, None, None]:
+def _inflate_slowly(
+    decompressor: Decompressor, stored: bytes, start: int, good: int, skip: int
+) -> Generator[bytes, None, None]:
     """Yield the inflated bytes after the first `skip`; stored bytes from `good` on go in one by
     one."""
-    bites = [stored[at : min(at + _BITE, good)] for at in range(0, good, _BITE)]
+    bites = [stored[at : min(at + _BITE, good)] for at in range(start, good, _BITE)]
     bites += [stored[at : at + 1] for at in range(good, min(good + _BITE, len(stored)))]
     for rest in bites:
         while rest and not decompressor.eof:
@@ -211,15 +230,23 @@ def zstd_dictionary(frame: bytes) -> bytes | None:
     None.
 
     frame: a whole skippable frame with magic 0x184D2A5D; its content is the dictionary,
-    zstd-compressed or not. Raises DecompressionError where it is compressed and damaged.
+    zstd-compressed or not. Raises DecompressionError where it is compressed and damaged, or has
+    more than MAX_DICTIONARY bytes.
     """
     if frame[0] != 0x5D:
         return None
     content = frame[8:]
-    if content.startswith(ZSTD_MAGIC):
+    return _inflated_dictionary(content) if content.startswith(ZSTD_MAGIC) else content
+
+
+def _inflated_dictionary(content: bytes) -> bytes:
+    found, member = bytearray(), inflate_member(ZstdDecompressor, content)
+    while True:
         try:
-            found: bytes = _zstandard().ZstdDecompressor().decompressobj().decompress(content)
-        except _zstandard().ZstdError as error:
-            raise DecompressionError(str(error)) from None
-        return found
-    return content
+            found += next(member)
+        except StopIteration as end:
+            if end.value[1]:
+                raise DecompressionError(end.value[1]) from None
+            return bytes(found)
+        if len(found) > MAX_DICTIONARY:
+            raise DecompressionError(f"it inflates to more than {MAX_DICTIONARY} bytes")

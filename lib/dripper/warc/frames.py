@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from dripper.warc.budget import MEMBER_RECORDS, RECORD_BYTES
 from dripper.warc.headers import RecordHead, arc_head, warc_head
 from dripper.warc.members import Members
 from dripper.warc.starts import RECORD_START, START_BYTES, find_start
@@ -35,6 +36,8 @@ starts with a record; after that the first start found counts. Without a limit a
 lengths would be read n times."""
 
 _HEADER_END = re.compile(rb"\n\r?\n")
+_HEADER_END_BYTES = 2
+"""One less than its longest match has."""
 _LINE_END = re.compile(rb"\n")
 _LINE_ENDS = (b"\r\n\r\n", b"\n\n", b"\n")
 _KEPT_TYPES = frozenset({"response", "resource"})
@@ -67,10 +70,12 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Bytes in which no record could be found; `problem` names the offset."""
+    """Bytes in which no record could be found; `problem` names the offset. over_budget: in which
+    none was looked for, as their member holds too many."""
 
     problem: str
     clipped: bool = False
+    over_budget: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,9 @@ class FrameReader:
         self._position = 0
         self._arc: bool | None = None
         self._rewinds_left = _FAR_REWINDS
+        self._header_end = (0, 0, -1)
+        self._member: int | None = None
+        self._n_of_member = 0
 
     def __iter__(self) -> Iterator[Frame | Gap]:
         window = self._window
@@ -112,7 +120,7 @@ class FrameReader:
                     yield Gap(boundary.problem, boundary.clipped)
             if start == window.end or self._ends(start):
                 return
-            item = self._frame(start)
+            item = self._too_many(start) or self._frame(start)
             if start >= self._part.skip:
                 yield item
             window.release(self._position)
@@ -133,6 +141,25 @@ class FrameReader:
             return False
         self.ended_at = stored
         return True
+
+    def _too_many(self, start: int) -> Gap | None:
+        """Count what is read of a member; skip what it has from `start` on where it holds more
+        records than its size allows."""
+        member = self._window.member_before(start)
+        if member is not None and member != self._member:
+            self._member, self._n_of_member = member, 0
+        self._n_of_member += 1
+        if self._member is None or self._n_of_member % MEMBER_RECORDS:
+            return None
+        least = self._n_of_member * RECORD_BYTES
+        if self._members.reaches(self._member, least):
+            return None
+        self._position = self._window.next_boundary(start)
+        return Gap(
+            f"the member at byte {self._member} holds more than {self._n_of_member - 1} records in fewer than {least} "
+            "bytes; what follows in it is not read",
+            over_budget=True,
+        )
 
     def _blame(self, start: int, end: int) -> Boundary | None:
         """Return the problem at positions start..end that the bytes before it have, and mark it as
@@ -168,17 +195,43 @@ class FrameReader:
         if not window.matches(RECORD_START, start) and not self._arc:  # the date in an ARC line may be nonsense
             return None, start
         is_warc = window.read(start, start + 5).upper() == b"WARC/"
-        limit = start + (_MAX_HEADER_BYTES if is_warc else START_BYTES)
-        while (at := window.search(_HEADER_END if is_warc else _LINE_END, start, min(window.end, limit))) < 0:
-            if window.end >= limit or not window.pull():
-                return None, start
+        at = self._end_of_header(start) if is_warc else self._end_of_line(start)
+        if at < 0:
+            return None, start
+        if is_warc and window.find_start(start + 1, at, arc=False) >= 0:
+            return None, at
         if any(b.problem or window.matches(RECORD_START, b.position) for b in window.between(start + 1, at - 1)):
             return None, start
         block = window.read(start, at)
-        head = None if find_start(block, 1, arc=False) > 0 else warc_head(block) if is_warc else arc_head(block)
+        head = warc_head(block) if is_warc else None if find_start(block, 1, arc=False) > 0 else arc_head(block)
         if head:
             self._arc = not is_warc
         return head, at
+
+    def _end_of_line(self, start: int) -> int:
+        window, limit = self._window, start + START_BYTES
+        while (at := window.search(_LINE_END, start, min(window.end, limit))) < 0:
+            if window.end >= limit or not window.pull():
+                return -1
+        return at
+
+    def _end_of_header(self, start: int) -> int:
+        """Return the position after the empty line that ends the header at `start`, or -1.
+
+        What was searched for one start is not searched again for the next: a mebibyte may hold
+        60,000, and no empty line.
+        """
+        window, limit = self._window, start + _MAX_HEADER_BYTES
+        first, searched, at = self._header_end
+        if not first <= start < searched:
+            first, searched, at = start, start, -1
+        while at < 0 and searched < limit:
+            begin, searched = max(start, searched - _HEADER_END_BYTES), min(window.end, limit)
+            at = window.search(_HEADER_END, begin, searched)
+            if at < 0 and searched == window.end < limit and not window.pull():
+                break
+        self._header_end = first, searched if at < 0 else at - _HEADER_END_BYTES, at
+        return at
 
     def _starts_member(self, start: int) -> bool:
         return self._window.member_at(start) is not None and self._window.matches(RECORD_START, start)

@@ -15,6 +15,10 @@ from dripper.warc.starts import SCHEMES
 # % of reading a page.
 _PARSER = StatusAndHeadersParser([], verify=False)
 
+_FOLD = re.compile(rb"\r*\n(?=[ \t])")
+_MANY_FOLDS = 1000
+"""warcio appends continuation lines one by one, which takes the square of their number."""
+
 _URL = rb"(?P<url>" + SCHEMES + rb".*)"
 _ARC_DATE = rb"\d{14}|\d{12}|\d{8}"
 _ARC_LINES = (
@@ -24,6 +28,8 @@ _ARC_LINES = (
     re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") (?P<type>\S*)(?: \S+){5} (?P<length>\d+)\s*"),
     re.compile(rb"(?P<url>" + SCHEMES + rb"\S*) (?P<ip>\S+) (?P<date>\S+) (?P<type>\S*) (?P<length>\d+)\s*"),
 )
+_NUMBER_DIGITS = 18
+"""More than any file has bytes; Python refuses to read numbers of more than 4,300 digits."""
 _HEX_SHA1 = re.compile(r"[0-9a-fA-F]{40}")
 _BASE32_SHA1 = re.compile(r"[A-Za-z2-7]{32}")
 _ISO_DATE = re.compile(
@@ -54,6 +60,8 @@ class RecordHead:
 def parse_headers(block: bytes) -> StatusAndHeaders:
     """Return first line and headers of `block`, which ends with its empty line; never raises on
     bytes that have a first line."""
+    if block.count(b"\n ") + block.count(b"\n\t") > _MANY_FOLDS:
+        block = _FOLD.sub(b"", block)
     return _PARSER.parse(BytesIO(block))
 
 
@@ -64,13 +72,12 @@ def warc_head(block: bytes) -> RecordHead:
     'http://a/'
     """
     fields = parse_headers(block)
-    length = (fields.get_header("Content-Length") or "").strip()
     return RecordHead(
         record_type=(fields.get_header("WARC-Type") or "").strip().lower(),
         url=clean_url(fields.get_header("WARC-Target-URI") or ""),
         date=fields.get_header("WARC-Date"),
         content_type=fields.get_header("Content-Type"),
-        length=int(length) if length.isascii() and length.isdigit() else None,
+        length=whole_number(fields.get_header("Content-Length")),
         truncated=fields.get_header("WARC-Truncated") or None,
         record_id=(fields.get_header("WARC-Record-ID") or "").strip() or None,
         payload_digest=fields.get_header("WARC-Payload-Digest") or None,
@@ -88,7 +95,21 @@ def arc_head(line: bytes) -> RecordHead | None:
         return None
     text = {name: _decode(value) for name, value in found.groupdict().items()}
     kind = "warcinfo" if text["url"].startswith("filedesc:") else "response"
-    return RecordHead(kind, clean_url(text["url"]), text["date"], text["type"] or None, int(text["length"]))
+    return RecordHead(kind, clean_url(text["url"]), text["date"], text["type"] or None, whole_number(text["length"]))
+
+
+def whole_number(text: str | None) -> int | None:
+    """Return the number that a header gives, or None where it gives none that can be a size or a
+    code: no digits, or more than any has. Never raises.
+
+    >>> whole_number(" 680 "), whole_number("-1"), whole_number("²"), whole_number("9" * 5000)
+    (680, None, None, None)
+    """
+    digits = (text or "").strip()
+    if not (digits.isascii() and digits.isdigit()):
+        return None
+    digits = digits.lstrip("0") or "0"
+    return int(digits) if len(digits) <= _NUMBER_DIGITS else None
 
 
 def sha1_base32(digest: str | None) -> str | None:

@@ -13,6 +13,7 @@ from urllib3.exceptions import HTTPError
 
 from dripper.addresses import loggable
 from dripper.errors import FileError, FileErrorKind
+from dripper.warc.headers import whole_number
 from dripper.warc.pace import pace_of
 from dripper.warc.remote import RangeStream, byte_range, check_range, earlier, etag_version
 from dripper.warc.stored import Readable
@@ -88,7 +89,7 @@ class HttpFile:
             check_range(told, 0, None)
             self._etag, self._is_known = etag, True
             total = told.rpartition("/")[2] if told and ranged else length
-            self.size_bytes = int(total) if total and total.isdigit() else None
+            self.size_bytes = whole_number(total)
         if etag != self._etag:
             raise FileError(FileErrorKind.CHANGED, f"{self._name} was changed while it was read; run again")
         if ranged:

@@ -69,7 +69,7 @@ class RecordReader(Iterator[Record]):
         """Count one record or gap, and return it if it is a page."""
         report = self.report
         if isinstance(item, Gap):
-            report.skip("broken record")
+            report.skip("over budget" if item.over_budget else "broken record")
             report.problem(item.problem)
             report.clipped |= item.clipped
             return None

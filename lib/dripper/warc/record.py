@@ -81,15 +81,17 @@ SKIP_REASONS = (
     "not html",
     "empty",
     "broken record",
+    "over budget",
     "not as indexed",
     "read before",
 )
 """Every key of `FileReport.skipped`: why a record is no page.
 
 not a response: warcinfo, request, metadata, conversion, continuation. not http: dns, whois, ftp.
-broken record: bytes in which no record can be read. not as indexed: an index says that a record of
-an address is stored there, and it is not. read before: it is in two selections, and its row is
-there since the first.
+broken record: bytes in which no record can be read. over budget: the rest of a member that holds
+more records than its size allows (`dripper.warc.budget`). not as indexed: an index says that a
+record of an address is stored there, and it is not. read before: it is in two selections, and its
+row is there since the first.
 """
 
 MAX_PROBLEMS = 20

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from dripper.addresses import loggable, loggable_text
 from dripper.errors import FileError, FileErrorKind
+from dripper.warc.headers import whole_number
 from dripper.warc.stored import Readable
 
 _MAX_PAUSE_SECONDS = 20.0
@@ -39,7 +40,11 @@ def check_range(told: str | None, offset: int, size: int | None) -> None:
             raise ConnectionError(f"the answer is the whole file, not the bytes from {offset} on")
         return
     found = _CONTENT_RANGE.fullmatch(told.strip())
-    if not found or int(found["start"]) != offset or (size is not None and found["size"] not in ("*", str(size))):
+    if (
+        not found
+        or whole_number(found["start"]) != offset
+        or (size is not None and found["size"] not in ("*", str(size)))
+    ):
         raise ConnectionError(f"the answer is {told!r}, not the bytes from {offset} on")
 
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from dripper.warc.headers import parse_headers
+from dripper.warc.headers import parse_headers, whole_number
 
 _STATUS_LINE = re.compile(rb"[A-Z]+(?:/[\d.]+)?[ \t]+(\d{3})(?!\d)[^\n]*(?:\n|$)", re.IGNORECASE)
 """HTTP/1.1, HTTP/2, ICY (Shoutcast) and misspelt ones: nothing that is HTML starts like that."""
@@ -57,7 +57,6 @@ def parse_response(block: bytes) -> Response:
 
 def _with_headers(status: int | None, head: bytes, body: bytes) -> Response:
     headers = parse_headers(head)
-    length = (headers.get_header("Content-Length") or "").strip()
     return Response(
         has_head=True,
         status=status,
@@ -65,6 +64,6 @@ def _with_headers(status: int | None, head: bytes, body: bytes) -> Response:
         transfer_encoding=headers.get_header("Transfer-Encoding") or "",
         content_encoding=headers.get_header("Content-Encoding") or "",
         content_range=headers.get_header("Content-Range") or "",
-        content_length=int(length) if length.isascii() and length.isdigit() else None,
+        content_length=whole_number(headers.get_header("Content-Length")),
         body=body,
     )

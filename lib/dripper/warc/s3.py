@@ -21,6 +21,7 @@ from urllib3.exceptions import HTTPError
 from dripper.addresses import loggable_text
 from dripper.errors import FileError, FileErrorKind
 from dripper.settings import S3Settings
+from dripper.warc.headers import whole_number
 from dripper.warc.location import bucket_and_key
 from dripper.warc.pace import Pace, pace_of
 from dripper.warc.remote import RangeStream, byte_range, check_range, earlier, etag_version, retried
@@ -85,7 +86,9 @@ class S3Object:
         first = retried(path, self._first_byte, CONNECTION_ERRORS, settings.max_attempts)
         # The size is the one in Content-Range: a wrong length of one answer would be a file that
         # ends too early.
-        self.size_bytes: int | None = int(first["ContentRange"].rpartition("/")[2]) if first.get("ContentRange") else 0
+        self.size_bytes: int | None = (
+            whole_number(first["ContentRange"].rpartition("/")[2]) if first.get("ContentRange") else 0
+        )
         self._etag = first["ETag"]
         self.version: str | None = etag_version(self._etag)
 

@@ -38,12 +38,18 @@ def part_of(members: Members, span: Span, hold_bytes: int) -> Part | None:
     return None if at is None else Part(at, 0, lambda offset: end is not None and offset >= end and seams.is_at(offset))
 
 
+LINK_BYTES = 1 << 16
+"""How far before a seam another member must lead to it, if one starts with a record there."""
+
+
 class _Seams:
     """Finds the members of a compressed file at which a part may begin."""
 
     def __init__(self, members: Members, hold_bytes: int) -> None:
         self._members = members.again()
         self._hold_bytes = hold_bytes
+        self._last: int | None = None
+        self._until = 0
 
     @cached_property
     def _magic(self) -> bytes | None:
@@ -54,11 +60,29 @@ class _Seams:
 
     def first(self, start: int, end: int | None) -> int | None:
         """Return the stored offset of the first seam from `start` up to `end`, or None."""
-        return next((at for at in self._members.starts(start, end) if self._begins_chain(at)), None)
+        before = None
+        for at in self._members.starts(max(0, start - LINK_BYTES), end):
+            if at >= start and self._follows(before, at) and self._begins_chain(at):
+                return at
+            before = at
+        return None
 
     def is_at(self, offset: int) -> bool:
-        """Tell whether there is a seam at stored offset `offset`."""
-        return self.first(offset, offset + 1) is not None
+        """Tell whether there is a seam at stored offset `offset`. Asked of ever later ones, it
+        looks at what is before them once."""
+        if offset < self._until:
+            self._last = None
+        begin = max(0, offset - LINK_BYTES, self._until if self._last else 0)
+        for at in self._members.starts(begin, offset):
+            self._last = at
+        self._until = offset
+        starts_here = next(self._members.starts(offset, offset + 1), None) is not None
+        return starts_here and self._follows(self._last, offset) and self._begins_chain(offset)
+
+    def _follows(self, before: int | None, at: int) -> bool:
+        """Tell whether the member at `before`, which comes last before `at`, leads to it. Members
+        that lie inside each other do not, and whether these are sound would take long to see."""
+        return before is None or at - before > LINK_BYTES or self._members.leads_to(before, at)
 
     def _begins_chain(self, at: int) -> bool:
         if self._magic is None or self._members.magic_at(at) != self._magic:

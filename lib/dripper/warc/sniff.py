@@ -9,6 +9,8 @@ for stronger signs than a browser asks; and JSON, which no browser sniffs, is no
 import json
 import re
 
+from dripper.warc.budget import MAX_JSON
+
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 
 _UNKNOWN_TYPES = frozenset(
@@ -144,6 +146,8 @@ def _is_json(payload: bytes) -> bool:
     are many."""
     if not _JSON_START.match(payload):
         return False
+    if len(payload) > MAX_JSON:  # judged by its ends
+        return payload.rstrip()[-1:] in (b"}", b"]") and not _DOCUMENT.search(payload, 0, SNIFF_BYTES)
     try:
         json.loads(payload)
     except (ValueError, RecursionError):

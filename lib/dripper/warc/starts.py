@@ -9,7 +9,9 @@ SCHEMES = rb"(?:https?|ftps?|dns|whois|filedesc|gopher|nntp|news|rtsp|mms|mailto
 """Of URLs in archives. Any word with a colon would find records in HTTP headers, and half of one in
 `tp://`."""
 
-_ARC_LINE = SCHEMES + rb"[^\s][^\n]{0,8192} [0-9a-fA-F.:]+ \d{14} [^\n]{0,1024}\d[ \t]*\r?\n"
+_ARC_LINE = SCHEMES + rb"[^\s][^\n]{0,8192} [0-9a-fA-F.:]+ \d{14} (?=[^\n]{0,1280}+\n)[^\n]{0,1024}\d[ \t]*+\r?\n"
+"""The line must end soon after the date, or a line of many dates would be searched for its end from
+each of them, and backwards."""
 
 RECORD_START = re.compile(rb"(?i:" + _WARC_LINE + _HEADER_NAME + rb")|" + _ARC_LINE)
 """A WARC version line (ISO 28500:2017 6.2; 0.17 and 0.18 of the drafts too, small letters too) and

@@ -8,7 +8,7 @@ offset.
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 from dripper.warc.members import Members
 from dripper.warc.starts import RECORD_START, START_BYTES, find_start
@@ -17,7 +17,10 @@ _TRIM_BYTES = 1 << 20
 """Bytes let go at once: moving what stays for every record would cost more."""
 
 _NOT_BLANK = re.compile(rb"[^\r\n]")
+_LONG_RUN = 1 << 10
+"""Line ends in a row that are remembered, as looking for their end once more would take longer."""
 _position = attrgetter("position")
+_last = itemgetter(1)
 
 
 @dataclass(slots=True)
@@ -49,6 +52,9 @@ class Window:
         self._members = members
         self._pieces = members.pieces(at)
         self._buffer = bytearray()
+        self._blank_runs: list[tuple[int, int]] = []
+        self._stops: list[int] = []
+        self._n_checked = 0
 
     @property
     def end(self) -> int:
@@ -91,16 +97,30 @@ class Window:
         while not pattern.match(self._buffer, position - self.start):
             if self.end >= position + START_BYTES or not self.pull():
                 return False
+            self.fill(
+                min(position + START_BYTES, 2 * self.end - position)
+            )  # twice as much: members may give a byte each
         return True
 
     def skip_blank(self, position: int) -> int:
         """Return the position of the first byte at or after `position` that is no line end, or
         `end` at the file's end."""
-        while not (found := _NOT_BLANK.search(self._buffer, position - self.start)):
+        begin, index = position, bisect_right(self._blank_runs, position, key=_last) if self._blank_runs else 0
+        found = None
+        if index < len(self._blank_runs):  # many records may claim to end in the same run of line ends
+            first, last = self._blank_runs[index]
+            if first > position:
+                found = _NOT_BLANK.search(self._buffer, position - self.start, first - self.start)
+            if not found:
+                begin, position = min(begin, first), last
+        while not (found := found or _NOT_BLANK.search(self._buffer, position - self.start)):
             position = self.end
             if not self.pull():
-                return self.end
-        return found.start() + self.start
+                break
+        end = found.start() + self.start if found else self.end
+        if end - begin > _LONG_RUN:
+            self._blank_runs[index : index + (position == end)] = [(begin, end)]
+        return end
 
     def member_at(self, position: int) -> Boundary | None:
         """Return the member whose first inflated byte stands at `position`."""
@@ -117,7 +137,7 @@ class Window:
         done = start
         while True:
             end = self.end
-            if (stop := self._stop(start, done, min(end, target - 1))) is not None:
+            if (stop := self._stop(done, min(end, target - 1))) is not None:
                 return stop
             if end >= target:
                 return target
@@ -134,7 +154,7 @@ class Window:
         done = start
         while True:
             end = self.end
-            stop = self._stop(start, done, end)
+            stop = self._stop(done, end)
             found = find_start(self._buffer, done - self.start, arc, (end if stop is None else stop) - self.start)
             if found >= 0:
                 return found + self.start
@@ -142,24 +162,57 @@ class Window:
                 return stop
             if not self.pull() and self.end == end:
                 return end
+            while self.end < end + START_BYTES and self.pull():  # which are searched again: never a few bytes at a time
+                pass
             done = max(start, end - START_BYTES)
 
-    def _stop(self, start: int, low: int, high: int) -> int | None:
-        """Return the first position in low..high where no record that began before `start` can go
-        on."""
-        for boundary in self.between(low, high):
+    def _stop(self, low: int, high: int) -> int | None:
+        """Return the first position in low..high where no record that began before can go on.
+
+        Each boundary is looked at once: the blocks of many records may claim to reach over all of
+        them.
+        """
+        while self._n_checked < len(self.boundaries) and self.boundaries[self._n_checked].position <= high:
+            boundary = self.boundaries[self._n_checked]
+            self._n_checked += 1
             at = boundary.position
-            if boundary.problem or (at >= start and self.matches(RECORD_START, at)):
-                return at
-        return None
+            if boundary.problem or (at >= self.start and self.matches(RECORD_START, at)):
+                self._stops.append(at)
+        index = bisect_left(self._stops, low)
+        return self._stops[index] if index < len(self._stops) and self._stops[index] <= high else None
+
+    def find_start(self, start: int, end: int, arc: bool | None) -> int:
+        """Return where in [start, end) the next record starts, or -1."""
+        found = find_start(self._buffer, start - self.start, arc, end - self.start)
+        return found + self.start if found >= 0 else -1
+
+    def member_before(self, position: int) -> int | None:
+        """Return the stored offset of the last member that starts at or before `position`, if its
+        boundary is not released."""
+        boundary = next((b for b in reversed(self.boundaries[-2:]) if b.position <= position), None)
+        if boundary is None and (index := bisect_right(self.boundaries, position, key=_position)):
+            boundary = self.boundaries[index - 1]
+        return boundary.stored if boundary else None
+
+    def next_boundary(self, position: int) -> int:
+        """Return the first position after `position` where a member starts or bytes are lost, or
+        `end` at the file's end; lets go of all before it."""
+        while (index := bisect_right(self.boundaries, position, key=_position)) == len(self.boundaries):
+            if not self.pull():
+                return self.end
+        return self.boundaries[index].position
 
     def release(self, position: int) -> None:
         """Let go of what stands before `position`: neither its bytes nor its boundaries are asked
         for again."""
         if position - self.start > _TRIM_BYTES:
             self._drop(position - self.start)
+            del self._blank_runs[: bisect_right(self._blank_runs, position, key=_last)]
         if len(self.boundaries) > 64:
-            del self.boundaries[: bisect_left(self.boundaries, position, key=_position)]
+            n_gone = bisect_left(self.boundaries, position, key=_position)
+            del self.boundaries[:n_gone]
+            self._n_checked = max(0, self._n_checked - n_gone)
+            del self._stops[: bisect_left(self._stops, position)]
 
     def rewind(self, position: int) -> None:
         """Have the bytes from `position` on again, which must not be released: opens the file once
@@ -168,6 +221,9 @@ class Window:
             return
         boundary = self._member_before(position)
         self.boundaries = [b for b in self.boundaries if b.position < boundary.position]
+        self._n_checked = min(self._n_checked, len(self.boundaries))
+        self._stops = [at for at in self._stops if at < boundary.position]
+        self._blank_runs.clear()
         self._pieces = self._members.pieces(boundary.stored)
         self._buffer.clear()
         self.start = boundary.position
