@@ -12,11 +12,21 @@ from functools import cache
 import html_to_markdown as h2m
 
 from dripper.markdown.formulas import delimited, formula_at
+from dripper.markdown.inert import (
+    CODE_BLOCK,
+    EMPHASIS,
+    HOLE,
+    code_span,
+    has_reserved,
+    settled,
+    stand_in_texts,
+    without_reserved,
+)
 from dripper.markdown.layout import ORDERED, put_in_order
 from dripper.markdown.paper import by_html2text
 from dripper.markdown.text import tree_of
 from dripper.markup.tags import LINE_BREAKING
-from dripper.markup.tree import Tree, attributes, escape, escape_attribute, plain_parts, unescape
+from dripper.markup.tree import Tree, attributes, plain_parts, unescape
 from dripper.settings import MarkdownSettings
 
 DEFAULT_MARKDOWN = MarkdownSettings()
@@ -26,15 +36,13 @@ _LANGUAGE = re.compile(
 )
 _HIGHLIGHTED = re.compile(r"(?<!\S)hljs (?:\S* )*?([a-z][\w+#]*)(?!\S)")
 """`hljs js`: highlight.js names the language by itself. `hljs-string` inside is a kind of token."""
+_NAME = re.compile(r"[\w+#./-]{1,50}")
 _LINE_NUMBERS = re.compile(
     r"\b(?:line-?numbers?(?:-rows)?|lineno|linenos|gutter|blob-num|hljs-ln-numbers|code-?lines?-num)\b"
 )
 _TEX = re.compile("tex(?!t)")
-_HOLE_MARKS = "\ufdd2\ufdd3"
-_HOLE = "\ufdd2{}\ufdd3"
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 """A page with many of these is refused as binary data."""
-_HOLES = re.compile("\ufdd2(\\d+)\ufdd3")
 _TEX_IN_TEXT = re.compile(
     r"\\\(.+?\\\)|\\\[.+?\\\]|\$\$.+?\$\$|\$[^$\n]*\\[^$\n]*\$|\[tex\].+?\[/tex\]|\\begin\{(\w+\*?)\}.+?\\end\{\1\}",
     re.DOTALL,
@@ -44,6 +52,11 @@ _TEX_IN_TEXT = re.compile(
 _NOT_LANGUAGES = frozenset(
     {"line", "numbers", "plaintext", "plain", "text", "txt", "none", "auto", "default", "nohighlight", "code"}
 )
+_CODE = frozenset({"code", "kbd", "samp", "tt"})
+_EMPHASIS = dict.fromkeys(("b", "strong"), "strong") | dict.fromkeys(("i", "em", "var", "dfn"), "em")
+_EMPHASIS |= dict.fromkeys(("del", "s", "strike"), "del")
+_SHOWN_ELSEWHERE = frozenset({"video", "audio"})
+"""The converter would write an address with a word of its own."""
 _MAX_DEPTH = 500
 """html-to-markdown returns nothing for elements nested some 1,000 deep; above this the page becomes
 plain text."""
@@ -76,7 +89,7 @@ def markdown_of(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> st
     if _depth(tree) > _MAX_DEPTH:
         return _plain(tree)
     texts = tree.parts.copy()
-    _drop_hole_marks(tree)
+    _drop_reserved(tree)
     holes = _rewrite(tree, settings)
     _rewrite_texts(tree, holes)
     try:
@@ -84,7 +97,7 @@ def markdown_of(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> st
     except h2m.ConversionError:
         tree.parts = texts
         return _plain(tree)
-    return _HOLES.sub(lambda match: holes[int(match.group(1))], markdown).strip() + "\n"
+    return settled(markdown, holes).strip() + "\n"
 
 
 def _convert(html: str) -> str:
@@ -98,7 +111,7 @@ def _options(hidden_content: h2m.HiddenContent) -> h2m.ConversionOptions:
     # page (0.04 ms).
     return h2m.ConversionOptions(
         heading_style=h2m.HeadingStyle.ATX, list_indent_type=h2m.ListIndentType.SPACES,
-        highlight_style=h2m.HighlightStyle.DOUBLE_EQUAL, whitespace_mode=h2m.WhitespaceMode.NORMALIZED,
+        highlight_style=h2m.HighlightStyle.NONE, whitespace_mode=h2m.WhitespaceMode.NORMALIZED,
         newline_style=h2m.NewlineStyle.SPACES, code_block_style=h2m.CodeBlockStyle.BACKTICKS,
         inline_data_media=h2m.InlineDataMedia.KEEP, url_escape_style=h2m.UrlEscapeStyle.ANGLE,
         link_style=h2m.LinkStyle.INLINE, output_format=h2m.OutputFormat.MARKDOWN, tier_strategy=h2m.TierStrategy.AUTO,
@@ -107,11 +120,15 @@ def _options(hidden_content: h2m.HiddenContent) -> h2m.ConversionOptions:
         ),
         hidden_content=hidden_content, extract_metadata=False, br_in_tables=True, compact_tables=True, bullets="-",
         keep_inline_images_in=["a", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th"], autolinks=False,
+        expand_abbreviations=False, include_blockquote_citations=False,
     )  # fmt: skip
 
 
 def _plain(tree: Tree) -> str:
-    return _BLANK_LINES.sub("\n\n", unescape("".join(plain_parts(tree, tree.parts)))).strip() + "\n"
+    texts = [_SOURCE_BREAK.sub(" ", text) for text in tree.parts[::2]]
+    parts = tree.parts.copy()
+    parts[::2] = stand_in_texts(texts)
+    return settled(_BLANK_LINES.sub("\n\n", unescape("".join(plain_parts(tree, parts)))), []).strip() + "\n"
 
 
 def _depth(tree: Tree) -> int:
@@ -121,20 +138,15 @@ def _depth(tree: Tree) -> int:
     return max(depths, default=0)
 
 
-def _drop_hole_marks(tree: Tree) -> None:
-    """Take the marks of holes out of the page's own characters, in place."""
-    markup = "".join(tree.parts)
-    if any(mark in markup for mark in _HOLE_MARKS):
-        tree.names = {_without_hole_marks(tag): name for tag, name in tree.names.items()}
-        tree.parts = [_without_hole_marks(part) for part in tree.parts]
-
-
-def _without_hole_marks(part: str) -> str:
-    return part.replace(_HOLE_MARKS[0], "").replace(_HOLE_MARKS[1], "")
+def _drop_reserved(tree: Tree) -> None:
+    """Take what stands for something in `inert` out of the page's own characters, in place."""
+    if has_reserved("".join(tree.parts)):
+        tree.names = {without_reserved(tag): name for tag, name in tree.names.items()}
+        tree.parts = [without_reserved(part) for part in tree.parts]
 
 
 def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
-    """Replace formulas by holes, whose contents are returned; rewrite code blocks; put the rest in
+    """Replace formulas, code and destinations by holes, whose contents are returned; put the rest in
     order. In place."""
     holes: list[str] = []
     may_be_formula = {tag for tag in tree.names if _may_be_formula(tag.lower())}
@@ -146,19 +158,42 @@ def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
             formula = formula_at(tree, element)
         if formula is not None:
             holes.append(formula)
-            _replace(tree, element, escape(_HOLE.format(len(holes) - 1)))
+            _replace(tree, element, HOLE.format(len(holes) - 1))
         elif name == "pre" or (name == "code" and _has_lines(tree, element)):
-            code = f"<pre><code{_language_class(tree, element)}>{escape(code_text(tree, element))}</code></pre>"
-            _replace(tree, element, code)
+            _replace(tree, element, _code_block(tree, element, holes, _language_class(tree, element)))
         elif name == "table" and _is_code_table(tree, element):
-            _replace(tree, element, f"<pre><code>{escape(code_text(tree, element))}</code></pre>")
+            _replace(tree, element, _code_block(tree, element, holes))
+        elif name in _CODE:
+            holes.append(code_span(code_text(tree, element)))
+            _replace(tree, element, HOLE.format(len(holes) - 1) if holes[-1] else "")
+        elif name == "svg":
+            _untag(tree, element)
         else:
             if name in ORDERED:
-                put_in_order(tree, element, settings)
+                put_in_order(tree, element, settings, holes)
+            if name in _EMPHASIS and tree.start_tag(element).startswith(f"<{name}"):
+                start, end = EMPHASIS[_EMPHASIS[name]]
+                tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = start, end
+            elif name in _SHOWN_ELSEWHERE:
+                tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = "<div>", "</div>"
             element += 1
             continue
         element = tree.lasts[element] + 1
     return holes
+
+
+def _code_block(tree: Tree, element: int, holes: list[str], language: str = "") -> str:
+    code = code_text(tree, element)
+    if not code.strip():
+        return ""
+    holes.append(code)
+    return f"<pre><code{language}>{CODE_BLOCK.format(len(holes) - 1)}</code></pre>"
+
+
+def _untag(tree: Tree, element: int) -> None:
+    """Leave the texts of a drawing, in place; the converter would write it as an image's data."""
+    for index in range(tree.opens[element], tree.closes[element] + 1, 2):
+        tree.parts[index] = " "
 
 
 def _rewrite_texts(tree: Tree, holes: list[str]) -> None:
@@ -175,6 +210,7 @@ def _rewrite_texts(tree: Tree, holes: list[str]) -> None:
         if "\n" in text or "\t" in text:
             text = _SOURCE_BREAK.sub(" ", text)
         parts[index] = text
+    parts[::2] = stand_in_texts(parts[::2])
 
 
 def _may_be_formula(tag: str) -> bool:
@@ -191,7 +227,7 @@ def _hole(holes: list[str], tex: str) -> str:
     if tex.startswith("\\begin"):
         tex = f"$${tex}$$"
     holes.append(delimited(tex.removeprefix("[tex]").removesuffix("[/tex]")))
-    return _HOLE.format(len(holes) - 1)
+    return HOLE.format(len(holes) - 1)
 
 
 def _replace(tree: Tree, element: int, markup: str) -> None:
@@ -258,7 +294,7 @@ def _language_class(tree: Tree, element: int) -> str:
         match = _LANGUAGE.search(names) or _HIGHLIGHTED.search(names)
         language = named or (match.group(1) if match else "")
         if language and language.lower() not in _NOT_LANGUAGES:
-            return f' class="language-{escape_attribute(language.lower())}"'
+            return f' class="language-{language.lower()}"' if _NAME.fullmatch(language) else ""
     return ""
 
 

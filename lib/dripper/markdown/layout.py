@@ -6,9 +6,11 @@ Each rule is for something that the converter would lose or garble; over 1,000 e
 cells and 31 of 285 images.
 """
 
+from dripper.markdown.inert import destination, stand_in
+from dripper.markup.inert import inert_address
 from dripper.markup.permalinks import is_permalink
 from dripper.markup.tags import LINE_BREAKING
-from dripper.markup.tree import Tree, attribute, escape, unescape
+from dripper.markup.tree import Tree, attribute, unescape
 from dripper.settings import MarkdownSettings
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -23,7 +25,7 @@ _EDGES = ("<div", "</div", "<section", "</section", "<article", "</article", "<p
 _SHOWS = frozenset({"img", "picture", "video", "audio", "svg", "iframe"})
 
 
-def put_in_order(tree: Tree, element: int, settings: MarkdownSettings) -> None:
+def put_in_order(tree: Tree, element: int, settings: MarkdownSettings, holes: list[str]) -> None:
     """Rewrite the tags of one element, in place, where Markdown cannot say what stands there.
 
     Tables that lay out the page become divisions, headings that are whole cells of a table of data
@@ -31,8 +33,9 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings) -> None:
     leads to a script; that of a heading to itself goes with its mark. Weights (a `summary` is bold)
     around headings and lists go, and those of italics within italics, whose marks would end what
     they should go on. A quotation right after another begins anew, as does an `ol` at an item with
-    a number of its own. Data of an image that stands in its address goes. What the settings leave
-    out of links, images and tables goes too.
+    a number of its own. Where a link or an image leads becomes one of `holes`; of one that nothing
+    may follow or load, its text stays. What the settings leave out of links, images and tables goes
+    too.
     """
     name, tag = tree.tags[element], tree.start_tag(element)
     if name == "table":
@@ -44,7 +47,7 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings) -> None:
             first, last = tree.opens[element], tree.closes[element]
             tree.parts[first : last + 1] = [""] * (last + 1 - first)
         elif settings.links == "keep":
-            _order_link(tree, element)
+            _order_link(tree, element, holes)
         else:
             _retag(tree, element, "", "")
     elif name in _WEIGHTS or name == "summary":
@@ -60,8 +63,8 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings) -> None:
             tree.parts[tree.opens[element]] = f'</ol><ol start="{number}">{tag}'
     elif name == "img" and settings.images == "drop":
         tree.parts[tree.opens[element]] = ""
-    elif name == "img" and "data:" in tag and (attribute(tag, "src") or "").strip().startswith("data:"):
-        tree.parts[tree.opens[element]] = escape(attribute(tag, "alt") or "")
+    elif name == "img":
+        _order_image(tree, element, holes)
 
 
 def _inside(tree: Tree, element: int) -> list[str]:
@@ -99,12 +102,24 @@ def _follows_quotation(tree: Tree, element: int) -> bool:
     return False
 
 
-def _order_link(tree: Tree, element: int) -> None:
-    inside = _inside(tree, element)
-    address = (attribute(tree.start_tag(element), "href") or "").strip().lower()
-    if address.startswith("javascript:") or (_SHOWS.isdisjoint(inside) and not unescape(_text(tree, element)).strip()):
+def _order_image(tree: Tree, element: int, holes: list[str]) -> None:
+    tag = tree.start_tag(element)
+    address, text = inert_address(attribute(tag, "src") or ""), stand_in(attribute(tag, "alt") or "")
+    if not address:
+        tree.parts[tree.opens[element]] = text
+        return
+    holes.append(destination(address, attribute(tag, "title") or ""))
+    tree.parts[tree.opens[element]] = f'<img src="{len(holes) - 1}" alt="{text}">'
+
+
+def _order_link(tree: Tree, element: int, holes: list[str]) -> None:
+    inside, tag = _inside(tree, element), tree.start_tag(element)
+    address = inert_address(attribute(tag, "href") or "")
+    if not address or (_SHOWS.isdisjoint(inside) and not unescape(_text(tree, element)).strip()):
         _retag(tree, element, "", "")
         return
+    holes.append(destination(address, attribute(tag, "title") or ""))
+    tree.parts[tree.opens[element]] = f'<a href="{len(holes) - 1}">'
     if _NOT_INLINE.isdisjoint(inside):
         return
     target = _title(tree, range(element + 1, tree.lasts[element] + 1))
