@@ -55,8 +55,8 @@ _NOT_LANGUAGES = frozenset(
 _CODE = frozenset({"code", "kbd", "samp", "tt"})
 _EMPHASIS = dict.fromkeys(("b", "strong"), "strong") | dict.fromkeys(("i", "em", "var", "dfn"), "em")
 _EMPHASIS |= dict.fromkeys(("del", "s", "strike"), "del")
-_SHOWN_ELSEWHERE = frozenset({"video", "audio"})
-"""The converter would write an address with a word of its own."""
+_LINES_OF_THEIR_OWN = {"summary": "strong", "legend": "strong", "figcaption": "em", "video": "", "audio": ""}
+"""Of the last two the converter would write addresses, with words of its own."""
 _MAX_DEPTH = 500
 """html-to-markdown returns nothing for elements nested some 1,000 deep; above this the page becomes
 plain text."""
@@ -174,8 +174,9 @@ def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
             if name in _EMPHASIS and tree.start_tag(element).startswith(f"<{name}"):
                 start, end = EMPHASIS[_EMPHASIS[name]]
                 tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = start, end
-            elif name in _SHOWN_ELSEWHERE:
-                tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = "<div>", "</div>"
+            elif name in _LINES_OF_THEIR_OWN and tree.start_tag(element).startswith(f"<{name}"):
+                start, end = EMPHASIS.get(_LINES_OF_THEIR_OWN[name], ("", ""))
+                tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = f"<div>{start}", f"{end}</div>"
             element += 1
             continue
         element = tree.lasts[element] + 1

@@ -26,13 +26,14 @@ _STAND_IN = dict(zip("\\`*_~[]<&|!#+-=:.)>", map(chr, [*range(0xFDD4, 0xFDE6), 0
 _BARE = str.maketrans({stand_in: character for character, stand_in in _STAND_IN.items()})
 
 
-def _pattern(written: str, flags: int = 0) -> re.Pattern[str]:
+def _pattern(written: str) -> re.Pattern[str]:
     """Return an expression in which `{x}` is the stand-in for the character x."""
-    return re.compile(re.sub(r"\{([^\w,])\}", lambda match: _STAND_IN[match[1]], written), flags)
+    return re.compile(re.sub(r"\{([^A-Za-z0-9,])\}", lambda match: _STAND_IN[match[1]], written))
 
 
 _ANYWHERE = "\\`*_~[]|"
 _AT_START = re.compile(f"({_SEPARATOR}[ \t\n\f\r\u00a0]*[0-9]{{0,9}})([.)]|(?<![0-9])[-+=:#>])")
+_AT_END = re.compile(f"!(?={_SEPARATOR})|#(?=[ \t\n\f\r]*{_SEPARATOR})")
 _DESTINATION = re.compile(r"\]\((\d+)\)")
 _HOLE = re.compile("\ufdd2(\\d+)\ufdd3")
 _FENCE = re.compile("```([^\n`]*)\n([^\n\ufded]*)\ufded(\\d+)\ufdee\n[^\n`]*```")
@@ -42,8 +43,9 @@ _EMPTY = re.compile("\ufde6(\\s*)\ufde7|\ufde8(\\s*)\ufde9|\ufdea(\\s*)\ufdeb")
 _RENEWED = re.compile("\ufde7([ \u00a0]*)\ufde6|\ufde9([ \u00a0]*)\ufde8|\ufdeb([ \u00a0]*)\ufdea")
 _MOST_LAYERS = 8
 """Of marks that end and begin again at one place: what is deeper stays as it is, or is left out."""
-_STRUCTURE = frozenset("[]!\\<>`|*~\n\ufdd2\ufdd3")
-"""Real marks, which emphasis cannot give up as it does punctuation at its edge."""
+_STRUCTURE = frozenset("[]!\\<>`|*~;\n\ufdd2\ufdd3" + _STAND_IN["<"] + _STAND_IN["&"])
+"""Real marks, and characters that make others something: emphasis cannot give them up as it does
+punctuation at its edge."""
 _PREFIX = re.compile(r"(?:[ >]|[-+*] |\d{1,9}[.)] )*(#{1,6} )?")
 _LIST = _pattern(r"([0-9]{1,9})([{.}{)}])(?=\s|$)")
 _BULLET = _pattern(r"[{-}{+}{*}](?=\s|$)")
@@ -51,17 +53,20 @@ _RULE = _pattern(r"([{*}{_}{-}-])[ \t]*(?:[{*}{_}{-}-][ \t]*){2,}$")
 _UNDERLINE = _pattern(r"[{=}=]=*[ \t]*$")
 _DELIMITERS = _pattern(r"[ \t|:{|}{:}{-}-]*$")
 _DASH = _pattern(r"[{-}-]")
+_BAR = _pattern("{|}")
 _TASK = _pattern(r"{[}[ xX]{]}")
-_LABEL = _pattern(r"{[}[^\n]*{]}:", re.DOTALL)
+_WORD_IN_BRACKETS = _pattern(r"{[}[^{[}{]}\[\]\n]*{]}(?![:(])")
+"""At a line's start other brackets may begin the definition of a link, some renderers think over
+empty lines."""
 _STARS = _pattern(r"{*}+")
 _LINES = _pattern(r"{_}+")
 _TILDES = _pattern(r"{~}+")
 _TICKS = _pattern(r"{`}+")
 _BRACKETS = _pattern(r"(?<!\\)[\[\]]|[{[}{]}]")
 _BACKSLASH = _pattern("{\\}(?=[!-/:-@\\[-`{-~\ufdd2{\\}{<}{&}\n]|$)")
-_TAG = _pattern("{<}(?=[A-Za-z/!?])")
+_TAG = _pattern(r"{<}(?=[A-Za-z/!?]|[^\s<>{<}]*@)")
 _ENTITY = _pattern("{&}(?=#?[A-Za-z0-9]{1,40};)")
-_CLOSING_HASH = re.compile(r"(?<![\\#])#+$")
+_CLOSING_HASH = re.compile(r"(?<![\\#])#+(?=\s*$)")
 _PLAIN_ADDRESS = re.compile(r"[!#%'*-;=?-Z_a-z~]*")
 _ENTITY_IN_ADDRESS = re.compile("&(?=#?[A-Za-z0-9]{1,40};)")
 
@@ -86,8 +91,7 @@ def stand_in_texts(texts: list[str]) -> list[str]:
         if character in joined:
             joined = joined.replace(character, _STAND_IN[character])
     joined = _AT_START.sub(lambda match: match[1] + _STAND_IN[match[2]], joined)
-    for character in "!#":
-        joined = joined.replace(character + _SEPARATOR, _STAND_IN[character] + _SEPARATOR)
+    joined = _AT_END.sub(lambda match: _STAND_IN[match[0]], joined)
     return joined[1:-1].split(_SEPARATOR)
 
 
@@ -178,16 +182,18 @@ def _settled_inline(unit: str, holes: Sequence[str], *, in_table: bool = False) 
     if not in_table:
         lines = unit.split("\n")
         unit = "\n".join(_with_inert_start(line, is_first=not index) for index, line in enumerate(lines))
-    unit = _with_inert_runs(unit, inside)
+    # Python-Markdown pairs backticks of different cells.
+    unit = _with_inert_runs(unit, inside + "`" if in_table else inside)
     if _STAND_IN["]"] in unit or _STAND_IN["["] in unit:
         unit = _with_inert_brackets(unit)
-    unit = unit.replace(_STAND_IN["!"] + "[", "\\![")
+    # cmark-gfm takes [^ of a link for a footnote.
+    unit = unit.replace(_STAND_IN["!"] + "[", "\\![").replace("[^", "[&#94;")
     if in_table:
         unit = unit.replace(_STAND_IN["|"], "\\|")
     unit = _BACKSLASH.sub(r"\\\\", unit.translate(_BARE_BUT_ESCAPES))
     unit = _ENTITY.sub("&amp;", _TAG.sub("&lt;", unit)).translate(_BARE)
-    if unit.endswith("#") and not in_table and _PREFIX.match(unit)[1]:  # type: ignore[index]
-        unit = _CLOSING_HASH.sub(lambda match: match[0][:-1] + "\\#", unit)
+    if not in_table and (end := _CLOSING_HASH.search(unit)) and (prefix := _PREFIX.match(unit)) and prefix[1]:
+        unit = unit if end.start() < prefix.end() else unit[: end.end() - 1] + "\\#"
     if not inside:
         return unit
     fill = (lambda hole: holes[int(hole[1])].replace("|", "\\|")) if in_table else (lambda hole: holes[int(hole[1])])
@@ -207,7 +213,7 @@ def _with_inert_start(line: str, *, is_first: bool) -> str:
     if prefix[1] or (first == rest[:1] and not first.isdigit()):
         return line
     if first == "[":
-        if _LABEL.match(rest) or (start and _TASK.match(rest)):
+        if not _WORD_IN_BRACKETS.match(rest) or (start and _TASK.match(rest)):
             return f"{line[:start]}\\[{rest[1:]}"
     elif first in "#>" or _BULLET.match(rest) or _RULE.match(rest):
         return f"{line[:start]}\\{first}{rest[1:]}"
@@ -215,8 +221,10 @@ def _with_inert_start(line: str, *, is_first: bool) -> str:
         return f"{line[:start]}{match[1]}\\{match[2].translate(_BARE)}{rest[match.end() :]}"
     elif not is_first and _UNDERLINE.match(rest):
         return f"{line[:start]}&#61;{rest[1:]}"
-    elif not is_first and _DELIMITERS.match(rest) and (dash := _DASH.search(rest)):
-        return f"{line[:start]}{rest[: dash.start()]}\\-{rest[dash.end() :]}"
+    elif _DELIMITERS.match(rest) and (not is_first or _STAND_IN["|"] in rest):
+        sign = _DASH.search(rest) or _BAR.search(rest)
+        if sign is not None:
+            return f"{line[:start]}{rest[: sign.start()]}\\{sign[0].translate(_BARE)}{rest[sign.end() :]}"
     return line
 
 
@@ -226,12 +234,14 @@ def _with_inert_runs(unit: str, inside: str) -> str:
     inside: what the unit's holes hold.
     """
     if _STAND_IN["*"] in unit:
-        runs = [match for match in _STARS.finditer(unit) if not _stands_alone(unit, match)]
-        if len(runs) > 1 or (runs and "*" in unit + inside):
+        runs = list(_STARS.finditer(unit))
+        marks = sum(not _stands_alone(unit, run) for run in runs)
+        if marks > 1 or "*" in unit or (marks and "*" in inside):
             unit = _escape_runs(unit, runs, "\\*")
     if _STAND_IN["_"] in unit:
-        runs = [m for m in _LINES.finditer(unit) if not _stands_alone(unit, m) and not _stands_in_word(unit, m)]
-        if len(runs) > 1 or (runs and "_" in inside):
+        runs = [run for run in _LINES.finditer(unit) if not _stands_in_word(unit, run)]
+        marks = sum(not _stands_alone(unit, run) for run in runs)
+        if marks > 1 or (marks and "_" in inside):
             unit = _escape_runs(unit, runs, "\\_")
     if _STAND_IN["~"] in unit:
         runs = list(_TILDES.finditer(unit))
@@ -249,7 +259,8 @@ def _with_inert_runs(unit: str, inside: str) -> str:
 
 
 def _stands_alone(unit: str, run: re.Match[str]) -> bool:
-    return not unit[run.start() - 1 : run.start()].strip() and not unit[run.end() : run.end() + 1].strip()
+    before = unit[run.start() - 1 : run.start()]
+    return not before.strip() and before != "\n" and not unit[run.end() : run.end() + 1].strip()
 
 
 def _stands_in_word(unit: str, run: re.Match[str]) -> bool:
@@ -363,7 +374,10 @@ def _settle_pair(pieces: list[str], first: int, last: int) -> None:
 
 
 def _is_edge(inner: str, outer: str) -> bool:
-    """Tell whether a mark between an inner and an outer character is one of emphasis."""
+    """Tell whether a mark between an inner and an outer character is one of emphasis. (cmark-gfm
+    looks through tildes.)"""
+    if "~" in (inner.translate(_BARE), outer.translate(_BARE)):
+        return False
     return bool(inner.strip()) and (not _may_be_punctuation(inner) or not outer.strip() or _is_punctuation(outer))
 
 
@@ -373,7 +387,9 @@ def _may_be_punctuation(character: str) -> bool:
 
 def _is_punctuation(character: str) -> bool:
     """Of all versions of CommonMark: before 0.31 symbols outside of ASCII were none."""
-    return "!" <= character <= "~" and not character.isalnum() or has_reserved(character) or unicodedata.category(character)[0] == "P"
+    if character.isascii():
+        return not character.isalnum()
+    return has_reserved(character) or unicodedata.category(character)[0] == "P"
 
 
 def _next(pieces: list[str], index: int) -> str:

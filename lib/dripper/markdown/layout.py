@@ -6,7 +6,7 @@ Each rule is for something that the converter would lose or garble; over 1,000 e
 cells and 31 of 285 images.
 """
 
-from dripper.markdown.inert import destination, stand_in
+from dripper.markdown.inert import EMPHASIS, destination, stand_in
 from dripper.markup.inert import inert_address
 from dripper.markup.permalinks import is_permalink
 from dripper.markup.tags import LINE_BREAKING
@@ -144,7 +144,11 @@ def _order_table(tree: Tree, table: int, settings: MarkdownSettings) -> None:
     if settings.tables == "keep" and not _is_layout(tree, table):
         for element in inside:
             if tree.tags[element] in _HEADINGS:
-                _retag(tree, element, "<strong>", "</strong>")
+                _retag(tree, element, *EMPHASIS["strong"])
+        if tree.tags[table + 1 : table + 2] == ["caption"]:
+            start, end = EMPHASIS["em"]
+            _retag(tree, table + 1, "", f"{end}</div>{tree.start_tag(table)}")
+            tree.parts[tree.opens[table]] = f"<div>{start}"
         return
     element = table
     while element <= tree.lasts[table]:
