@@ -22,9 +22,10 @@ from dripper.markdown.inert import (
     stand_in_texts,
     without_reserved,
 )
-from dripper.markdown.layout import ORDERED, put_in_order
+from dripper.markdown.layout import ORDERED, padding, put_in_order
 from dripper.markdown.paper import by_html2text
 from dripper.markdown.text import tree_of
+from dripper.markup.limits import output_limit, refuse_large
 from dripper.markup.tags import LINE_BREAKING
 from dripper.markup.tree import Tree, attributes, plain_parts, unescape
 from dripper.settings import MarkdownSettings
@@ -57,13 +58,13 @@ _EMPHASIS = dict.fromkeys(("b", "strong"), "strong") | dict.fromkeys(("i", "em",
 _EMPHASIS |= dict.fromkeys(("del", "s", "strike"), "del")
 _LINES_OF_THEIR_OWN = {"summary": "strong", "legend": "strong", "figcaption": "em", "video": "", "audio": ""}
 """Of the last two the converter would write addresses, with words of its own."""
+_REWRITTEN = ORDERED | _CODE | _EMPHASIS.keys() | _LINES_OF_THEIR_OWN.keys() | {"pre", "svg"}
 _MAX_DEPTH = 500
 """html-to-markdown returns nothing for elements nested some 1,000 deep; above this the page becomes
 plain text."""
 _HIDING = (" style=", "hidden", "<noscript", "<template")
 """Without a sign of what html-to-markdown holds for hidden there is nothing to keep, and by its
 default it can take its fast way: the same Markdown in half the time."""
-_SOURCE_BREAK = re.compile("[ \t\n\f\r]*[\t\n\f\r][ \t\n\f\r]*")
 _BLANK_LINES = re.compile(r"\s*\n\s*")
 
 
@@ -73,7 +74,9 @@ def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSe
 
     main_html: any HTML; "" gives "". is_pruned: it is what `prune` wrote for the profiles `dripper`
     and `paper`; then nothing has to be parsed, which saves a fifth of the time. Ends with one
-    newline. Never raises on a string.
+    newline. What the page wrote is text, whatever it looks like (see `inert`), and no address
+    leads to a script. Raises PageError(OUTPUT_TOO_LARGE), and nothing else, above
+    `markup.limits.output_limit(len(main_html))`.
 
     >>> to_markdown("<p>See <a href='/x'>the\\nmap</a>.", settings=MarkdownSettings(links="text"))
     'See the map.\\n'
@@ -86,18 +89,25 @@ def markdown_of(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> st
     way."""
     if settings.converter == "html2text":
         return by_html2text("".join(tree.parts), settings)
+    limit = output_limit(sum(map(len, tree.parts)))
     if _depth(tree) > _MAX_DEPTH:
-        return _plain(tree)
+        return _limited(_plain(tree), limit)
     texts = tree.parts.copy()
     _drop_reserved(tree)
     holes = _rewrite(tree, settings)
+    refuse_large("Markdown", padding(tree, holes), limit)
     _rewrite_texts(tree, holes)
     try:
         markdown = _convert(_CONTROL.sub("", "".join(tree.parts)))
     except h2m.ConversionError:
         tree.parts = texts
-        return _plain(tree)
-    return settled(markdown, holes).strip() + "\n"
+        return _limited(_plain(tree), limit)
+    return _limited(settled(markdown, holes).strip() + "\n", limit)
+
+
+def _limited(markdown: str, limit: int) -> str:
+    refuse_large("Markdown", len(markdown), limit)
+    return markdown
 
 
 def _convert(html: str) -> str:
@@ -125,9 +135,8 @@ def _options(hidden_content: h2m.HiddenContent) -> h2m.ConversionOptions:
 
 
 def _plain(tree: Tree) -> str:
-    texts = [_SOURCE_BREAK.sub(" ", text) for text in tree.parts[::2]]
     parts = tree.parts.copy()
-    parts[::2] = stand_in_texts(texts)
+    parts[::2] = stand_in_texts(parts[::2])
     return settled(_BLANK_LINES.sub("\n\n", unescape("".join(plain_parts(tree, parts)))), []).strip() + "\n"
 
 
@@ -146,13 +155,17 @@ def _drop_reserved(tree: Tree) -> None:
 
 
 def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
-    """Replace formulas, code and destinations by holes, whose contents are returned; put the rest in
-    order. In place."""
+    """Replace formulas, code and destinations by holes, whose contents are returned; put the rest
+    in order. In place."""
     holes: list[str] = []
     may_be_formula = {tag for tag in tree.names if _may_be_formula(tag.lower())}
-    element = 0
-    while element < len(tree):
+    element, count, code_end = 0, len(tree), -1
+    spans: dict[int, list[str]] = {}
+    while element < count:
         name = tree.tags[element]
+        if name not in _REWRITTEN and not may_be_formula:
+            element += 1
+            continue
         formula = None
         if may_be_formula and tree.start_tag(element) in may_be_formula:
             formula = formula_at(tree, element)
@@ -164,8 +177,16 @@ def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
         elif name == "table" and _is_code_table(tree, element):
             _replace(tree, element, _code_block(tree, element, holes))
         elif name in _CODE:
-            holes.append(code_span(code_text(tree, element)))
-            _replace(tree, element, HOLE.format(len(holes) - 1) if holes[-1] else "")
+            code = code_text(tree, element)
+            if code.strip() and code_end == tree.opens[element] - 2 and not tree.parts[code_end + 1]:
+                # Two spans right after each other would not be two.
+                spans[len(holes) - 1].append(code)
+                _replace(tree, element, "")
+            else:
+                spans[len(holes)] = [code]
+                holes.append("")
+                _replace(tree, element, HOLE.format(len(holes) - 1) if code.strip() else " ")
+            code_end = tree.closes[element] if code.strip() else -1
         elif name == "svg":
             _untag(tree, element)
         else:
@@ -180,6 +201,8 @@ def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
             element += 1
             continue
         element = tree.lasts[element] + 1
+    for hole, codes in spans.items():
+        holes[hole] = code_span("".join(codes))
     return holes
 
 
@@ -198,20 +221,15 @@ def _untag(tree: Tree, element: int) -> None:
 
 
 def _rewrite_texts(tree: Tree, holes: list[str]) -> None:
-    """Replace LaTeX in running text by more holes, and line breaks of the source, which say
-    nothing, by blanks, in place.
+    """Replace LaTeX in running text by more holes, and what could be a mark by stand-ins, in place.
 
     Code has become part of a tag by now.
     """
-    parts = tree.parts
-    for index in range(0, len(parts), 2):
-        text = parts[index]
+    texts = tree.parts[::2]
+    for index, text in enumerate(texts):
         if "\\" in text or "[tex]" in text:
-            text = _TEX_IN_TEXT.sub(lambda match: _hole(holes, match.group()), text)
-        if "\n" in text or "\t" in text:
-            text = _SOURCE_BREAK.sub(" ", text)
-        parts[index] = text
-    parts[::2] = stand_in_texts(parts[::2])
+            texts[index] = _TEX_IN_TEXT.sub(lambda match: _hole(holes, match.group()), text)
+    tree.parts[::2] = stand_in_texts(texts)
 
 
 def _may_be_formula(tag: str) -> bool:

@@ -23,7 +23,10 @@ _CLOSER = dict(EMPHASIS.values())
 _RESERVED = re.compile("[\ufdd0-\ufdef]")
 _SEPARATOR = "\ufdd0"
 _STAND_IN = dict(zip("\\`*_~[]<&|!#+-=:.)>", map(chr, [*range(0xFDD4, 0xFDE6), 0xFDEC]), strict=True))
-_BARE = str.maketrans({stand_in: character for character, stand_in in _STAND_IN.items()})
+_BARE = {stand_in: character for character, stand_in in _STAND_IN.items()}
+_STAND_INS = re.compile("[\ufdd4-\ufde5\ufdec]")
+_HARMLESS = re.compile("[\ufdd5-\ufdda\ufddd-\ufde5\ufdec]")
+"""All but those of the backslash, `<` and `&`, of which what follows decides at last."""
 
 
 def _pattern(written: str) -> re.Pattern[str]:
@@ -32,15 +35,17 @@ def _pattern(written: str) -> re.Pattern[str]:
 
 
 _ANYWHERE = "\\`*_~[]|"
-_AT_START = re.compile(f"({_SEPARATOR}[ \t\n\f\r\u00a0]*[0-9]{{0,9}})([.)]|(?<![0-9])[-+=:#>])")
-_AT_END = re.compile(f"!(?={_SEPARATOR})|#(?=[ \t\n\f\r]*{_SEPARATOR})")
+_AT_START = re.compile(f"({_SEPARATOR} *[0-9]{{0,9}})([.)]|(?<![0-9])[-+=:#>])")
+_AT_END = re.compile(f"!(?={_SEPARATOR})|#(?= *{_SEPARATOR})")
 _DESTINATION = re.compile(r"\]\((\d+)\)")
 _HOLE = re.compile("\ufdd2(\\d+)\ufdd3")
 _FENCE = re.compile("```([^\n`]*)\n([^\n\ufded]*)\ufded(\\d+)\ufdee\n[^\n`]*```")
+_STRAY_BLOCK = re.compile("(?:``` *)?\ufded(\\d+)\ufdee(?: *```)?")
 _UNIT_END = re.compile(r"(?<!  )\n")
 _EDGE = re.compile("([\ufde6-\ufdeb])")
 _EMPTY = re.compile("\ufde6(\\s*)\ufde7|\ufde8(\\s*)\ufde9|\ufdea(\\s*)\ufdeb")
 _RENEWED = re.compile("\ufde7([ \u00a0]*)\ufde6|\ufde9([ \u00a0]*)\ufde8|\ufdeb([ \u00a0]*)\ufdea")
+_ANY_TILDE = ("~", _STAND_IN["~"])
 _MOST_LAYERS = 8
 """Of marks that end and begin again at one place: what is deeper stays as it is, or is left out."""
 _STRUCTURE = frozenset("[]!\\<>`|*~;\n\ufdd2\ufdd3" + _STAND_IN["<"] + _STAND_IN["&"])
@@ -82,8 +87,12 @@ def has_reserved(text: str) -> bool:
 
 
 def stand_in_texts(texts: list[str]) -> list[str]:
-    """Return serialised texts with stand-ins for what could be a mark, wherever they end up."""
+    """Return serialised texts with stand-ins for what could be a mark, wherever they end up, and
+    blanks for the source's line breaks, which say nothing."""
     joined = _SEPARATOR + _SEPARATOR.join(texts) + _SEPARATOR
+    for character in "\n\t\r\f":
+        if character in joined:
+            joined = joined.replace(character, " ")
     if "&" in joined:
         joined = joined.replace("&lt;", _STAND_IN["<"]).replace("&gt;", ">").replace("&quot;", '"')
         joined = joined.replace("&nbsp;", "\u00a0").replace("&amp;", _STAND_IN["&"]).replace("&", _STAND_IN["&"])
@@ -111,8 +120,8 @@ def inert_line(text: str, before: str = "") -> str:
 
 
 def _stood_in(text: str) -> str:
-    serialised = " ".join(without_reserved(text).split()).replace("&", "&amp;").replace("<", "&lt;")
-    return stand_in_texts([serialised])[0]
+    text = " ".join(without_reserved(text).split())
+    return stand_in_texts([text.replace("&", "&amp;").replace("<", "&lt;")])[0]
 
 
 def code_span(code: str) -> str:
@@ -126,13 +135,20 @@ def code_span(code: str) -> str:
     return f"{fence} {code} {fence}" if code[:1] == "`" or code[-1:] == "`" else f"{fence}{code}{fence}" if code else ""
 
 
+def is_plain(address: str) -> bool:
+    """Tell whether an address can stand in a destination as it is."""
+    return _PLAIN_ADDRESS.fullmatch(address) is not None
+
+
 def destination(address: str, title: str) -> str:
     """Return an address, and the title of an image or a link, as they stand between the
     parentheses."""
-    if not _PLAIN_ADDRESS.fullmatch(address):
+    if not is_plain(address):
         if re.search(r"\)", re.sub(r"\([^()]*\)", "", address)) or "(" in re.sub(r"\([^()]*\)", "", address):
             address = address.replace("(", "%28").replace(")", "%29")
-        address = re.sub(r"""[\s<>"\\`|\[\]]""", lambda match: f"%{ord(match[0]):02X}" if match[0] < "\x7f" else "", address)
+        address = re.sub(
+            r"""[\s<>"\\`|\[\]]""", lambda match: f"%{ord(match[0]):02X}" if match[0] < "\x7f" else "", address
+        )
         address = _ENTITY_IN_ADDRESS.sub("&amp;", without_reserved(address))
     title = " ".join(without_reserved(title).split())
     return f'{address} "{re.sub(_IN_TITLE, _reference, title)}"' if title else address
@@ -146,13 +162,17 @@ def _reference(match: re.Match[str]) -> str:
 
 
 def settled(markdown: str, holes: Sequence[str]) -> str:
-    """Return Markdown with characters in place of their stand-ins, escaped where they would be marks,
-    and what `holes` has in place of its holes. Linear in what it returns."""
+    """Return Markdown with characters in place of their stand-ins, escaped where they would be
+    marks, and with its holes filled. Linear in what it returns."""
     if not has_reserved(markdown) and not holes:
         return markdown
-    markdown = _DESTINATION.sub("](\ufdd2\\1\ufdd3)", markdown)
+    markdown = _DESTINATION.sub(lambda match: f"](\ufdd2{match[1]}\ufdd3)", markdown)
     units = [_settled_unit(unit, holes) if has_reserved(unit) else unit for unit in _UNIT_END.split(markdown)]
-    return _FENCE.sub(lambda match: _fenced(match, holes), "\n".join(units))
+    markdown = _FENCE.sub(lambda match: _fenced(match, holes), "\n".join(units))
+    # Where there is no room for lines, as in a heading.
+    return (
+        _STRAY_BLOCK.sub(lambda match: code_span(holes[int(match[1])]), markdown) if "\ufded" in markdown else markdown
+    )
 
 
 def _fenced(match: re.Match[str], holes: Sequence[str]) -> str:
@@ -168,8 +188,8 @@ def _longest_ticks(code: str) -> int:
 
 
 def _settled_unit(unit: str, holes: Sequence[str]) -> str:
-    """Settle what a renderer reads together: a paragraph with its forced line breaks, a heading, the
-    line of an item, a row of a table, which no text can be part of, as a real `|` parts its cells."""
+    """Settle what a renderer reads together: a paragraph with its forced line breaks, a heading, an
+    item's line, or a row of a table, the only one that has a real `|`."""
     if "|" in unit:
         return "|".join(_settled_inline(cell, holes, in_table=True) for cell in unit.split("|"))
     return _settled_inline(unit, holes)
@@ -178,6 +198,14 @@ def _settled_unit(unit: str, holes: Sequence[str]) -> str:
 def _settled_inline(unit: str, holes: Sequence[str], *, in_table: bool = False) -> str:
     if _EDGE.search(unit):
         unit = _with_emphasis(unit)
+    if _STAND_INS.search(unit):
+        unit = _with_inert_text(unit, holes, in_table=in_table)
+    # cmark-gfm takes [^ of a link for a footnote.
+    unit = unit.replace("[^", "[&#94;")
+    return _HOLE.sub(lambda hole: holes[int(hole[1])].replace("|", "\\|") if in_table else holes[int(hole[1])], unit)
+
+
+def _with_inert_text(unit: str, holes: Sequence[str], *, in_table: bool) -> str:
     inside = "".join(holes[int(number)] for number in _HOLE.findall(unit))
     if not in_table:
         lines = unit.split("\n")
@@ -186,21 +214,16 @@ def _settled_inline(unit: str, holes: Sequence[str], *, in_table: bool = False) 
     unit = _with_inert_runs(unit, inside + "`" if in_table else inside)
     if _STAND_IN["]"] in unit or _STAND_IN["["] in unit:
         unit = _with_inert_brackets(unit)
-    # cmark-gfm takes [^ of a link for a footnote.
-    unit = unit.replace(_STAND_IN["!"] + "[", "\\![").replace("[^", "[&#94;")
+    unit = unit.replace(_STAND_IN["!"] + "[", "\\![")
     if in_table:
         unit = unit.replace(_STAND_IN["|"], "\\|")
-    unit = _BACKSLASH.sub(r"\\\\", unit.translate(_BARE_BUT_ESCAPES))
-    unit = _ENTITY.sub("&amp;", _TAG.sub("&lt;", unit)).translate(_BARE)
+    unit = _HARMLESS.sub(lambda match: _BARE[match[0]], unit)
+    if _STAND_INS.search(unit):
+        unit = _ENTITY.sub("&amp;", _TAG.sub("&lt;", _BACKSLASH.sub(r"\\\\", unit)))
+        unit = _STAND_INS.sub(lambda match: _BARE[match[0]], unit)
     if not in_table and (end := _CLOSING_HASH.search(unit)) and (prefix := _PREFIX.match(unit)) and prefix[1]:
         unit = unit if end.start() < prefix.end() else unit[: end.end() - 1] + "\\#"
-    if not inside:
-        return unit
-    fill = (lambda hole: holes[int(hole[1])].replace("|", "\\|")) if in_table else (lambda hole: holes[int(hole[1])])
-    return _HOLE.sub(fill, unit)
-
-
-_BARE_BUT_ESCAPES = {code: character for code, character in _BARE.items() if character not in "\\<&"}
+    return unit
 
 
 def _with_inert_start(line: str, *, is_first: bool) -> str:
@@ -209,22 +232,22 @@ def _with_inert_start(line: str, *, is_first: bool) -> str:
     prefix = _PREFIX.match(line)
     assert prefix is not None
     start, rest = prefix.end(), line[prefix.end() :]
-    first = rest[:1].translate(_BARE)
-    if prefix[1] or (first == rest[:1] and not first.isdigit()):
+    first = _BARE.get(rest[:1], "")
+    if prefix[1] or not (first or rest[:1].isdigit()):
         return line
     if first == "[":
         if not _WORD_IN_BRACKETS.match(rest) or (start and _TASK.match(rest)):
             return f"{line[:start]}\\[{rest[1:]}"
-    elif first in "#>" or _BULLET.match(rest) or _RULE.match(rest):
+    elif (first and first in "#>") or _BULLET.match(rest) or _RULE.match(rest):
         return f"{line[:start]}\\{first}{rest[1:]}"
     elif match := _LIST.match(rest):
-        return f"{line[:start]}{match[1]}\\{match[2].translate(_BARE)}{rest[match.end() :]}"
+        return f"{line[:start]}{match[1]}\\{_BARE[match[2]]}{rest[match.end() :]}"
     elif not is_first and _UNDERLINE.match(rest):
         return f"{line[:start]}&#61;{rest[1:]}"
     elif _DELIMITERS.match(rest) and (not is_first or _STAND_IN["|"] in rest):
         sign = _DASH.search(rest) or _BAR.search(rest)
         if sign is not None:
-            return f"{line[:start]}{rest[: sign.start()]}\\{sign[0].translate(_BARE)}{rest[sign.end() :]}"
+            return f"{line[:start]}{rest[: sign.start()]}\\{_BARE.get(sign[0], sign[0])}{rest[sign.end() :]}"
     return line
 
 
@@ -286,7 +309,7 @@ def _with_inert_brackets(unit: str) -> str:
         if bracket in "[]":
             depth = max(0, depth + (1 if bracket == "[" else -1))
             return bracket
-        character = bracket.translate(_BARE)
+        character = _BARE[bracket]
         begins = character == "]" and unit[match.end() : match.end() + 1] == "("
         return f"\\{character}" if depth or begins else character
 
@@ -296,6 +319,7 @@ def _with_inert_brackets(unit: str) -> str:
 def _with_emphasis(unit: str) -> str:
     """Write the marks of emphasis where all renderers read them as such, give punctuation up where
     that helps, and leave them out elsewhere."""
+    is_inside = unit[0] not in _CLOSER
     for _ in range(_MOST_LAYERS):
         before = unit
         unit = _EMPTY.sub(lambda match: "".join(filter(None, match.groups())), unit)
@@ -311,7 +335,8 @@ def _with_emphasis(unit: str) -> str:
     _move_blanks(pieces)
     for first, last in pairs:
         _settle_pair(pieces, first, last)
-    return "".join(_WRITTEN.get(piece, piece) for piece in pieces)
+    written = "".join(_WRITTEN.get(piece, piece) for piece in pieces)
+    return written if is_inside else written.lstrip(" ")
 
 
 def _paired(pieces: list[str]) -> list[tuple[int, int]]:
@@ -368,7 +393,9 @@ def _settle_pair(pieces: list[str], first: int, last: int) -> None:
         is_end_of_link = inner.endswith("\ufdd3)", 0, kept)
     pieces[last - 1], pieces[last + 1] = inner[:kept], inner[kept:] + pieces[last + 1]
     # A mark right behind another's end would be read as one with it.
-    begins_late = not pieces[first - 1] and pieces[first - 2 : first - 1] not in ([], [""]) and pieces[first - 2] not in _CLOSER
+    begins_late = (
+        not pieces[first - 1] and pieces[first - 2 : first - 1] not in ([], [""]) and pieces[first - 2] not in _CLOSER
+    )
     if not opens or begins_late or not _is_edge(before, outer) or not any(pieces[first + 1 : last : 2]):
         pieces[first] = pieces[last] = ""
 
@@ -376,7 +403,7 @@ def _settle_pair(pieces: list[str], first: int, last: int) -> None:
 def _is_edge(inner: str, outer: str) -> bool:
     """Tell whether a mark between an inner and an outer character is one of emphasis. (cmark-gfm
     looks through tildes.)"""
-    if "~" in (inner.translate(_BARE), outer.translate(_BARE)):
+    if inner in _ANY_TILDE or outer in _ANY_TILDE:
         return False
     return bool(inner.strip()) and (not _may_be_punctuation(inner) or not outer.strip() or _is_punctuation(outer))
 
@@ -394,9 +421,9 @@ def _is_punctuation(character: str) -> bool:
 
 def _next(pieces: list[str], index: int) -> str:
     """Return the first character after a piece that is no mark, "" at the end."""
-    for piece in pieces[index + 1 :]:
-        if piece and piece not in _WRITTEN:
-            return piece[0]
+    for i in range(index + 1, len(pieces)):
+        if pieces[i] and pieces[i] not in _WRITTEN:
+            return pieces[i][0]
     return ""
 
 

@@ -6,7 +6,11 @@ Each rule is for something that the converter would lose or garble; over 1,000 e
 cells and 31 of 285 images.
 """
 
-from dripper.markdown.inert import EMPHASIS, destination, stand_in
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from dripper.markdown.inert import EMPHASIS, destination, is_plain, stand_in
 from dripper.markup.inert import inert_address
 from dripper.markup.permalinks import is_permalink
 from dripper.markup.tags import LINE_BREAKING
@@ -22,6 +26,10 @@ _ITALIC = frozenset({"i", "em"})
 ORDERED = _WEIGHTS | {"table", "td", "th", "a", "summary", "li", "img", "blockquote"}
 """Names of the elements that `put_in_order` has a rule for."""
 _EDGES = ("<div", "</div", "<section", "</section", "<article", "</article", "<p>", "<p ", "</p>")
+_INDENTED = frozenset({"ul", "ol", "blockquote"})
+_MOST_COLUMNS = 1000
+"""Of one cell, in HTML and here."""
+_SPAN = re.compile("[0-9]{1,9}")
 _SHOWS = frozenset({"img", "picture", "video", "audio", "svg", "iframe"})
 
 
@@ -65,6 +73,41 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings, holes: li
         tree.parts[tree.opens[element]] = ""
     elif name == "img":
         _order_image(tree, element, holes)
+
+
+def padding(tree: Tree, holes: Sequence[str]) -> int:
+    """Return how many characters the Markdown of a tree in order has at least for what no page
+    writes: cells that make rows of a table equally long, and the indentation of lists and
+    quotations.
+
+    The converter would write gigabytes of it, and ends the process where it cannot.
+    """
+    return _padding_of_tables(tree) + _indentation(tree, sum(hole.count("\n") for hole in holes))
+
+
+def _padding_of_tables(tree: Tree) -> int:
+    if "table" not in tree.tags:
+        return 0
+    widths: dict[int, Counter[int]] = {}
+    for element, name in enumerate(tree.tags):
+        tag = tree.parts[tree.opens[element]]
+        if name not in ("td", "th") or not tag.startswith(("<td", "<th")):
+            continue
+        row = tree.parents[element]
+        table = row
+        while tree.tags[table] not in ("table", "html", "body"):
+            table = tree.parents[table]
+        span = attribute(tag, "colspan") or "" if "colspan" in tag else ""
+        widths.setdefault(table, Counter())[row] += min(int(span), _MOST_COLUMNS) if _SPAN.fullmatch(span) else 1
+    return sum(2 * len(rows) * max(rows.values()) for rows in widths.values())
+
+
+def _indentation(tree: Tree, code_lines: int) -> int:
+    depths: list[int] = []
+    for parent, name in zip(tree.parents, tree.tags, strict=True):
+        depths.append((depths[parent] if parent >= 0 else 0) + (name in _INDENTED))
+    lines = sum(depth for depth, name in zip(depths, tree.tags, strict=True) if name in LINE_BREAKING)
+    return 2 * (lines + max(depths, default=0) * code_lines)
 
 
 def _inside(tree: Tree, element: int) -> list[str]:
@@ -114,7 +157,9 @@ def _order_image(tree: Tree, element: int, holes: list[str]) -> None:
 
 def _order_link(tree: Tree, element: int, holes: list[str]) -> None:
     inside, tag = _inside(tree, element), tree.start_tag(element)
-    address = inert_address(attribute(tag, "href") or "")
+    address: str | None = attribute(tag, "href") or ""
+    if not (address.startswith(("https://", "http://")) and is_plain(address)):
+        address = inert_address(address)
     if not address or (_SHOWS.isdisjoint(inside) and not unescape(_text(tree, element)).strip()):
         _retag(tree, element, "", "")
         return
