@@ -1,5 +1,7 @@
 """`dripper.extract`: one page in a Python program, with settings as keywords."""
 
+import multiprocessing
+import os
 import threading
 from collections.abc import Mapping
 from functools import lru_cache
@@ -7,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dripper.config import Settings, settings_of
-from dripper.errors import InputError, PageError
+from dripper.errors import InputError, MachineError, PageError
 from dripper.extraction import Extraction, Extractor, failed, shared_extractor
 from dripper.guard import Guard, GuardLimits
 
@@ -40,13 +42,19 @@ def extract_guarded(settings: Settings, html: str | bytes, url: str | None = Non
     settings' section `limits`, as jobs do it.
 
     The process is forked from this one when its settings are first met, and kept for the next
-    page. Whatever becomes of it is one `error_code`.
+    page. Whatever becomes of it is one `error_code`. Raises MachineError in a process that may not
+    start others.
     """
+    if multiprocessing.current_process().daemon:
+        raise MachineError(
+            "guard=True starts a process, which a worker of multiprocessing.Pool may not: use "
+            "concurrent.futures.ProcessPoolExecutor, or `dripper extract --out`, which guards all its pages"
+        )
     extractor = shared_extractor(settings)
     with _lock:
-        key = (id(extractor), GuardLimits.of(settings.limits))
+        key = (os.getpid(), id(extractor), GuardLimits.of(settings.limits))
         if key not in _guards:
-            _guards[key] = Guard(lambda page: extractor.extract(*page), key[1])
+            _guards[key] = Guard(lambda page: extractor.extract(*page), key[2])
         try:
             return _guards[key].call((html, url))
         except PageError as error:
@@ -54,8 +62,8 @@ def extract_guarded(settings: Settings, html: str | bytes, url: str | None = Non
 
 
 _lock = threading.Lock()
-_guards: dict[tuple[int, GuardLimits], Guard[_Page, Extraction]] = {}
-"""By extractor, which are kept as well, and limits."""
+_guards: dict[tuple[int, int, GuardLimits], Guard[_Page, Extraction]] = {}
+"""By process, as a fork's answers would be another's, extractor (they are kept as well) and limits."""
 
 
 def _extractor_for(

@@ -11,6 +11,8 @@ from dripper.commands import formats
 from dripper.commands.terminal import Parsers, write
 from dripper.config import Settings
 from dripper.errors import InputError, UsageError
+from dripper.extraction import shared_extractor
+from dripper.labels.registry import runs_staged
 from dripper.local import Written, extract_files
 from dripper.single import extract_guarded
 
@@ -76,7 +78,11 @@ def run(arguments: argparse.Namespace) -> int:
 def _print(arguments: argparse.Namespace, settings: Settings) -> int:
     page = _only_page(arguments.pages)
     data = _read(page)
-    extraction = extract_guarded(settings, data, arguments.url)
+    if runs_staged(settings.labeler):
+        # A model's engine has threads and devices, which no fork inherits, and takes its time.
+        extraction = shared_extractor(settings).extract(data, arguments.url)
+    else:
+        extraction = extract_guarded(settings, data, arguments.url)
     form = arguments.format or "markdown"
     if extraction.error_code is None or form in formats.TELL_ERRORS:
         write(formats.FORMATS[form](extraction, arguments.url))
