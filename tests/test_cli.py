@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -199,3 +200,13 @@ def test_prompts_that_cannot_be_fetched_are_one_sentence(
     monkeypatch.setattr("dripper.labels.lm.prompt_fetch.fetch_prompts", fetch)
     assert main(["prompts", "fetch"]) == 2
     assert capsys.readouterr().err == "dripper: pip could not download it\n"
+
+
+def test_one_page_is_worked_on_in_a_process_of_its_own(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    limit = ("--set", "limits.page_wall_seconds=101")
+    assert main(["extract", str(file), *limit, "--images", "drop"]) == 0
+    monkeypatch.setattr("dripper.stages.markdown_of", lambda *_: os.abort())
+    assert main(["extract", str(file), *limit[:1], "limits.page_wall_seconds=102", "--images", "drop"]) == 1
+    assert "has no extraction (crashed" in capsys.readouterr().err

@@ -282,10 +282,10 @@ def _with_inert_runs(unit: str, inside: str) -> str:
 
 
 def _stands_alone(unit: str, run: re.Match[str]) -> bool:
-    """Tell whether blanks stand on both sides of a run; for Python-Markdown forced line breaks are
-    none."""
-    before, after = unit[run.start() - 1 : run.start()], unit[run.end() : run.end() + 3]
-    return not before.strip() and not after[:1].strip() and before != "\n" and after != "  \n"
+    """Tell whether blanks stand on both sides of a run; beside forced line breaks they are none to
+    Python-Markdown."""
+    before, after = unit[run.start() - 1 : run.start()], unit[run.end() : run.end() + 1]
+    return "\n" not in unit and not before.strip() and not after.strip()
 
 
 def _stands_in_word(unit: str, run: re.Match[str]) -> bool:
