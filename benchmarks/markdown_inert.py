@@ -2,8 +2,8 @@
 
     python benchmarks/markdown_inert.py --data ../shared/data [--pages 300]
 
-Labelled pages are extracted with the labeler `cpu`, and their main HTML becomes Markdown, which four
-programs render with HTML passed through. Counted: pages whose text differs from that of main HTML
+Labelled pages are extracted with the labeler `cpu`, and their main HTML becomes Markdown, which
+four programs render with HTML passed through. Counted: pages whose text differs from that of main HTML
 (blanks aside), pages with elements that main HTML has not, and CPU time of the Markdown. Pages with
 formulas are left out of the first, as their LaTeX has no escapes. The tests of the renderers:
 tests/markdown/test_inert.py.
@@ -18,12 +18,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from support.renderers import RENDERERS, differs, forged
-
 from dripper import extract
 from dripper.datasets import Role, names_with, read_pages
 from dripper.html import to_markdown
 from dripper.warc import decode
+from support.renderers import RENDERERS, differs, forged
 
 LARGEST = 400_000
 """Characters of main HTML: the renderers need minutes for more."""

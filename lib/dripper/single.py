@@ -63,7 +63,7 @@ def extract_guarded(settings: Settings, html: str | bytes, url: str | None = Non
 
 _lock = threading.Lock()
 _guards: dict[tuple[int, int, GuardLimits], Guard[_Page, Extraction]] = {}
-"""By process, as a fork's answers would be another's, extractor (they are kept as well) and limits."""
+"""By process, as a fork's answers would be another's, extractor (kept as well) and limits."""
 
 
 def _extractor_for(
