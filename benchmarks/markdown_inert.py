@@ -3,9 +3,9 @@
     python benchmarks/markdown_inert.py --data ../shared/data [--pages 300]
 
 Labelled pages are extracted with the labeler `cpu`, and their main HTML becomes Markdown, which
-four programs render with HTML passed through. Counted: pages whose text differs from that of main HTML
-(blanks aside), pages with elements that main HTML has not, and CPU time of the Markdown. Pages with
-formulas are left out of the first, as their LaTeX has no escapes. The tests of the renderers:
+four programs render with HTML passed through. Counted: pages whose text differs from that of main
+HTML (blanks aside), pages with elements that main HTML has not, and CPU time of the Markdown. Pages
+with formulas are left out of the first, as their LaTeX has no escapes. The renderers' own tests:
 tests/markdown/test_inert.py.
 """
 

@@ -25,6 +25,7 @@ _SEPARATOR = "\ufdd0"
 _STAND_IN = dict(zip("\\`*_~[]<&|!#+-=:.)>", map(chr, [*range(0xFDD4, 0xFDE6), 0xFDEC]), strict=True))
 _BARE = {stand_in: character for character, stand_in in _STAND_IN.items()}
 _STAND_INS = re.compile("[\ufdd4-\ufde5\ufdec]")
+_MARKED = re.compile("[\ufdd4-\ufdec]")
 _HARMLESS = re.compile("[\ufdd5-\ufdda\ufddd-\ufde5\ufdec]")
 """All but those of the backslash, `<` and `&`, of which what follows decides at last."""
 
@@ -166,9 +167,11 @@ def settled(markdown: str, holes: Sequence[str]) -> str:
     marks, and with its holes filled. Linear in what it returns."""
     if not has_reserved(markdown) and not holes:
         return markdown
-    markdown = _DESTINATION.sub(lambda match: f"](\ufdd2{match[1]}\ufdd3)", markdown)
-    units = [_settled_unit(unit, holes) if has_reserved(unit) else unit for unit in _UNIT_END.split(markdown)]
-    markdown = _FENCE.sub(lambda match: _fenced(match, holes), "\n".join(units))
+    # cmark-gfm takes [^ of a link for a footnote.
+    markdown = _DESTINATION.sub(lambda match: f"](\ufdd2{match[1]}\ufdd3)", markdown).replace("[^", "[&#94;")
+    markdown = "\n".join(_settled_unit(unit, holes) for unit in _UNIT_END.split(markdown))
+    markdown = _HOLE.sub(lambda hole: holes[int(hole[1])], markdown)
+    markdown = _FENCE.sub(lambda match: _fenced(match, holes), markdown)
     # Where there is no room for lines, as in a heading.
     return (
         _STRAY_BLOCK.sub(lambda match: code_span(holes[int(match[1])]), markdown) if "\ufded" in markdown else markdown
@@ -190,19 +193,16 @@ def _longest_ticks(code: str) -> int:
 def _settled_unit(unit: str, holes: Sequence[str]) -> str:
     """Settle what a renderer reads together: a paragraph with its forced line breaks, a heading, an
     item's line, or a row of a table, the only one that has a real `|`."""
-    if "|" in unit:
-        return "|".join(_settled_inline(cell, holes, in_table=True) for cell in unit.split("|"))
-    return _settled_inline(unit, holes)
+    if "|" not in unit:
+        return _settled_inline(unit, holes) if _MARKED.search(unit) else unit
+    cells = (_settled_inline(cell, holes, in_table=True) for cell in unit.split("|"))
+    return _HOLE.sub(lambda hole: holes[int(hole[1])].replace("|", "\\|"), "|".join(cells))
 
 
 def _settled_inline(unit: str, holes: Sequence[str], *, in_table: bool = False) -> str:
     if _EDGE.search(unit):
         unit = _with_emphasis(unit)
-    if _STAND_INS.search(unit):
-        unit = _with_inert_text(unit, holes, in_table=in_table)
-    # cmark-gfm takes [^ of a link for a footnote.
-    unit = unit.replace("[^", "[&#94;")
-    return _HOLE.sub(lambda hole: holes[int(hole[1])].replace("|", "\\|") if in_table else holes[int(hole[1])], unit)
+    return _with_inert_text(unit, holes, in_table=in_table) if _STAND_INS.search(unit) else unit
 
 
 def _with_inert_text(unit: str, holes: Sequence[str], *, in_table: bool) -> str:

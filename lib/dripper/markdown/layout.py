@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from dripper.markdown.inert import EMPHASIS, destination, is_plain, stand_in
 from dripper.markup.inert import inert_address
+from dripper.markup.limits import OUTPUT_FLOOR
 from dripper.markup.permalinks import is_permalink
 from dripper.markup.tags import LINE_BREAKING
 from dripper.markup.tree import Tree, attribute, unescape
@@ -103,6 +104,8 @@ def _padding_of_tables(tree: Tree) -> int:
 
 
 def _indentation(tree: Tree, code_lines: int) -> int:
+    if 2 * sum(map(tree.tags.count, _INDENTED)) * (len(tree) + code_lines) < OUTPUT_FLOOR:
+        return 0
     depths: list[int] = []
     for parent, name in zip(tree.parents, tree.tags, strict=True):
         depths.append((depths[parent] if parent >= 0 else 0) + (name in _INDENTED))
