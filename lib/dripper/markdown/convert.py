@@ -50,6 +50,8 @@ _TEX_IN_TEXT = re.compile(
 )
 """LaTeX in running text; without a hole its backslashes would be doubled."""
 
+_SIMPLE_TEX = re.compile(r"\$(?=[^\s$])[^$\n]{0,300}[_^][^$\n]{0,300}(?<=[^\s$])\$(?![0-9])")
+"""LaTeX without a backslash, whose indexes must not be escaped."""
 _NOT_LANGUAGES = frozenset(
     {"line", "numbers", "plaintext", "plain", "text", "txt", "none", "auto", "default", "nohighlight", "code"}
 )
@@ -228,7 +230,9 @@ def _rewrite_texts(tree: Tree, holes: list[str]) -> None:
     texts = tree.parts[::2]
     for index, text in enumerate(texts):
         if "\\" in text or "[tex]" in text:
-            texts[index] = _TEX_IN_TEXT.sub(lambda match: _hole(holes, match.group()), text)
+            texts[index] = text = _TEX_IN_TEXT.sub(lambda match: _hole(holes, match.group()), text)
+        if "$" in text and ("_" in text or "^" in text):
+            texts[index] = _SIMPLE_TEX.sub(lambda match: _hole(holes, match.group()), text)
     tree.parts[::2] = stand_in_texts(texts)
 
 

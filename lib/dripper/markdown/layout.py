@@ -160,9 +160,9 @@ def _order_image(tree: Tree, element: int, holes: list[str]) -> None:
 
 def _order_link(tree: Tree, element: int, holes: list[str]) -> None:
     inside, tag = _inside(tree, element), tree.start_tag(element)
-    address: str | None = attribute(tag, "href") or ""
-    if not (address.startswith(("https://", "http://")) and is_plain(address)):
-        address = inert_address(address)
+    written = attribute(tag, "href") or ""
+    is_ready = written.startswith(("https://", "http://")) and is_plain(written)
+    address = written if is_ready else inert_address(written)
     if not address or (_SHOWS.isdisjoint(inside) and not unescape(_text(tree, element)).strip()):
         _retag(tree, element, "", "")
         return
