@@ -50,7 +50,7 @@ _TEX_IN_TEXT = re.compile(
 )
 """LaTeX in running text; without a hole its backslashes would be doubled."""
 
-_SIMPLE_TEX = re.compile(r"\$(?=[^\s$])[^$\n]{0,300}[_^][^$\n]{0,300}(?<=[^\s$])\$(?![0-9])")
+_SIMPLE_TEX = re.compile(r"\$(?=[^\s$])[^$\n\ufdd2]{0,300}[_^][^$\n\ufdd2]{0,300}(?<=[^\s$])\$(?![0-9])")
 """LaTeX without a backslash, whose indexes must not be escaped."""
 _NOT_LANGUAGES = frozenset(
     {"line", "numbers", "plaintext", "plain", "text", "txt", "none", "auto", "default", "nohighlight", "code"}
