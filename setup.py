@@ -77,9 +77,14 @@ DATATROVE = ["datatrove>=0.6"]
 NEMO = ["nemo-curator>=1.0"]
 TEST = [
     "check-jsonschema>=0.31",
+    # Render Markdown, which has to show what main HTML shows.
+    "cmarkgfm>=2024.11",
     "deltalake>=1.0",
     "duckdb>=1.2",
     "hypothesis>=6.100",
+    "Markdown>=3.7",
+    "markdown-it-py>=3",
+    "mistune>=3.1",
     "moto[s3,server]>=5",
     "mypy>=1.13",
     "nbclient>=0.10",

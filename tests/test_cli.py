@@ -3,8 +3,10 @@
 import gzip
 import io
 import json
+import os
 import random
 from collections.abc import Callable
+from multiprocessing import parent_process
 from pathlib import Path
 
 import pytest
@@ -199,3 +201,11 @@ def test_prompts_that_cannot_be_fetched_are_one_sentence(
     monkeypatch.setattr("dripper.labels.lm.prompt_fetch.fetch_prompts", fetch)
     assert main(["prompts", "fetch"]) == 2
     assert capsys.readouterr().err == "dripper: pip could not download it\n"
+
+
+def test_one_page_is_worked_on_in_a_process_of_its_own(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("dripper.stages.markdown_of", lambda *_: os._exit(3) if parent_process() else "")
+    assert main(["extract", str(file), "--set", "limits.page_wall_seconds=101"]) == 1
+    assert "has no extraction (crashed" in capsys.readouterr().err

@@ -1,12 +1,15 @@
 """`dripper.extract`: settings as keywords, and slips that are told."""
 
+import multiprocessing
+import os
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
 import dripper
 from dripper.config import load, settings_of
-from dripper.errors import ErrorCode, InputError, SettingsError
+from dripper.errors import ErrorCode, InputError, MachineError, SettingsError
 from support.warcs import page
 
 HTML = page(3)[1]
@@ -79,3 +82,35 @@ def test_other_short_texts_are_pages(text: str) -> None:
 
 def test_what_is_no_html_has_a_code() -> None:
     assert dripper.extract(b"%PDF-1.7").error_code is ErrorCode.NOT_HTML
+
+
+def test_a_guarded_page_is_the_same_and_its_process_is_kept() -> None:
+    plain, guarded = dripper.extract(HTML, "https://e.org/"), dripper.extract(HTML, "https://e.org/", guard=True)
+    assert guarded == plain
+    before = {child.pid for child in multiprocessing.active_children()}
+    assert dripper.extract("<p>one", guard=True).n_blocks == 1
+    assert {child.pid for child in multiprocessing.active_children()} == before != set()
+
+
+def test_a_page_that_ends_its_process_is_an_error_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "dripper.stages.markdown_of", lambda *_: os._exit(3) if multiprocessing.parent_process() else ""
+    )
+    extraction = dripper.extract(HTML, guard=True, settings={"limits.page_wall_seconds": 101})
+    assert extraction.error_code is ErrorCode.CRASHED
+
+
+def test_a_worker_that_may_not_start_processes_is_told() -> None:
+    context = multiprocessing.get_context("fork")
+    theirs, ours = context.Pipe()
+    worker = context.Process(target=_extract_guarded, args=(theirs,), daemon=True)
+    worker.start()
+    assert "guard=True starts a process" in ours.recv()
+    worker.join()
+
+
+def _extract_guarded(pipe: Connection) -> None:
+    try:
+        dripper.extract("<p>one", guard=True)
+    except MachineError as error:
+        pipe.send(str(error))

@@ -27,6 +27,7 @@ def extract(
     url: str | None = None,
     labeler: str | None = None,
     *,
+    guard: bool = False,
     settings: "Settings | Mapping[str, Any] | None" = None,
     **options: Any,
 ) -> "Extraction":
@@ -37,13 +38,18 @@ def extract(
     process. settings: as in conf/base.yml, by key: `{"limits.parser_options": 500}`. options: the
     labeler's own: `extract(html, labeler="lm", model="…", endpoint="…")`.
 
+    guard: whether a process of its own works on the page, within the settings' `limits`, as in
+    jobs: a page that hangs, eats memory or ends its process costs an `error_code`, not this
+    program. The process is forked on the first call (Linux and macOS) and kept.
+
     A page without content gives an Extraction with an `error_code`. Raises UsageError for a wrong
-    labeler, setting or option, and where `html` is the name of a file or an address; TypeError
+    labeler, setting or option, where `html` is the name of a file or an address, and with `guard`
+    in a process that may not start others; TypeError
     where it is neither text nor bytes.
     """
     from dripper import single
 
-    return single.extract(html, url, labeler, settings, options)
+    return single.extract(html, url, labeler, settings, options, guard)
 
 
 def __getattr__(name: str) -> Any:

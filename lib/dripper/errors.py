@@ -31,6 +31,9 @@ class ErrorCode(StrEnum):
     """The page wanted more memory than `limits.page_memory_bytes`."""
     CRASHED = "crashed"
     """The process that worked on the page died by itself, twice."""
+    OUTPUT_TOO_LARGE = "output_too_large"
+    """The main HTML or the Markdown would be many times as large as what it is made of (see
+    `markup.limits.output_limit`)."""
     LABELER_FAILED = "labeler_failed"
     """The labeler gave no usable labels for this page."""
     INTERNAL = "internal"

@@ -118,11 +118,11 @@ class Extractor:
         try:
             decoded = Decoded.of(bare_page(html, self._page_bytes) if content_type is None else html, content_type)
         except PageError as error:
-            return Examination(_failed(error))
+            return Examination(failed(error))
         try:
             made = self._examine(decoded, url)
         except PageError as error:
-            made = Examination(_failed(error))
+            made = Examination(failed(error))
         extraction = replace(made.extraction, charset=decoded.charset, charset_source=decoded.source)
         return replace(made, extraction=extraction)
 
@@ -141,7 +141,8 @@ class Extractor:
             return None, error.detail
 
 
-def _failed(error: PageError) -> Extraction:
+def failed(error: PageError) -> Extraction:
+    """Return what there is of a page that has no extraction."""
     return Extraction(error_code=error.code, error_detail=error.detail or None)
 
 

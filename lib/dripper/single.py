@@ -1,15 +1,20 @@
 """`dripper.extract`: one page in a Python program, with settings as keywords."""
 
+import multiprocessing
+import os
+import threading
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from dripper.config import Settings, settings_of
-from dripper.errors import InputError
-from dripper.extraction import Extraction, Extractor, shared_extractor
+from dripper.errors import InputError, MachineError, PageError
+from dripper.extraction import Extraction, Extractor, failed, shared_extractor
+from dripper.guard import Guard, GuardLimits
 
 _LONGEST_PATH = 1024
+_Page = tuple[str | bytes, str | None]
 _Items = tuple[tuple[str, type, Any], ...]
 """Keys and values; with their types, since 1 and True are equal."""
 
@@ -20,13 +25,45 @@ def extract(
     labeler: str | None,
     settings: Settings | Mapping[str, Any] | None,
     options: Mapping[str, Any],
+    guard: bool = False,
 ) -> Extraction:
     """See `dripper.extract`."""
     if not isinstance(html, str | bytes):
         raise TypeError(f"html must be str or bytes, not {type(html).__name__}; of a file, pass what it holds")
     if isinstance(html, str):
         _refuse_address(html)
+    if guard:
+        return extract_guarded(settings_of(labeler, settings, options), html, url)
     return _extractor_for(labeler, settings, options).extract(html, url)
+
+
+def extract_guarded(settings: Settings, html: str | bytes, url: str | None = None) -> Extraction:
+    """Return the extraction of a page that a process of its own worked on, with the limits of the
+    settings' section `limits`, as jobs do it.
+
+    The process is forked from this one when its settings are first met, and kept for the next
+    page. Whatever becomes of it is one `error_code`. Raises MachineError in a process that may not
+    start others.
+    """
+    if multiprocessing.current_process().daemon:
+        raise MachineError(
+            "guard=True starts a process, which a worker of multiprocessing.Pool may not: use "
+            "concurrent.futures.ProcessPoolExecutor, or `dripper extract --out`, which guards all its pages"
+        )
+    extractor = shared_extractor(settings)
+    with _lock:
+        key = (os.getpid(), id(extractor), GuardLimits.of(settings.limits))
+        if key not in _guards:
+            _guards[key] = Guard(lambda page: extractor.extract(*page), key[2])
+        try:
+            return _guards[key].call((html, url))
+        except PageError as error:
+            return failed(error)
+
+
+_lock = threading.Lock()
+_guards: dict[tuple[int, int, GuardLimits], Guard[_Page, Extraction]] = {}
+"""By process, as a fork's answers would be another's, extractor (kept as well) and limits."""
 
 
 def _extractor_for(

@@ -17,6 +17,7 @@ from dripper.labels.fallback import Fallback, fall_back
 from dripper.labels.registry import used_fallback
 from dripper.language import SAMPLE_CHARACTERS, detect
 from dripper.markdown import html2text, markdown_of
+from dripper.markdown.inert import inert_line
 from dripper.markdown.title import heading_of
 from dripper.markup.addresses import Base
 from dripper.markup.tree import Tree
@@ -218,4 +219,4 @@ class Finisher:
             return markdown
         headline = page.metadata.title if page.metadata is not None else None
         heading = heading_of(page.title, page.texts, main_ids, main_html, headline)
-        return f"# {heading}\n\n{markdown}" if heading else markdown
+        return f"{inert_line(heading, '# ')}\n\n{markdown}" if heading else markdown

@@ -24,7 +24,7 @@ from support.labelled import pages
         ("<p hidden>shown</p>", "shown\n"),
         ('<p style="display: none">shown</p>', "shown\n"),
         ("<noscript><p>shown</p></noscript>", "shown\n"),
-        ("<p>1. not_a *list* [x]", "1\\. not_a *list* [x]\n"),
+        ("<p>1. not_a *list* [x]", "1\\. not_a \\*list\\* [x]\n"),
     ],
 )
 def test_structure(html, markdown):

@@ -12,7 +12,9 @@ from dripper.commands.terminal import Parsers, write
 from dripper.config import Settings
 from dripper.errors import InputError, UsageError
 from dripper.extraction import shared_extractor
+from dripper.labels.registry import runs_staged
 from dripper.local import Written, extract_files
+from dripper.single import extract_guarded
 
 _USAGE = """One page is printed. Many pages become the rows of a file:
   dripper extract page.html
@@ -76,7 +78,11 @@ def run(arguments: argparse.Namespace) -> int:
 def _print(arguments: argparse.Namespace, settings: Settings) -> int:
     page = _only_page(arguments.pages)
     data = _read(page)
-    extraction = shared_extractor(settings).extract(data, arguments.url)
+    if runs_staged(settings.labeler):
+        # A model's engine has threads and devices, which no fork inherits, and takes its time.
+        extraction = shared_extractor(settings).extract(data, arguments.url)
+    else:
+        extraction = extract_guarded(settings, data, arguments.url)
     form = arguments.format or "markdown"
     if extraction.error_code is None or form in formats.TELL_ERRORS:
         write(formats.FORMATS[form](extraction, arguments.url))

@@ -16,6 +16,7 @@ from dripper.markup.inert import (
     reaches_scripts,
     without_opener,
 )
+from dripper.markup.limits import OUTPUT_FLOOR, output_limit, refuse_large
 from dripper.markup.scan import StartTag
 from dripper.markup.tags import HTML_VOID
 from dripper.markup.tree import Tree, escape_attribute, raw_attributes, unescape
@@ -28,15 +29,20 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
     """Return main HTML as the tree of what leaves the program.
 
     base: of the page's relative addresses; None: they stay relative. is_pruned: `prune` wrote it
-    for the profiles `dripper` or `paper`; else it is parsed first. Linear in len(main_html).
+    for the profiles `dripper` or `paper`; else it is parsed first. Linear in len(main_html). Raises
+    PageError(OUTPUT_TOO_LARGE) above `markup.limits.output_limit(len(main_html))`: a long base
+    stands in every link.
 
     >>> tree = rewrite('<p onclick="a()"><a href="/b">c</a></p>', HtmlSettings(), Base.of("https://e.org/"))
     >>> "".join(tree.parts)
     '<p><a href="https://e.org/b">c</a></p>'
     """
-    tags = Tags(settings.inert, base if settings.absolute_links else None)
+    limit = output_limit(len(main_html))
+    tags = Tags(settings.inert, base if settings.absolute_links else None, limit)
     # 1.0: what could run goes, however much of the page's text is in it.
     tree = tree_of(main_html, tags.read, 1.0, is_pruned=is_pruned)
+    if tags.growth * len(tree) > limit - len(main_html):
+        refuse_large("main HTML", sum(map(len, tree.parts)), limit)
     if settings.inert and not UNWRAPPED.isdisjoint(tree.tags):
         for element, name in enumerate(tree.tags):
             if name in UNWRAPPED:
@@ -46,11 +52,17 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
 
 
 class Tags:
-    """Rewrites start tags, one by one."""
+    """Rewrites start tags, one by one.
 
-    def __init__(self, inert: bool, base: Base | None) -> None:
+    growth: by how many characters a tag became longer, at most.
+    """
+
+    def __init__(self, inert: bool, base: Base | None, limit: int = OUTPUT_FLOOR) -> None:
         self._inert = inert
         self._base = base
+        self._limit = limit
+        self._written = 0
+        self.growth = 0
 
     def read(self, tags: list[str]) -> dict[str, StartTag]:
         """Return the start tags that become others, or whose elements go."""
@@ -63,6 +75,7 @@ class Tags:
                 reaches = self._inert and reaches_scripts(tag)
                 if (reaches or is_notable(tag)) and (new := self._rewritten(name, tag, reaches)) != tag:
                     changed[tag] = StartTag(new)
+                    self.growth = max(self.growth, len(new) - len(tag))
         return changed
 
     def _rewritten(self, name: str, tag: str, reaches: bool) -> str:
@@ -100,4 +113,9 @@ class Tags:
 
     def _address(self, address: str, attribute: str) -> str | None:
         inert = inert_address(address, attribute) if self._inert else address
-        return inert if inert is None or self._base is None else self._base.join(inert)
+        if inert is None or self._base is None:
+            return inert
+        absolute = self._base.join(inert)
+        self._written += max(0, len(absolute) - len(address))
+        refuse_large("main HTML", self._written, self._limit)
+        return absolute

@@ -12,11 +12,22 @@ from functools import cache
 import html_to_markdown as h2m
 
 from dripper.markdown.formulas import delimited, formula_at, tex_in
-from dripper.markdown.layout import ORDERED, put_in_order
+from dripper.markdown.inert import (
+    CODE_BLOCK,
+    EMPHASIS,
+    HOLE,
+    code_span,
+    has_reserved,
+    settled,
+    stand_in_texts,
+    without_reserved,
+)
+from dripper.markdown.layout import ORDERED, padding, put_in_order
 from dripper.markdown.paper import by_html2text
 from dripper.markdown.text import tree_of
+from dripper.markup.limits import output_limit, refuse_large
 from dripper.markup.tags import LINE_BREAKING
-from dripper.markup.tree import Tree, attributes, escape, escape_attribute, plain_parts, unescape
+from dripper.markup.tree import Tree, attributes, plain_parts, unescape
 from dripper.settings import MarkdownSettings
 
 DEFAULT_MARKDOWN = MarkdownSettings()
@@ -26,25 +37,30 @@ _LANGUAGE = re.compile(
 )
 _HIGHLIGHTED = re.compile(r"(?<!\S)hljs (?:\S* )*?([a-z][\w+#]*)(?!\S)")
 """`hljs js`: highlight.js names the language by itself. `hljs-string` inside is a kind of token."""
+_NAME = re.compile(r"[\w+#./-]{1,50}")
 _LINE_NUMBERS = re.compile(
     r"\b(?:line-?numbers?(?:-rows)?|lineno|linenos|gutter|blob-num|hljs-ln-numbers|code-?lines?-num)\b"
 )
 _TEX = re.compile("tex(?!t)")
-_HOLE_MARKS = "\ufdd2\ufdd3"
-_HOLE = "\ufdd2{}\ufdd3"
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 """A page with many of these is refused as binary data."""
-_HOLES = re.compile("\ufdd2(\\d+)\ufdd3")
+_SIMPLE_TEX = re.compile(r"\$(?=[^\s$])[^$\n\ufdd2]{0,300}[_^][^$\n\ufdd2]{0,300}(?<=[^\s$])\$(?![0-9])")
+"""LaTeX without a backslash, whose indexes must not be escaped."""
 _NOT_LANGUAGES = frozenset(
     {"line", "numbers", "plaintext", "plain", "text", "txt", "none", "auto", "default", "nohighlight", "code"}
 )
+_CODE = frozenset({"code", "kbd", "samp", "tt"})
+_EMPHASIS = dict.fromkeys(("b", "strong"), "strong") | dict.fromkeys(("i", "em", "var", "dfn"), "em")
+_EMPHASIS |= dict.fromkeys(("del", "s", "strike"), "del")
+_LINES_OF_THEIR_OWN = {"summary": "strong", "legend": "strong", "figcaption": "em", "video": "", "audio": ""}
+"""Of the last two the converter would write addresses, with words of its own."""
+_REWRITTEN = ORDERED | _CODE | _EMPHASIS.keys() | _LINES_OF_THEIR_OWN.keys() | {"pre", "svg"}
 _MAX_DEPTH = 500
 """html-to-markdown returns nothing for elements nested some 1,000 deep; above this the page becomes
 plain text."""
 _HIDING = (" style=", "hidden", "<noscript", "<template")
 """Without a sign of what html-to-markdown holds for hidden there is nothing to keep, and by its
 default it can take its fast way: the same Markdown in half the time."""
-_SOURCE_BREAK = re.compile("[ \t\n\f\r]*[\t\n\f\r][ \t\n\f\r]*")
 _BLANK_LINES = re.compile(r"\s*\n\s*")
 
 
@@ -54,7 +70,9 @@ def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSe
 
     main_html: any HTML; "" gives "". is_pruned: it is what `prune` wrote for the profiles `dripper`
     and `paper`; then nothing has to be parsed, which saves a fifth of the time. Ends with one
-    newline. Never raises on a string.
+    newline. What the page wrote is text, whatever it looks like (see `inert`), and no address
+    leads to a script. Raises PageError(OUTPUT_TOO_LARGE), and nothing else, above
+    `markup.limits.output_limit(len(main_html))`.
 
     >>> to_markdown("<p>See <a href='/x'>the\\nmap</a>.", settings=MarkdownSettings(links="text"))
     'See the map.\\n'
@@ -67,18 +85,25 @@ def markdown_of(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> st
     way."""
     if settings.converter == "html2text":
         return by_html2text("".join(tree.parts), settings)
+    limit = output_limit(sum(map(len, tree.parts)))
     if _depth(tree) > _MAX_DEPTH:
-        return _plain(tree)
+        return _limited(_plain(tree), limit)
     texts = tree.parts.copy()
-    _drop_hole_marks(tree)
+    _drop_reserved(tree)
     holes = _rewrite(tree, settings)
+    refuse_large("Markdown", padding(tree, holes), limit)
     _rewrite_texts(tree, holes)
     try:
         markdown = _convert(_CONTROL.sub("", "".join(tree.parts)))
     except h2m.ConversionError:
         tree.parts = texts
-        return _plain(tree)
-    return _HOLES.sub(lambda match: holes[int(match.group(1))], markdown).strip() + "\n"
+        return _limited(_plain(tree), limit)
+    return _limited(settled(markdown, holes).strip() + "\n", limit)
+
+
+def _limited(markdown: str, limit: int) -> str:
+    refuse_large("Markdown", len(markdown), limit)
+    return markdown
 
 
 def _convert(html: str) -> str:
@@ -92,7 +117,7 @@ def _options(hidden_content: h2m.HiddenContent) -> h2m.ConversionOptions:
     # page (0.04 ms).
     return h2m.ConversionOptions(
         heading_style=h2m.HeadingStyle.ATX, list_indent_type=h2m.ListIndentType.SPACES,
-        highlight_style=h2m.HighlightStyle.DOUBLE_EQUAL, whitespace_mode=h2m.WhitespaceMode.NORMALIZED,
+        highlight_style=h2m.HighlightStyle.NONE, whitespace_mode=h2m.WhitespaceMode.NORMALIZED,
         newline_style=h2m.NewlineStyle.SPACES, code_block_style=h2m.CodeBlockStyle.BACKTICKS,
         inline_data_media=h2m.InlineDataMedia.KEEP, url_escape_style=h2m.UrlEscapeStyle.ANGLE,
         link_style=h2m.LinkStyle.INLINE, output_format=h2m.OutputFormat.MARKDOWN, tier_strategy=h2m.TierStrategy.AUTO,
@@ -101,11 +126,14 @@ def _options(hidden_content: h2m.HiddenContent) -> h2m.ConversionOptions:
         ),
         hidden_content=hidden_content, extract_metadata=False, br_in_tables=True, compact_tables=True, bullets="-",
         keep_inline_images_in=["a", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th"], autolinks=False,
+        expand_abbreviations=False, include_blockquote_citations=False,
     )  # fmt: skip
 
 
 def _plain(tree: Tree) -> str:
-    return _BLANK_LINES.sub("\n\n", unescape("".join(plain_parts(tree, tree.parts)))).strip() + "\n"
+    parts = tree.parts.copy()
+    parts[::2] = stand_in_texts(parts[::2])
+    return settled(_BLANK_LINES.sub("\n\n", unescape("".join(plain_parts(tree, parts)))), []).strip() + "\n"
 
 
 def _depth(tree: Tree) -> int:
@@ -115,60 +143,91 @@ def _depth(tree: Tree) -> int:
     return max(depths, default=0)
 
 
-def _drop_hole_marks(tree: Tree) -> None:
-    """Take the marks of holes out of the page's own characters, in place."""
-    markup = "".join(tree.parts)
-    if any(mark in markup for mark in _HOLE_MARKS):
-        tree.names = {_without_hole_marks(tag): name for tag, name in tree.names.items()}
-        tree.parts = [_without_hole_marks(part) for part in tree.parts]
-
-
-def _without_hole_marks(part: str) -> str:
-    return part.replace(_HOLE_MARKS[0], "").replace(_HOLE_MARKS[1], "")
+def _drop_reserved(tree: Tree) -> None:
+    """Take what stands for something in `inert` out of the page's own characters, in place."""
+    if has_reserved("".join(tree.parts)):
+        tree.names = {without_reserved(tag): name for tag, name in tree.names.items()}
+        tree.parts = [without_reserved(part) for part in tree.parts]
 
 
 def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
-    """Replace formulas by holes, whose contents are returned; rewrite code blocks; put the rest in
-    order. In place."""
+    """Replace formulas, code and destinations by holes, whose contents are returned; put the rest
+    in order. In place."""
     holes: list[str] = []
     may_be_formula = {tag for tag in tree.names if _may_be_formula(tag.lower())}
-    element = 0
-    while element < len(tree):
+    element, count, code_end = 0, len(tree), -1
+    spans: dict[int, list[str]] = {}
+    while element < count:
         name = tree.tags[element]
+        if name not in _REWRITTEN and not may_be_formula:
+            element += 1
+            continue
         formula = None
         if may_be_formula and tree.start_tag(element) in may_be_formula:
             formula = formula_at(tree, element)
         if formula is not None:
             holes.append(formula)
-            _replace(tree, element, escape(_HOLE.format(len(holes) - 1)))
+            _replace(tree, element, HOLE.format(len(holes) - 1))
         elif name == "pre" or (name == "code" and _has_lines(tree, element)):
-            code = f"<pre><code{_language_class(tree, element)}>{escape(code_text(tree, element))}</code></pre>"
-            _replace(tree, element, code)
+            _replace(tree, element, _code_block(tree, element, holes, _language_class(tree, element)))
         elif name == "table" and _is_code_table(tree, element):
-            _replace(tree, element, f"<pre><code>{escape(code_text(tree, element))}</code></pre>")
+            _replace(tree, element, _code_block(tree, element, holes))
+        elif name in _CODE:
+            code = code_text(tree, element)
+            if code.strip() and code_end == tree.opens[element] - 2 and not tree.parts[code_end + 1]:
+                # Two spans right after each other would not be two.
+                spans[len(holes) - 1].append(code)
+                _replace(tree, element, "")
+            else:
+                spans[len(holes)] = [code]
+                holes.append("")
+                _replace(tree, element, HOLE.format(len(holes) - 1) if code.strip() else " ")
+            code_end = tree.closes[element] if code.strip() else -1
+        elif name == "svg":
+            _untag(tree, element)
         else:
             if name in ORDERED:
-                put_in_order(tree, element, settings)
+                put_in_order(tree, element, settings, holes)
+            if name in _EMPHASIS and tree.start_tag(element).startswith(f"<{name}"):
+                start, end = EMPHASIS[_EMPHASIS[name]]
+                tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = start, end
+            elif name in _LINES_OF_THEIR_OWN and tree.start_tag(element).startswith(f"<{name}"):
+                start, end = EMPHASIS.get(_LINES_OF_THEIR_OWN[name], ("", ""))
+                tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = f"<div>{start}", f"{end}</div>"
             element += 1
             continue
         element = tree.lasts[element] + 1
+    for hole, codes in spans.items():
+        holes[hole] = code_span("".join(codes))
     return holes
 
 
+def _code_block(tree: Tree, element: int, holes: list[str], language: str = "") -> str:
+    code = code_text(tree, element)
+    if not code.strip():
+        return ""
+    holes.append(code)
+    return f"<pre><code{language}>{CODE_BLOCK.format(len(holes) - 1)}</code></pre>"
+
+
+def _untag(tree: Tree, element: int) -> None:
+    """Leave the texts of a drawing, in place; the converter would write it as an image's data."""
+    for index in range(tree.opens[element], tree.closes[element] + 1, 2):
+        tree.parts[index] = " "
+
+
 def _rewrite_texts(tree: Tree, holes: list[str]) -> None:
-    """Replace LaTeX in running text by more holes, and line breaks of the source, which say
-    nothing, by blanks, in place.
+    """Replace LaTeX in running text by more holes, and what could be a mark by stand-ins, in place.
 
     Code has become part of a tag by now.
     """
-    parts = tree.parts
-    for index in range(0, len(parts), 2):
-        text = parts[index]
+    texts = tree.parts[::2]
+    for index, text in enumerate(texts):
         if "\\" in text or "[tex]" in text:
-            text = _with_holes(text, holes)
-        if "\n" in text or "\t" in text:
-            text = _SOURCE_BREAK.sub(" ", text)
-        parts[index] = text
+            texts[index] = text = _with_holes(text, holes)
+        if "$" in text and ("_" in text or "^" in text):
+            texts[index] = _SIMPLE_TEX.sub(lambda match: _hole(holes, match.group()), text)
+    tree.parts[::2] = stand_in_texts(texts)
 
 
 def _with_holes(text: str, holes: list[str]) -> str:
@@ -194,7 +253,7 @@ def _hole(holes: list[str], tex: str) -> str:
     if tex.startswith("\\begin"):
         tex = f"$${tex}$$"
     holes.append(delimited(tex.removeprefix("[tex]").removesuffix("[/tex]")))
-    return _HOLE.format(len(holes) - 1)
+    return HOLE.format(len(holes) - 1)
 
 
 def _replace(tree: Tree, element: int, markup: str) -> None:
@@ -261,7 +320,7 @@ def _language_class(tree: Tree, element: int) -> str:
         match = _LANGUAGE.search(names) or _HIGHLIGHTED.search(names)
         language = named or (match.group(1) if match else "")
         if language and language.lower() not in _NOT_LANGUAGES:
-            return f' class="language-{escape_attribute(language.lower())}"'
+            return f' class="language-{language.lower()}"' if _NAME.fullmatch(language) else ""
     return ""
 
 

@@ -15,6 +15,10 @@ _IMAGE = re.compile(r"\b(?:latex|mwe-math-fallback-image[\w-]*|tex2jax|math)\b")
 _IMAGE_SOURCE = re.compile(r"latex\.php|codecogs\.com|mathtex\.cgi|math/render/|mimetex", re.IGNORECASE)
 _DELIMITED = re.compile(r"\s*(\\\(|\\\[|\$\$?)(.*?)(\\\)|\\\]|\$\$?)\s*", re.DOTALL)
 _DISPLAY_STYLE = re.compile(r"\{\\(?:displaystyle|textstyle) (.*)\}", re.DOTALL)
+_FORGING = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>]*@)|&(?=#?[A-Za-z0-9]{1,40};)|!(?=\[)|\](?=[(\[:])|`")
+"""What Markdown would read as a tag, a reference, an image, a link or code. A blank in it says the
+same as LaTeX; what backslashes do there, escapes would undo."""
+_FORGED = {"`": "\u2018"}
 _TEX_ENCODING = re.compile(r"application/x-(?:la)?tex|^(?:La)?TeX$")
 
 _OPENS = re.compile(r"\\\(|\\\[|\$\$|\$[^$\n]*+\$|\[tex\]|\\begin\{(\w+\*?)\}")
@@ -94,7 +98,7 @@ def delimited(source: str, *, display: bool = False) -> str:
         source = match.group(2)
     if match := _DISPLAY_STYLE.fullmatch(source.strip()):
         source = match.group(1)
-    source = " ".join(source.split())
+    source = " ".join(_FORGING.sub(lambda match: _FORGED.get(match[0], match[0] + " "), source).split())
     if not source:
         return ""
     return f"$${source}$$" if display else f"${source}$"

@@ -6,9 +6,16 @@ Each rule is for something that the converter would lose or garble; over 1,000 e
 cells and 31 of 285 images.
 """
 
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from dripper.markdown.inert import EMPHASIS, destination, is_plain, stand_in
+from dripper.markup.inert import inert_address
+from dripper.markup.limits import OUTPUT_FLOOR
 from dripper.markup.permalinks import is_permalink
 from dripper.markup.tags import LINE_BREAKING
-from dripper.markup.tree import Tree, attribute, escape, unescape
+from dripper.markup.tree import Tree, attribute, unescape
 from dripper.settings import MarkdownSettings
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -20,10 +27,14 @@ _ITALIC = frozenset({"i", "em"})
 ORDERED = _WEIGHTS | {"table", "td", "th", "a", "summary", "li", "img", "blockquote"}
 """Names of the elements that `put_in_order` has a rule for."""
 _EDGES = ("<div", "</div", "<section", "</section", "<article", "</article", "<p>", "<p ", "</p>")
+_INDENTED = frozenset({"ul", "ol", "blockquote"})
+_MOST_COLUMNS = 1000
+"""Of one cell, in HTML and here."""
+_SPAN = re.compile("[0-9]{1,9}")
 _SHOWS = frozenset({"img", "picture", "video", "audio", "svg", "iframe"})
 
 
-def put_in_order(tree: Tree, element: int, settings: MarkdownSettings) -> None:
+def put_in_order(tree: Tree, element: int, settings: MarkdownSettings, holes: list[str]) -> None:
     """Rewrite the tags of one element, in place, where Markdown cannot say what stands there.
 
     Tables that lay out the page become divisions, headings that are whole cells of a table of data
@@ -31,8 +42,9 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings) -> None:
     leads to a script; that of a heading to itself goes with its mark. Weights (a `summary` is bold)
     around headings and lists go, and those of italics within italics, whose marks would end what
     they should go on. A quotation right after another begins anew, as does an `ol` at an item with
-    a number of its own. Data of an image that stands in its address goes. What the settings leave
-    out of links, images and tables goes too.
+    a number of its own. Where a link or an image leads becomes one of `holes`; of one that nothing
+    may follow or load, its text stays. What the settings leave out of links, images and tables goes
+    too.
     """
     name, tag = tree.tags[element], tree.start_tag(element)
     if name == "table":
@@ -44,7 +56,7 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings) -> None:
             first, last = tree.opens[element], tree.closes[element]
             tree.parts[first : last + 1] = [""] * (last + 1 - first)
         elif settings.links == "keep":
-            _order_link(tree, element)
+            _order_link(tree, element, holes)
         else:
             _retag(tree, element, "", "")
     elif name in _WEIGHTS or name == "summary":
@@ -60,8 +72,45 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings) -> None:
             tree.parts[tree.opens[element]] = f'</ol><ol start="{number}">{tag}'
     elif name == "img" and settings.images == "drop":
         tree.parts[tree.opens[element]] = ""
-    elif name == "img" and "data:" in tag and (attribute(tag, "src") or "").strip().startswith("data:"):
-        tree.parts[tree.opens[element]] = escape(attribute(tag, "alt") or "")
+    elif name == "img":
+        _order_image(tree, element, holes)
+
+
+def padding(tree: Tree, holes: Sequence[str]) -> int:
+    """Return how many characters the Markdown of a tree in order has at least for what no page
+    writes: cells that make rows of a table equally long, and the indentation of lists and
+    quotations.
+
+    The converter would write gigabytes of it, and ends the process where it cannot.
+    """
+    return _padding_of_tables(tree) + _indentation(tree, sum(hole.count("\n") for hole in holes))
+
+
+def _padding_of_tables(tree: Tree) -> int:
+    if "table" not in tree.tags:
+        return 0
+    widths: dict[int, Counter[int]] = {}
+    for element, name in enumerate(tree.tags):
+        tag = tree.parts[tree.opens[element]]
+        if name not in ("td", "th") or not tag.startswith(("<td", "<th")):
+            continue
+        row = tree.parents[element]
+        table = row
+        while tree.tags[table] not in ("table", "html", "body"):
+            table = tree.parents[table]
+        span = attribute(tag, "colspan") or "" if "colspan" in tag else ""
+        widths.setdefault(table, Counter())[row] += min(int(span), _MOST_COLUMNS) if _SPAN.fullmatch(span) else 1
+    return sum(2 * len(rows) * max(rows.values()) for rows in widths.values())
+
+
+def _indentation(tree: Tree, code_lines: int) -> int:
+    if 2 * sum(map(tree.tags.count, _INDENTED)) * (len(tree) + code_lines) < OUTPUT_FLOOR:
+        return 0
+    depths: list[int] = []
+    for parent, name in zip(tree.parents, tree.tags, strict=True):
+        depths.append((depths[parent] if parent >= 0 else 0) + (name in _INDENTED))
+    lines = sum(depth for depth, name in zip(depths, tree.tags, strict=True) if name in LINE_BREAKING)
+    return 2 * (lines + max(depths, default=0) * code_lines)
 
 
 def _inside(tree: Tree, element: int) -> list[str]:
@@ -99,12 +148,26 @@ def _follows_quotation(tree: Tree, element: int) -> bool:
     return False
 
 
-def _order_link(tree: Tree, element: int) -> None:
-    inside = _inside(tree, element)
-    address = (attribute(tree.start_tag(element), "href") or "").strip().lower()
-    if address.startswith("javascript:") or (_SHOWS.isdisjoint(inside) and not unescape(_text(tree, element)).strip()):
+def _order_image(tree: Tree, element: int, holes: list[str]) -> None:
+    tag = tree.start_tag(element)
+    address, text = inert_address(attribute(tag, "src") or ""), stand_in(attribute(tag, "alt") or "")
+    if not address:
+        tree.parts[tree.opens[element]] = text
+        return
+    holes.append(destination(address, attribute(tag, "title") or ""))
+    tree.parts[tree.opens[element]] = f'<img src="{len(holes) - 1}" alt="{text}">'
+
+
+def _order_link(tree: Tree, element: int, holes: list[str]) -> None:
+    inside, tag = _inside(tree, element), tree.start_tag(element)
+    written = attribute(tag, "href") or ""
+    is_ready = written.startswith(("https://", "http://")) and is_plain(written)
+    address = written if is_ready else inert_address(written)
+    if not address or (_SHOWS.isdisjoint(inside) and not unescape(_text(tree, element)).strip()):
         _retag(tree, element, "", "")
         return
+    holes.append(destination(address, attribute(tag, "title") or ""))
+    tree.parts[tree.opens[element]] = f'<a href="{len(holes) - 1}">'
     if _NOT_INLINE.isdisjoint(inside):
         return
     target = _title(tree, range(element + 1, tree.lasts[element] + 1))
@@ -129,7 +192,11 @@ def _order_table(tree: Tree, table: int, settings: MarkdownSettings) -> None:
     if settings.tables == "keep" and not _is_layout(tree, table):
         for element in inside:
             if tree.tags[element] in _HEADINGS:
-                _retag(tree, element, "<strong>", "</strong>")
+                _retag(tree, element, *EMPHASIS["strong"])
+        if tree.tags[table + 1 : table + 2] == ["caption"]:
+            start, end = EMPHASIS["em"]
+            _retag(tree, table + 1, "", f"{end}</div>{tree.start_tag(table)}")
+            tree.parts[tree.opens[table]] = f"<div>{start}"
         return
     element = table
     while element <= tree.lasts[table]:

@@ -1,5 +1,5 @@
 """What is refused before it is parsed: markup for which the parser's time grows with the square of
-the size.
+the size. And how large the output may be.
 
 lexbor is linear but for four things, all far beyond real pages (of 8,451 none comes near a limit).
 A limit here makes an error row of what would otherwise be minutes of work.
@@ -248,3 +248,27 @@ class _OpenFormatting:
             first = self._scopes.pop()
             self._equal.subtract(self.open[first:])
             del self.open[first:]
+
+
+OUTPUT_FACTOR = 4
+"""Real output is about as large as its input: of 364 labelled pages none had Markdown that was
+longer than its main HTML."""
+OUTPUT_FLOOR = 1 << 20
+"""Characters that a page may always have, so that small ones with long addresses stay."""
+
+
+def output_limit(size: int) -> int:
+    """Return how many characters main HTML may have that is made of `size` characters, or Markdown
+    that is made of main HTML of that size.
+
+    >>> output_limit(100), output_limit(1_000_000)
+    (1048576, 4000000)
+    """
+    return max(OUTPUT_FLOOR, OUTPUT_FACTOR * size)
+
+
+def refuse_large(kind: str, size: int, limit: int) -> None:
+    """Raise PageError(OUTPUT_TOO_LARGE) if output of a kind has, or will have, more characters than
+    its limit."""
+    if size > limit:
+        raise PageError(ErrorCode.OUTPUT_TOO_LARGE, f"{kind} of {size} characters or more; the limit is {limit}")

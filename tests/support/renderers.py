@@ -1,0 +1,72 @@
+"""Markdown as other programs show it: what a reader sees, and which elements are there.
+
+HTML is passed through, as careless sites have it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+
+import cmarkgfm
+import mistune
+from cmarkgfm.cmark import Options
+from markdown_it import MarkdownIt
+from selectolax.lexbor import LexborHTMLParser
+
+import markdown
+
+_EXPECTED = frozenset({"p", "br", "hr", "strong", "em", "del", "tbody", "thead", "ul", "ol", "pre", "code", "-undef"})
+"""What Markdown has by itself, and runs nothing."""
+_STRUCTURE = frozenset({"li", "h1", "h2", "h3", "h4", "h5", "h6", "table", "tr", "blockquote"})
+_UNSEEN = re.compile(r"(?s)<(ruby|rt|rp|rb)\b[^>]*>|</(ruby|rt|rp|rb)>")
+_BLANK = re.compile("[\\s\u00ad\u200b]+")
+
+
+def _cmark(text: str) -> str:
+    extensions = ["table", "strikethrough"]
+    shown: str = cmarkgfm.markdown_to_html_with_extensions(text, Options.CMARK_OPT_UNSAFE, extensions)
+    return shown
+
+
+def _python_markdown(text: str) -> str:
+    # The converter indents items by two.
+    return markdown.markdown(text, extensions=["tables", "fenced_code"], tab_length=2)
+
+
+RENDERERS: dict[str, Callable[[str], str]] = {
+    "markdown-it": MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render,
+    "mistune": lambda text: str(mistune.html(text)),
+    "cmark-gfm": _cmark,
+    "Python-Markdown": _python_markdown,
+}
+
+
+def shown(html: str) -> str:
+    """Return the text that HTML shows, without blanks, which mean little."""
+    document = LexborHTMLParser(_UNSEEN.sub("", html))
+    return _BLANK.sub("", document.body.text()) if document.body else ""
+
+
+def elements(html: str) -> Counter[str]:
+    """Return how many elements of each name HTML has."""
+    return Counter(str(node.tag) for node in LexborHTMLParser(html).css("body *"))
+
+
+def forged(rendered: str, main_html: str, renderer: str) -> list[str]:
+    """Return the names of the elements that are there more often than in main HTML."""
+    # What is structure to Python-Markdown, and not to CommonMark, is no danger.
+    expected = _EXPECTED | _STRUCTURE | {"td", "th"} if renderer == "Python-Markdown" else _EXPECTED | {"td", "th"}
+    there = elements(main_html)
+    if there["table"]:
+        # A row that is a table by itself becomes an item.
+        expected = expected | {"li"}
+    return [name for name, count in elements(rendered).items() if name not in expected and count > there[name]]
+
+
+def differs(markdown_text: str, main_html: str, renderer: str) -> bool:
+    """Tell whether a renderer shows another text than main HTML has, or other elements."""
+    rendered = RENDERERS[renderer](markdown_text)
+    texts = [shown(rendered), shown(main_html)]
+    if renderer == "Python-Markdown":  # It knows no strikethrough, and shows its tildes.
+        texts = [text.replace("~", "") for text in texts]
+    return texts[0] != texts[1] or bool(forged(rendered, main_html, renderer))
