@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from dripper.config import ReadSettings
 from dripper.errors import InputError
-from dripper.warc.expand import ARCHIVE_NAME, expand
+from dripper.warc.expand import expand
 from dripper.warc.identity import canonical_address
+from dripper.warc.location import ARCHIVE_NAME
 
 _PAGE_NAME = re.compile(r"\.(?:html?|xhtml|xht|shtml)(?:\.(?:gz|zst))?$", re.IGNORECASE)
 """What is taken from a folder; whoever names a file, or a pattern, may call it as he likes."""

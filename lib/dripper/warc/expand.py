@@ -14,10 +14,9 @@ from dripper.optional import needed
 from dripper.settings import ReadSettings
 from dripper.warc.identity import canonical_address
 from dripper.warc.lists import located, read_text
-from dripper.warc.location import bucket_and_key, has_file_system, is_s3
+from dripper.warc.location import ARCHIVE_NAME, bucket_and_key, has_file_system, is_s3
 from dripper.warc.source import is_http, local_path, local_version
 
-ARCHIVE_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
 _GLOB = re.compile(r"[*?\[]")
 
 

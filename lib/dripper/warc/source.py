@@ -67,7 +67,7 @@ def local_path(path: str) -> Path:
 
 def is_http(path: str) -> bool:
     """Tell whether a path is an HTTP URL."""
-    return path.startswith(("http://", "https://"))
+    return path[:8].lower().startswith(("http://", "https://"))
 
 
 def open_source(path: str, settings: ReadSettings) -> Source:
