@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dripper import flags
+from dripper.addresses import printable
 from dripper.commands import formats
 from dripper.commands.terminal import Parsers, write
 from dripper.config import Settings
@@ -82,7 +83,7 @@ def _print(arguments: argparse.Namespace, settings: Settings) -> int:
         write(formats.FORMATS[form](extraction, arguments.url))
     if extraction.error_code is not None:
         detail = f": {extraction.error_detail}" if extraction.error_detail else ""
-        sys.stderr.write(f"dripper: {page} has no extraction ({extraction.error_code}{detail})\n")
+        sys.stderr.write(f"dripper: {printable(page)} has no extraction ({extraction.error_code}{printable(detail)})\n")
         return 1
     return 0
 
@@ -140,7 +141,7 @@ def _summary(outcome: Written, out: Path) -> str:
         lines.append(
             f"files that could not be read to their end: {len(seen.unread):,}; the same command tries them again"
         )
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{printable(line)}\n" for line in lines)
 
 
 def _counts(counts: Mapping[str, int]) -> str:

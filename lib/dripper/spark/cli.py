@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from dripper.addresses import printable
 from dripper.config import Settings
 from dripper.errors import BusyError, MachineError, UsageError
 from dripper.flags import add_settings, positive, settings
@@ -76,10 +77,24 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
             spark.stop()
 
 
+class _OneLine(logging.Formatter):
+    """A message is one line of printable characters, whatever the addresses in it hold; a trace has
+    lines."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802, logging's name
+        record.message = printable(record.message)
+        return super().formatMessage(record)
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record), keeps="\n")
+
+
 def guarded(job: Callable[[], int]) -> int:
     """Return the job's exit code; a UsageError becomes its message on stderr and 2, Ctrl-C and the
     loss of the JVM become 3."""
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_OneLine("%(asctime)s %(message)s", "%H:%M:%S"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("dripper").setLevel(logging.INFO)
     if threading.current_thread() is threading.main_thread():
         # As Ctrl-C: what is at work is cancelled, and what is committed stays.
@@ -87,10 +102,10 @@ def guarded(job: Callable[[], int]) -> int:
     try:
         return job()
     except UsageError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(printable(str(error), keeps="\n") + "\n")
         return 2
     except BusyError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(printable(str(error), keeps="\n") + "\n")
         return 3
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; run the same command again: only what is missing is done\n")

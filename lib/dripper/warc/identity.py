@@ -144,9 +144,9 @@ def without_credentials(address: str) -> str:
     if not (is_http(address) or has_file_system(address)):
         return address
     web = is_http(address)
-    base, _, query = (address.partition("#")[0] if web else address).partition("?")
+    base, mark, query = (address.partition("#")[0] if web else address).partition("?")
     kept = _kept_query(base, query, _CREDENTIALS if web else frozenset())
-    return _without_password(base, keeps_user=not web) + (f"?{kept}" if kept else "")
+    return _without_password(base, keeps_user=not web) + (mark + kept if kept or not query else "")
 
 
 def _without_password(base: str, *, keeps_user: bool) -> str:
