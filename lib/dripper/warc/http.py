@@ -109,7 +109,14 @@ def _get(url: str, wanted: str, timeout_seconds: float) -> urllib3.BaseHTTPRespo
     for _ in range(_MAX_REDIRECTS):
         pool = _pool(os.getpid(), _proxy(url))
         response = pool.request(
-            "GET", url, headers=headers, preload_content=False, decode_content=False, retries=False, timeout=timeout
+            "GET",
+            url,
+            headers=headers,
+            preload_content=False,
+            decode_content=False,
+            retries=False,
+            redirect=False,
+            timeout=timeout,
         )
         target = response.get_redirect_location()
         if not target:
