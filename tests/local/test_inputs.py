@@ -62,7 +62,9 @@ def test_links_to_folders_are_followed_once_and_links_to_nothing_are_kept(folder
 
 
 @pytest.mark.parametrize("lists", [{"a": "@a"}, {"a": "@b", "b": "@c", "c": "b.html\n@b"}])
-def test_a_list_that_leads_to_itself_is_refused(folder: Path, lists: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_that_leads_to_itself_is_refused(
+    folder: Path, lists: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(folder)
     for name, text in lists.items():
         (folder / name).write_text(text)

@@ -54,7 +54,9 @@ def test_commas_patterns_and_no_file_twice(folder: Path) -> None:
     assert names(spec, folder) == ["z.warc.zst", "b/2.warc.gz", "b/1.WARC"]
 
 
-def test_links_to_folders_are_followed_and_lead_nowhere_twice(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_links_to_folders_are_followed_and_lead_nowhere_twice(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     other = tmp_path_factory.mktemp("other")
     (other / "deep").mkdir()
     for name in ("3.warc.gz", "deep/4.warc.gz"):

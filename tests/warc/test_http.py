@@ -102,7 +102,9 @@ def test_a_redirect_is_followed(server: Server) -> None:
     assert sum(1 for _ in read_records(address(server, "/moved/x.warc.gz"), SETTINGS)) == N_PAGES
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.2", "169.254.169.254", "[::1]", "2130706434", "[::ffff:10.0.0.1]"])
+@pytest.mark.parametrize(
+    "host", ["localhost", "127.0.0.2", "169.254.169.254", "[::1]", "2130706434", "[::ffff:10.0.0.1]"]
+)
 def test_a_redirect_into_another_hosts_private_network_is_refused(server: Server, host: str) -> None:
     to = f"http://{host}:{server.server_address[1]}/x.warc.gz"
     reader = read_records(address(server, f"/moved?{quote(to)}"), SETTINGS)

@@ -69,7 +69,10 @@ SAS = "sv=2024-11-04&se=2026-01-01&sr=b&sp=r&skoid=1&ske=2&sig=ab%3D"
 @pytest.mark.parametrize(
     ("query", "kept"),
     [
-        ("X-Amz-Algorithm=AWS4&X-Amz-Credential=AK&X-Amz-Security-Token=t&X-Amz-Signature=1&x-id=GetObject", "x-id=GetObject"),
+        (
+            "X-Amz-Algorithm=AWS4&X-Amz-Credential=AK&X-Amz-Security-Token=t&X-Amz-Signature=1&x-id=GetObject",
+            "x-id=GetObject",
+        ),
         ("AWSAccessKeyId=AK&Expires=1&Signature=x%3D&versionId=3", "versionId=3"),
         ("X-Goog-Algorithm=G&X-Goog-Credential=c&X-Goog-Signature=1&generation=5", "generation=5"),
         ("GoogleAccessId=a%40b&Expires=1&Signature=x", ""),

@@ -14,6 +14,7 @@ from dripper.config import Settings
 from dripper.errors import InputError, UsageError
 from dripper.extraction import shared_extractor
 from dripper.local import Written, extract_files
+from dripper.places import local_place
 
 _USAGE = """One page is printed. Many pages become the rows of a file:
   dripper extract page.html
@@ -52,7 +53,7 @@ def add(commands: Parsers) -> None:
         "--links", choices=("keep", "text"), help="Markdown: links with addresses, or their text alone"
     )
     extract.add_argument("--images", choices=("keep", "drop"), help="Markdown: images")
-    extract.add_argument("--out", type=Path, metavar="FILE", help="pages.jsonl or pages.parquet: one row per page")
+    extract.add_argument("--out", metavar="FILE", help="pages.jsonl or pages.parquet: one row per page")
     extract.add_argument(
         "--jobs", type=flags.positive, metavar="N", help="with --out: pages at once (default: one per processor)"
     )
@@ -71,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     for flag in ("url", "format"):
         if getattr(arguments, flag) is not None:
             raise UsageError(f"--{flag} is for one page that is printed, not for --out")
+    arguments.out = local_place("--out", arguments.out, writes=True)
     return _write_rows(arguments, settings)
 
 

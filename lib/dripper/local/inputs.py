@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from dripper.config import ReadSettings
 from dripper.errors import InputError
-from dripper.warc.expand import expand, files_below
+from dripper.places import archive_place
+from dripper.warc.expand import absent, expand, files_below
 from dripper.warc.identity import canonical_address
-from dripper.warc.location import ARCHIVE_NAME
-from dripper.warc.source import LocalFile
+from dripper.warc.location import ARCHIVE_NAME, has_file_system, is_s3
+from dripper.warc.source import LocalFile, is_http, local_path
 
 _PAGE_NAME = re.compile(r"\.(?:html?|xhtml|xht|shtml)(?:\.(?:gz|zst))?$", re.IGNORECASE)
 """What is taken from a folder; whoever names a file, or a pattern, may call it as he likes."""
@@ -47,9 +48,12 @@ def expand_inputs(given: Sequence[str], settings: ReadSettings) -> list[Input]:
 
 def _expand(part: str, settings: ReadSettings, lists: tuple[Path, ...] = ()) -> Iterator[str]:
     """lists: those that lead to this part."""
-    path = Path(part)
-    if "://" in part:
+    at = "@" if part.startswith("@") and not Path(part).exists() else ""
+    part = at + archive_place("the input", part.removeprefix(at))
+    if not at and (is_s3(part) or is_http(part) or has_file_system(part)):
         return (file.path for file in expand(part, settings))
+    path = local_path(part)
+    part = str(path)
     if path.is_dir():
         return _of_folder(path)
     if path.exists():
@@ -57,7 +61,7 @@ def _expand(part: str, settings: ReadSettings, lists: tuple[Path, ...] = ()) -> 
     if part.startswith("@"):
         return _of_list(Path(part[1:]), settings, lists)
     if not _PATTERN.search(part):
-        raise InputError(f"{part} does not exist")
+        raise absent(part)
     matches = sorted(glob.glob(part, recursive=True))  # noqa: PTH207, Path.glob takes no absolute pattern
     return (match for match in matches if not Path(match).is_dir())
 

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dripper.addresses import printable
@@ -18,6 +19,7 @@ from dripper.errors import BusyError, MachineError, UsageError
 from dripper.flags import add_settings, positive, settings
 from dripper.labels.chain import chain_of
 from dripper.optional import install
+from dripper.places import written_place
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,9 +44,15 @@ def parser(
         made.add_argument("--select", default="", metavar="index=…,…", help=records)
     if redoes:
         made.add_argument("--redo", default="", metavar="FILES", help="read these files again although they are done")
-    made.add_argument("--output", required=True, help="a folder, an s3a:// prefix, or catalog.schema")
+    made.add_argument("--output", required=True, type=_output, help="a folder, an s3a:// prefix, or catalog.schema")
     add_settings(made)
     return made
+
+
+def _output(typed: str) -> str:
+    """Tell of a slip of the pen before Spark starts."""
+    place = written_place("--output", typed, catalogs=True)
+    return str(Path(place.text).absolute()) if place.kind == "path" else place.text
 
 
 def with_input(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:

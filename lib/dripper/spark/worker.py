@@ -173,7 +173,13 @@ def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result])
     try:
         return guard.call((record.payload, record.content_type, record.url))
     except PageError as error:
-        logger.warning("%s in %s at %d: %s", loggable(record.url), loggable(record.warc_file), record.offset, loggable_text(str(error)))
+        logger.warning(
+            "%s in %s at %d: %s",
+            loggable(record.url),
+            loggable(record.warc_file),
+            record.offset,
+            loggable_text(str(error)),
+        )
         return step.result(error_code=error.code, error_detail=error.detail or None)
 
 

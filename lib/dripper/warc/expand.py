@@ -12,6 +12,7 @@ from types import ModuleType
 from dripper.addresses import loggable
 from dripper.errors import InputError
 from dripper.optional import needed
+from dripper.places import archive_place
 from dripper.settings import ReadSettings
 from dripper.warc.identity import canonical_address
 from dripper.warc.lists import located, read_text
@@ -67,6 +68,7 @@ def named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
     more)."""
     found: dict[str, SourceFile] = {}
     for part in _parts(spec):
+        part = _typed(part)
         try:
             files = expand(part, settings)
         except InputError:
@@ -100,6 +102,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _expand_part(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
+    part = _typed(part)
     if part.startswith("@"):
         return _expand_list(part[1:], settings)
     if is_s3(part):
@@ -107,6 +110,11 @@ def _expand_part(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
     if has_file_system(part):
         return _expand_stored(part)
     return iter([SourceFile(part)]) if is_http(part) else _expand_local(part)
+
+
+def _typed(part: str) -> str:
+    at = "@" if part.startswith("@") else ""
+    return at + archive_place("the input", part.removeprefix(at))
 
 
 def _expand_local(part: str) -> Iterator[SourceFile]:
@@ -117,9 +125,15 @@ def _expand_local(part: str) -> Iterator[SourceFile]:
         LocalFile(part)
         return iter([_local_file(part)])
     if not _GLOB.search(part):
-        raise InputError(f"{part} does not exist")
+        raise absent(part)
     matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))  # noqa: PTH207, Path.glob takes no absolute
     return _files([match for match in matches if not match.is_dir()])
+
+
+def absent(part: str) -> InputError:
+    """Return what is said of a path where nothing is."""
+    on_databricks = local_path(part).parts[1:2] in (("Volumes",), ("dbfs",))
+    return InputError(f"{part} does not exist" + ("; Databricks alone has it" if on_databricks else ""))
 
 
 def files_below(folder: Path) -> list[Path]:

@@ -18,7 +18,6 @@ _S3_HOST = re.compile(r"(?:(?P<bucket>[a-z0-9][a-z0-9.-]+)\.)?s3[.-](?:[a-z0-9-]
 `s3.REGION.amazonaws.com/BUCKET/KEY`."""
 
 
-
 class _Signature(NamedTuple):
     """The parameters of one kind of presigned address. needs: all of them; one_of: and one of
     these; dropped: then none of these is of the file."""
@@ -44,7 +43,9 @@ _SIGNATURES = (
     _signature("keyname signature expires", "", "keyname|signature|expires"),
     _signature("ossaccesskeyid signature expires", "", "ossaccesskeyid|signature|expires|security-token"),
     # Azure: of an account, a service, and a person (those with k and o).
-    _signature("sig sv", "se si", "sig|s[veiprts]|spr|sip|srt|sdd|ses|sk[tesv]|skoid|sktid|skdutid|sduoid|saoid|suoid|scid"),
+    _signature(
+        "sig sv", "se si", "sig|s[veiprts]|spr|sip|srt|sdd|ses|sk[tesv]|skoid|sktid|skdutid|sduoid|saoid|suoid|scid"
+    ),
 )
 """What changes from one day to the next, and holds credentials. One parameter alone says nothing:
 `sr` or `expires` may be of the file."""
