@@ -116,8 +116,8 @@ def test_every_dependency_is_pinned(setup_py: dict[str, Any]) -> None:
 
 
 SAFE = {"jinja2": "3.1.6", "urllib3": "2.7"}
-"""The first versions without the holes that matter here: a template that leaves its sandbox, an answer that is inflated
-without a limit."""
+"""The first versions without the holes that matter here: a template that leaves its sandbox, an
+answer that is inflated without a limit."""
 
 
 def test_no_extra_allows_a_version_with_a_hole_and_no_pin_is_below_a_floor(setup_py: dict[str, Any]) -> None:

@@ -1,7 +1,6 @@
-"""Every place that a person can name is read by one set of rules; nothing becomes a folder here that
-was meant elsewhere."""
+"""Every place that a person can name is read by one set of rules; nothing becomes a folder here
+that was meant elsewhere."""
 
-import os
 import re
 from pathlib import Path
 
@@ -94,11 +93,11 @@ def test_names_of_a_catalog_are_without_their_quotes() -> None:
         (" ", "is empty"),
     ],
 )
-def test_what_means_nothing_here_is_one_sentence(typed: str, words: str) -> None:
+def test_what_means_nothing_here_is_one_sentence(here: Path, typed: str, words: str) -> None:
     with pytest.raises(InputError, match=re.escape(words)) as caught:
         output(typed)
     assert str(caught.value).startswith("--output ")
-    assert os.listdir() == []
+    assert list(here.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -139,7 +138,7 @@ def test_what_must_be_here_is_no_address() -> None:
     assert [str(local_place("--conf", typed)) for typed in ("a.yml", "file:/a.yml", "dbfs:/a.yml", "~/a.yml")] == [
         *("a.yml", "/a.yml", "/dbfs/a.yml", "/home/me/a.yml"),
     ]
-    with pytest.raises(InputError, match="--conf s3://b/a.yml is an address, and has to be on this machine"):
+    with pytest.raises(InputError, match=r"--conf s3://b/a\.yml is an address, and has to be on this machine"):
         local_place("--conf", "s3://b/a.yml")
     for typed in ("dbfs:/a", "/Volumes/a/b/c/x"):
         with pytest.raises(InputError, match="this is not Databricks"):
@@ -157,7 +156,7 @@ def test_flags_and_settings_are_read_by_these_rules(here: Path, capsys: pytest.C
     assert prompt_folder("~/prompts") == local_folder("~/prompts") == Path("/home/me/prompts")
     with pytest.raises(UsageError, match=r"labels\.lm\.prompt_folder s3://b/x is an address"):
         prompt_folder("s3://b/x")
-    assert os.listdir(here) == ["a.yml"]
+    assert list(here.iterdir()) == [here / "a.yml"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from dripper.errors import InputError
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?P<slashes>/*)(?P<rest>.*)")
 _WEB = frozenset({"http", "https"})
 _STORES = _WEB | frozenset(
-    "s3 s3a s3n gs gcs abfs abfss wasb wasbs az adl oss oci cos cosn obs sftp ftp webhdfs memory".split()
+    ("s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "wasb", "wasbs", "az", "adl")
+    + ("oss", "oci", "cos", "cosn", "obs", "sftp", "ftp", "webhdfs", "memory")
 )
 """Schemes whose addresses have a bucket, container or server after two slashes."""
 _ROOTED = frozenset({"hdfs", "viewfs"})
@@ -71,8 +72,8 @@ def local_place(name: str, typed: str, *, writes: bool = False) -> Path:
     """Return the path of what must be on this machine. Raises InputError for an address of another
     storage. writes: it is made where it is not there.
 
-    >>> local_place("--conf", "file:///etc/dripper.yml"), local_place("--conf", "dbfs:/conf/dripper.yml")
-    (PosixPath('/etc/dripper.yml'), PosixPath('/dbfs/conf/dripper.yml'))
+    >>> local_place("--conf", "file:///etc/a.yml"), local_place("--conf", "dbfs:/conf/a.yml")
+    (PosixPath('/etc/a.yml'), PosixPath('/dbfs/conf/a.yml'))
     """
     text = _cleaned(name, typed)
     address = _address(name, text)

@@ -41,10 +41,11 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
     """Return the archive files that `spec` means, each once; folders and patterns in the order of
     names, the rest as written.
 
-    spec: comma-separated local paths, folders (searched to the bottom, through links too, for names like `x.warc.gz`,
-    `x.arc`), patterns (`*`, `?`, `[…]`, `**`), `s3://` objects, prefixes or patterns, `http(s)://`
-    files, files, folders and patterns of other storages (docs/storages.md), and `@list`s: a file of
-    paths, one a line, anywhere the above may be, `.gz` too. A list's relative lines are joined to
+    spec: comma-separated local paths, folders (searched to the bottom, through links too, for names
+    like `x.warc.gz`, `x.arc`), patterns (`*`, `?`, `[…]`, `**`), `s3://` objects, prefixes or
+    patterns, `http(s)://` files, files, folders and patterns of other storages (docs/storages.md),
+    and `@list`s: a file of paths, one a line, anywhere the above may be, `.gz` too. A list's
+    relative lines are joined to
     `settings.list_prefix`; without one, to the bucket or server that the list is from (as Common
     Crawl's `warc.paths.gz` wants it), or to a local list's folder. What a list names is not looked
     for here: it may be a hundred thousand files. Raises InputError where a part of `spec` does not

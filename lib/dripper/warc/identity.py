@@ -51,10 +51,12 @@ _SIGNATURES = (
 `sr` or `expires` may be of the file."""
 
 _CREDENTIALS = frozenset(
-    "token access_token access-token accesstoken auth_token authtoken id_token refresh_token private_token x-access-token "
-    "__token__ jwt bearer auth authorization api_key api-key apikey password passwd pwd secret client_secret "
-    "sig signature hmac hdnts hdnea hdntl __gda__ x-amz-signature x-amz-credential x-amz-security-token awsaccesskeyid "
-    "x-goog-signature x-goog-credential".split()
+    ("token", "access_token", "access-token", "accesstoken", "auth_token", "authtoken", "id_token", "refresh_token")
+    + ("private_token", "x-access-token", "__token__", "jwt", "bearer", "auth", "authorization")
+    + ("api_key", "api-key", "apikey", "password", "passwd", "pwd", "secret", "client_secret")
+    + ("sig", "signature", "hmac", "hdnts", "hdnea", "hdntl", "__gda__")
+    + ("awsaccesskeyid", "x-amz-signature", "x-amz-credential", "x-amz-security-token")
+    + ("x-goog-signature", "x-goog-credential")
 )
 """Parameters that are secret by their name, in lower case; Akamai calls its tokens `hdn…`."""
 
