@@ -15,9 +15,12 @@ from dripper.errors import InputError
 
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?P<slashes>/*)(?P<rest>.*)")
 _WEB = frozenset({"http", "https"})
-_STORES = _WEB | frozenset(
-    ("s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "wasb", "wasbs", "az", "adl")
-    + ("oss", "oci", "cos", "cosn", "obs", "sftp", "ftp", "webhdfs", "memory")
+_STORES = frozenset(
+    (
+        *_WEB,
+        *("s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "wasb", "wasbs", "az", "adl"),
+        *("oss", "oci", "cos", "cosn", "obs", "sftp", "ftp", "webhdfs", "memory"),
+    )
 )
 """Schemes whose addresses have a bucket, container or server after two slashes."""
 _ROOTED = frozenset({"hdfs", "viewfs"})

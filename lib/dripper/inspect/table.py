@@ -42,15 +42,15 @@ def rows_of(output: str, where: str | None, limit: int, s3: S3Settings) -> Seque
 
 def _dataset(output: str, s3: S3Settings) -> Any:
     deltalake = optional.import_extra("deltalake", "--table needs", optional.install("inspect"))
-    place = written_place("--table", output, catalogs=True)
-    if place.kind == "catalog":
+    given = written_place("--table", output, catalogs=True)
+    if given.kind == "catalog":
         raise InputError(
             f"{output} is a schema of a catalog, which only Spark can read: write the rows to a folder, "
             f"spark.table('{output}.extractions').where(…).write.format('delta').save('FOLDER'), "
             "then dripper inspect --table FOLDER"
         )
-    options = _storage_options(s3) if place.kind == "address" else None
-    address = re.sub(r"^s3[an]://", "s3://", place.text.rstrip("/"))
+    options = _storage_options(s3) if given.kind == "address" else None
+    address = re.sub(r"^s3[an]://", "s3://", given.text.rstrip("/"))
     for place in (f"{address}/extractions", address):
         if deltalake.DeltaTable.is_deltatable(place, storage_options=options):
             try:

@@ -51,12 +51,14 @@ _SIGNATURES = (
 `sr` or `expires` may be of the file."""
 
 _CREDENTIALS = frozenset(
-    ("token", "access_token", "access-token", "accesstoken", "auth_token", "authtoken", "id_token", "refresh_token")
-    + ("private_token", "x-access-token", "__token__", "jwt", "bearer", "auth", "authorization")
-    + ("api_key", "api-key", "apikey", "password", "passwd", "pwd", "secret", "client_secret")
-    + ("sig", "signature", "hmac", "hdnts", "hdnea", "hdntl", "__gda__")
-    + ("awsaccesskeyid", "x-amz-signature", "x-amz-credential", "x-amz-security-token")
-    + ("x-goog-signature", "x-goog-credential")
+    (
+        *("token", "access_token", "access-token", "accesstoken", "auth_token", "authtoken", "id_token"),
+        *("refresh_token", "private_token", "x-access-token", "__token__", "jwt", "bearer", "auth", "authorization"),
+        *("api_key", "api-key", "apikey", "password", "passwd", "pwd", "secret", "client_secret"),
+        *("sig", "signature", "hmac", "hdnts", "hdnea", "hdntl", "__gda__"),
+        *("awsaccesskeyid", "x-amz-signature", "x-amz-credential", "x-amz-security-token"),
+        *("x-goog-signature", "x-goog-credential"),
+    )
 )
 """Parameters that are secret by their name, in lower case; Akamai calls its tokens `hdn…`."""
 
@@ -65,19 +67,6 @@ _REDACTED = re.compile(r"redacted-[0-9a-f]{12}")
 _S3_SECRET = re.compile(r"\A[A-Za-z0-9]+:[A-Za-z0-9+/=%]*@")
 """A key and its secret before a bucket, as old versions of Hadoop took them; the secret may hold a
 slash."""
-
-_CRAWL = ("data.commoncrawl.org", "commoncrawl")
-"""A server, and the bucket that it shows."""
-
-_S3_HOST = re.compile(r"(?:(?P<bucket>[a-z0-9][a-z0-9.-]+)\.)?s3[.-](?:[a-z0-9-]+\.)*amazonaws\.com(?:\.cn)?")
-"""Amazon's addresses of a bucket: `BUCKET.s3.REGION.amazonaws.com/KEY`,
-`s3.REGION.amazonaws.com/BUCKET/KEY`."""
-
-_SIGNATURE = re.compile(r"x-amz-|x-goog-|awsaccesskeyid$|expires$|signature$|s[a-z]{1,2}$", re.IGNORECASE)
-"""Parameters of presigned addresses (Amazon, Google, Azure): they change from one day to the next,
-and hold credentials."""
-
-_SIGNED = re.compile(r"(?:^|&)(?:x-amz-signature|x-goog-signature|signature|sig)=", re.IGNORECASE)
 
 _CRAWL = re.compile(r"/crawl-data/([^/]+)/|/(CC-(?:MAIN-\d{4}-\d{2,4}|NEWS))/")
 """Common Crawl's layout of folders; others keep copies of a crawl in a folder of its name."""
