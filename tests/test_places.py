@@ -44,6 +44,8 @@ def output(typed: str) -> Place:
         ("file://localhost/x", "path", "/x"),
         ("12:30", "path", "12:30"),
         ("s3://bucket/a/", "address", "s3://bucket/a"),
+        ("s3a://bucket/", "address", "s3a://bucket"),
+        ("hdfs:///", "address", "hdfs:///"),
         ("S3A://Bucket/A", "address", "s3a://Bucket/A"),
         ("abfss://c@a.dfs.core.windows.net/x", "address", "abfss://c@a.dfs.core.windows.net/x"),
         ("gs://bucket/x", "address", "gs://bucket/x"),
@@ -82,6 +84,7 @@ def test_names_of_a_catalog_are_without_their_quotes() -> None:
         ("file:x", "write file:/x, or ./file:x"),
         ("file://host/x", "names the machine host: write file:///host/x"),
         ("xyz:/x", "write xyz://x, or ./xyz:/x"),
+        ("hdfs://user:SECRET@nn/out", "hdfs://user@nn/out holds a password"),
         ("https://e.org/out", "not be written to"),
         (
             "main.crawl.extractions",

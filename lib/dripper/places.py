@@ -60,7 +60,12 @@ def written_place(name: str, typed: str, *, catalogs: bool = False) -> Place:
     if address is not None and not address.startswith(("/", "dbfs:/")):
         if address.partition(":")[0] in _WEB:
             raise InputError(f"{name} {loggable(text)}: a web server can be read from, and not be written to")
-        return Place("address", address.rstrip("/") if address.count("/") > 3 else address)
+        if loggable(address) != address:
+            raise InputError(
+                f"{name} {loggable(address)} holds a password: leave it out, and give it where its storage looks for one"
+            )
+        bare = address.rstrip("/")
+        return Place("address", address if bare.endswith(":") else bare)
     if address is not None:
         return _of_machine(name, text, address)
     if catalogs and (found := _schema(name, text)):
