@@ -36,7 +36,8 @@ WARC = [
     "lz4>=4.3",
     # The column registered_domain. Brings its list along; a newer one comes with a newer version.
     "publicsuffixlist>=1.0",
-    "urllib3>=2",
+    # Before 2.7 a server could make it inflate without a limit.
+    "urllib3>=2.7",
     "warcio>=1.7.5",
     "zstandard>=0.23",
 ]
@@ -124,7 +125,7 @@ EVAL = [
     "html2text>=2024.2.26",
     "inscriptis>=2.5",
     "jieba>=0.42",
-    "jinja2>=3.1",
+    "jinja2>=3.1.6",
     "jusText>=3.0",
     "matplotlib>=3.9",
     "newspaper4k>=0.9.3",
@@ -141,13 +142,13 @@ DOCS = ["mkdocs-material>=9.5"]
 
 # The labeler lm without its engine: the tokenizer, and a server's client.
 LM = [
-    # The sandbox in which a model's chat template runs.
-    "jinja2>=3.1",
+    # The sandbox in which a model's chat template runs; before 3.1.6 a template got out of it.
+    "jinja2>=3.1.6",
     "huggingface_hub>=1.0",
     # Where the public prompts are kept.
     "platformdirs>=4",
     "transformers>=5.0",
-    "urllib3>=2",
+    "urllib3>=2.7",
 ]
 # The labeler encoder; also trains a small one. Without vLLM.
 ENCODER = [

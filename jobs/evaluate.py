@@ -14,7 +14,6 @@ import argparse
 import sys
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from dripper.eval.command import add_arguments, run_settings
@@ -22,20 +21,22 @@ from dripper.eval.metrics.scoring import check_metrics
 from dripper.eval.report.writer import write_report
 from dripper.eval.run import RunSettings, scoring_of
 from dripper.eval.share import Share, keep_lines, metric_rows, share_lines, shares
+from dripper.places import local_place
 from dripper.spark import cli
 
 
 def main(argv: list[str]) -> int:
     """Parse, evaluate, write the report, return the exit code."""
     parser = cli.parser("evaluate.py", __doc__, reads_archives=False)
-    parser.add_argument("--report", type=Path, default=Path("report"), help="folder of the report (default: report)")
+    parser.add_argument("--report", default="report", help="folder of the report (default: report)")
     add_arguments(parser)
     return cli.guarded(lambda: _evaluate(parser.parse_args(argv)))
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:
     settings = cli.settings(arguments, {})
-    asked = run_settings(arguments, arguments.report, settings.labels)
+    report = local_place("--report", arguments.report, writes=True)
+    asked = run_settings(arguments, report, settings.labels)
     check_metrics(asked.metrics)
     work = [(share.data_set, share.number, share.of) for share in shares(asked)]
     with cli.session(settings) as spark:
@@ -47,7 +48,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         require_log_store(spark, tables, settings.output.single_writer)
         tables.create("evaluations")
         keep_lines(asked, evaluate(spark, tables, work, partial(_lines, asked), partial(_rows, asked)))
-    path = write_report(asked, [scoring_of(asked, name) for name in asked.sets], arguments.report)
+    path = write_report(asked, [scoring_of(asked, name) for name in asked.sets], report)
     sys.stdout.write(f"{path}\n")
     return 0
 

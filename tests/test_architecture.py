@@ -15,7 +15,7 @@ MODULES = sorted((LIB / "dripper").rglob("*.py"))
 LAYERS = {
     **dict.fromkeys(("errors", "settings", "columns", "tei", "standalone"), 0),
     **dict.fromkeys(("account", "addresses", "guard", "language", "sites", "cost", "optional", "validation"), 1),
-    **dict.fromkeys(("markup", "domains"), 2),
+    **dict.fromkeys(("markup", "domains", "places"), 2),
     **dict.fromkeys(("metadata",), 3),
     **dict.fromkeys(("markdown", "blocks"), 4),
     **dict.fromkeys(("mineru",), 5),

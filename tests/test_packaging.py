@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 import dripper
 from dripper.config import load
@@ -111,6 +113,25 @@ def test_every_dependency_is_pinned(setup_py: dict[str, Any]) -> None:
     needed = {normal(each) for name in lists for each in setup_py[name]}
     assert len(needed) > 20
     assert needed - pinned == set()
+
+
+SAFE = {"jinja2": "3.1.6", "urllib3": "2.7"}
+"""The first versions without the holes that matter here: a template that leaves its sandbox, an
+answer that is inflated without a limit."""
+
+
+def test_no_extra_allows_a_version_with_a_hole_and_no_pin_is_below_a_floor(setup_py: dict[str, Any]) -> None:
+    pins = dict(line.split("==") for line in (ROOT / "conf/constraints.txt").read_text().splitlines() if "==" in line)
+    pinned = {normal(name): Version(version) for name, version in pins.items()}
+    lists = [each for name, each in setup_py.items() if isinstance(each, list) and name != "C_FLAGS"]
+    needed = [Requirement(text) for each in lists for text in each]
+    assert {normal(one.name) for one in needed} >= set(SAFE)
+    for one in needed:
+        name = normal(one.name)
+        assert name not in pinned or pinned[name] in one.specifier, one
+        if name in SAFE:
+            floor = min(Version(bound.version) for bound in one.specifier if bound.operator == ">=")
+            assert floor >= Version(SAFE[name]), one
 
 
 def wheel_built(folder: Path, **environment: str) -> tuple[str, list[str]]:

@@ -4,6 +4,7 @@ import argparse
 import sys
 
 import dripper
+from dripper.addresses import printable
 from dripper.commands import extract, inspect, prompts
 from dripper.errors import UsageError
 
@@ -16,7 +17,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         return int(arguments.run(arguments))
     except UsageError as error:
-        sys.stderr.write(f"dripper: {error}\n")
+        sys.stderr.write("dripper: " + printable(str(error), keeps="\n") + "\n")
         return 2
 
 

@@ -1,11 +1,15 @@
-"""Addresses as they may stand in logs, tables and messages: without credentials."""
+"""Addresses and sentences as they may stand in logs and on terminals: without credentials, without
+characters that move the cursor."""
 
 import re
 
 _HTTP = re.compile(r"https?:", re.IGNORECASE)
-_USER = re.compile(r"(?<=://)[^\s/?#@]*@")
-_PASSWORD = re.compile(r"(?<=://)([^\s/?#@:]*):[^\s/?#@]*@")
-_IN_SENTENCE = re.compile(r"https?://[^\s'\"<>]+", re.IGNORECASE)
+_USER = re.compile(r"(?<=://)[^\s/?#]*@")
+_PASSWORD = re.compile(r"(?<=://)([^\s/?#@:]*):[^\s/?#]*@")
+_IN_SENTENCE = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.IGNORECASE)
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, those that turn the direction of text, and halves of characters, which no
+terminal takes."""
 
 
 def loggable(address: str) -> str:
@@ -20,15 +24,30 @@ def loggable(address: str) -> str:
     'abfss://crawl@account.dfs.core.windows.net/a?b.warc'
     """
     if not _HTTP.match(address):
-        return _PASSWORD.sub(r"\1@", address)
-    return _USER.sub("", re.split(r"[?#]", address, maxsplit=1)[0])
+        return printable(_PASSWORD.sub(r"\1@", address))
+    return printable(_USER.sub("", re.split(r"[?#]", address, maxsplit=1)[0]))
 
 
 def loggable_text(sentence: str) -> str:
-    """Return a sentence, of a library's exception for instance, with the HTTP addresses in it made
+    """Return a sentence, of a library's exception for instance, with the addresses in it made
     loggable.
 
     >>> loggable_text("no answer from https://e.org/a?sig=1 in 3 s")
     'no answer from https://e.org/a in 3 s'
     """
-    return _IN_SENTENCE.sub(lambda found: loggable(found[0]), sentence)
+    return printable(_IN_SENTENCE.sub(lambda found: loggable(found[0]), sentence), keeps="\n")
+
+
+def printable(text: str, keeps: str = "") -> str:
+    r"""Return a text with what a terminal would obey, or cannot show, as escapes; `keeps` stay.
+
+    Addresses of pages and names of files may hold anything, and a log's line must be one line.
+
+    >>> print(printable(f"a{chr(27)}[2J{chr(10)}"))
+    a\x1b[2J\x0a
+    """
+    return _UNPRINTABLE.sub(lambda found: found[0] if found[0] in keeps else _escaped(ord(found[0])), text)
+
+
+def _escaped(code: int) -> str:
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"

@@ -2,9 +2,9 @@
 
 import argparse
 from collections.abc import Mapping
-from pathlib import Path
 
 from dripper.config import Settings, load
+from dripper.places import local_place
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +19,7 @@ def settings(arguments: argparse.Namespace, flags: Mapping[str, str | None]) -> 
     """Return the settings: files, then --set, then the flags that stand for a setting. Raises
     SettingsError."""
     given = [f"{key}={value}" for key, value in flags.items() if value is not None]
-    return load([Path(file) for file in arguments.conf], [*arguments.assignments, *given])
+    return load([local_place("--conf", file) for file in arguments.conf], [*arguments.assignments, *given])
 
 
 def positive(text: str) -> int:

@@ -1,5 +1,6 @@
 """From what is typed to files."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from dripper.config import ReadSettings
 from dripper.errors import InputError
 from dripper.local.inputs import expand_inputs
+from dripper.local.pages import Seen, records_of
 
 SETTINGS = ReadSettings()
 
@@ -49,6 +51,42 @@ def test_a_list_names_what_is_beside_it_or_where_we_are(folder: Path, monkeypatc
         "b.html",
         "a.HTM",
     ]
+
+
+def test_links_to_folders_are_followed_once_and_links_to_nothing_are_kept(folder: Path) -> None:
+    (folder / "sub" / "loop").symlink_to(folder)
+    (folder / "sub" / "gone.html").symlink_to(folder / "nowhere")
+    assert names(folder, "~") == [
+        *("a.HTM", "b.html", "f.arc (archive)", "sub/c.html.gz", "sub/d.warc.gz (archive)", "sub/gone.html"),
+    ]
+
+
+@pytest.mark.parametrize("lists", [{"a": "@a"}, {"a": "@b", "b": "@c", "c": "b.html\n@b"}])
+def test_a_list_that_leads_to_itself_is_refused(
+    folder: Path, lists: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    for name, text in lists.items():
+        (folder / name).write_text(text)
+    with pytest.raises(InputError, match="leads to itself"):
+        expand_inputs(["@a"], SETTINGS)
+
+
+def test_a_list_of_lists_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "a").write_text("@c\n@c\nb.html")
+    (folder / "c").write_text("a.HTM")
+    assert [Path(file.path).name for file in expand_inputs(["@a"], SETTINGS)] == ["a.HTM", "b.html"]
+
+
+def test_a_fifo_is_not_waited_for(folder: Path) -> None:
+    os.mkfifo(folder / "list")
+    os.mkfifo(folder / "x.html")
+    with pytest.raises(InputError, match="list is a FIFO"):
+        names(folder, "@~/list")
+    seen = Seen()
+    assert list(records_of(expand_inputs([f"{folder}/x.html"], SETTINGS), SETTINGS, (), seen)) == []
+    assert "x.html is a FIFO" in seen.unread[0]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """How a job ends: exit codes, and sentences instead of traces."""
 
+import logging
 import os
 import subprocess
 from pathlib import Path
@@ -37,6 +38,22 @@ def test_a_job_that_ends_gives_its_own_code() -> None:
 def test_usage_errors_are_their_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert failing(InputError("no such file")) == 2
     assert capsys.readouterr().err == "no such file\n"
+
+
+def test_no_message_moves_the_cursor_or_forges_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    def job() -> int:
+        logging.getLogger("dripper.x").warning("reading %s", "a\x1b[2J\n12:00:00 all is well")
+        raise InputError("a\x1b[2J\0.warc does not exist")
+
+    root = logging.getLogger()
+    handlers, root.handlers = root.handlers, []
+    try:
+        assert guarded(job) == 2
+    finally:
+        root.handlers = handlers
+    logged, told = capsys.readouterr().err.splitlines()
+    assert logged.endswith("reading a\\x1b[2J\\x0a12:00:00 all is well")
+    assert told == "a\\x1b[2J\\x00.warc does not exist"
 
 
 @pytest.mark.parametrize("error", [Py4JNetworkError("Answer from Java side is empty"), ConnectionRefusedError(111)])

@@ -175,10 +175,27 @@ def test_catalog_names_work_too(spark: SparkSession) -> None:
         ("my-catalog.web-2026", True),
         ("out-1.0", False),
         ("my.v1.0", False),
+        ("main.2024_crawl", True),
+        ("main.web ", True),
+        ("`main`.`2024`", True),
+        ("hdfs:/out", False),
     ],
 )
 def test_output_is_a_place_or_a_catalog_name(spark: SparkSession, output: str, in_catalog: bool) -> None:
-    assert Tables(spark, output).in_catalog is in_catalog
+    tables = Tables(spark, output)
+    assert tables.in_catalog is in_catalog
+    if in_catalog:
+        assert tables.sql_name("runs") == "`{}`.`{}`.`runs`".format(*output.strip().replace("`", "").split("."))
+
+
+@pytest.mark.parametrize("output", ["dbfs:/mnt/x", "s3:/bucket/x", "file://host/x", "main.crawl.pages"])
+def test_what_looks_like_an_address_becomes_no_folder(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="--output"):
+        Tables(spark, output)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_empty_output_is_refused(spark: SparkSession) -> None:

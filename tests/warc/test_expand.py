@@ -1,12 +1,13 @@
 """From what a user writes to files."""
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
 
-from dripper.errors import InputError
-from dripper.warc import ReadSettings, expand
+from dripper.errors import FileErrorKind, InputError
+from dripper.warc import ReadSettings, expand, read_records
 
 
 @pytest.fixture
@@ -51,6 +52,55 @@ def test_files_are_taken_whatever_their_name_and_as_written(folder: Path) -> Non
 def test_commas_patterns_and_no_file_twice(folder: Path) -> None:
     spec = f"{folder}/z.warc.zst, {folder}/**/*.warc.gz,{folder}/b,,{folder}/z.warc.zst"
     assert names(spec, folder) == ["z.warc.zst", "b/2.warc.gz", "b/1.WARC"]
+
+
+def test_links_to_folders_are_followed_and_lead_nowhere_twice(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = tmp_path_factory.mktemp("other")
+    (other / "deep").mkdir()
+    for name in ("3.warc.gz", "deep/4.warc.gz"):
+        (other / name).touch()
+    (other / "up").symlink_to(folder)
+    (folder / "b" / "linked").symlink_to(other)
+    (folder / "b" / "loop").symlink_to(folder / "b")
+    (folder / "a_link").symlink_to(folder / "b")
+    for spec in (str(folder), f"{folder}/"):
+        assert names(spec, folder) == [
+            *("a.arc", "b/1.WARC", "b/2.warc.gz", "b/linked/3.warc.gz", "b/linked/deep/4.warc.gz"),
+            *("c.warc.lz4", "z.warc.zst"),
+        ]
+
+
+@pytest.mark.parametrize("spec", ["{}", "{}/gone*"])
+def test_a_link_to_nothing_is_a_file_that_is_gone(tmp_path: Path, spec: str) -> None:
+    (tmp_path / "gone.warc.gz").symlink_to(tmp_path / "moved")
+    (found,) = expand(spec.format(tmp_path))
+    reader = read_records(found.path)
+    assert list(reader) == []
+    assert (Path(found.path).name, reader.report.error_kind) == ("gone.warc.gz", FileErrorKind.GONE)
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.warc")
+    for spec in (f"{tmp_path}/a.warc", f"@{tmp_path}/a.warc"):
+        with pytest.raises(InputError, match=r"a\.warc is a FIFO, not an archive file"):
+            expand(spec)
+    with pytest.raises(InputError, match="/dev/zero is a device"):
+        expand("/dev/zero")
+    (found,) = expand(str(tmp_path))
+    reader = read_records(found.path)
+    assert list(reader) == []
+    assert reader.report.error_kind == FileErrorKind.UNREADABLE
+
+
+@pytest.mark.parametrize(
+    ("line", "words"), [("list", "names itself"), ("./list", "names itself"), ("@list", "no other lists")]
+)
+def test_a_list_of_lists_is_refused(folder: Path, line: str, words: str) -> None:
+    (folder / "list").write_text(f"a.arc\n{line}\n")
+    with pytest.raises(InputError, match=words):
+        expand(f"@{folder}/list")
 
 
 def test_a_list_longer_than_any_file_name(tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import pytest
 
 from dripper.errors import FileErrorKind
 from dripper.warc import ReadSettings, S3Settings, Span, expand, read_records
-from dripper.warc.http import _pool
+from dripper.warc.http import _mistrusted, _pool
 from dripper.warc.index import Place
 from dripper.warc.selected import read_selected
 from support.archives import http, page, store, warc
@@ -50,7 +51,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         if self.path.startswith("/moved"):
             self.send_response(302)
-            self.send_header("Location", self.path.removeprefix("/moved"))
+            self.send_header("Location", unquote(self.path.removeprefix("/moved").removeprefix("?")))
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
@@ -99,6 +100,33 @@ def address(server: Server, path: str = "/x.warc.gz") -> str:
 
 def test_a_redirect_is_followed(server: Server) -> None:
     assert sum(1 for _ in read_records(address(server, "/moved/x.warc.gz"), SETTINGS)) == N_PAGES
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "127.0.0.2", "169.254.169.254", "[::1]", "2130706434", "[::ffff:10.0.0.1]"]
+)
+def test_a_redirect_into_another_hosts_private_network_is_refused(server: Server, host: str) -> None:
+    to = f"http://{host}:{server.server_address[1]}/x.warc.gz"
+    reader = read_records(address(server, f"/moved?{quote(to)}"), SETTINGS)
+    assert list(reader) == []
+    assert f"redirected to {to}, another host in a private network" in (reader.report.error or "")
+    assert (reader.report.error_kind, server.n_requests) == (FileErrorKind.UNREADABLE, 1)
+
+
+@pytest.mark.parametrize("to", ["ftp://e.org/x", "file:///etc/passwd", "http://[broken"])
+def test_a_redirect_to_what_is_no_http_is_refused(server: Server, to: str) -> None:
+    reader = read_records(address(server, f"/moved?{quote(to)}"), SETTINGS)
+    assert list(reader) == []
+    assert "which is no" in (reader.report.error or "")
+    assert server.n_requests == 1
+
+
+def test_a_redirect_must_not_end_encryption() -> None:
+    secure = "https://e.org/a"
+    assert _mistrusted(secure, secure, "http://e.org/a") == "which is not encrypted"
+    assert _mistrusted(secure, secure, "https://93.184.215.14/a") is None
+    assert _mistrusted("http://e.org/a", "http://e.org/a", "https://e.org/a") is None
+    assert _mistrusted("http://10.0.0.1/a", "http://10.0.0.1/a", "http://10.0.0.1:8080/b") is None
 
 
 def test_an_empty_file_is_empty(server: Server) -> None:

@@ -39,6 +39,9 @@ def server() -> Iterator[str]:
         client.put_object(Bucket="crawl", Key=key, Body=ARCHIVE, ACL="public-read")
     client.put_object(Bucket="crawl", Key="data/notes.txt", Body=b"x", ACL="public-read")
     client.put_object(Bucket="crawl", Key="empty.warc.gz", Body=b"", ACL="public-read")
+    client.put_object(Bucket="crawl", Key="bare/b.warc.gz", Body=ARCHIVE, ACL="public-read")
+    for key in ("bare/", "bare/_SUCCESS", "bare/a.warc.gz"):
+        client.put_object(Bucket="crawl", Key=key, Body=b"", ACL="public-read")
     paths = b"data/2.warc.gz\ndata/1.warc.gz\ndata/missing.warc.gz\n"
     client.put_object(Bucket="crawl", Key="lists/warc.paths.gz", Body=gzip.compress(paths), ACL="public-read")
     yield endpoint
@@ -195,6 +198,9 @@ def test_an_empty_object(server: str) -> None:
         ("s3://crawl/data/d", ["data/deep/3.warc.gz"]),
         ("s3://crawl/data/*/*.gz", ["data/deep/3.warc.gz"]),
         ("s3://crawl/data/[12].*", ["data/1.warc.gz", "data/2.warc.gz"]),
+        # Without bytes: an archive, the mark of a folder and that of a finished job.
+        ("s3://crawl/bare/", ["bare/a.warc.gz", "bare/b.warc.gz"]),
+        ("s3://crawl/bare/*", ["bare/a.warc.gz", "bare/b.warc.gz"]),
         ("@s3://crawl/lists/warc.paths.gz", ["data/2.warc.gz", "data/1.warc.gz", "data/missing.warc.gz"]),
     ],
 )

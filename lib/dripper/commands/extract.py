@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dripper import flags
+from dripper.addresses import printable
 from dripper.commands import formats
 from dripper.commands.terminal import Parsers, write
 from dripper.config import Settings
@@ -14,6 +15,7 @@ from dripper.errors import InputError, UsageError
 from dripper.extraction import shared_extractor
 from dripper.labels.registry import runs_staged
 from dripper.local import Written, extract_files
+from dripper.places import local_place
 from dripper.single import extract_guarded
 
 _USAGE = """One page is printed. Many pages become the rows of a file:
@@ -53,7 +55,7 @@ def add(commands: Parsers) -> None:
         "--links", choices=("keep", "text"), help="Markdown: links with addresses, or their text alone"
     )
     extract.add_argument("--images", choices=("keep", "drop"), help="Markdown: images")
-    extract.add_argument("--out", type=Path, metavar="FILE", help="pages.jsonl or pages.parquet: one row per page")
+    extract.add_argument("--out", metavar="FILE", help="pages.jsonl or pages.parquet: one row per page")
     extract.add_argument(
         "--jobs", type=flags.positive, metavar="N", help="with --out: pages at once (default: one per processor)"
     )
@@ -72,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     for flag in ("url", "format"):
         if getattr(arguments, flag) is not None:
             raise UsageError(f"--{flag} is for one page that is printed, not for --out")
+    arguments.out = local_place("--out", arguments.out, writes=True)
     return _write_rows(arguments, settings)
 
 
@@ -88,7 +91,7 @@ def _print(arguments: argparse.Namespace, settings: Settings) -> int:
         write(formats.FORMATS[form](extraction, arguments.url))
     if extraction.error_code is not None:
         detail = f": {extraction.error_detail}" if extraction.error_detail else ""
-        sys.stderr.write(f"dripper: {page} has no extraction ({extraction.error_code}{detail})\n")
+        sys.stderr.write(f"dripper: {printable(page)} has no extraction ({extraction.error_code}{printable(detail)})\n")
         return 1
     return 0
 
@@ -146,7 +149,7 @@ def _summary(outcome: Written, out: Path) -> str:
         lines.append(
             f"files that could not be read to their end: {len(seen.unread):,}; the same command tries them again"
         )
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{printable(line)}\n" for line in lines)
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -4,6 +4,7 @@ import argparse
 
 from dripper.commands.terminal import Parsers, write
 from dripper.optional import needed
+from dripper.places import local_place
 
 
 def add(commands: Parsers) -> None:
@@ -21,5 +22,6 @@ def run(arguments: argparse.Namespace) -> int:
         from dripper.labels.lm.prompt import prompt_folder
         from dripper.labels.lm.prompt_fetch import fetch_prompts
 
-    write("\n".join(map(str, fetch_prompts(prompt_folder(arguments.folder)))))
+    folder = local_place("--folder", arguments.folder, writes=True) if arguments.folder else prompt_folder("")
+    write("\n".join(map(str, fetch_prompts(folder))))
     return 0

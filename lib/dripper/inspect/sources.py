@@ -12,7 +12,7 @@ from dripper.inspect.views import PageInput
 from dripper.local.inputs import expand_inputs
 from dripper.local.pages import Seen, records_of
 from dripper.warc import Record
-from dripper.warc.expand import ARCHIVE_NAME
+from dripper.warc.location import ARCHIVE_NAME
 
 STANDARD_INPUT = "-"
 

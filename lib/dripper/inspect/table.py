@@ -3,11 +3,11 @@ DuckDB's SQL."""
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from dripper import optional
 from dripper.errors import InputError
+from dripper.places import written_place
 from dripper.settings import S3Settings
 
 Row = dict[str, Any]
@@ -17,8 +17,6 @@ COLUMNS = (
     *("markdown", "versions", "error_code", "error_detail"),
 )
 """What is read of a row; a condition may use all of the table's columns."""
-
-_CATALOG_SCHEMA = re.compile(r"[A-Za-z_]\w*\.[A-Za-z_]\w*")
 
 
 def rows_of(output: str, where: str | None, limit: int, s3: S3Settings) -> Sequence[Row]:
@@ -44,14 +42,15 @@ def rows_of(output: str, where: str | None, limit: int, s3: S3Settings) -> Seque
 
 def _dataset(output: str, s3: S3Settings) -> Any:
     deltalake = optional.import_extra("deltalake", "--table needs", optional.install("inspect"))
-    if _CATALOG_SCHEMA.fullmatch(output) and not Path(output).exists():
+    given = written_place("--table", output, catalogs=True)
+    if given.kind == "catalog":
         raise InputError(
             f"{output} is a schema of a catalog, which only Spark can read: write the rows to a folder, "
             f"spark.table('{output}.extractions').where(…).write.format('delta').save('FOLDER'), "
             "then dripper inspect --table FOLDER"
         )
-    options = _storage_options(s3) if "://" in output else None
-    address = re.sub(r"^s3[an]://", "s3://", output.rstrip("/"))
+    options = _storage_options(s3) if given.kind == "address" else None
+    address = re.sub(r"^s3[an]://", "s3://", given.text.rstrip("/"))
     for place in (f"{address}/extractions", address):
         if deltalake.DeltaTable.is_deltatable(place, storage_options=options):
             try:

@@ -7,9 +7,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from dripper.errors import MachineError
+from dripper.errors import InputError, MachineError
 from dripper.labels.base import Labeler
 from dripper.optional import install
+from dripper.places import local_place
 from dripper.settings import Section
 
 CountTokens = Callable[[str], int]
@@ -36,10 +37,13 @@ class Use:
 
 
 def local_folder(model: str) -> Path:
-    """Return the path of a setting that names a folder; `~` is one's home."""
+    """Return the path of a setting that names a folder; `~` is one's home. What cannot be one is
+    returned as it is: that there is no such folder is told with the setting's name."""
+    if ":/" in model and not model.startswith("dbfs:/"):
+        return Path(model)
     try:
-        return Path(model).expanduser()
-    except RuntimeError:  # The home of nobody.
+        return local_place("the folder", model)
+    except InputError:
         return Path(model)
 
 

@@ -8,11 +8,12 @@ from importlib import import_module
 from pathlib import Path
 
 from dripper.config import ReadSettings
-from dripper.errors import ErrorCode
+from dripper.errors import ErrorCode, FileError
 from dripper.local.inputs import Input
 from dripper.optional import needed
 from dripper.warc import Record
 from dripper.warc.identity import page_id
+from dripper.warc.source import LocalFile
 
 
 @dataclass(slots=True)
@@ -71,10 +72,10 @@ def _of_archive(file: Input, settings: ReadSettings, seen: Seen) -> Iterator[Rec
 def _of_page(file: Input, settings: ReadSettings, seen: Seen) -> Iterator[Record]:
     path = Path(file.path)
     try:
-        size = path.stat().st_size
+        size = LocalFile(file.path).size_bytes or 0
         payload = path.read_bytes() if size <= settings.page_bytes else b""
-    except OSError as error:
-        seen.unread.append(f"{file.path}: {error.strerror or error}")
+    except (OSError, FileError) as error:
+        seen.unread.append(str(error) if isinstance(error, FileError) else f"{file.path}: {error.strerror or error}")
         return
     seen.bytes += size
     too_large = f"the file has {size} bytes, the limit is {settings.page_bytes}"

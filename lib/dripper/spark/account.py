@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from dripper.account import FileFacts, PageFacts, RunFacts, page
 from dripper.config import CostSettings
 from dripper.errors import InputError
+from dripper.places import written_place
 from dripper.spark.plan import FINISHED
 from dripper.spark.tables import Tables
 from dripper.spark.text import first_line
@@ -32,8 +33,14 @@ def check_place(tables: Tables, to: str) -> None:
         raise InputError(
             f"{tables.output} is a schema of a catalog, which holds no files: say where, --report FILE.html"
         )
-    if to and "://" not in to and not Path(to).is_dir() and not Path(to).absolute().parent.is_dir():
-        raise InputError(f"--report {to}: there is no folder {Path(to).absolute().parent}")
+    place = written_place("--report", to) if to else None
+    if (
+        place
+        and place.kind == "path"
+        and not Path(place.text).is_dir()
+        and not Path(place.text).absolute().parent.is_dir()
+    ):
+        raise InputError(f"--report {to}: there is no folder {Path(place.text).absolute().parent}")
 
 
 def write_account(spark: SparkSession, output: str, to: str, cost: CostSettings, run_id: str | None = None) -> str:
@@ -45,6 +52,7 @@ def write_account(spark: SparkSession, output: str, to: str, cost: CostSettings,
     """
     tables = Tables(spark, output)
     check_place(tables, to)
+    to = written_place("--report", to).text if to else BESIDE
     facts = run_facts(tables, cost, run_id)
     folder = f"{tables.output}/reports" if to == BESIDE else to.rstrip("/")
     place = to if to.endswith((".html", ".htm")) else f"{folder}/{facts.run['run_id']}.html"
@@ -133,7 +141,7 @@ def _utc(moment: datetime | None) -> datetime | None:
 
 def _write(spark: SparkSession, to: str, text: str) -> None:
     try:
-        if "://" not in to:
+        if written_place("--report", to).kind == "path":
             Path(to).parent.mkdir(parents=True, exist_ok=True)
             Path(to).write_text(text, encoding="utf-8")
             return

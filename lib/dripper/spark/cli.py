@@ -10,13 +10,16 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dripper.addresses import printable
 from dripper.config import Settings
 from dripper.errors import BusyError, MachineError, UsageError
 from dripper.flags import add_settings, positive, settings
 from dripper.labels.chain import chain_of
 from dripper.optional import install
+from dripper.places import written_place
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,9 +44,15 @@ def parser(
         made.add_argument("--select", default="", metavar="index=…,…", help=records)
     if redoes:
         made.add_argument("--redo", default="", metavar="FILES", help="read these files again although they are done")
-    made.add_argument("--output", required=True, help="a folder, an s3a:// prefix, or catalog.schema")
+    made.add_argument("--output", required=True, type=_output, help="a folder, an s3a:// prefix, or catalog.schema")
     add_settings(made)
     return made
+
+
+def _output(typed: str) -> str:
+    """Tell of a slip of the pen before Spark starts."""
+    place = written_place("--output", typed, catalogs=True)
+    return str(Path(place.text).absolute()) if place.kind == "path" else place.text
 
 
 def with_input(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:
@@ -76,10 +85,24 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
             spark.stop()
 
 
+class _OneLine(logging.Formatter):
+    """A message is one line of printable characters, whatever the addresses in it hold; a trace has
+    lines."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802, logging's name
+        record.message = printable(record.message)
+        return super().formatMessage(record)
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record), keeps="\n")
+
+
 def guarded(job: Callable[[], int]) -> int:
     """Return the job's exit code; a UsageError becomes its message on stderr and 2, Ctrl-C and the
     loss of the JVM become 3."""
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_OneLine("%(asctime)s %(message)s", "%H:%M:%S"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("dripper").setLevel(logging.INFO)
     if threading.current_thread() is threading.main_thread():
         # As Ctrl-C: what is at work is cancelled, and what is committed stays.
@@ -87,10 +110,10 @@ def guarded(job: Callable[[], int]) -> int:
     try:
         return job()
     except UsageError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(printable(str(error), keeps="\n") + "\n")
         return 2
     except BusyError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(printable(str(error), keeps="\n") + "\n")
         return 3
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; run the same command again: only what is missing is done\n")

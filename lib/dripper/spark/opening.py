@@ -15,6 +15,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 import dripper
+from dripper.addresses import loggable
 from dripper.config import Settings
 from dripper.spark import lease, migrate
 from dripper.spark.lease import Lease
@@ -96,7 +97,17 @@ def opened(
 def changed_settings(settings: Settings) -> str:
     """Return the settings that are not as by default, as JSON, without what may be secret."""
     secret: Mapping[str, Any] = {"spark": {"properties"}, "labels": {"lm": {"api_key"}}}
-    return json.dumps(settings.model_dump(mode="json", exclude_defaults=True, exclude=dict(secret)), sort_keys=True)
+    changed = settings.model_dump(mode="json", exclude_defaults=True, exclude=dict(secret))
+    return json.dumps(_loggable(changed), sort_keys=True)
+
+
+def _loggable(value: Any) -> Any:
+    """Return settings with what is secret in their addresses left out."""
+    if isinstance(value, dict):
+        return {key: _loggable(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_loggable(part) for part in value]
+    return loggable(value) if isinstance(value, str) and "://" in value else value
 
 
 def _versions(spark: SparkSession, settings: Settings) -> dict[str, str]:

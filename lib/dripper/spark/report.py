@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
+from dripper.addresses import printable
 from dripper.config import Settings
 from dripper.cost import Device, Sample, actual_words, estimate, estimate_words
 from dripper.labels.chain import chain_of
@@ -43,7 +44,7 @@ def summary(outcome: Outcome, output: str, devices: Mapping[str, Device] | None 
         lines.append(f"--limit left {outcome.plan.n_left} files for the next run")
     lines += [f"NOT DONE: {complaint}" for complaint in outcome.complaints]
     lines += [f"BAD INPUT: {sentence}" for sentence in outcome.bad_inputs]
-    return "\n".join(lines) + "\n"
+    return "".join(printable(line) + "\n" for line in lines)
 
 
 def _nothing(outcome: Outcome) -> str:
@@ -176,5 +177,5 @@ def show(spark: SparkSession, output: str, n_rows: int) -> str:
     for row in spark.sql(query).collect():
         text = " ".join(row["markdown"].split())
         shown = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
-        lines.append(f"  {row['url']} | {row['n_main']} | {shown}")
+        lines.append(printable(f"  {row['url']} | {row['n_main']} | {shown}"))
     return "\n".join(lines) + "\n"

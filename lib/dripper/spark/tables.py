@@ -2,7 +2,6 @@
 atomically."""
 
 import logging
-import re
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
@@ -12,14 +11,13 @@ from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql.types import StructField
 
 from dripper.errors import InputError
+from dripper.places import written_place
 from dripper.spark.plan import Batch
 from dripper.spark.schemas import PARTITIONED, PROPERTIES, SCHEMA_VERSION, TABLES
 from dripper.spark.text import first_line, quoted
 
 logger = logging.getLogger(__name__)
 
-_CATALOG_SCHEMA = re.compile(r"[A-Za-z_][\w-]*\.[A-Za-z_][\w-]*")
-"""Unity Catalog allows hyphens in names (`my-catalog.crawl`), which SQL then wants quoted."""
 VERSION_PROPERTY = "dripper.schema_version"
 
 
@@ -35,14 +33,15 @@ class Tables:
         if not output.strip():
             raise InputError("--output is empty: give a folder, an s3a:// prefix, or catalog.schema")
         self._spark = spark
-        self.in_catalog = bool(_CATALOG_SCHEMA.fullmatch(output)) and not Path(output).exists()
-        is_plain_path = not self.in_catalog and "://" not in output
-        self.output = str(Path(output).absolute()) if is_plain_path else output.rstrip("/")
+        place = written_place("--output", output, catalogs=True)
+        self._names = place.names
+        self.in_catalog = place.kind == "catalog"
+        self.output = str(Path(place.text).absolute()) if place.kind == "path" else place.text
 
     def sql_name(self, table: str) -> str:
         """Return how SQL addresses the table: `catalog.schema.table`, or delta.`path`."""
         if self.in_catalog:
-            return ".".join(f"`{part}`" for part in (*self.output.split("."), table))
+            return _dotted(*self._names, table)
         return f"delta.`{self._path(table)}`"
 
     def location(self) -> str:
@@ -50,9 +49,8 @@ class Tables:
         where the catalog does not say."""
         if not self.in_catalog:
             return self.output
-        schema = ".".join(f"`{part}`" for part in self.output.split("."))
         try:
-            told = self._spark.sql(f"DESCRIBE SCHEMA EXTENDED {schema}").collect()
+            told = self._spark.sql(f"DESCRIBE SCHEMA EXTENDED {_dotted(*self._names)}").collect()
         except _SPARK_ERRORS:
             # Whatever is wrong with it is told where the tables are opened.
             return ""
@@ -252,6 +250,10 @@ def within(numbers: Collection[int]) -> str:
 def as_added(field: StructField) -> StructField:
     """Return the column as it can be added to a table that has rows: they have no value in it."""
     return StructField(field.name, field.dataType, True, field.metadata)
+
+
+def _dotted(*names: str) -> str:
+    return ".".join(f"`{name.replace('`', '``')}`" for name in names)
 
 
 def _column_ddl(field: StructField) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
-from dripper.addresses import loggable
+from dripper.addresses import loggable, loggable_text
 from dripper.config import LabelerSettings, LabelsSettings, Settings
 from dripper.cost import estimate_tokens
 from dripper.errors import PageError
@@ -173,7 +173,13 @@ def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result])
     try:
         return guard.call((record.payload, record.content_type, record.url))
     except PageError as error:
-        logger.warning("%s in %s at %d: %s", loggable(record.url), loggable(record.warc_file), record.offset, error)
+        logger.warning(
+            "%s in %s at %d: %s",
+            loggable(record.url),
+            loggable(record.warc_file),
+            record.offset,
+            loggable_text(str(error)),
+        )
         return step.result(error_code=error.code, error_detail=error.detail or None)
 
 

@@ -2,6 +2,7 @@
 
 import fnmatch
 import glob
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,13 +12,13 @@ from types import ModuleType
 from dripper.addresses import loggable
 from dripper.errors import InputError
 from dripper.optional import needed
+from dripper.places import archive_place
 from dripper.settings import ReadSettings
 from dripper.warc.identity import canonical_address
 from dripper.warc.lists import located, read_text
-from dripper.warc.location import bucket_and_key, has_file_system, is_s3
-from dripper.warc.source import is_http, local_path, local_version
+from dripper.warc.location import ARCHIVE_NAME, bucket_and_key, has_file_system, is_s3
+from dripper.warc.source import LocalFile, is_http, local_path, local_version
 
-ARCHIVE_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
 _GLOB = re.compile(r"[*?\[]")
 
 
@@ -40,10 +41,11 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
     """Return the archive files that `spec` means, each once; folders and patterns in the order of
     names, the rest as written.
 
-    spec: comma-separated local paths, folders (searched to the bottom for names like `x.warc.gz`,
-    `x.arc`), patterns (`*`, `?`, `[…]`, `**`), `s3://` objects, prefixes or patterns, `http(s)://`
-    files, files, folders and patterns of other storages (docs/storages.md), and `@list`s: a file of
-    paths, one a line, anywhere the above may be, `.gz` too. A list's relative lines are joined to
+    spec: comma-separated local paths, folders (searched to the bottom, through links too, for names
+    like `x.warc.gz`, `x.arc`), patterns (`*`, `?`, `[…]`, `**`), `s3://` objects, prefixes or
+    patterns, `http(s)://` files, files, folders and patterns of other storages (docs/storages.md),
+    and `@list`s: a file of paths, one a line, anywhere the above may be, `.gz` too. A list's
+    relative lines are joined to
     `settings.list_prefix`; without one, to the bucket or server that the list is from (as Common
     Crawl's `warc.paths.gz` wants it), or to a local list's folder. What a list names is not looked
     for here: it may be a hundred thousand files. Raises InputError where a part of `spec` does not
@@ -67,6 +69,7 @@ def named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
     more)."""
     found: dict[str, SourceFile] = {}
     for part in _parts(spec):
+        part = _typed(part)
         try:
             files = expand(part, settings)
         except InputError:
@@ -100,6 +103,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _expand_part(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
+    part = _typed(part)
     if part.startswith("@"):
         return _expand_list(part[1:], settings)
     if is_s3(part):
@@ -109,20 +113,54 @@ def _expand_part(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
     return iter([SourceFile(part)]) if is_http(part) else _expand_local(part)
 
 
+def _typed(part: str) -> str:
+    at = "@" if part.startswith("@") else ""
+    return at + archive_place("the input", part.removeprefix(at))
+
+
 def _expand_local(part: str) -> Iterator[SourceFile]:
     path = local_path(part)
     if path.is_dir():
-        return _files(sorted(p for p in path.rglob("*") if ARCHIVE_NAME.search(p.name) and p.is_file()))
+        return _files([file for file in files_below(path) if ARCHIVE_NAME.search(file.name)])
     if path.exists():
+        LocalFile(part)
         return iter([_local_file(part)])
     if not _GLOB.search(part):
-        raise InputError(f"{part} does not exist")
+        raise absent(part)
     matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))  # noqa: PTH207, Path.glob takes no absolute
-    return _files([match for match in matches if match.is_file()])
+    return _files([match for match in matches if not match.is_dir()])
+
+
+def absent(part: str) -> InputError:
+    """Return what is said of a path where nothing is."""
+    on_databricks = local_path(part).parts[1:2] in (("Volumes",), ("dbfs",))
+    return InputError(f"{part} does not exist" + ("; Databricks alone has it" if on_databricks else ""))
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Return what is below a folder, to the bottom, but for folders, in the order of names.
+
+    Links to folders are followed, each real folder once, by its own name where it has one here.
+    Links to nothing are among the files: reading them says so.
+    """
+    found: list[Path] = []
+    seen: set[str] = set()
+    starts = [folder]
+    for start in starts:
+        for place, names, files in os.walk(start):
+            real = os.path.realpath(place)
+            if real in seen:
+                names.clear()
+                continue
+            seen.add(real)
+            found += [Path(place, name) for name in files]
+            names.sort()
+            starts += [Path(place, name) for name in names if Path(place, name).is_symlink()]
+    return sorted(found)
 
 
 def _files(paths: list[Path]) -> Iterator[SourceFile]:
-    return (_local_file(str(path)) for path in paths)
+    return (_listed(str(path)) for path in paths)
 
 
 def _local_file(path: str) -> SourceFile:
@@ -150,8 +188,16 @@ def _expand_s3(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
     matches = re.compile(fnmatch.translate(key)).match
     listed = _s3().list_objects(bucket, key[: pattern.start()], settings.s3)
     return (
-        SourceFile(f"s3://{bucket}/{name}", size, version) for name, size, version in listed if matches(name) and size
+        SourceFile(f"s3://{bucket}/{name}", size, version)
+        for name, size, version in listed
+        if matches(name) and _is_file(name, size)
     )
+
+
+def _is_file(name: str, size: int | None) -> bool:
+    """Tell whether an object is a file: those without bytes mark folders and finished jobs, unless
+    they are called as an archive is, which is then an empty one."""
+    return size != 0 or ARCHIVE_NAME.search(name) is not None
 
 
 def _expand_prefix(
@@ -173,13 +219,24 @@ def _expand_stored(part: str) -> Iterator[SourceFile]:
         from dripper.warc.filesystem import list_files
     is_pattern = _GLOB.search(part)
     listed = list_files(part)
-    return (SourceFile(*file) for file in listed if is_pattern or file[0] == part or ARCHIVE_NAME.search(file[0]))
+    return (
+        SourceFile(name, size, version)
+        for name, size, version in listed
+        if name == part or (_is_file(name, size) if is_pattern else ARCHIVE_NAME.search(name))
+    )
 
 
 def _expand_list(path: str, settings: ReadSettings) -> Iterator[SourceFile]:
     lines = [line.strip() for line in read_text(path, settings).splitlines()]
     names = [line for line in lines if line and not line.startswith("#")]
-    return map(_listed, located(names, path, settings))
+    for name in names:
+        if name.startswith("@") and not Path(name).exists():
+            raise InputError(f"@{loggable(path)} names {name}: a list names files, no other lists")
+    files = located(names, path, settings)
+    mine, last = canonical_address(path), path.rpartition("/")[2]
+    if any(file.endswith(last) and canonical_address(file) == mine for file in files):
+        raise InputError(f"@{loggable(path)} names itself among its files: take that line out")
+    return map(_listed, files)
 
 
 def _listed(name: str) -> SourceFile:

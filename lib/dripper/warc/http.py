@@ -1,6 +1,8 @@
 """Archives behind `http://` and `https://`, such as https://data.commoncrawl.org/."""
 
+import ipaddress
 import os
+import socket
 import ssl
 from functools import lru_cache, partial
 from http import HTTPStatus
@@ -100,20 +102,65 @@ class HttpFile:
 
 
 def _get(url: str, wanted: str, timeout_seconds: float) -> urllib3.BaseHTTPResponse:
-    """Return the answer to a request for a range of bytes, behind whatever redirects."""
+    """Return the answer to a request for a range of bytes, behind redirects that may be followed.
+    Raises FileError for others."""
+    named = url
     headers = {"User-Agent": _USER_AGENT, "Range": wanted}
     timeout = urllib3.Timeout(connect=timeout_seconds, read=timeout_seconds)
     for _ in range(_MAX_REDIRECTS):
         pool = _pool(os.getpid(), _proxy(url))
         response = pool.request(
-            "GET", url, headers=headers, preload_content=False, decode_content=False, retries=False, timeout=timeout
+            "GET",
+            url,
+            headers=headers,
+            preload_content=False,
+            decode_content=False,
+            retries=False,
+            redirect=False,
+            timeout=timeout,
         )
         target = response.get_redirect_location()
         if not target:
             break
         response.close()
+        if reason := _mistrusted(named, url, target):
+            raise FileError(
+                FileErrorKind.UNREADABLE,
+                f"{loggable(named)} is redirected to {loggable(target)}, {reason}; if that is right, name that address itself",
+            )
         url = urljoin(url, target)
     return response
+
+
+def _mistrusted(named: str, before: str, to: str) -> str | None:
+    """Return why a redirect is not followed, None where it is: whoever answers must not take what
+    was encrypted off the encryption, nor send this machine to services of its own network."""
+    try:
+        after = urljoin(before, to)
+        target = urlsplit(after)
+        host = target.hostname or ""
+    except ValueError:
+        return "which is no address"
+    if target.scheme not in ("http", "https") or not host:
+        return "which is no HTTP address"
+    if urlsplit(before).scheme == "https" and target.scheme == "http":
+        return "which is not encrypted"
+    if host != urlsplit(named).hostname and _is_inside(host, asks=_proxy(after) is None):
+        return "another host in a private network"
+    return None
+
+
+def _is_inside(host: str, asks: bool) -> bool:
+    """Tell whether a host is this machine, or in a network that the world does not reach. asks: the
+    name service; else names are a proxy's to look up."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=0 if asks else socket.AI_NUMERICHOST)
+    except (OSError, UnicodeError):
+        return False
+    addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    return any(not (getattr(one, "ipv4_mapped", None) or one).is_global for one in addresses)
 
 
 def _proxy(url: str) -> str | None:

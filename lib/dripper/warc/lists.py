@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from dripper.addresses import loggable
 from dripper.errors import InputError
+from dripper.places import archive_place
 from dripper.settings import ReadSettings
 from dripper.warc.location import bucket_and_key, has_file_system, is_s3
 from dripper.warc.source import is_http, local_path, open_source
@@ -32,6 +33,7 @@ def located(names: Sequence[str], source: str, settings: ReadSettings) -> list[s
     """Return `names`, those that are relative joined to `settings.list_prefix`; without one, to the
     bucket or server of `source`, which names them, or to its folder. Raises InputError where they
     are in none of these."""
+    names = [name if name.startswith("~") else archive_place(f"@{loggable(source)}:", name) for name in names]
     relative = dict.fromkeys(n for n in names if "://" not in n and not n.startswith(("/", "file:/", "dbfs:/")))
     prefix = _prefix(source, list(relative), settings) if relative else ""
     return [prefix + name if name in relative else name for name in names]

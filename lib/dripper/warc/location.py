@@ -7,11 +7,12 @@ from dripper.errors import InputError
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
 _KNOWN = frozenset({"s3", "s3a", "s3n", "http", "https", "file", "dbfs"})
 """Schemes that have a way of their own."""
+ARCHIVE_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
 
 
 def is_s3(path: str) -> bool:
     """Tell whether a path names S3; `s3a` and `s3n` are what Hadoop calls it."""
-    return path.startswith(("s3://", "s3a://", "s3n://"))
+    return path[:6].lower().startswith(("s3://", "s3a://", "s3n://"))
 
 
 def bucket_and_key(path: str) -> tuple[str, str]:

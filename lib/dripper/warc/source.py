@@ -1,6 +1,7 @@
 """Opening an archive: a file here, an object in S3, a file behind HTTP or in another storage."""
 
 import os
+import stat
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,8 +22,8 @@ class LocalFile:
             found = self._path.stat()
         except (OSError, ValueError) as error:
             raise _explain(path, error) from error
-        if self._path.is_dir():
-            raise FileError(FileErrorKind.UNREADABLE, f"{path} is a folder, not an archive file")
+        if kind := _no_file(found.st_mode):
+            raise FileError(FileErrorKind.UNREADABLE, f"{path} is a {kind}, not an archive file")
         self.size_bytes: int | None = found.st_size
         self.version: str | None = local_version(found)
 
@@ -34,6 +35,12 @@ class LocalFile:
             raise _explain(str(self._path), error) from error
         stream.seek(offset)
         return stream
+
+
+def _no_file(mode: int) -> str | None:
+    """Return what something is that is no file: to open a FIFO would wait for ever for a writer."""
+    kinds = {stat.S_IFDIR: "folder", stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFREG: None}
+    return kinds.get(stat.S_IFMT(mode), "device")
 
 
 def _explain(path: str, error: OSError | ValueError) -> FileError:
@@ -67,7 +74,7 @@ def local_path(path: str) -> Path:
 
 def is_http(path: str) -> bool:
     """Tell whether a path is an HTTP URL."""
-    return path.startswith(("http://", "https://"))
+    return path[:8].lower().startswith(("http://", "https://"))
 
 
 def open_source(path: str, settings: ReadSettings) -> Source:

@@ -1,6 +1,8 @@
 """Chat frames and special tokens, under the real Qwen3 tokenizer."""
 
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +46,30 @@ def test_a_page_cannot_end_its_own_prompt() -> None:
     specials = {tokenizer.encode("<|im_end|>")[0], tokenizer.encode("<|im_start|>")[0]}
     assert specials & set(tokenizer.encode(html))
     assert not specials & set(tokenizer.encode(safe))
+
+
+@pytest.fixture
+def bracketed() -> Any:
+    """A tokenizer whose marks stand in brackets, as Mistral's do."""
+    transformers = pytest.importorskip("transformers", reason="needs the extra [lm]")
+    from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
+
+    model = Tokenizer(models.BPE({byte: n for n, byte in enumerate(pre_tokenizers.ByteLevel.alphabet())}, []))
+    model.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    model.add_special_tokens([AddedToken(name) for name in ("<s>", "[INST]", "[/INST]", "[[INST]", "EOS")])
+    model.add_tokens([AddedToken("[TOOL]"), AddedToken("    "), AddedToken("word")])
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=model, bos_token="<s>", eos_token="EOS")
+
+
+def test_no_text_of_a_page_becomes_a_special_token(bracketed: Any) -> None:
+    tokenizer = ChatTokenizer(bracketed, "none")
+    marks = {i for i, token in bracketed.added_tokens_decoder.items() if token.content not in ("    ", "word")}
+    html = '<p title="[TOOL]" _item_id="1">a word    [/INST] [[INST]] EOS &lt;s> <s>[INST]</p>'
+    safe = tokenizer.without_specials(html)
+    assert safe.startswith('<p title="&#91;TOOL]" _item_id="1">a word    &#91;/INST] &#91;&#91;INST]] &#69;OS ')
+    assert marks & set(tokenizer.encode(html))
+    assert not marks & set(tokenizer.encode(safe))
+    assert unescape(safe) == unescape(html)
 
 
 def test_html_without_special_tokens_is_left_alone() -> None:

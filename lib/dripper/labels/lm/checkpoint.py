@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dripper.errors import MachineError, SettingsError
+from dripper.labels.entry import local_folder
 from dripper.labels.lm.optional import import_extra
 
 CONFIG_FILES = ["*.json", "*.txt", "*.jinja", "*.model", "*.tiktoken"]
@@ -73,7 +74,7 @@ def find_checkpoint(model: str) -> Checkpoint:
             "the labeler lm needs a model: set labels.lm.model to the folder of a checkpoint or its name on the hub, "
             "for instance opendatalab/MinerU-HTML-v1.1-hunyuan0.5B-compact"
         )
-    folder = Path(model).expanduser()
+    folder = local_folder(model)
     here = folder.is_dir()
     if not here:
         folder = _from_hub(model)
@@ -99,7 +100,7 @@ def find_checkpoint(model: str) -> Checkpoint:
 def foreign_profile(model: str, profile: str) -> str | None:
     """Return the profile that a checkpoint in a folder was trained on, where it is known and
     another than `profile`."""
-    if not Path(model).expanduser().is_dir():
+    if not local_folder(model).is_dir():
         return None
     trained = find_checkpoint(model).training.profile
     return trained if trained != profile else None
@@ -130,6 +131,10 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def _from_hub(model: str) -> Path:
+    if ":/" in model:
+        raise MachineError(
+            f"labels.lm.model={model} is an address: fetch the checkpoint, and set the path of its folder"
+        )
     if model.startswith((".", "/", "~")) or model.count("/") != 1:
         raise MachineError(f"labels.lm.model={model}: there is no such folder")
     hub = import_extra("huggingface_hub")

@@ -12,6 +12,7 @@ from pathlib import Path
 import platformdirs
 
 from dripper.errors import MachineError, SettingsError
+from dripper.places import local_place
 
 _TASK = """\
 Below is a web page. Every block of it carries its number in the attribute _item_id. Decide for each block whether \
@@ -127,7 +128,11 @@ def own_prompt(answer: str) -> Prompt:
 def prompt_folder(setting: str) -> Path:
     """Return where fetched prompts lie: the setting labels.lm.prompt_folder, or the user's cache
     folder on this platform."""
-    return Path(setting).expanduser() if setting else platformdirs.user_cache_path("dripper") / "prompts"
+    return (
+        local_place("labels.lm.prompt_folder", setting)
+        if setting
+        else platformdirs.user_cache_path("dripper") / "prompts"
+    )
 
 
 def find_prompt(name: str, answer: str, folder: Path) -> Prompt:
@@ -141,7 +146,7 @@ def find_prompt(name: str, answer: str, folder: Path) -> Prompt:
         return own_prompt(answer)
     if name in PUBLIC:
         return _public_prompt(name, folder)
-    file = Path(name).expanduser()
+    file = local_place("labels.lm.prompt", name)
     if not file.is_file():
         raise SettingsError(f"labels.lm.prompt={name}: neither a file nor one of auto, own, {', '.join(PUBLIC)}")
     before, *after = file.read_text(encoding="utf-8").split(PLACE)

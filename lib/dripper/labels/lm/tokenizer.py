@@ -1,6 +1,7 @@
 """The checkpoint's tokenizer and chat template, as its model sees them. Runs on CPU machines
 without vLLM."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,11 @@ from dripper.labels.lm.optional import import_extra
 VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.*", "*.tiktoken")
 # MinerU-HTML 1.1 puts this message in front when it applies the template for the second time.
 SYSTEM_MESSAGE = "You are a helpful assistant."
+
+_REFERENCES = {"<": "&lt;"}
+"""Characters that HTML names; `<` is so in the texts of a page already."""
+_ORDINARY = re.compile(r"[\w\s]*")
+"""Words and runs of blanks that a vocabulary got later: no marks, and common on pages."""
 
 
 class ChatTokenizer:
@@ -26,7 +32,7 @@ class ChatTokenizer:
             raise MachineError("the model's tokenizer has no chat template: set labels.lm.chat=none")
         self._tokenizer = tokenizer
         self._chat = chat
-        self._specials = [token for token in tokenizer.get_added_vocab() if token.startswith("<")]
+        self._specials = _specials(tokenizer)
 
     @classmethod
     def load(cls, folder: Path, chat: str) -> "ChatTokenizer":
@@ -69,12 +75,14 @@ class ChatTokenizer:
 
     def without_specials(self, html: str) -> str:
         """Return HTML in which no special token of the model stands: a page could end its own
-        prompt with a class named `<|im_end|>`. Texts cannot hold one, as `<` is escaped there;
-        values of attributes can.
+        prompt with a class named `<|im_end|>`, or with the words `[/INST]` in its text.
+
+        The first character of such a token is written as HTML's reference to it, so that the page
+        says the same.
         """
         for token in self._specials:
             if token in html:
-                html = html.replace(token, f"&lt;{token[1:]}")
+                html = html.replace(token, f"{_REFERENCES.get(token[0]) or f'&#{ord(token[0])};'}{token[1:]}")
         return html
 
     def _framed(self, messages: Sequence[dict[str, str]], *, generate: bool) -> str:
@@ -83,3 +91,12 @@ class ChatTokenizer:
                 list(messages), tokenize=False, add_generation_prompt=generate, enable_thinking=False
             )
         )
+
+
+def _specials(tokenizer: Any) -> list[str]:
+    """Return the tokens that a text must not hold, the longest first, as one may be the end of
+    another: what the tokenizer calls special, and marks that were added to its vocabulary."""
+    special = {token.content for token in tokenizer.added_tokens_decoder.values() if token.special}
+    special |= set(tokenizer.all_special_tokens)
+    marks = {token for token in tokenizer.get_added_vocab() if not _ORDINARY.fullmatch(token)}
+    return sorted(filter(None, special | marks), key=lambda token: (-len(token), token))

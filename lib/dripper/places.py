@@ -1,0 +1,235 @@
+"""Where a person says that something is: a path here, an address of a storage, a schema of a
+catalog. Every flag and setting is read by these rules.
+
+What could be meant in two ways is refused with both spellings. Nothing that looks like an address
+becomes a folder of this machine: it would end with the machine.
+"""
+
+import os
+import re
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from dripper.addresses import loggable
+from dripper.errors import InputError
+
+_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?P<slashes>/*)(?P<rest>.*)")
+_WEB = frozenset({"http", "https"})
+_STORES = frozenset(
+    (
+        *_WEB,
+        *("s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "wasb", "wasbs", "az", "adl"),
+        *("oss", "oci", "cos", "cosn", "obs", "sftp", "ftp", "webhdfs", "memory"),
+    )
+)
+"""Schemes whose addresses have a bucket, container or server after two slashes."""
+_ROOTED = frozenset({"hdfs", "viewfs"})
+"""Hadoop's own: without a server, that of its configuration is meant."""
+_FILES = frozenset({"file", "dbfs"})
+_SCHEMES = _STORES | _ROOTED | _FILES
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_NAME = r"(?=[\w-]*[^\W\d])\w[\w-]*"
+_QUOTED = r"`(?:[^`]|``)+`"
+_SCHEMA = re.compile(rf"({_QUOTED}|{_NAME})\.({_QUOTED}|{_NAME})")
+"""Unity Catalog allows hyphens and leading digits (`my-catalog.2026_crawl`), which SQL then wants
+quoted. Digits alone are a version (`out-1.0`, a folder) where no quotes say otherwise."""
+_TABLE = re.compile(rf"{_NAME}(?:\.{_NAME}){{2,}}")
+
+
+class Place(NamedTuple):
+    """Where something is. text: the path (`~` is one's home by then), the address, or the name as
+    it was typed. names: catalog and schema, unquoted."""
+
+    kind: Literal["path", "address", "catalog"]
+    text: str
+    names: tuple[str, ...] = ()
+
+
+def written_place(name: str, typed: str, *, catalogs: bool = False) -> Place:
+    """Return what Spark is to write to. Raises InputError where it is nothing, or two things.
+
+    name: the flag, for messages. catalogs: a schema of a catalog may be meant.
+
+    >>> written_place("--output", "S3A://bucket/out/").text
+    's3a://bucket/out'
+    >>> written_place("--output", "main.2026_crawl", catalogs=True).names
+    ('main', '2026_crawl')
+    """
+    text = _cleaned(name, typed)
+    address = _address(name, text)
+    if address is not None and not address.startswith(("/", "dbfs:/")):
+        if address.partition(":")[0] in _WEB:
+            raise InputError(f"{name} {loggable(text)}: a web server can be read from, and not be written to")
+        if loggable(address) != address:
+            raise InputError(
+                f"{name} {loggable(address)} holds a password: leave it out, and give it where its storage looks for one"
+            )
+        bare = address.rstrip("/")
+        return Place("address", address if bare.endswith(":") else bare)
+    if address is not None:
+        return _of_machine(name, text, address)
+    if catalogs and (found := _schema(name, text)):
+        return found
+    path = _at_home(name, text)
+    if "`" in path and catalogs:
+        raise InputError(f"{name} {text}: write `catalog`.`schema` for a schema, ./{text} for a folder")
+    return _of_machine(name, text, path)
+
+
+def local_place(name: str, typed: str, *, writes: bool = False) -> Path:
+    """Return the path of what must be on this machine. Raises InputError for an address of another
+    storage. writes: it is made where it is not there.
+
+    >>> local_place("--conf", "file:///etc/a.yml"), local_place("--conf", "dbfs:/conf/a.yml")
+    (PosixPath('/etc/a.yml'), PosixPath('/dbfs/conf/a.yml'))
+    """
+    text = _cleaned(name, typed)
+    address = _address(name, text)
+    if address is None:
+        path = _at_home(name, text)
+    elif address.startswith("dbfs:/"):
+        path = f"/dbfs/{address.removeprefix('dbfs:/')}"
+        if writes and not Path("/dbfs").is_dir():
+            raise InputError(_no_databricks(name, text))
+    elif address.startswith("/"):
+        path = address
+    else:
+        raise InputError(
+            f"{name} {loggable(text)} is an address, and has to be on this machine: fetch it, or name a path"
+        )
+    if writes:
+        _check_volume(name, path, bool(os.environ.get("DATABRICKS_RUNTIME_VERSION")))
+    return Path(path)
+
+
+def archive_place(name: str, typed: str) -> str:
+    """Return an archive's path, pattern or address as it is opened: schemes in lower case, `~` as
+    one's home. Raises InputError where an address has a slip of the pen.
+
+    >>> archive_place("--warcs", "S3://bucket/a.warc.gz")
+    's3://bucket/a.warc.gz'
+    """
+    found = _SCHEME.match(typed)
+    if found is None:
+        return _at_home(name, typed)
+    scheme = found["scheme"].lower()
+    if scheme not in _SCHEMES:
+        # What fsspec makes of it is known when it is opened; a colon may be in the name of a file.
+        return typed
+    address = _address(name, typed)
+    return f"{scheme}:{typed.partition(':')[2]}" if scheme in _FILES else address or typed
+
+
+def _cleaned(name: str, typed: str) -> str:
+    text = typed.strip()
+    if not text:
+        raise InputError(f"{name} is empty: say where")
+    if _CONTROL.search(text):
+        raise InputError(f"{name} {loggable(text)} holds control characters: leave them out")
+    if text != typed and not _CONTROL.search(typed) and os.path.lexists(typed):
+        raise InputError(
+            f"{name} {typed!r} may be {text!r}, or what is here by that name with its blanks: rename the one, or leave the "
+            "blanks away"
+        )
+    return text
+
+
+def _address(name: str, text: str) -> str | None:
+    """Return the address in its one spelling; of `file:` the path; None where it has no scheme.
+    Raises InputError."""
+    found = _SCHEME.fullmatch(text)
+    if found is None:
+        return None
+    scheme, slashes, rest = found["scheme"].lower(), len(found["slashes"]), found["rest"]
+    if scheme not in _SCHEMES and not slashes:
+        # A colon in the name of a file.
+        return None
+    if scheme in _FILES and slashes:
+        return _of_files(name, text, scheme, slashes, rest)
+    if scheme in _ROOTED and slashes in (1, 3):
+        return f"{scheme}:///{rest}"
+    if slashes == 2 and rest:
+        return f"{scheme}://{rest}"
+    right = f"{scheme}:/{rest}" if scheme in _FILES else f"{scheme}://{rest or 'BUCKET'}"
+    wrong = "has no slash after its scheme" if scheme in _FILES else "names no bucket or server after two slashes"
+    raise InputError(
+        f"{name} {loggable(text)} {wrong}: write {loggable(right)}, or ./{loggable(text)} for what is here by that name"
+    )
+
+
+def _of_files(name: str, text: str, scheme: str, slashes: int, rest: str) -> str:
+    if scheme == "dbfs":
+        return f"/{rest}" if rest.startswith("Volumes/") else f"dbfs:/{rest}"
+    host, _, path = rest.partition("/")
+    if slashes != 2:
+        return f"/{rest}"
+    if host.lower() == "localhost":
+        return f"/{path}"
+    raise InputError(f"{name} {text} names the machine {host}: write file:///{rest} for a path of this one")
+
+
+def _of_machine(name: str, text: str, path: str) -> Place:
+    """Return a path, or what Databricks, where paths mean its own storage, calls it."""
+    on_databricks = any(os.environ.get(key) for key in ("DATABRICKS_RUNTIME_VERSION", "SPARK_REMOTE"))
+    if path.startswith("dbfs:/"):
+        if on_databricks:
+            return Place("address", path.rstrip("/"))
+        path = f"/dbfs/{path.removeprefix('dbfs:/')}"
+        if not Path("/dbfs").is_dir():
+            raise InputError(_no_databricks(name, text))
+    _check_volume(name, path, on_databricks)
+    if os.environ.get("DATABRICKS_RUNTIME_VERSION") and not path.startswith("/Volumes/"):
+        if path.startswith("/dbfs/"):
+            return Place("address", f"dbfs:{path.removeprefix('/dbfs').rstrip('/')}")
+        if not path.startswith("/") or text.lower().startswith("file:"):
+            raise InputError(
+                f"{name} {text} is a folder of the driver, which ends with the cluster: write "
+                f"/Volumes/CATALOG/SCHEMA/VOLUME/…, an address such as s3://…, or catalog.schema"
+            )
+    return Place("path", path)
+
+
+def _check_volume(name: str, path: str, on_databricks: bool) -> None:
+    """Raise InputError where a path below /Volumes is none: it would be made as a folder here. (A
+    Mac has its disks there.)"""
+    if path.rstrip("/") != "/Volumes" and not path.startswith("/Volumes/"):
+        return
+    parts = path.split("/")[2:]
+    if on_databricks and sum(map(bool, parts[:3])) < 3:
+        raise InputError(f"{name} {path}: a volume has three names, /Volumes/CATALOG/SCHEMA/VOLUME")
+    if not on_databricks and not (parts and parts[0] and Path("/Volumes", parts[0]).is_dir()):
+        raise InputError(_no_databricks(name, path))
+
+
+def _no_databricks(name: str, text: str) -> str:
+    return f"{name} {text} is a place on Databricks, and this is not Databricks: name a folder, or an address such as s3://…"
+
+
+def _schema(name: str, text: str) -> Place | None:
+    if found := _SCHEMA.fullmatch(text):
+        names = tuple(part[1:-1].replace("``", "`") if part.startswith("`") else part for part in found.groups())
+        if "`" not in text and os.path.lexists(text):
+            raise InputError(
+                f"{name} {text} may be the schema of a catalog, or the folder here: write "
+                f"`{names[0]}`.`{names[1]}` for the schema, ./{text} for the folder"
+            )
+        return Place("catalog", text, names)
+    if _TABLE.fullmatch(text) and not os.path.lexists(text):
+        schema = ".".join(text.split(".")[:2])
+        raise InputError(
+            f"{name} {text} has more than two names: write {schema} for the schema of a catalog, ./{text} for a folder"
+        )
+    return None
+
+
+def _at_home(name: str, text: str) -> str:
+    """Return a path in which `~` is one's home."""
+    if not text.startswith("~"):
+        return text
+    home = os.path.expanduser(text)  # noqa: PTH111, Path's raises where there is no such user
+    is_here = os.path.lexists(text.partition("/")[0])
+    if home == text and not is_here:
+        raise InputError(f"{name} {text}: there is no user of that name; a file or folder called so is ./{text}")
+    if home != text and is_here:
+        raise InputError(f"{name} {text} may be {home}, or what is here by that name: write {home} or ./{text}")
+    return home
