@@ -160,8 +160,9 @@ def test_a_run_that_could_not_note_its_end_is_over_for_the_next_one_of_its_proce
 
 
 def test_an_optimize_beside_a_run_costs_no_beat_and_no_end(
-    spark: SparkSession, tables: Tables, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tables: Tables, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO", "dripper.spark.fence")
     held = Lease(spark, tables)
     held.take()
     for write in (held._beat, lambda: held.end("ended", exit_code=0)):
@@ -171,6 +172,8 @@ def test_an_optimize_beside_a_run_costs_no_beat_and_no_end(
         with monkeypatch.context() as patch:
             patch.setattr(held, "_frame", meanwhile(held._frame, lambda: optimize(spark, tables, "runs")))
             write()
+        assert "another commit was first" in caplog.text
+        caplog.clear()
     assert (1, "ended") in states(tables)
 
 
