@@ -125,7 +125,7 @@ def test_a_late_commit_changes_nothing_and_its_driver_hears_of_it(spark: SparkSe
 @pytest.mark.spark
 @pytest.mark.parametrize("lane", [0, 1])
 def test_a_commit_under_way_fails_when_another_takes_over(spark: SparkSession, tmp_path: Path, lane: int) -> None:
-    """As of a killed client of Spark Connect, whose query goes on: a batch that nobody else writes."""
+    """As of a killed client of Spark Connect, whose query goes on. Nobody else writes its batch."""
     Tables(spark, str(tmp_path)).create("runs")
     Tables(spark, str(tmp_path)).create("labels")
     tables, a = taken(spark, str(tmp_path))
@@ -191,7 +191,9 @@ def test_a_run_that_stood_still_while_another_did_its_work_changes_nothing(
     for name in "ab":
         write_warc(tmp_path / f"{name}.warc", pages(ord(name), 3))
     output = str(tmp_path / "out")
-    target, method = {"plan": (Ledger, "record"), "rows": (Tables, "replace_batch"), "ledger": (Ledger, "finish")}[where]
+    target, method = {"plan": (Ledger, "record"), "rows": (Tables, "replace_batch"), "ledger": (Ledger, "finish")}[
+        where
+    ]
     go_on = getattr(target, method)
     outcomes = []
 

@@ -130,7 +130,11 @@ def test_structs_get_the_fields_that_they_lack(spark: SparkSession, grown: Table
     rows = spark.createDataFrame([("q", 2, "v", value, [value], {"k": value})], schema)
     grown.replace_batch("labels", rows, Batch(2, ()))
     old, new = (row.asDict(recursive=True) for row in grown.read("labels").orderBy("batch").collect())
-    assert (old["page_metadata"], old["seen"], old["by"]) == ({"a": 1, "b": None}, [{"a": 2, "b": None}], {"k": {"a": 3, "b": None}})
+    assert (old["page_metadata"], old["seen"], old["by"]) == (
+        {"a": 1, "b": None},
+        [{"a": 2, "b": None}],
+        {"k": {"a": 3, "b": None}},
+    )
     assert (new["page_metadata"], new["seen"], new["by"]) == (value, [value], {"k": value})
 
 

@@ -14,7 +14,7 @@ from dripper.spark.tables import Tables
 
 
 def held_up(rows: DataFrame, begun: Path, go: Path) -> DataFrame:
-    """Return `rows`; who writes them makes the file `begun`, and goes on when the file `go` is there."""
+    """Return `rows`; who writes them makes the file `begun`, and goes on when there is `go`."""
     waited, until = str(begun), str(go)
 
     def wait(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

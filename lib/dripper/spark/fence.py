@@ -47,6 +47,8 @@ class Fence:
         into one table that may be under way at once. confirm: raises BusyError where the lease has
         gone to another."""
         self.confirm = confirm
+        self.is_used = False
+        """Whether a commit has been given a number."""
         self._number = started_ms * _COMMITS_A_MILLISECOND
         self._free = list(range(lanes))
         self._condition = threading.Condition()
@@ -70,14 +72,14 @@ class Fence:
     def sequence(self, lane: int) -> tuple[str, int]:
         """Return the name of a lane, and the next number."""
         with self._condition:
-            self._number += 1
+            self._number, self.is_used = self._number + 1, True
             return f"dripper.{lane}", self._number
 
 
 def is_conflict(error: Exception) -> bool:
     """Tell whether a commit failed because another one was first.
 
-    >>> is_conflict(PySparkException("io.delta.exceptions.ConcurrentAppendException: Files were added"))
+    >>> is_conflict(PySparkException("ConcurrentAppendException: Files were added"))
     True
     """
     return isinstance(error, SPARK_ERRORS) and bool(_CONFLICT.search(str(error)))

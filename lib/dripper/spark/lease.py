@@ -21,10 +21,11 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from dripper.errors import BusyError, InputError
-from dripper.spark.fence import SPARK_ERRORS, Fence, is_conflict, persistently
+from dripper.spark.fence import SPARK_ERRORS, Fence, is_conflict
 from dripper.spark.fields import nullable
 from dripper.spark.schemas import RUNS
 from dripper.spark.tables import Tables
@@ -37,14 +38,12 @@ BEAT_SECONDS = 30.0
 """How often a run says that it is alive: a commit of .2 s, unless the run had nothing to say for
 longer."""
 SILENCE_SECONDS = 150.0
-"""A run that is not heard of for so long, while another one waits for it, is lost: five beats, which
-no pause of a garbage collector takes."""
-_SEQUENCE = "dripper.lease"
-_BEATS = 1 << 20
-"""Room for the commits of a run between its number and the next one's: a year of beats."""
-_OBSERVED_SECONDS = 5.0
-"""Spark says what was observed in a write milliseconds after its end, and never where Delta left the
-write out."""
+"""A run that is not heard of for so long, while another one waits for it, is lost: five beats,
+which no pause of a garbage collector takes."""
+_SEQUENCE = "dripper.runs"
+_OBSERVED_SECONDS = 3.0
+"""Spark says what was observed in a write milliseconds after its end, and never where Delta left
+the write out."""
 _ENDED_WELL = (0, 4)
 """Exit codes of runs of which nothing can be under way any more."""
 _at_work: set[str] = set()
@@ -75,10 +74,9 @@ class Lease:
         self._beat_seconds = beat_seconds
         self._sleep = sleep
         self._clock = clock
-        self._writers = writers
+        self._writers = writers + 1  # The last one says that the run is alive.
         self._holder = holder or this_process()
         self._row: dict[str, Any] = {}
-        self._commits = 0
         self._heard = 0.0
         self._is_lost = False
         self._stop = threading.Event()
@@ -112,17 +110,19 @@ class Lease:
         # there were, and leaves out the row of a lower one. No counting has come as far as seconds.
         for epoch in (last + 1, max(last + 1, int(time.time()))):
             self._row["epoch"] = epoch
+            seen = Observation()
             try:
-                self._tables.append(TABLE, self._frame(), self._sequence())
+                rows = self._frame().observe(seen, F.count("*").alias("rows"))
+                self._tables.append(TABLE, rows, (_SEQUENCE, epoch))
             except SPARK_ERRORS as error:
                 if is_conflict(error):
                     raise BusyError(_taken_first(first_line(error))) from error
                 raise InputError(f"cannot write to {self._tables.sql_name(TABLE)}: {first_line(error)}") from error
-            there = self._runs(f"epoch >= {epoch}")
-            if there:
+            # What was written and raised nothing was committed, so that nobody else has the number.
+            if _answer(seen) is not None or self._is_newest():
                 break
-        if not self._is_mine(there):
-            raise BusyError(_taken_first(f"number {epoch} is another's"))
+            if self._runs(f"epoch >= {epoch}"):
+                raise BusyError(_taken_first(f"number {epoch} is another's"))
         self._tables.fence = Fence(started, self._writers, self.confirm)
 
     def _take_over(self, runs: Sequence[Mapping[str, Any]]) -> None:
@@ -161,27 +161,11 @@ class Lease:
             )
 
     def observed(self, seen: Observation) -> dict[str, Any]:
-        """Return what was observed in a write that has ended. Raises BusyError where nothing was, as
-        the write was another's to do."""
-        answer: queue.SimpleQueue[dict[str, Any] | Exception] = queue.SimpleQueue()
-
-        def get() -> None:
-            try:
-                answer.put(seen.get)
-            except Exception as error:
-                answer.put(error)
-
-        threading.Thread(target=get, name="observed", daemon=True).start()
-        while True:
-            try:
-                found = answer.get(timeout=_OBSERVED_SECONDS)
-            except queue.Empty:
-                self.confirm()
-                continue
-            if isinstance(found, Exception):
-                self.confirm()
-                raise found
-            return found
+        """Return what was observed in a write that has ended. Raises BusyError where nothing was,
+        as the write was another's to do."""
+        while (found := _answer(seen)) is None:
+            self.confirm()
+        return found
 
     def end(self, state: str, **columns: Any) -> None:
         """Note how the run ended. columns: more values of its row.
@@ -238,18 +222,14 @@ class Lease:
 
     def _runs(self, condition: str) -> list[dict[str, Any]]:
         rows = self._tables.read(TABLE).where(condition)
-        columns = (
-            *("run_id", "epoch", "state", "holder", "started_at", "heard_at", "exit_code", "writers"),
-        )
+        columns = ("run_id", "epoch", "state", "holder", "started_at", "heard_at", "exit_code", "writers")
         found: list[dict[str, Any]] = rows.select(*columns).toArrow().to_pylist()
         return found
 
     def _is_newest(self) -> bool:
         """Whether this run is the one that may write: under its number and all higher ones there is
         no other."""
-        return self._is_mine(self._runs(f"epoch >= {self._row['epoch']}"))
-
-    def _is_mine(self, runs: Sequence[Mapping[str, Any]]) -> bool:
+        runs = self._runs(f"epoch >= {self._row['epoch']}")
         return [(run["run_id"], run["state"]) for run in runs] == [(self.run_id, "running")]
 
     def _beat_now_and_then(self) -> None:
@@ -273,13 +253,7 @@ class Lease:
             self._heard = heard
 
     def _write(self) -> None:
-        """Replace the run's row. Left out, like a commit of rows, where another run has begun."""
-        mine, sequence = f"run_id = {quoted(self.run_id)}", self._sequence()
-        persistently(lambda: self._tables.replace_where(TABLE, self._frame(), mine, sequence), self.confirm)
-
-    def _sequence(self) -> tuple[str, int]:
-        self._commits += 1
-        return _SEQUENCE, self._row["epoch"] * _BEATS + self._commits
+        self._tables.replace_where(TABLE, self._frame(), f"run_id = {quoted(self.run_id)}")
 
     def _frame(self) -> DataFrame:
         schema = to_arrow_schema(nullable(RUNS.fields))
@@ -334,12 +308,32 @@ def _started(process: int) -> str:
         return ""
 
 
+def _answer(seen: Observation) -> dict[str, Any] | None:
+    """Return what was observed in a write; None: nothing yet, perhaps for ever."""
+    answer: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+
+    def get() -> None:
+        try:
+            answer.put(seen.get)
+        except Exception as error:  # Connect raises where classic Spark waits.
+            logger.info("nothing was observed: %s", first_line(error))
+            time.sleep(_OBSERVED_SECONDS)
+            answer.put(None)
+
+    threading.Thread(target=get, name="observed", daemon=True).start()
+    try:
+        return answer.get(timeout=_OBSERVED_SECONDS)
+    except queue.Empty:
+        return None
+
+
 def lanes_to_shut(runs: Sequence[Mapping[str, Any]]) -> int:
     """Return how many lanes earlier runs may still commit in: those that ended as they should have
     ended all their commits, and have shut out those before them.
 
     >>> ended = {"epoch": 1, "state": "ended", "exit_code": 0, "writers": 3}
-    >>> lanes_to_shut([ended]), lanes_to_shut([ended, ended | {"epoch": 2, "state": "lost", "writers": 2}])
+    >>> lost = {"epoch": 2, "state": "lost", "exit_code": None, "writers": 2}
+    >>> lanes_to_shut([ended]), lanes_to_shut([ended, lost])
     (0, 2)
     """
     lanes = 0

@@ -84,7 +84,8 @@ def opened(
         ledger = Ledger(spark, tables, held.run_id, attempts, is_new=is_empty)
         output_at_work = Opened(Work(spark, tables, ledger, held, settings))
         yield output_at_work
-        held.confirm()
+        if tables.fence and tables.fence.is_used:
+            held.confirm()
         if output_at_work.outcome is not None:
             ending = {"state": "ended", **_ending(output_at_work.outcome, time.monotonic() - start)}
     except Exception as error:

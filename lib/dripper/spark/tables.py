@@ -279,7 +279,7 @@ class Tables:
                 sequence = fence.sequence(lane)
                 persistently(partial(self.append, table, nothing, sequence), fence.confirm)
 
-        tables = TABLES.keys() - {"runs", "evaluations"}
+        tables = TABLES.keys() - {"evaluations"}
         with ThreadPoolExecutor(max_workers=len(tables)) as pool:
             list(pool.map(shut, sorted(tables)))
 
@@ -300,7 +300,8 @@ class Tables:
     def _commit(self, table: str, do: Callable[[tuple[str, int] | None], None]) -> None:
         """Call `do`, which commits, with the run's next sequence."""
         if self.fence is None:
-            return do(None)
+            do(None)
+            return
         with self.fence.lane() as sequence:
             if table in BOOKS:
                 persistently(lambda: do(sequence), self.fence.confirm)
@@ -356,8 +357,8 @@ def missing_fields(wanted: DataType, there: DataType, path: str = "") -> dict[st
     """Return the fields of the type `wanted` that the type `there` lacks, by their path as SQL
     writes it, at any depth.
 
-    >>> old, new = (StructType().add("a", StructType.fromDDL(ddl)) for ddl in ("b INT", "b INT, c INT"))
-    >>> list(missing_fields(new, old))
+    >>> old, new = StructType().add("b", "int"), StructType().add("b", "int").add("c", "int")
+    >>> list(missing_fields(StructType().add("a", new), StructType().add("a", old)))
     ['a.c']
     """
     if isinstance(wanted, ArrayType) and isinstance(there, ArrayType):
