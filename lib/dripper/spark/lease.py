@@ -123,6 +123,8 @@ class Lease:
                 break
             if self._runs(f"epoch >= {epoch}"):
                 raise BusyError(_taken_first(f"number {epoch} is another's"))
+        else:
+            raise InputError(f"{self._tables.sql_name(TABLE)} takes no row: drop the table, and the run makes it anew")
         self._tables.fence = Fence(started, self._writers, self.confirm)
 
     def _take_over(self, runs: Sequence[Mapping[str, Any]]) -> None:
