@@ -97,7 +97,7 @@ class Lease:
             self.end("ended", exit_code=3, complaints=[f"{type(error).__name__}: {error}"[:1000]])
             raise
 
-    def _begin(self, runs: Sequence[Mapping[str, Any]], columns: Mapping[str, Any]) -> None:
+    def _begin(self, runs: Sequence[Mapping[str, Any]], columns: dict[str, Any]) -> None:
         """Add the run's row under the next number, later than any other run by its time of
         beginning."""
         begun = [_milliseconds(run["started_at"]) for run in runs if run["started_at"]]
