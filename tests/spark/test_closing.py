@@ -106,9 +106,9 @@ def test_a_batch_is_written_again_until_it_is_whole() -> None:
         if len(calls) < 3:
             raise UnclosedError("a row is missing")
 
-    until_closed(do, BATCH, lambda: False)
+    until_closed(do, BATCH, lambda: False, lambda: None)
     assert len(calls) == 3
     calls.clear()
     with pytest.raises(UnclosedError):
-        until_closed(do, BATCH, lambda: True)
+        until_closed(do, BATCH, lambda: True, lambda: None)
     assert len(calls) == 1

@@ -16,6 +16,7 @@ from dripper.spark.ledger import Ledger
 from dripper.spark.plan import Plan
 from dripper.spark.run import run
 from dripper.spark.tables import Tables
+from support.meanwhile import meanwhile, optimize
 from support.warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark
@@ -72,12 +73,30 @@ def test_a_killed_driver_of_this_machine_is_known_at_once(spark: SparkSession, t
     held.end("ended")
 
 
-def test_a_driver_elsewhere_that_was_not_heard_of_for_long_is_lost(spark: SparkSession, tables: Tables) -> None:
+class Clock:
+    """A clock that goes on while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.mark.parametrize("hours", [-5, 0, 5])
+def test_a_driver_elsewhere_that_is_not_heard_of_for_long_is_lost_whatever_its_clock_says(
+    spark: SparkSession, tables: Tables, hours: int
+) -> None:
     gone = other(spark, tables, ELSEWHERE)
-    gone._row["heard_at"] = datetime.now(UTC) - timedelta(seconds=lease.SILENCE_SECONDS + 1)
+    gone._row["heard_at"] = datetime.now(UTC) + timedelta(hours=hours)
     gone._write()
-    held = Lease(spark, tables)
+    clock = Clock()
+    held = Lease(spark, tables, patience_seconds=10, clock=clock, sleep=clock.sleep)
     held.take()
+    assert 10 <= clock.now < 15
     assert states(tables) == [(1, "lost"), (2, "running")]
     with pytest.raises(BusyError, match="another run has taken this output over"):
         gone._beat()
@@ -85,6 +104,92 @@ def test_a_driver_elsewhere_that_was_not_heard_of_for_long_is_lost(spark: SparkS
     with pytest.raises(BusyError):
         gone.check()
     held.end("ended")
+    gone.end("ended")
+    assert states(tables) == [(1, "lost"), (2, "ended")]
+
+
+@pytest.mark.parametrize("hours", [-5, 5])
+def test_a_driver_elsewhere_that_says_something_is_alive_whatever_its_clock_says(
+    spark: SparkSession, tables: Tables, hours: int
+) -> None:
+    alive, clock = other(spark, tables, ELSEWHERE), Clock()
+
+    def sleep(seconds: float) -> None:
+        clock.sleep(seconds)
+        alive._row["heard_at"] += timedelta(hours=hours)
+        alive._write()
+
+    with pytest.raises(BusyError, match="at work on this output"):
+        Lease(spark, tables, clock=clock, sleep=sleep).take()
+    alive.check()
+    alive.end("ended")
+
+
+def test_a_driver_that_comes_while_another_one_is_waited_for_is_waited_for_as_long(
+    spark: SparkSession, tables: Tables
+) -> None:
+    other(spark, tables, ELSEWHERE)
+    clock, late = Clock(), []
+
+    def sleep(seconds: float) -> None:
+        clock.sleep(seconds)
+        if clock.now == 10:
+            late.append(Lease(spark, tables, holder=ELSEWHERE, beat_seconds=3600, patience_seconds=0))
+            late[0].take()
+
+    held = Lease(spark, tables, patience_seconds=20, clock=clock, sleep=sleep)
+    held.take()
+    assert clock.now >= 30
+    assert states(tables) == [(1, "lost"), (2, "lost"), (3, "running")]
+    held.end("ended")
+
+
+def test_a_run_that_could_not_note_its_end_is_over_for_the_next_one_of_its_process(
+    spark: SparkSession, tables: Tables, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = Lease(spark, tables)
+    first.take()
+    with monkeypatch.context() as patch:
+        patch.setattr(first, "_frame", lambda: 1 / 0)
+        first.end("ended", exit_code=0)
+    assert "could not note how it ended, so the next one calls it lost: ZeroDivisionError" in caplog.text
+    second = Lease(spark, tables, sleep=lambda _: pytest.fail("there is nothing to wait for"))
+    second.take()
+    assert states(tables) == [(1, "lost"), (2, "running")]
+    second.end("ended", exit_code=0)
+
+
+def test_an_optimize_beside_a_run_costs_no_beat_and_no_end(
+    spark: SparkSession, tables: Tables, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "dripper.spark.fence")
+    held = Lease(spark, tables)
+    held.take()
+    for write in (held._beat, lambda: held.end("ended", exit_code=0)):
+        for epoch in (-1, -2):  # More than one file, so that there is something to join.
+            row = spark.sql(f"SELECT 'x' AS run_id, {epoch}L AS epoch, 'ended' AS state")
+            tables.append("runs", row, ("other", -epoch + len(states(tables))))
+        with monkeypatch.context() as patch:
+            patch.setattr(held, "_frame", meanwhile(held._frame, lambda: optimize(spark, tables, "runs")))
+            write()
+        assert "another commit was first" in caplog.text
+        caplog.clear()
+    assert (1, "ended") in states(tables)
+
+
+def test_numbers_that_are_used_up_are_left_out(spark: SparkSession, tables: Tables) -> None:
+    """Somebody deleted the rows: Delta still knows the numbers, and said that they were another's
+    for ever."""
+    for _ in range(2):
+        held = Lease(spark, tables)
+        held.take()
+        held.end("ended", exit_code=0)
+    spark.sql(f"DELETE FROM {tables.sql_name('runs')}")
+    held = Lease(spark, tables)
+    held.take()
+    held.check()
+    assert states(tables)[0][0] > 1_000_000
+    held.end("ended", exit_code=0)
 
 
 def test_a_driver_elsewhere_is_waited_for_until_it_says_something(spark: SparkSession, tables: Tables) -> None:
@@ -114,7 +219,7 @@ def test_drivers_that_begin_at_the_same_moment_get_one_number_each(spark: SparkS
     both, outcomes, taken = threading.Barrier(2, timeout=60), [], []
 
     class Together(Lease):
-        def _wait_for_others(self) -> tuple[list[str], int]:
+        def _wait_for_others(self) -> list[dict[str, Any]]:
             found = super()._wait_for_others()
             both.wait()
             return found

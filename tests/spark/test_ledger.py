@@ -1,5 +1,6 @@
 """The ledger on real Delta: planned, finished, failed, tried again, given up."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -7,9 +8,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from dripper.spark.lease import Lease
 from dripper.spark.ledger import Ledger
-from dripper.spark.plan import Batch, BatchSize, LedgerEntry, PlannedFile, make_plan
+from dripper.spark.plan import Batch, BatchSize, LedgerEntry, Plan, PlannedFile, make_plan
 from dripper.spark.tables import Tables
+from support.meanwhile import meanwhile, optimize
 
 pytestmark = pytest.mark.spark
 
@@ -79,6 +82,36 @@ def test_a_file_that_failed_leaves_its_batch_and_is_given_up_in_the_end(ledger: 
     ledger.dismiss(["gone", "good"])
     assert {name: state for name, (_, state, _, _) in states(ledger).items()} == {"good": "done", "gone": "dismissed"}
     assert make_plan(files("gone", "good"), ledger.entries(), SIZE).set_aside == ()
+
+
+def test_an_optimize_beside_a_run_fails_no_write(
+    spark: SparkSession, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each of them reads or rewrites data files that are joined before it ends."""
+    caplog.set_level("INFO", "dripper.spark.fence")
+    tables = ledger._tables
+    tables.create("runs")
+    lease = Lease(spark, tables)
+    lease.take()
+    ledger.record(make_plan(files("a", "b"), [], BatchSize(1, 1 << 40)))
+    again = Plan(fresh=(Batch(3, files("b")),), moved=(LedgerEntry(PlannedFile("b"), 2, "failed"),))
+    writes: list[Callable[[], object]] = [
+        lambda: ledger.finish(Batch(2, files("b")), [report("b", error="x")], NOW),
+        lambda: ledger.isolate(Batch(1, files("a")), [["a"]]),
+        lambda: ledger.dismiss(["b"]),
+        lambda: ledger.record(again),
+        lambda: ledger.set_aside(Batch(3, files("b")), "it crashed", NOW),
+    ]
+    for number, write in enumerate(writes, start=10):
+        ledger.record(make_plan(files(f"more {number}"), [LedgerEntry(PlannedFile("z"), number, "done")], SIZE))
+        with monkeypatch.context() as patch:
+            join = lambda: optimize(spark, tables, "warc_files")  # noqa: E731
+            patch.setattr(ledger, "_frame", meanwhile(ledger._frame, join))
+            write()
+        assert "another commit was first" in caplog.text
+        caplog.clear()
+    assert (states(ledger)["a"][1:], states(ledger)["b"][:2]) == (("planned", 1, 1), (3, "set_aside"))
+    lease.end("ended", exit_code=0)
 
 
 def test_an_outage_is_on_no_files_account(ledger: Ledger) -> None:

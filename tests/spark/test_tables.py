@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructField, StructType
 
 from dripper.errors import InputError
 from dripper.spark.plan import Batch, PlannedFile
-from dripper.spark.schemas import EXTRACTIONS, SCHEMA_VERSION, WARC_FILES
-from dripper.spark.tables import Tables
+from dripper.spark.schemas import EXTRACTIONS, SCHEMA_VERSION, TABLES, WARC_FILES
+from dripper.spark.tables import Tables, missing_fields
 
 pytestmark = pytest.mark.spark
 
@@ -98,6 +99,61 @@ def test_a_table_gets_the_columns_that_it_lacks_and_keeps_a_users_own(spark: Spa
     assert (row["warc_file"], row["mine"], row["version"]) == ("a", 7, None)
     tables.append("warc_files", ledger_rows(spark, 2, "b"))
     assert tables.read("warc_files").count() == 2
+
+
+OLD = (
+    "page_id STRING NOT NULL, batch BIGINT NOT NULL, url STRING, page_metadata STRUCT<a: INT>, "
+    "seen ARRAY<STRUCT<a: INT>>, by MAP<STRING, STRUCT<a: INT>>"
+)
+
+
+@pytest.fixture
+def grown(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tables:
+    """An output of an older release: its table `labels` has a row, and lacks fields of structs."""
+    now = OLD.replace("<a: INT>", "<b: STRUCT<c: STRING>, a: INT>")
+    fields = [StructField(f.name, f.dataType, f.nullable, {"comment": "it"}) for f in StructType.fromDDL(now)]
+    monkeypatch.setitem(TABLES, "labels", (StructType(fields), "it"))
+    tables = Tables(spark, str(tmp_path))
+    mapping = "'delta.columnMapping.mode' = 'name', 'delta.minReaderVersion' = '2', 'delta.minWriterVersion' = '5'"
+    properties = f"TBLPROPERTIES ('dripper.schema_version' = '{SCHEMA_VERSION}', {mapping})"
+    spark.sql(f"CREATE TABLE {tables.sql_name('labels')} ({OLD}) USING delta {properties}")
+    values = "'p', 1, 'u', named_struct('a', 1), array(named_struct('a', 2)), map('k', named_struct('a', 3))"
+    spark.sql(f"INSERT INTO {tables.sql_name('labels')} VALUES ({values})")
+    return tables
+
+
+def test_structs_get_the_fields_that_they_lack(spark: SparkSession, grown: Tables) -> None:
+    assert grown.create("labels") is False
+    schema = TABLES["labels"][0]
+    assert not missing_fields(schema, grown.read("labels").schema)
+    value = {"b": {"c": "new"}, "a": 4}
+    rows = spark.createDataFrame([("q", 2, "v", value, [value], {"k": value})], schema)
+    grown.replace_batch("labels", rows, Batch(2, ()))
+    old, new = (row.asDict(recursive=True) for row in grown.read("labels").orderBy("batch").collect())
+    assert (old["page_metadata"], old["seen"], old["by"]) == (
+        {"a": 1, "b": None},
+        [{"a": 2, "b": None}],
+        {"k": {"a": 3, "b": None}},
+    )
+    assert (new["page_metadata"], new["seen"], new["by"]) == (value, [value], {"k": value})
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("RENAME COLUMN url TO address", r"had the column url, which was renamed to address: name it so again \(ALTER"),
+        ("RENAME COLUMN page_metadata.a TO z", r"had the column page_metadata.a, which was renamed to page_metadata.z"),
+        ("DROP COLUMN url", "had the column url, which was dropped: restore it"),
+    ],
+)
+def test_a_column_that_somebody_renamed_or_dropped_is_not_made_again(
+    spark: SparkSession, grown: Tables, change: str, words: str
+) -> None:
+    spark.sql(f"ALTER TABLE {grown.sql_name('labels')} {change}")
+    before = grown.read("labels").schema
+    with pytest.raises(InputError, match=words):
+        grown.create("labels")
+    assert grown.read("labels").schema == before
 
 
 def test_rows_of_another_batch_are_refused(spark: SparkSession, tables: Tables) -> None:

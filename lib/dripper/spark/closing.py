@@ -11,8 +11,10 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from dripper.spark.fence import is_conflict
 from dripper.spark.plan import Batch
 from dripper.spark.tables import Tables
+from dripper.spark.text import first_line
 from dripper.warc import FileReport, merge_reports
 
 Report = dict[str, Any]
@@ -35,16 +37,25 @@ class UnclosedError(Exception):
     """What a batch wrote is not what it read; it is redone."""
 
 
-def until_closed(do: Callable[[], None], batch: Batch, is_stopped: Callable[[], bool]) -> None:
-    """Call `do`, which writes `batch`, and again where what it wrote is not what it read. Raises
-    UnclosedError in the end."""
+def until_closed(
+    do: Callable[[], None], batch: Batch, is_stopped: Callable[[], bool], confirm: Callable[[], None]
+) -> None:
+    """Call `do`, which writes `batch`, and again where what it wrote is not what it read, or where
+    another commit was first.
+
+    confirm: called before it is called again; raises where the lease has gone to another, as what
+    that one wrote is not what was read here. Raises UnclosedError in the end.
+    """
     for _ in range(_MOST_REDONE):
         try:
             return do()
-        except UnclosedError as error:
+        except Exception as error:
+            if not (isinstance(error, UnclosedError) or is_conflict(error)):
+                raise
             if is_stopped():
                 raise
-            logger.warning("batch %d is written again: %s", batch.number, error)
+            confirm()
+            logger.warning("batch %d is written again: %s", batch.number, first_line(error))
     return do()
 
 

@@ -54,7 +54,10 @@ class FusedJob:
                     batch,
                     lambda part: split_into_tasks(part, capacity.slots(work.spark), work.settings.batch.split_bytes),
                     lambda part, tasks: until_closed(
-                        lambda: self._attempt(part, tasks, progress), part, lambda: self._breaker.is_open
+                        lambda: self._attempt(part, tasks, progress),
+                        part,
+                        lambda: self._breaker.is_open,
+                        work.lease.confirm,
                     ),
                     self._give_up,
                 )
@@ -81,7 +84,7 @@ class FusedJob:
         work.lease.check()
         with self._turns.taking(batch):
             work.tables.replace_batch("extractions", rows, batch)
-        told = [json.loads(line) for line in seen.get["reports"].splitlines()]
+        told = [json.loads(line) for line in work.lease.observed(seen)["reports"].splitlines()]
         written = work.tables.read("extractions").where(F.col("batch") == batch.number)
         reports = whole_reports(batch, told, written)
         work.lease.check()

@@ -57,11 +57,12 @@ class LabelStage:
             tables.replace_where("labels", rows, mine)
             seconds = time.monotonic() - start
         check_rows(tables, "labels", batch, stored if only is None else only)
+        counted, n_tokens = self._work.lease.observed(labelled), self._work.lease.observed(read)["tokens"]
         with self._totals.lock:
             totals = self._totals.label
             for name in ("pages", "failed", "windowed", "passes"):
-                setattr(totals, name, getattr(totals, name) + int(labelled.get[name]))
-            totals.tokens += int(read.get["tokens"])
+                setattr(totals, name, getattr(totals, name) + int(counted[name]))
+            totals.tokens += int(n_tokens)
             totals.seconds += seconds
             totals.engines = self._engines.n
 

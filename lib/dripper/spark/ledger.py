@@ -1,6 +1,7 @@
 """The ledger `warc_files`: which files are planned, done or failed, and what was counted in
 each."""
 
+import logging
 import threading
 import uuid
 from collections.abc import Collection, Sequence
@@ -14,12 +15,15 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from dripper.errors import FileErrorKind
+from dripper.spark.fence import SPARK_ERRORS
 from dripper.spark.fields import nullable
 from dripper.spark.plan import FINISHED, UNFINISHED, Batch, Key, LedgerEntry, Plan, PlannedFile, existing
 from dripper.spark.schemas import WARC_FILES
 from dripper.spark.tables import Tables, within
-from dripper.spark.text import quoted
+from dripper.spark.text import first_line, quoted
 from dripper.warc.identity import reading_path
+
+logger = logging.getLogger(__name__)
 
 TABLE = "warc_files"
 
@@ -97,10 +101,11 @@ class Ledger:
         view = f"moved_{uuid.uuid4().hex}"
         self._frame(rows).createOrReplaceTempView(view)
         try:
-            self._spark.sql(
+            self._tables.change(
+                TABLE,
                 f"MERGE INTO {self._tables.sql_name(TABLE)} t USING {view} s ON t.warc_file = s.warc_file "
                 "AND t.selection <=> s.selection "
-                f"WHEN MATCHED THEN UPDATE SET {', '.join(f't.{name} = s.{name}' for name in names)}"
+                f"WHEN MATCHED THEN UPDATE SET {', '.join(f't.{name} = s.{name}' for name in names)}",
             )
         finally:
             self._spark.catalog.dropTempView(view)
@@ -173,9 +178,10 @@ class Ledger:
         view = f"dismissed_{uuid.uuid4().hex}"
         self._frame([_planned_row(PlannedFile(name), 0, self._run_id) for name in names]).createOrReplaceTempView(view)
         try:
-            self._spark.sql(
+            self._tables.change(
+                TABLE,
                 f"MERGE INTO {self._tables.sql_name(TABLE)} t USING {view} s ON t.warc_file = s.warc_file "
-                f"AND t.state IN ('failed', 'set_aside') WHEN MATCHED THEN UPDATE SET t.state = 'dismissed'"
+                f"AND t.state IN ('failed', 'set_aside') WHEN MATCHED THEN UPDATE SET t.state = 'dismissed'",
             )
         finally:
             self._spark.catalog.dropTempView(view)
@@ -203,7 +209,11 @@ class Ledger:
         """Join the data files that the commits of many batches left."""
         # There is no data file without a commit of a batch, hence a number.
         if self._last_batch >= _FILES_TO_COMPACT and len(self._tables.read(TABLE).inputFiles()) >= _FILES_TO_COMPACT:
-            self._spark.sql(f"OPTIMIZE {self._tables.sql_name(TABLE)}")
+            try:
+                self._spark.sql(f"OPTIMIZE {self._tables.sql_name(TABLE)}")
+            except SPARK_ERRORS as error:
+                # The rows are there all the same, and the next run tries again.
+                logger.warning("the files of %s were not joined: %s", TABLE, first_line(error))
 
     def _frame(self, rows: Sequence[dict[str, Any]]) -> DataFrame:
         schema = to_arrow_schema(nullable(WARC_FILES.fields))

@@ -101,10 +101,11 @@ def _rename(spark: SparkSession, tables: Tables, table: str, renamed: dict[str, 
             # What lies between stages is made again, under the new page ids.
             for other in ("blocks", "labels"):
                 tables.delete_matching(other, "pages", "page_id", f"warc_file IN (SELECT name FROM {view})")
-        spark.sql(
+        tables.change(
+            table,
             f"MERGE INTO {tables.sql_name(table)} t USING {view} s ON t.warc_file = s.name "
             "WHEN MATCHED AND s.address = '' THEN DELETE "
-            f"WHEN MATCHED THEN UPDATE SET t.page_id = {_PAGE_ID}, t.warc_file = s.address"
+            f"WHEN MATCHED THEN UPDATE SET t.page_id = {_PAGE_ID}, t.warc_file = s.address",
         )
 
 

@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 OF_SITES = ("site_blocks", "layouts")
 """Tables of a run that goes by sites."""
+_STAGES_AT_ONCE = 3
+"""Batches of a staged run that are at work at least, each in another stage."""
 BETWEEN = ("blocks", "labels", "pages")
 """Tables between the stages of a staged run; `pages` last, as its presence tells that the others
 are there."""
@@ -65,7 +67,8 @@ def opened(
         old = migrate.tables_to_migrate(tables, versions, names)
         made = pool.map(tables.bring_up, names[:1] if old else names, versions)
         is_new = dict(zip(names, made, strict=False))
-    held, start = Lease(spark, tables), time.monotonic()
+    writers = max(settings.batch.in_flight, _STAGES_AT_ONCE if is_staged else 1)
+    held, start = Lease(spark, tables, writers=writers), time.monotonic()
     held.take(job=job, input=input, settings=changed_settings(settings), versions=_versions(spark, settings))
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:
@@ -82,16 +85,15 @@ def opened(
         ledger = Ledger(spark, tables, held.run_id, attempts, is_new=is_empty)
         output_at_work = Opened(Work(spark, tables, ledger, held, settings))
         yield output_at_work
+        if tables.fence and tables.fence.is_used:
+            held.confirm()
         if output_at_work.outcome is not None:
             ending = {"state": "ended", **_ending(output_at_work.outcome, time.monotonic() - start)}
     except Exception as error:
         ending = {"state": "ended", "exit_code": 3, "complaints": [f"{type(error).__name__}: {error}"[:1000]]}
         raise
     finally:
-        # After the loss of the JVM or of the storage there is nothing to write it with; the next
-        # run finds that out.
-        with suppress(Exception):
-            held.end(**ending)
+        held.end(**ending)
 
 
 def changed_settings(settings: Settings) -> str:

@@ -9,7 +9,6 @@ that have changed since the last one. A row says which state of its batch it is 
 
 import logging
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,10 +67,11 @@ def publish(spark: SparkSession, output: str, with_main_html: bool = True, targe
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:
         told = _publish(spark, tables, held, target_bytes)
+        if tables.fence and tables.fence.is_used:
+            held.confirm()
         ending = {"state": "ended", "exit_code": 0}
     finally:
-        with suppress(Exception):
-            held.end(**ending)
+        held.end(**ending)
     return told
 
 

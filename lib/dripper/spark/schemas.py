@@ -168,6 +168,7 @@ RUNS = StructType(
         column("epoch", LongType(), "Runs into this output are numbered: the newest one may write", nullable=False),
         column("state", StringType(), "running, ended, interrupted, or lost (it ended without a word)", nullable=False),
         column("holder", StringType(), "The driver: machine, process and when that was started"),
+        column("writers", IntegerType(), "How many of its commits into one table may be under way at once"),
         column("started_at", TimestampType(), "When the run began"),
         column("heard_at", TimestampType(), "When it last said that it is alive"),
         column("ended_at", TimestampType(), "When it ended"),

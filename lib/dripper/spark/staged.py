@@ -166,7 +166,7 @@ class StagedJob:
         """Do it until its counts close. what: its name in Spark's UI."""
         start = time.monotonic()
         with described(self._work.spark, self._work.lease.run_id, what):
-            until_closed(do, batch, lambda: self._breaker.is_open)
+            until_closed(do, batch, lambda: self._breaker.is_open, self._work.lease.confirm)
         with self._totals.lock:
             self._totals.stage_ms[stage] += round((time.monotonic() - start) * 1000)
 

@@ -2,16 +2,21 @@
 atomically."""
 
 import logging
-from collections.abc import Collection, Iterable, Mapping
+import re
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
-from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
-from pyspark.sql.types import StructField
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from dripper.errors import InputError
 from dripper.places import written_place
+from dripper.spark.fence import SPARK_ERRORS, Fence, persistently
 from dripper.spark.plan import Batch
 from dripper.spark.schemas import PARTITIONED, PROPERTIES, SCHEMA_VERSION, TABLES
 from dripper.spark.text import first_line, quoted
@@ -19,6 +24,10 @@ from dripper.spark.text import first_line, quoted
 logger = logging.getLogger(__name__)
 
 VERSION_PROPERTY = "dripper.schema_version"
+BOOKS = frozenset({"warc_files", "runs"})
+"""Tables whose commits are small, and are tried again where an OPTIMIZE was first."""
+_TXN_OF_SQL = ("spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion")
+"""What the options txnAppId and txnVersion are to a DELETE, MERGE or UPDATE, which have none."""
 
 
 class Tables:
@@ -33,6 +42,9 @@ class Tables:
         if not output.strip():
             raise InputError("--output is empty: give a folder, an s3a:// prefix, or catalog.schema")
         self._spark = spark
+        self.fence: Fence | None = None
+        """That of the run that holds the lease; None: there is no run."""
+        self._changing = threading.Lock()
         place = written_place("--output", output, catalogs=True)
         self._names = place.names
         self.in_catalog = place.kind == "catalog"
@@ -51,7 +63,7 @@ class Tables:
             return self.output
         try:
             told = self._spark.sql(f"DESCRIBE SCHEMA EXTENDED {_dotted(*self._names)}").collect()
-        except _SPARK_ERRORS:
+        except SPARK_ERRORS:
             # Whatever is wrong with it is told where the tables are opened.
             return ""
         return next((row[1] for row in told if row[0] == "Location"), "") or ""
@@ -97,7 +109,7 @@ class Tables:
                 f"CREATE TABLE {self.sql_name(table)} ({columns}) USING delta {layout} COMMENT {quoted(comment)} "
                 f"TBLPROPERTIES ({', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in told.items())})"
             )
-        except _SPARK_ERRORS as error:
+        except SPARK_ERRORS as error:
             # Another driver may have been here first: which of the two may write is the lease's to
             # say.
             if self.version(table) == SCHEMA_VERSION:
@@ -109,17 +121,37 @@ class Tables:
         missing = self._missing(table)
         if not missing:
             return
-        logger.info("%s gets the columns %s", self.sql_name(table), ", ".join(field.name for field in missing))
-        columns = ", ".join(_column_ddl(as_added(field)) for field in missing)
+        self._refuse_gone(table, missing)
+        logger.info("%s gets the columns %s", self.sql_name(table), ", ".join(missing))
+        columns = ", ".join(_column_ddl(as_added(field), path) for path, field in missing.items())
         try:
             self._spark.sql(f"ALTER TABLE {self.sql_name(table)} ADD COLUMNS ({columns})")
-        except _SPARK_ERRORS as error:
+        except SPARK_ERRORS as error:
             if self._missing(table):
                 raise self._unusable("add columns to", table, error) from None
 
-    def _missing(self, table: str) -> list[StructField]:
-        there = {name.lower() for name in self.read(table).columns} | OPTIONAL.get(table, set())
-        return [field for field in TABLES[table][0] if field.name.lower() not in there]
+    def _missing(self, table: str) -> dict[str, StructField]:
+        """Return the columns that the table lacks, and the fields within columns, by their path."""
+        wanted = [field for field in TABLES[table][0] if field.name not in OPTIONAL.get(table, set())]
+        return missing_fields(StructType(wanted), self.read(table).schema)
+
+    def _refuse_gone(self, table: str, missing: Mapping[str, StructField]) -> None:
+        """Raise InputError where one of the columns was there: somebody renamed or dropped it."""
+        name = self.sql_name(table)
+        gone = {path: "" for path, field in missing.items() if not field.nullable}
+        for row in self._spark.sql(f"DESCRIBE HISTORY {name}").where(_IS_OF_COLUMNS).collect():
+            of = row["operationParameters"]
+            before, after = (of.get(key, "").replace("`", "") for key in ("oldColumnPath", "newColumnPath"))
+            dropped = re.findall(r"[\w.]+", of.get("columns", "")) if not before else [before]
+            # The newest comes first, and says what it is called now.
+            gone = {path: after for path in missing if path.lower() in [each.lower() for each in dropped]} | gone
+        if gone:
+            path, now = next(iter(gone.items()))
+            cure = f"name it so again (ALTER TABLE {name} RENAME COLUMN `{now}` TO `{path}`)" if now else "restore it"
+            raise InputError(
+                f"{name} had the column {path}, which was {f'renamed to {now}' if now else 'dropped'}: {cure}, or choose "
+                "another --output"
+            )
 
     def version(self, table: str) -> int | None:
         """Return the table's schema version; 0 for a Delta table that another program made, None if
@@ -134,7 +166,7 @@ class Tables:
                 row["key"]: row["value"]
                 for row in self._spark.sql(f"SHOW TBLPROPERTIES {self.sql_name(table)}").collect()
             }
-        except _SPARK_ERRORS as error:
+        except SPARK_ERRORS as error:
             if isinstance(error, AnalysisException) and error.getCondition() in _ABSENT:
                 return None
             raise self._unusable("open", table, error) from None
@@ -160,10 +192,17 @@ class Tables:
         one commit."""
         self.replace_where(table, rows, replaced_rows(batch))
 
-    def replace_where(self, table: str, rows: DataFrame, condition: str, **options: str | int) -> None:
+    def replace_where(
+        self,
+        table: str,
+        rows: DataFrame,
+        condition: str,
+        sequence: tuple[str, int] | None = None,
+        **options: str | int,
+    ) -> None:
         """Put `rows` in the place of those for which the SQL `condition` holds, in one commit.
-        options: of Delta's writer."""
-        self._save(table, rows.write.mode("overwrite").options(**options).option("replaceWhere", condition))
+        sequence: as for `append`. options: of Delta's writer."""
+        self._save(table, rows.write.mode("overwrite").options(**options).option("replaceWhere", condition), sequence)
 
     def replace_table(self, table: str, rows: DataFrame) -> None:
         """Make `rows` the whole content of the table, and give it back without partitions, in one
@@ -176,16 +215,14 @@ class Tables:
         """Add `rows`, in one commit.
 
         sequence: a name and a number; nothing is added where this number or a higher one of that
-        name was there before (Delta's `txnAppId` and `txnVersion`). options: of Delta's writer.
+        name was there before (Delta's `txnAppId` and `txnVersion`); None: those of the run's fence.
+        options: of Delta's writer.
         """
-        writer = rows.write.mode("append").options(**options)
-        if sequence is not None:
-            writer = writer.option("txnAppId", sequence[0]).option("txnVersion", sequence[1])
-        self._save(table, writer)
+        self._save(table, rows.write.mode("append").options(**options), sequence)
 
     def delete(self, table: str, condition: str) -> None:
         """Delete the rows for which the SQL `condition` holds."""
-        self._spark.sql(f"DELETE FROM {self.sql_name(table)} WHERE {condition}")
+        self.change(table, f"DELETE FROM {self.sql_name(table)} WHERE {condition}")
 
     def delete_matching(self, table: str, other: str, key: str, condition: str, within: str = "TRUE") -> None:
         """Delete the rows whose `key` is that of a row in the table `other` for which the SQL
@@ -194,16 +231,81 @@ class Tables:
         within: a condition on the rows `t` of the table itself; what lies outside may be written by
         others at the same time.
         """
-        self._spark.sql(
+        self.change(
+            table,
             f"MERGE INTO {self.sql_name(table)} t USING (SELECT {key} FROM {self.sql_name(other)} WHERE {condition}) o "
-            f"ON {within} AND t.{key} = o.{key} WHEN MATCHED THEN DELETE"
+            f"ON {within} AND t.{key} = o.{key} WHEN MATCHED THEN DELETE",
         )
 
-    def _save(self, table: str, writer: DataFrameWriter) -> None:
-        if self.in_catalog:
-            writer.format("delta").saveAsTable(self.sql_name(table))
+    def change(self, table: str, statement: str) -> None:
+        """Run a DELETE, MERGE or UPDATE of the table: one commit."""
+
+        def run(sequence: tuple[str, int] | None) -> None:
+            with self._sequenced(sequence):
+                self._spark.sql(statement)
+
+        # What they are given is the session's, and so is of one statement at a time.
+        with self._changing:
+            self._commit(table, run)
+
+    @contextmanager
+    def _sequenced(self, sequence: tuple[str, int] | None) -> Iterator[None]:
+        """Give the session's statements a sequence."""
+        try:
+            for key, value in zip(_TXN_OF_SQL, sequence or (), strict=False):
+                self._spark.conf.set(key, str(value))
+        except PySparkException as error:
+            # Serverless sessions take few settings. Rows are written by other ways there, too.
+            logger.info("statements are not fenced: %s", first_line(error))
+        try:
+            yield
+        finally:
+            for key in _TXN_OF_SQL if sequence else ():
+                with suppress(PySparkException):
+                    self._spark.conf.unset(key)
+
+    def shut_out(self, lanes: int) -> None:
+        """Put the number of this run into so many lanes of all tables that are there, so that
+        commits of earlier runs that are under way fail, and later ones are left out."""
+        fence = self.fence
+        assert fence is not None
+
+        def shut(table: str) -> None:
+            if self.version(table) is None:
+                return
+            nothing = self._spark.createDataFrame([], self.read(table).schema)
+            for lane in range(lanes):
+                sequence = fence.sequence(lane)
+                persistently(partial(self.append, table, nothing, sequence), fence.confirm)
+
+        tables = TABLES.keys() - {"evaluations"}
+        with ThreadPoolExecutor(max_workers=len(tables)) as pool:
+            list(pool.map(shut, sorted(tables)))
+
+    def _save(self, table: str, writer: DataFrameWriter, sequence: tuple[str, int] | None = None) -> None:
+        def save(given: tuple[str, int] | None) -> None:
+            if given is not None:
+                writer.option("txnAppId", given[0]).option("txnVersion", given[1])
+            if self.in_catalog:
+                writer.format("delta").saveAsTable(self.sql_name(table))
+            else:
+                writer.format("delta").save(self._path(table))
+
+        if sequence is not None:
+            save(sequence)
         else:
-            writer.format("delta").save(self._path(table))
+            self._commit(table, save)
+
+    def _commit(self, table: str, do: Callable[[tuple[str, int] | None], None]) -> None:
+        """Call `do`, which commits, with the run's next sequence."""
+        if self.fence is None:
+            do(None)
+            return
+        with self.fence.lane() as sequence:
+            if table in BOOKS:
+                persistently(lambda: do(sequence), self.fence.confirm)
+            else:
+                do(sequence)
 
     def _path(self, table: str) -> str:
         return f"{self.output}/{table}"
@@ -212,9 +314,7 @@ class Tables:
 OPTIONAL = {"published": {"main_html"}}
 """Columns that a table may be made without."""
 
-_SPARK_ERRORS = (PySparkException, Py4JJavaError)
-"""What Spark raises for an output it cannot use: a file in its place, no right to write, an unknown
-file system."""
+_IS_OF_COLUMNS = "operation IN ('RENAME COLUMN', 'DROP COLUMNS')"
 _ABSENT = {"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "TABLE_OR_VIEW_NOT_FOUND"}
 
 
@@ -256,9 +356,33 @@ def _dotted(*names: str) -> str:
     return ".".join(f"`{name.replace('`', '``')}`" for name in names)
 
 
-def _column_ddl(field: StructField) -> str:
+def missing_fields(wanted: DataType, there: DataType, path: str = "") -> dict[str, StructField]:
+    """Return the fields of the type `wanted` that the type `there` lacks, by their path as SQL
+    writes it, at any depth.
+
+    >>> old, new = StructType().add("b", "int"), StructType().add("b", "int").add("c", "int")
+    >>> list(missing_fields(StructType().add("a", new), StructType().add("a", old)))
+    ['a.c']
+    """
+    if isinstance(wanted, ArrayType) and isinstance(there, ArrayType):
+        return missing_fields(wanted.elementType, there.elementType, f"{path}.element")
+    if isinstance(wanted, MapType) and isinstance(there, MapType):
+        return missing_fields(wanted.keyType, there.keyType, f"{path}.key") | missing_fields(
+            wanted.valueType, there.valueType, f"{path}.value"
+        )
+    if not (isinstance(wanted, StructType) and isinstance(there, StructType)):
+        return {}
+    fields = {field.name.lower(): field for field in there}
+    missing: dict[str, StructField] = {}
+    for field in wanted:
+        inner = f"{path}.{field.name}" if path else field.name
+        known = fields.get(field.name.lower())
+        missing |= {inner: field} if known is None else missing_fields(field.dataType, known.dataType, inner)
+    return missing
+
+
+def _column_ddl(field: StructField, path: str = "") -> str:
     required = "" if field.nullable else " NOT NULL"
     comment = field.metadata.get("comment")
-    return f"`{field.name}` {field.dataType.simpleString()}{required}" + (
-        f" COMMENT {quoted(comment)}" if comment else ""
-    )
+    name = ".".join(f"`{part}`" for part in (path or field.name).split("."))
+    return f"{name} {field.dataType.simpleString()}{required}" + (f" COMMENT {quoted(comment)}" if comment else "")
