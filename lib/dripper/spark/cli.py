@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from dripper.config import Settings
-from dripper.errors import BusyError, MachineError, UsageError
+from dripper.errors import BusyError, DifferenceError, MachineError, UsageError
 from dripper.flags import add_settings, positive, settings
 from dripper.labels.chain import chain_of
 from dripper.optional import install
@@ -89,7 +89,7 @@ def guarded(job: Callable[[], int]) -> int:
     except UsageError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    except BusyError as error:
+    except (BusyError, DifferenceError) as error:
         sys.stderr.write(f"{error}\n")
         return 3
     except KeyboardInterrupt:
