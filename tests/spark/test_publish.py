@@ -264,3 +264,9 @@ def test_readers_without_spark_read_every_table_whatever_the_workspace_has_as_de
         ]
     for table in ("warc_files", "runs"):
         assert len(DeltaTable(f"{output}/{table}").to_pyarrow_table()) == 2
+    versions = {table: DeltaTable(f"{output}/{table}").protocol().min_reader_version for table in tables_of(output)}
+    assert versions == dict.fromkeys(("extractions", "published", "runs", "warc_files"), 1)
+
+
+def tables_of(output: str) -> list[str]:
+    return sorted(path.parent.name for path in Path(output).glob("*/_delta_log"))
