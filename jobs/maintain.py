@@ -1,9 +1,8 @@
 """Keep the tables fast and small: join small files (OPTIMIZE) and delete those that no version
 needs any more (VACUUM).
 
-spark-submit jobs/maintain.py --output O [--publish [--without-main-html]] [--repair] [--retain-hours 168]
-[--conf FILE]
-    [--set key=value ...]
+spark-submit jobs/maintain.py --output O [--publish [--without-main-html]] [--repair]
+    [--retain-hours 168] [--conf FILE] [--set key=value ...]
 
 With --publish, first the table `published` gets what has changed since it was published last: the
 rows of extractions, clustered by host and time of fetching, for those who query them.

@@ -86,9 +86,10 @@ Damage = Callable[[SparkSession, Tables], None]
 
 
 def sql(words: str) -> Damage:
-    return lambda spark, tables: [
-        spark.sql(words.format(**{t: tables.sql_name(t) for t in ("extractions", "warc_files")}))
-    ] and None
+    def damage(spark: SparkSession, tables: Tables) -> None:
+        spark.sql(words.format(**{table: tables.sql_name(table) for table in ("extractions", "warc_files")}))
+
+    return damage
 
 
 def removed(table: str) -> Damage:
@@ -119,13 +120,13 @@ def removed(table: str) -> Damage:
         ),
         pytest.param(
             removed("warc_files"),
-            r"the ledger .* was dropped or emptied \(its last change: version 0 \(CREATE TABLE, .*4 rows in 2 batches",
+            r"the ledger .* was dropped or emptied by version 0 \(CREATE TABLE, .*4 rows in 2 batches",
             r"the ledger is rebuilt for 2 files, .*/a.warc, .*/b.warc",
             id="ledger dropped",
         ),
         pytest.param(
             sql("DELETE FROM {warc_files} WHERE batch = 2"),
-            r"batch 2 has 2 rows of 0",
+            r"batch 2 has 2 rows of 0; the ledger was last changed by version \d+ \(DELETE, ",
             r"the ledger is rebuilt for 1 files, .*/b.warc",
             id="ledger partly deleted",
         ),
@@ -182,9 +183,7 @@ def test_rows_of_an_earlier_reading_that_came_back_stay_until_the_next(
 
 
 @pytest.mark.spark
-def test_what_was_forgotten_on_purpose_is_no_difference(
-    spark: SparkSession, first_night: Path, tables: Tables
-) -> None:
+def test_what_was_forgotten_on_purpose_is_no_difference(spark: SparkSession, first_night: Path, tables: Tables) -> None:
     tables.delete("extractions", "url = 'http://example.org/1'")
     spark.sql(f"CREATE TABLE {tables.sql_name('forgotten')} (batch BIGINT, rows BIGINT) USING delta")
     spark.sql(f"INSERT INTO {tables.sql_name('forgotten')} VALUES (1, 1)")
@@ -238,7 +237,7 @@ def test_rows_are_counted_without_a_look_at_data_and_also_where_the_log_is_out_o
     tables.delete("extractions", "url = 'http://example.org/1'")
     extractions = tables.read("extractions")
     assert rows_by_batch(extractions) == {1: 1, 2: 2}
-    data = [file for file in Path(tables.output, "extractions").rglob("batch=*/*.parquet")]
+    data = list(Path(tables.output, "extractions").rglob("batch=*/*.parquet"))
     for file in data:
         file.rename(file.with_suffix(".away"))
     assert rows_by_batch(tables.read("extractions")) == {1: 1, 2: 2}
@@ -246,6 +245,19 @@ def test_rows_are_counted_without_a_look_at_data_and_also_where_the_log_is_out_o
         file.with_suffix(".away").rename(file)
     monkeypatch.setattr(reconciling, "_files_in_log", lambda table: None)
     assert rows_by_batch(extractions) == {1: 1, 2: 2}
+
+
+@pytest.mark.spark
+def test_rows_of_a_catalogs_table_are_counted_in_every_version(spark: SparkSession) -> None:
+    spark.sql("CREATE SCHEMA IF NOT EXISTS spark_catalog.reconciled")
+    tables = Tables(spark, "spark_catalog.reconciled")
+    try:
+        tables.create("labels")
+        row = "page_id, batch, labeler, labeler_version) VALUES ('a', 7, 'cpu', '1')"
+        spark.sql(f"INSERT INTO {tables.sql_name('labels')} ({row}")
+        assert [rows_by_batch(tables.read("labels", version)) for version in (None, 1, 0)] == [{7: 1}, {7: 1}, {}]
+    finally:
+        spark.sql("DROP SCHEMA spark_catalog.reconciled CASCADE")
 
 
 def test_a_session_without_a_jvm_counts_rows() -> None:

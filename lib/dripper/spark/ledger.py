@@ -200,8 +200,10 @@ class Ledger:
             self._spark.catalog.dropTempView(view)
 
     def rebuild(self, rows: Sequence[dict[str, Any]], now: datetime) -> None:
-        """Note files that the ledger does not know, by what their rows in a table tell: `warc_file`,
-        `batch`, `pages`, `failed_pages`, `selection`."""
+        """Note files that the ledger does not know, by what their rows in a table tell.
+
+        rows: each with `warc_file`, `batch`, `pages`, `failed_pages`, `selection`.
+        """
         self._entries = None
         of_rows = {"state": "done", "attempts": 0, "skipped": {}, "clipped": False, "finished_at": now}
         of_rows |= {"n_problems": 1, "problems": [_REBUILT], "run_id": self._run_id}

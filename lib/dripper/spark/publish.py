@@ -102,7 +102,7 @@ def _publish(spark: SparkSession, tables: Tables, held: Lease, target_bytes: int
         when = ", ".join(sorted(set(since.values())))
         differed = (
             f"; {len(lost)} of them were published before, and had {sum(each.rows for each in lost)} of their "
-            f"{sum(each.counted for each in lost)} rows{when and f' since {when}'}"
+            f"{sum(each.counted for each in lost)} rows{when and f' since version {when}'}"
         )
     return (
         f"{name}: {len(batches)} batches with {n_rows} rows published in {len(groups)} commits; "
@@ -157,9 +157,7 @@ def _there(tables: Tables) -> dict[int, State]:
     nothing here writes them."""
     versions = F.array_sort(F.collect_set("batch_version")).alias("versions")
     rows = tables.read(TABLE).groupBy("batch").agg(versions, F.count("*").alias("rows")).collect()
-    return {
-        row["batch"]: State(row["versions"][0] if len(row["versions"]) == 1 else "", row["rows"]) for row in rows
-    }
+    return {row["batch"]: State(row["versions"][0] if len(row["versions"]) == 1 else "", row["rows"]) for row in rows}
 
 
 def _lost(wanted: dict[int, State], there: dict[int, State]) -> list[Difference]:

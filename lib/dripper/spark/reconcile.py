@@ -1,10 +1,10 @@
 """The tables against the ledger: whether the rows are there that the ledger counts, and what mends
 it where they are not.
 
-People drop tables, restore older versions of them, delete rows by SQL. So every run compares, before
-it works, the rows of each batch of `extractions` with what the ledger counts in it. The numbers are
-in Delta's log; no data is read. A batch that is on its way may have any number of rows: it is
-replaced as a whole.
+People drop tables, restore older versions of them, delete rows by SQL. So every run compares,
+before it works, the rows of each batch of `extractions` with what the ledger counts in it. The
+numbers are in Delta's log; no data is read. A batch that is on its way may have any number of rows:
+it is replaced as a whole.
 """
 
 import logging
@@ -54,9 +54,9 @@ class Difference:
 def rows_by_batch(table: DataFrame) -> dict[int, int]:
     """Return how many rows each batch of a table has.
 
-    By the statistics in Delta's log: one job over the log, which Delta keeps in memory for the run's
-    own commits. Where the log is out of reach (Spark Connect, Databricks' own Delta) or has no
-    numbers, rows are counted, for which Spark reads only the footers of the data files.
+    By the statistics in Delta's log: one job over the log, which Delta keeps in memory for the
+    run's own commits. Where the log is out of reach (Spark Connect, Databricks' own Delta) or has
+    no numbers, rows are counted, for which Spark reads only the footers of the data files.
     """
     files = _files_in_log(table)
     if files is not None:
@@ -106,7 +106,7 @@ def differences(
 ) -> list[Difference]:
     """Return the batches in which the table has not as many rows as the ledger counts, in order.
 
-    rows: of each batch of the table. forgotten: how many rows of each batch were removed on purpose.
+    rows: of each batch of the table. forgotten: of each batch, rows that were removed on purpose.
     """
     allowed, found = bounds(entries), []
     for batch in sorted(allowed.keys() | rows.keys()):
@@ -136,14 +136,17 @@ def reconcile(spark: SparkSession, tables: Tables, ledger: Ledger) -> None:
     name, repair = tables.sql_name(TABLE), f"jobs/maintain.py --output {tables.output} --repair"
     if not entries:
         raise DifferenceError(
-            f"the ledger {tables.sql_name('warc_files')} was dropped or emptied (its last change: "
-            f"{_last_change(spark, tables, 'warc_files')}), and {name} has {sum(rows.values())} rows in {_batches(rows)}; "
+            f"the ledger {tables.sql_name('warc_files')} was dropped or emptied by version "
+            f"{_changed_by_people(spark, tables, 'warc_files')}, and {name} has {sum(rows.values())} rows in {_batches(rows)}; "
             f"nothing was done, as a run would write over them. Restore the ledger, or {repair} rebuilds it from the rows"
         )
     since = changed_at(spark, tables, TABLE, found)
+    of_ledger = ""
+    if any(each.batch not in since for each in found):
+        of_ledger = f"; the ledger was last changed by version {_changed_by_people(spark, tables, 'warc_files')}"
     raise DifferenceError(
         f"{name} and the ledger differ: {'; '.join(_told(each, since) for each in found[:_SHOWN])}"
-        f"{f'; and {len(found) - _SHOWN} more' if len(found) > _SHOWN else ''}. Nothing was done. Restore the table, or "
+        f"{f'; and {len(found) - _SHOWN} more' if len(found) > _SHOWN else ''}{of_ledger}. Nothing was done. Restore the table, or "
         f"{repair} has the files of these batches read again by the next run"
     )
 
@@ -157,7 +160,8 @@ def _forgotten(tables: Tables) -> dict[int, int]:
 
 def _told(difference: Difference, since: Mapping[int, str]) -> str:
     when = since.get(difference.batch, "")
-    return f"batch {difference.batch} has {difference.rows} rows of {difference.counted}{when and f' since {when}'}"
+    since_when = f" since version {when}" if when else ""
+    return f"batch {difference.batch} has {difference.rows} rows of {difference.counted}{since_when}"
 
 
 def _batches(numbers: Iterable[int]) -> str:
@@ -188,10 +192,12 @@ def changed_at(spark: SparkSession, tables: Tables, table: str, found: Sequence[
                 break
             before, after = rows_at(row["version"] - 1), rows_at(row["version"])
             for each in left:
-                if before.get(each.batch, 0) == each.counted != after.get(each.batch, 0):
+                # Rows that no file is counted for are a run's, and it is the ledger that has changed.
+                is_of_ledger = row["operation"] == "WRITE" and not each.counted
+                if before.get(each.batch, 0) == each.counted != after.get(each.batch, 0) and not is_of_ledger:
                     told[each.batch] = _change(row)
         if history and history[-1]["version"] == 0:
-            told = {each.batch: _change(history[-1]) for each in found} | told
+            told = {each.batch: _change(history[-1]) for each in found if each.rows < each.counted} | told
     return told
 
 
@@ -202,14 +208,21 @@ def _history(spark: SparkSession, tables: Tables, table: str) -> list[dict[str, 
     return sorted((row.asDict() for row in rows.collect()), key=lambda row: -row["version"])
 
 
-def _last_change(spark: SparkSession, tables: Tables, table: str) -> str:
-    history = [row for row in _history(spark, tables, table) if not row["operation"].startswith(_KEEPS_ROWS)]
+def _changed_by_people(spark: SparkSession, tables: Tables, table: str) -> str:
+    """Return the newest version of the table that no run makes: runs write and merge."""
+    history: list[dict[str, Any]] = []
+    with suppress(PySparkException, Py4JError):
+        history = [
+            row
+            for row in _history(spark, tables, table)
+            if not row["operation"].startswith((*_KEEPS_ROWS, "WRITE", "MERGE"))
+        ]
     return _change(history[0]) if history else "unknown"
 
 
 def _change(row: Mapping[str, Any]) -> str:
     by = f" by {row['userName']}" if row["userName"] else ""
-    return f"version {row['version']} ({row['operation']}{by}, {datetime.fromtimestamp(row['at'], UTC):%Y-%m-%d %H:%M} UTC)"
+    return f"{row['version']} ({row['operation']}{by}, {datetime.fromtimestamp(row['at'], UTC):%Y-%m-%d %H:%M} UTC)"
 
 
 def repair(spark: SparkSession, output: str) -> Iterator[str]:
