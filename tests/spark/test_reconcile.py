@@ -105,6 +105,7 @@ def removed(table: str) -> Damage:
             r"batch 1 has 0 rows of 2 since version 3 \(RESTORE, .* UTC\); batch 2 has 0 rows of 2 since version 3",
             r"2 files are planned again, .*/a.warc, .*/b.warc: give them to the next run",
             id="restored",
+            marks=pytest.mark.slow,
         ),
         pytest.param(
             sql("DELETE FROM {extractions} WHERE url = 'http://example.org/1'"),
@@ -117,6 +118,7 @@ def removed(table: str) -> Damage:
             r"batch 1 has 0 rows of 2 since version 0 \(CREATE TABLE, ",
             r"2 files are planned again",
             id="folder removed",
+            marks=pytest.mark.slow,
         ),
         pytest.param(
             removed("warc_files"),
@@ -129,12 +131,14 @@ def removed(table: str) -> Damage:
             r"batch 2 has 2 rows of 0; the ledger was last changed by version \d+ \(DELETE, ",
             r"the ledger is rebuilt for 1 files, .*/b.warc",
             id="ledger partly deleted",
+            marks=pytest.mark.slow,
         ),
         pytest.param(
             sql("INSERT INTO {extractions} SELECT * FROM {extractions} WHERE batch = 1"),
             r"batch 1 has 4 rows of 2 since version 3 \(WRITE, ",
             r"1 files are planned again, .*/a.warc",
             id="rows twice",
+            marks=pytest.mark.slow,
         ),
     ],
 )
@@ -166,6 +170,7 @@ def test_damage_is_named_before_anything_is_written_then_mended(
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_rows_of_an_earlier_reading_that_came_back_stay_until_the_next(
     spark: SparkSession, first_night: Path, tables: Tables
 ) -> None:

@@ -192,7 +192,7 @@ def changed_at(spark: SparkSession, tables: Tables, table: str, found: Sequence[
                 break
             before, after = rows_at(row["version"] - 1), rows_at(row["version"])
             for each in left:
-                # Rows that no file is counted for are a run's, and it is the ledger that has changed.
+                # Rows of which none are counted are a run's: it is the ledger that has changed.
                 is_of_ledger = row["operation"] == "WRITE" and not each.counted
                 if before.get(each.batch, 0) == each.counted != after.get(each.batch, 0) and not is_of_ledger:
                     told[each.batch] = _change(row)
