@@ -1,14 +1,18 @@
 """Keep the tables fast and small: join small files (OPTIMIZE) and delete those that no version
 needs any more (VACUUM).
 
-spark-submit jobs/maintain.py --output O [--publish [--without-main-html]] [--retain-hours 168]
-[--conf FILE]
-    [--set key=value ...]
+spark-submit jobs/maintain.py --output O [--publish [--without-main-html]] [--repair]
+    [--retain-hours 168] [--conf FILE] [--set key=value ...]
 
 With --publish, first the table `published` gets what has changed since it was published last: the
 rows of extractions, clustered by host and time of fetching, for those who query them.
 
-Exit code 0: done; 2: wrong usage or settings.
+With --repair, nothing of that: where the rows of extractions are not those that the ledger counts,
+as somebody deleted rows or restored or dropped a table, their files are planned again, for the next
+run; a ledger that is lost is rebuilt from the rows.
+
+Exit code 0: done; 2: wrong usage or settings; 3: another run is at work, or the rows that are to be
+published are not those that the ledger counts.
 """
 
 import argparse
@@ -22,6 +26,11 @@ def main(argv: list[str]) -> int:
     parser = cli.parser("maintain.py", __doc__, reads_archives=False)
     hours = "keep the files of versions younger than this; at least 168, Delta's own bound, so that running readers are safe"
     parser.add_argument("--retain-hours", type=cli.positive, default=168, metavar="N", help=hours)
+    parser.add_argument(
+        "--repair",
+        action="store_true",
+        help="where rows are not as the ledger counts them: plan their files again, or rebuild the ledger; join and clear nothing",
+    )
     parser.add_argument("--publish", action="store_true", help="bring the table `published` up to date")
     parser.add_argument(
         "--without-main-html",
@@ -40,6 +49,7 @@ def _maintain(arguments: argparse.Namespace) -> int:
             spark,
             arguments.output,
             arguments.retain_hours,
+            repairs=arguments.repair,
             publishes=arguments.publish,
             with_main_html=not arguments.without_main_html,
             single_writer=settings.output.single_writer,

@@ -104,6 +104,11 @@ class BusyError(Exception):
     command goes on later."""
 
 
+class DifferenceError(Exception):
+    """The tables have not the rows that the ledger counts; nothing was done. Ends a command with
+    exit code 3: a person has to restore a table, or let `jobs/maintain.py --repair` mend it."""
+
+
 class PageError(Exception):
     """One page failed. Carried as data: never allowed to end a task.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -220,3 +221,52 @@ def copying_code() -> str:
     text = (Path(__file__).parents[2] / "docs/tables.md").read_text()
     code = text.split("## Reading as a stream")[1].split("```python\n", 1)[1].split("```", 1)[0]
     return code.rsplit("\n\n\n", 1)[0]
+
+
+def test_another_time_zone_publishes_nothing_anew(
+    spark: SparkSession, nights: tuple[Tables, Callable[..., None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables, _ = nights
+    publish(spark, tables.output)
+    before = spark.conf.get("spark.sql.session.timeZone")
+    try:
+        spark.conf.set("spark.sql.session.timeZone", "Asia/Kathmandu")
+        assert publish(spark, tables.output).endswith("nothing to publish, all 2 batches are there")
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", str(before))
+
+
+def test_readers_without_spark_read_every_table_whatever_the_workspace_has_as_default(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`deltalake` refuses deletion vectors and checkpoints of the second kind."""
+    # Tables as they are made, not copies of templates.
+    monkeypatch.setattr(Tables, "bring_up", getattr(Tables.bring_up, "__wrapped__"))  # noqa: B009
+    defaults = {"enableDeletionVectors": "true", "checkpointPolicy": "v2"}
+    archives, output = tmp_path / "in", str(tmp_path / "out")
+    archives.mkdir()
+    for i, name in enumerate("ab"):
+        write_warc(archives / f"{name}.warc", pages(10 * i, 2))
+    try:
+        for name, value in defaults.items():
+            spark.conf.set(f"spark.databricks.delta.properties.defaults.{name}", value)
+        assert run(spark, str(archives), output, ONE_BY_ONE).exit_code == 0
+        publish(spark, output)
+    finally:
+        for name in defaults:
+            spark.conf.unset(f"spark.databricks.delta.properties.defaults.{name}")
+    tables = Tables(spark, output)
+    for table in ("extractions", "published"):
+        tables.delete(table, "url = 'http://example.org/10'")
+        there = DeltaTable(f"{output}/{table}")
+        assert sorted(there.to_pyarrow_table(columns=["url"])["url"].to_pylist()) == [
+            f"http://example.org/{i}" for i in (0, 1, 11)
+        ]
+    for table in ("warc_files", "runs"):
+        assert len(DeltaTable(f"{output}/{table}").to_pyarrow_table()) == 2
+    versions = {table: DeltaTable(f"{output}/{table}").protocol().min_reader_version for table in tables_of(output)}
+    assert versions == dict.fromkeys(("extractions", "published", "runs", "warc_files"), 1)
+
+
+def tables_of(output: str) -> list[str]:
+    return sorted(path.parent.name for path in Path(output).glob("*/_delta_log"))

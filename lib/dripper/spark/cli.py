@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from dripper.addresses import printable
 from dripper.config import Settings
-from dripper.errors import BusyError, MachineError, UsageError
+from dripper.errors import BusyError, DifferenceError, MachineError, UsageError
 from dripper.flags import add_settings, positive, settings
 from dripper.labels.chain import chain_of
 from dripper.optional import install
@@ -112,7 +112,7 @@ def guarded(job: Callable[[], int]) -> int:
     except UsageError as error:
         sys.stderr.write(printable(str(error), keeps="\n") + "\n")
         return 2
-    except BusyError as error:
+    except (BusyError, DifferenceError) as error:
         sys.stderr.write(printable(str(error), keeps="\n") + "\n")
         return 3
     except KeyboardInterrupt:

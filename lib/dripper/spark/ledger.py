@@ -4,7 +4,7 @@ each."""
 import logging
 import threading
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -58,6 +58,7 @@ class Ledger:
         self._max_attempts = max_attempts
         self._is_new = is_new
         self._last_batch = 0
+        self._entries: list[LedgerEntry] | None = None
         # Two commits at once of one driver would be one conflict after the other: each rewrites
         # files of the plan.
         self._lock = threading.Lock()
@@ -65,14 +66,27 @@ class Ledger:
     def entries(self) -> list[LedgerEntry]:
         """Return all entries; one small object a file (Common Crawl's 90,000 files are 20 MB on the
         driver)."""
+        if self._entries is not None:
+            return list(self._entries)
         if self._is_new:
             return []
         ledger = self._tables.read(TABLE)
         # One that no run of this release has opened yet may lack the youngest columns.
         names = [name for name in _ENTRY_COLUMNS if name in ledger.columns]
         rows = ledger.select(*names).toArrow().to_pylist()
-        self._last_batch = max((row["batch"] for row in rows), default=0)
-        return [LedgerEntry(_planned_file(row), row["batch"], row["state"], row["pages"] or 0) for row in rows]
+        self.number_above(row["batch"] for row in rows)
+        self._entries = [LedgerEntry(_planned_file(row), row["batch"], row["state"], row["pages"] or 0) for row in rows]
+        return list(self._entries)
+
+    @property
+    def last_batch(self) -> int:
+        """The highest number of a batch, of the entries and of `number_above`."""
+        return self._last_batch
+
+    def number_above(self, batches: Iterable[int]) -> None:
+        """Give new batches numbers above these, which a table has rows of, whatever the ledger
+        says."""
+        self._last_batch = max([self._last_batch, *batches])
 
     def batches(self, state: str) -> list[Batch]:
         """Return the batches that are at this state, one of UNFINISHED, in order."""
@@ -87,6 +101,7 @@ class Ledger:
         Files that leave the batch of their last reading go first. Their old rows stay until the new
         ones are committed (`PlannedFile.replaces`), and so does what the ledger counted in them.
         """
+        self._entries = None
         moved = {entry.file.key for entry in plan.moved}
         planned = [_planned_row(file, batch.number, self._run_id) for batch in plan.fresh for file in batch.files]
         self._last_batch = max([self._last_batch, *(batch.number for batch in plan.fresh)])
@@ -122,6 +137,7 @@ class Ledger:
         condition = f"batch = {batch.number}"
         if state is None and (whole := [quoted(file.warc_file) for file in batch.files if file.supersedes]):
             condition += f" OR (selection IS NOT NULL AND warc_file IN ({', '.join(whole)}))"
+        self._entries = None
         with self._lock:
             self._tables.replace_where(TABLE, self._frame(rows), condition)
         return rows
@@ -149,6 +165,7 @@ class Ledger:
         """Give each group of suspected files of `batch` a batch of its own, a single one with an
         attempt more on its account; return the rest of the batch, if any is left, and the new ones.
         One commit."""
+        self._entries = None
         with self._lock:
             group_of = {name: i for i, group in enumerate(suspects) for name in group}
             rest = tuple(file for file in batch.files if file.warc_file not in group_of)
@@ -169,12 +186,14 @@ class Ledger:
         crashed: dict[str, Any] = {"state": "set_aside", "replaces": None, "finished_at": now}
         crashed |= {"error": reason, "error_kind": CRASHED} | _NOTHING_READ
         rows = [_planned_row(file, batch.number, self._run_id) | crashed for file in batch.files]
+        self._entries = None
         with self._lock:
             self._tables.replace_where(TABLE, self._frame(rows), f"batch = {batch.number}")
 
     def dismiss(self, names: Collection[str]) -> None:
         """Note that somebody knows of these files, which failed, and does not want them any
         more."""
+        self._entries = None
         view = f"dismissed_{uuid.uuid4().hex}"
         self._frame([_planned_row(PlannedFile(name), 0, self._run_id) for name in names]).createOrReplaceTempView(view)
         try:
@@ -185,6 +204,17 @@ class Ledger:
             )
         finally:
             self._spark.catalog.dropTempView(view)
+
+    def rebuild(self, rows: Sequence[dict[str, Any]], now: datetime) -> None:
+        """Note files that the ledger does not know, by what their rows in a table tell.
+
+        rows: each with `warc_file`, `batch`, `pages`, `failed_pages`, `selection`.
+        """
+        self._entries = None
+        of_rows = {"state": "done", "attempts": 0, "skipped": {}, "clipped": False, "finished_at": now}
+        of_rows |= {"n_problems": 1, "problems": [_REBUILT], "run_id": self._run_id}
+        frame = self._frame([of_rows | row | {"records": row["pages"]} for row in rows])
+        self._tables.append(TABLE, frame, maxRecordsPerFile=_ROWS_A_FILE)
 
     def reports(self, batch: Batch) -> list[Report]:
         """Return what is noted of each file of `batch`."""
@@ -226,6 +256,7 @@ class Ledger:
 
 _READ = ("size_bytes", "version")
 """What the reading of a file tells better than its planning."""
+_REBUILT = "the ledger was rebuilt from rows; whether the file was read to its end is not known: --redo reads it again"
 _NOTHING_READ = {"records": 0, "pages": 0, "failed_pages": 0, "skipped": {}, "bytes_read": 0, "clipped": False}
 
 

@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 from dripper.errors import InputError, SettingsError
 from dripper.spark import publish
 from dripper.spark.log_store import require_log_store
+from dripper.spark.reconcile import repair
 from dripper.spark.schemas import TABLES
 from dripper.spark.tables import Tables
 
@@ -20,6 +21,7 @@ def maintain(
     output: str,
     retain_hours: int = MINIMUM_HOURS,
     *,
+    repairs: bool = False,
     publishes: bool = False,
     with_main_html: bool = True,
     single_writer: bool = False,
@@ -27,6 +29,7 @@ def maintain(
     """Join the small files of every table that is there and delete what no version of the last
     hours needs.
 
+    repairs: bring the ledger and the rows together again instead, see `dripper.spark.reconcile`.
     publishes: bring the table `published` up to date before that, see `dripper.spark.publish`.
     Yields a sentence a table.
 
@@ -42,8 +45,13 @@ def maintain(
     there = [table for table in TABLES if tables.version(table) is not None]
     if not there:
         raise InputError(f"--output {output}: none of the tables {', '.join(TABLES)} is there")
+    if repairs:
+        yield from repair(spark, output)
     if publishes:
         yield publish.publish(spark, output, with_main_html)
+    if repairs:
+        # Older versions are the other way to mend a table.
+        return
     for table in there:
         name = tables.sql_name(table)
         if table == publish.TABLE:

@@ -22,6 +22,7 @@ from dripper.spark.lease import Lease
 from dripper.spark.ledger import Ledger
 from dripper.spark.log_store import require_log_store
 from dripper.spark.outcome import Outcome
+from dripper.spark.reconcile import reconcile
 from dripper.spark.tables import Tables
 from dripper.spark.totals import Totals
 from dripper.spark.work import Work
@@ -55,7 +56,8 @@ def opened(
 
     job, input: what the table `runs` says of the run. Raises BusyError where another run is at work
     on the output, InputError where it cannot be used, SettingsError where two writers could lose
-    each other's commits.
+    each other's commits, DifferenceError where the rows of `extractions` are not those that the
+    ledger counts.
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, settings.output.single_writer)
@@ -83,6 +85,8 @@ def opened(
         # between.
         is_empty = is_new.get("warc_files", False) and held.is_first
         ledger = Ledger(spark, tables, held.run_id, attempts, is_new=is_empty)
+        if not (is_empty and is_new.get("extractions", False)):
+            reconcile(spark, tables, ledger)
         output_at_work = Opened(Work(spark, tables, ledger, held, settings))
         yield output_at_work
         if tables.fence and tables.fence.is_used:

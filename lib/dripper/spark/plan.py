@@ -143,15 +143,17 @@ def make_plan(
     limit: int | None = None,
     states: Collection[str] = UNFINISHED,
     redo: Collection[str] = (),
+    last: int = 0,
 ) -> Plan:
     """Return what is to do for `files`, given the ledger.
 
     limit: at most so many files that are not done; whole batches of an earlier run are never cut,
     as their rows are committed together. states: at which batches of an earlier run are resumed; at
     others they are none of this run's, and count as done. redo: files to be read again although
-    they are done. Files of the ledger that are not in `files` are left alone. The same file with
-    another selection is another piece of work; one that was read whole has the records of every
-    selection, and a whole reading replaces those of all selections.
+    they are done. last: new batches are numbered above it, and above those of the ledger. Files of
+    the ledger that are not in `files` are left alone. The same file with another selection is
+    another piece of work; one that was read whole has the records of every selection, and a whole
+    reading replaces those of all selections.
     """
     entries = {entry.file.key: entry for entry in ledger}
     wanted = {file.key: file for file in files}
@@ -165,6 +167,7 @@ def make_plan(
     room = len(todo) if limit is None else max(0, limit - sum(len(batch.files) for batch in resumed))
     chosen = todo[:room]
     first = 1 + max((entry.batch for entry in entries.values()), default=0)
+    first = max(first, last + 1)
     untouched = wanted.keys() - {file.key for file in todo}
     return Plan(
         resumed=tuple(_opened_as_typed(batch, wanted) for batch in resumed),

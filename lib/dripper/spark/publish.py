@@ -17,7 +17,9 @@ from pyspark.sql import functions as F
 
 from dripper.errors import InputError
 from dripper.spark.lease import Lease
+from dripper.spark.ledger import Ledger
 from dripper.spark.plan import UNFINISHED
+from dripper.spark.reconcile import Difference, changed_at, reconcile
 from dripper.spark.schemas import PUBLISHED, TABLES
 from dripper.spark.tables import Tables, within
 
@@ -44,10 +46,14 @@ _KEY = ("warc_file", "finished_at", "pages")
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a batch of `extractions` holds. version: changes when one of its files is read again."""
+    """What a batch of `extractions` holds."""
 
     version: str
+    """Changes when one of its files is read again."""
     rows: int
+    """By the ledger."""
+    is_settled: bool = True
+    """Whether no file of it is on its way to be read again."""
 
 
 def publish(spark: SparkSession, output: str, with_main_html: bool = True, target_bytes: int = TARGET_BYTES) -> str:
@@ -58,7 +64,8 @@ def publish(spark: SparkSession, output: str, with_main_html: bool = True, targe
     with_main_html: whether a new table has the column main_html; it is most of the bytes.
     target_bytes: of a data file, after OPTIMIZE. Raises BusyError where a run is at work,
     InputError where there is nothing to publish from, or where the table is there with main_html
-    and is wanted without.
+    and is wanted without; DifferenceError where the rows of `extractions` are not those that the
+    ledger counts.
     """
     tables = Tables(spark, output)
     _prepare(tables, with_main_html)
@@ -76,7 +83,10 @@ def publish(spark: SparkSession, output: str, with_main_html: bool = True, targe
 
 
 def _publish(spark: SparkSession, tables: Tables, held: Lease, target_bytes: int) -> str:
+    reconcile(spark, tables, Ledger(spark, tables, held.run_id))
     wanted, there = _wanted(tables), _there(tables)
+    lost = _lost(wanted, there)
+    since = changed_at(spark, tables, TABLE, lost) if lost else {}
     groups = list(_groups(wanted, there))
     for group in groups:
         held.check()
@@ -87,9 +97,16 @@ def _publish(spark: SparkSession, tables: Tables, held: Lease, target_bytes: int
     before, after = optimize(spark, tables, target_bytes)
     batches = [batch for group in groups for batch in group]
     n_rows = sum(wanted[batch].rows for batch in batches if batch in wanted)
+    differed = ""
+    if lost:
+        when = ", ".join(sorted(set(since.values())))
+        differed = (
+            f"; {len(lost)} of them were published before, and had {sum(each.rows for each in lost)} of their "
+            f"{sum(each.counted for each in lost)} rows{when and f' since version {when}'}"
+        )
     return (
         f"{name}: {len(batches)} batches with {n_rows} rows published in {len(groups)} commits; "
-        f"{before} files clustered into {after}"
+        f"{before} files clustered into {after}{differed}"
     )
 
 
@@ -119,7 +136,9 @@ def _wanted(tables: Tables) -> dict[int, State]:
     ledger = tables.read("warc_files").where("pages > 0")
     is_on_its_way = F.col("state").isin(list(UNFINISHED))
     batch = F.when(is_on_its_way, F.col("replaces")).otherwise(F.col("batch"))
-    told = F.concat_ws("|", *(F.col(name).cast("string") for name in _KEY))
+    # Not as text, which is another in each time zone.
+    finished = F.unix_micros("finished_at").alias("finished_at")
+    told = F.concat_ws("|", *(finished if name == "finished_at" else F.col(name) for name in _KEY))
     states = (
         ledger.withColumn("holds", batch)
         .where("holds IS NOT NULL")
@@ -127,25 +146,42 @@ def _wanted(tables: Tables) -> dict[int, State]:
         .agg(
             F.substring(F.sha2(F.concat_ws("\n", F.sort_array(F.collect_list(told))), 256), 1, 16).alias("version"),
             F.sum("pages").alias("rows"),
+            (F.count_if(is_on_its_way) == 0).alias("is_settled"),
         )
     )
-    return {row["holds"]: State(row["version"], row["rows"]) for row in states.collect()}
+    return {row["holds"]: State(row["version"], row["rows"], row["is_settled"]) for row in states.collect()}
 
 
-def _there(tables: Tables) -> dict[int, str]:
+def _there(tables: Tables) -> dict[int, State]:
     """Return the batches that are published, and in which state; "" where rows of several are, as
     nothing here writes them."""
     versions = F.array_sort(F.collect_set("batch_version")).alias("versions")
-    rows = tables.read(TABLE).groupBy("batch").agg(versions).collect()
-    return {row["batch"]: row["versions"][0] if len(row["versions"]) == 1 else "" for row in rows}
+    rows = tables.read(TABLE).groupBy("batch").agg(versions, F.count("*").alias("rows")).collect()
+    return {row["batch"]: State(row["versions"][0] if len(row["versions"]) == 1 else "", row["rows"]) for row in rows}
 
 
-def _groups(wanted: dict[int, State], there: dict[int, str]) -> Iterator[list[int]]:
+def _lost(wanted: dict[int, State], there: dict[int, State]) -> list[Difference]:
+    """Return the batches that are published in the state that is wanted, and yet have not its
+    rows."""
+    return [
+        Difference(batch, state.rows, wanted[batch].rows)
+        for batch, state in sorted(there.items())
+        if batch in wanted
+        and state.version == wanted[batch].version
+        and wanted[batch].is_settled
+        and state.rows != wanted[batch].rows
+    ]
+
+
+def _groups(wanted: dict[int, State], there: dict[int, State]) -> Iterator[list[int]]:
     """Yield the batches of each commit. Where batches are replaced, or have gone, all is one
     commit, as a file that was read again has moved from one batch to another."""
     fresh = sorted(wanted.keys() - there.keys())
+    lost = {each.batch for each in _lost(wanted, there)}
     changed = sorted(
-        batch for batch, version in there.items() if batch not in wanted or wanted[batch].version != version
+        batch
+        for batch, state in there.items()
+        if batch not in wanted or wanted[batch].version != state.version or batch in lost
     )
     if changed:
         yield [*changed, *fresh]
@@ -163,7 +199,7 @@ def _groups(wanted: dict[int, State], there: dict[int, str]) -> Iterator[list[in
 
 
 def _replace(
-    spark: SparkSession, tables: Tables, group: list[int], wanted: dict[int, State], there: dict[int, str]
+    spark: SparkSession, tables: Tables, group: list[int], wanted: dict[int, State], there: dict[int, State]
 ) -> None:
     """Publish the batches of a group, in one commit."""
     columns = [name for name in tables.read(TABLE).columns if name in PUBLISHED.names]

@@ -16,11 +16,12 @@ from dripper.spark.fused import FusedJob
 from dripper.spark.inputs import Input, check_known, read_input, told
 from dripper.spark.label_worker import Loader, check_labeler, load_labeler
 from dripper.spark.ledger import Ledger
-from dripper.spark.opening import Opened, opened
+from dripper.spark.opening import BETWEEN, Opened, opened
 from dripper.spark.outcome import Outcome, bad_inputs, work_left
 from dripper.spark.overlap import without_known
 from dripper.spark.plan import UNFINISHED, Batch, BatchSize, Plan, make_plan
 from dripper.spark.progress import Progress
+from dripper.spark.reconcile import rows_by_batch
 from dripper.spark.schemas import SCHEMA_VERSION
 from dripper.spark.staged import STAGES, StagedJob
 from dripper.spark.tables import Tables
@@ -110,7 +111,7 @@ def _plan(
     size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * capacity.slots(spark))
     entries = ledger.entries()
     check_known(given, entries)
-    plan = make_plan(given.files, entries, size, limit, states, given.redo)
+    plan = make_plan(given.files, entries, size, limit, states, given.redo, ledger.last_batch)
     return without_known(spark, tables, plan, entries)
 
 
@@ -170,6 +171,8 @@ def run_stages(
     with opened(spark, output, settings, job=", ".join(stages), input=given.told, is_staged=True) as output_at_work:
         work = output_at_work.work
         if plans:
+            for table in BETWEEN:
+                work.ledger.number_above(rows_by_batch(work.tables.read(table)))
             plan = _plan(spark, work.tables, work.ledger, given, settings, limit, states)
         else:
             plan = _ready(work.ledger, states[0], limit)

@@ -250,6 +250,10 @@ PARTITIONED = frozenset(TABLES) - {"warc_files", "runs", "published"}
 """Tables that are partitioned by `batch`. The ledger is not: it has few rows for each of
 thousands of batches, and every commit of a batch would read the names of all its files."""
 
+READABLE = {"delta.enableDeletionVectors": "false", "delta.checkpointPolicy": "classic"}
+"""Properties of every table, whatever the workspace's defaults are: with deletion vectors, or
+checkpoints of the second kind, the reader `deltalake` (1.6) refuses a table."""
+
 PROPERTIES = {"warc_files": {"delta.dataSkippingStatsColumns": "batch"}}
 """Of Delta tables, beside the schema version. The ledger is read as a whole or by batch: statistics
 of all its columns were two thirds of the time that a plan takes to be written down."""

@@ -18,7 +18,7 @@ from dripper.errors import InputError
 from dripper.places import written_place
 from dripper.spark.fence import SPARK_ERRORS, Fence, persistently
 from dripper.spark.plan import Batch
-from dripper.spark.schemas import PARTITIONED, PROPERTIES, SCHEMA_VERSION, TABLES
+from dripper.spark.schemas import PARTITIONED, PROPERTIES, READABLE, SCHEMA_VERSION, TABLES
 from dripper.spark.text import first_line, quoted
 
 logger = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ class Tables:
         """Make a table that is not there. layout: how SQL says that it is partitioned or clustered.
         Raises InputError."""
         columns = ", ".join(_column_ddl(field) for field in fields)
-        told = {VERSION_PROPERTY: str(SCHEMA_VERSION)} | dict(properties or {})
+        told = {VERSION_PROPERTY: str(SCHEMA_VERSION)} | READABLE | dict(properties or {})
         try:
             self._spark.sql(
                 f"CREATE TABLE {self.sql_name(table)} ({columns}) USING delta {layout} COMMENT {quoted(comment)} "
@@ -181,11 +181,12 @@ class Tables:
             hint = f". This Spark may not know such a catalog; a folder of that name is --output ./{self.output}"
         return InputError(f"cannot {action} {self.sql_name(table)}: {words}{hint}")
 
-    def read(self, table: str) -> DataFrame:
-        """Return the table as it is now."""
+    def read(self, table: str, version: int | None = None) -> DataFrame:
+        """Return the table as it is now, or as it was at a version."""
+        reader = self._spark.read if version is None else self._spark.read.option("versionAsOf", version)
         if self.in_catalog:
-            return self._spark.read.table(self.sql_name(table))
-        return self._spark.read.format("delta").load(self._path(table))
+            return reader.table(self.sql_name(table))
+        return reader.format("delta").load(self._path(table))
 
     def replace_batch(self, table: str, rows: DataFrame, batch: Batch) -> None:
         """Make `rows` the whole content of `batch`, and of what its files left in other batches, in
