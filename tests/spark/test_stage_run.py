@@ -19,7 +19,7 @@ from dripper.spark.run import run, run_stages
 from dripper.spark.staged import STAGES
 from dripper.spark.tables import Tables
 from dripper.warc import read_records
-from support.stage_labelers import HashLabeler, load_dead, load_hash, load_poisoned, load_writing
+from support.stage_labelers import HashLabeler, load_dead, load_hanging, load_hash, load_poisoned, load_writing
 from support.warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark
@@ -239,34 +239,45 @@ def test_a_fused_run_finishes_what_a_staged_one_began(spark: SparkSession, prepr
     assert [read(spark, preprocessed.output, table).count() for table in ("pages", "blocks", "labels")] == [0, 0, 0]
 
 
-def test_rows_that_were_deleted_between_stages_put_the_batch_back(
+def test_rows_that_were_deleted_before_they_are_labelled_put_the_batch_back(
     spark: SparkSession, preprocessed: Preprocessed
 ) -> None:
     """Exit code 0 would say that they are there."""
     archive, output = preprocessed.archive, str(preprocessed.output)
-    tables = Tables(spark, output)
-
-    def stage(name: str, warcs: str | None = None) -> Outcome:
-        return run_stages(spark, [name], output, STAGED, warcs, loader=load_hash)
-
-    tables.delete("pages", "url LIKE '%/1'")
-    label = stage("label")
+    Tables(spark, output).delete("pages", "url LIKE '%/1'")
+    label = run_stages(spark, ["label"], output, STAGED, loader=load_hash)
     assert (label.exit_code, label.ledger["planned"], label.totals.label.pages) == (3, 1, 0)
     lost = (
         f"batch 1 goes back to the stage preprocess: the table pages has 6 of the 7 pages that were read from {archive}"
     )
     assert label.complaints[0].startswith(lost)
-    assert stage("preprocess", archive).exit_code == stage("label").exit_code == 0
-    tables.delete("pages", "url LIKE '%/1'")
-    extract = stage("extract")
-    assert (extract.exit_code, extract.ledger["planned"], read(spark, preprocessed.output).count()) == (3, 1, 0)
-    assert stage("preprocess", archive).exit_code == stage("label").exit_code == 0
-    tables.delete("labels", f"page_id IN (SELECT max(page_id) FROM {tables.sql_name('labels')})")
-    extract = stage("extract")
+    again = run_stages(spark, ["preprocess"], output, STAGED, archive, loader=load_hash)
+    assert (again.exit_code, again.totals.pages, again.ledger["preprocessed"]) == (0, 7, 1)
+
+
+def test_rows_that_were_deleted_before_they_are_extracted_put_the_batch_back(
+    spark: SparkSession, preprocessed: Preprocessed
+) -> None:
+    output, tables = str(preprocessed.output), Tables(spark, str(preprocessed.output))
+    assert run_stages(spark, ["label"], output, STAGED, loader=load_hash).exit_code == 0
+    lost = tables.read("labels").head()
+    assert lost is not None
+    tables.delete("labels", f"page_id = '{lost['page_id']}'")
+    extract = run_stages(spark, ["extract"], output, STAGED)
     assert (extract.exit_code, extract.ledger["preprocessed"]) == (3, 1)
     assert extract.complaints[0].startswith("batch 1 goes back to the stage label: 7 pages went into the table labels")
-    assert stage("label").exit_code == stage("extract").exit_code == 0
-    assert read(spark, preprocessed.output).count() == 7
+    assert run_stages(spark, ["label"], output, STAGED, loader=load_hash).exit_code == 0
+    tables.delete("pages", f"page_id = '{lost['page_id']}'")
+    extract = run_stages(spark, ["extract"], output, STAGED)
+    assert (extract.exit_code, extract.ledger["planned"], read(spark, preprocessed.output).count()) == (3, 1, 0)
+
+
+def test_an_engine_that_hangs_ends_its_worker_and_says_so(spark: SparkSession, preprocessed: Preprocessed) -> None:
+    """Spark sees a crash, and tries again on a cluster; nothing would wait for ever."""
+    settings = load(assignments=["labeler.name=all", "labeler.staged=true", "stages.stall_seconds=1"])
+    outcome = run_stages(spark, ["label"], str(preprocessed.output), settings, loader=load_hanging)
+    assert (outcome.exit_code, outcome.ledger["preprocessed"]) == (3, 1)
+    assert "no progress for 1 s while the labeler all labels: this worker process ends itself" in outcome.complaints[0]
 
 
 def test_a_table_pages_that_was_dropped_is_not_taken_for_an_empty_one(

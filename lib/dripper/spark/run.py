@@ -23,6 +23,7 @@ from dripper.spark.overlap import without_known
 from dripper.spark.plan import UNFINISHED, Batch, BatchSize, Plan, make_plan
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import SCHEMA_VERSION
+from dripper.spark.session import require_workers
 from dripper.spark.staged import STAGES, StagedJob
 from dripper.spark.tables import Tables
 from dripper.spark.totals import Totals
@@ -69,6 +70,7 @@ def run(
         return run_stages(spark, STAGES, output, settings, warcs, limit, loader, redo, select)
     _check_use(settings)
     load_from_settings(settings.labeler, settings.labels)
+    require_workers(spark)
     given = read_input(warcs, redo, select, settings)
     with opened(spark, output, settings, job="run", input=given.told) as output_at_work:
         work = output_at_work.work
@@ -166,6 +168,7 @@ def run_stages(
     is_staged(settings)
     engines = _engines(spark, stages, settings, loader)
     _check_use(settings, stages, loader is load_labeler and is_local(properties(spark)))
+    require_workers(spark)
     has_pages = Tables(spark, output).version("pages") is not None
     if stages[0] != "preprocess" and not has_pages:
         raise InputError(
