@@ -110,7 +110,7 @@ def test_what_cannot_be_is_told_before_the_work(
 
     class Connected:
         @property
-        def sparkContext(self) -> None:  # noqa: N802
+        def sparkContext(self) -> None:
             raise PySparkAttributeError("[JVM_ATTRIBUTE_NOT_SUPPORTED]")
 
     for to in ("s3a://bucket/a.html", ""):

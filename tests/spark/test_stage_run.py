@@ -13,7 +13,6 @@ from dripper.config import Settings, load
 from dripper.errors import InputError, SettingsError
 from dripper.extraction import Extractor
 from dripper.rows import extraction_columns
-from dripper.spark.outcome import Outcome
 from dripper.spark.report import summary
 from dripper.spark.run import run, run_stages
 from dripper.spark.staged import STAGES
