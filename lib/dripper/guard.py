@@ -38,6 +38,7 @@ Result = TypeVar("Result")
 _STATM = Path("/proc/self/statm")
 _LOOK_SECONDS = 15
 """How often a watchdog looks at most, so that it ends a process soon after its time is up."""
+_STDERR = 2
 _OOM_SCORE = Path("/proc/self/oom_score_adj")
 
 
@@ -251,7 +252,7 @@ class Watchdog:
     def _look(self) -> None:
         last: object = None
         while not self._stop.is_set():
-            faulthandler.dump_traceback_later(2 * self._seconds, exit=True, file=sys.__stderr__)
+            faulthandler.dump_traceback_later(2 * self._seconds, exit=True, file=_STDERR)
             now = self._pulse()
             if self._since is not None and now != last:
                 self.beat()
@@ -269,7 +270,7 @@ class Watchdog:
         )
         sys.stderr.write(words + "\n")
         sys.stderr.flush()
-        faulthandler.dump_traceback(file=sys.__stderr__)
+        faulthandler.dump_traceback(file=_STDERR)
         if folder := os.environ.get("PYTHON_FAULTHANDLER_DIR"):
             # What a worker that died left there is the reason that Spark gives the driver.
             with contextlib.suppress(OSError):
