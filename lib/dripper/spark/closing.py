@@ -179,9 +179,9 @@ def check_pages(reports: Iterable[Report], pages: DataFrame) -> None:
     reports: of the ledger, or of the stage that wrote them. A table compared with another that was
     emptied, too, would agree with it.
     """
-    found = rows_by_file(pages)
+    found = {row["warc_file"]: row["count"] for row in pages.groupBy("warc_file").count().collect()}
     for report in reports:
-        name, n_rows = report["warc_file"], found.get(report["warc_file"], NO_ROWS)["rows"]
+        name, n_rows = report["warc_file"], found.get(report["warc_file"], 0)
         if n_rows != report["pages"]:
             raise LostRowsError(
                 "preprocess", f"the table pages has {n_rows} of the {report['pages']} pages that were read from {name}"
