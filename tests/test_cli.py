@@ -181,7 +181,9 @@ def test_archives_that_are_none_or_not_whole_are_named(tmp_path: Path, capsys: p
     for _ in range(2):  # A second run reads them again.
         assert main(command) == 4
         told = capsys.readouterr().err
-        assert f"faults found in archives: 3 in 2 files: {tmp_path}/text.warc.gz (2), {tmp_path}/cut.warc.gz (1)\n" in told
+        assert (
+            f"faults found in archives: 3 in 2 files: {tmp_path}/text.warc.gz (2), {tmp_path}/cut.warc.gz (1)\n" in told
+        )
         assert f"BAD INPUT: {tmp_path}/cut.warc.gz: it is cut short; the pages before the cut are rows\n" in told
         assert f"BAD INPUT: {tmp_path}/text.warc.gz: no WARC or ARC record is in it\n" in told
 
