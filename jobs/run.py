@@ -46,7 +46,7 @@ def _run(arguments: argparse.Namespace) -> int:
         from dripper.spark.tables import Tables
 
         if arguments.report is not None:
-            check_place(Tables(spark, arguments.output), arguments.report)
+            check_place(spark, Tables(spark, arguments.output), arguments.report)
         if arguments.dismiss:
             n_files = dismiss(spark, arguments.dismiss, arguments.output, settings)
             sys.stdout.write(f"{n_files} files are dismissed\n")

@@ -14,7 +14,7 @@ import zstandard
 
 from dripper.__main__ import main
 from dripper.errors import MachineError
-from support.warcs import page
+from support.warcs import page, pages, write_warc
 
 
 @pytest.fixture
@@ -173,6 +173,21 @@ def test_work_that_is_left_ends_with_3(file: Path, tmp_path: Path, capsys: pytes
     missing = ["http://127.0.0.1:9/x.warc.gz", "--set", "reading.s3.max_attempts=1"]
     assert main(["extract", str(file), *missing, "--out", str(tmp_path / "pages.jsonl")]) == 3
     assert "files that could not be read to their end: 1; the same command tries them again" in capsys.readouterr().err
+
+
+def test_archives_that_are_none_or_not_whole_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = write_warc(tmp_path / "cut.warc.gz", pages(1, 2)).read_bytes()
+    (tmp_path / "cut.warc.gz").write_bytes(whole[:-50])
+    (tmp_path / "text.warc.gz").write_text("this is no archive")
+    command = ["extract", str(tmp_path), "--out", str(tmp_path / "pages.jsonl"), "--jobs", "1"]
+    for _ in range(2):  # A second run reads them again.
+        assert main(command) == 4
+        told = capsys.readouterr().err
+        assert (
+            f"faults found in archives: 3 in 2 files: {tmp_path}/text.warc.gz (2), {tmp_path}/cut.warc.gz (1)\n" in told
+        )
+        assert f"BAD INPUT: {tmp_path}/cut.warc.gz: it is cut short; the pages before the cut are rows\n" in told
+        assert f"BAD INPUT: {tmp_path}/text.warc.gz: no WARC or ARC record is in it\n" in told
 
 
 def test_unknown_flags_show_the_usage(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dripper
+from dripper import extraction
 from dripper.blocks.page import Page
-from dripper.config import LabelerSettings
+from dripper.config import LabelerSettings, load
 from dripper.errors import ErrorCode, SettingsError
 from dripper.extraction import Extractor
 from dripper.labels import Labels
@@ -182,3 +184,17 @@ sys.exit("html2text" in sys.modules)
 def test_one_page_has_no_site() -> None:
     with pytest.raises(SettingsError, match="only jobs see the pages of a host together"):
         dripper.extract("<p>One.", settings={"sites.enabled": True})
+
+
+def test_a_process_keeps_few_extractors_and_makes_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extraction, "_extractors", {})
+    asked = [load(assignments=[f"labeler.escalate_below=0.{n}"]) for n in range(1, extraction._MOST_KEPT + 3)]
+    first = extraction.shared_extractor(asked[0])
+    assert extraction.shared_extractor(asked[0]) is first
+    for one in asked[1:]:
+        extraction.shared_extractor(one)
+    assert len(extraction._extractors) == extraction._MOST_KEPT
+    assert extraction.shared_extractor(asked[0]) is not first
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(extraction.shared_extractor, [load(assignments=["labeler.escalate_below=0.99"])] * 4))
+    assert len(set(map(id, made))) == 1

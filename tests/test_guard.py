@@ -14,7 +14,7 @@ import pytest
 from lxml import etree
 
 from dripper.errors import ErrorCode, PageError
-from dripper.guard import Guard, GuardLimits
+from dripper.guard import Guard, GuardLimits, Watchdog
 
 LIMITS = GuardLimits(cpu_seconds=1, wall_seconds=120, memory_bytes=512 << 20)
 
@@ -205,3 +205,62 @@ def test_a_page_over_a_hard_limit_of_cpu_time_is_a_time_limit() -> None:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout == "time_limit\n"
+
+
+WATCHED = """
+import re, time
+from dripper.guard import Watchdog
+
+def items(how, dog):
+    yield 1
+    if how == "waits":
+        time.sleep(600)
+    if how == "holds the interpreter":
+        re.match("(a+)+$", "a" * 64 + "b")
+    if how == "works on":
+        for _ in range(8):
+            time.sleep(0.2)
+            dog.beat()
+    if how == "gets nothing":
+        yield from dog.rest(time.sleep(1.5) for _ in range(1))
+    yield 2
+
+dog = Watchdog({seconds}, "the test runs")
+for item in dog.watch(items("{how}", dog)):
+    if "{how}" == "is not asked":
+        time.sleep(1.5)
+print("at its end")
+"""
+
+
+def watched(how: str, seconds: float = 0.5) -> subprocess.CompletedProcess[str]:
+    program = WATCHED.format(how=how, seconds=seconds)
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+
+def test_a_process_that_stands_still_ends_itself_and_says_where() -> None:
+    ended = watched("waits")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    words, trace = ended.stderr.split("\n", 1)
+    assert words == (
+        "dripper: no progress for 0.5 s while the test runs: this worker process ends itself, so that Spark tries its task again"
+    )
+    assert "in items" in trace
+
+
+def test_a_process_whose_interpreter_is_held_ends_too() -> None:
+    """No thread of Python's own gets its turn."""
+    ended = watched("holds the interpreter")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "Timeout" in ended.stderr
+    assert "in items" in ended.stderr
+
+
+@pytest.mark.parametrize("how", ["works on", "gets nothing", "is not asked"])
+def test_who_works_or_waits_for_others_is_left_alone(how: str) -> None:
+    ended = watched(how, 1)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "at its end\n", "")
+
+
+def test_no_limit_is_no_watchdog() -> None:
+    assert list(Watchdog(0, "").watch(iter([1, 2]))) == [1, 2]

@@ -1,6 +1,7 @@
 """One page's way, without Spark: bytes → text → blocks → labels → main HTML → Markdown."""
 
 import logging
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -152,20 +153,29 @@ def check_single_pages(settings: Settings) -> None:
         raise SettingsError("sites.enabled: only jobs see the pages of a host together; leave it out here")
 
 
+_MOST_KEPT = 8
+"""Extractors that a process keeps, those asked for last: each has its labeler's weights, and what
+serves requests with settings of their own would collect them."""
 _extractors: dict[str, Extractor] = {}
+_extractors_lock = threading.Lock()
 
 
 def shared_extractor(settings: Settings) -> Extractor:
-    """Return this process's extractor for these settings, made on the first call and kept.
+    """Return this process's extractor for these settings, made on the first call and kept. Safe to
+    use from several threads.
 
     It has done one page, so that processes forked from this one find everything loaded.
     """
     key = settings.model_dump_json(exclude=_NOT_OF_A_PAGE)
-    if key not in _extractors:
-        extractor = Extractor.of(settings)
-        extractor.extract("<p>One page, so that nothing is loaded on the first one that counts.</p>")
-        _extractors[key] = extractor
-    return _extractors[key]
+    with _extractors_lock:
+        extractor = _extractors.pop(key, None)
+        if extractor is None:
+            extractor = Extractor.of(settings)
+            extractor.extract("<p>One page, so that nothing is loaded on the first one that counts.</p>")
+        _extractors[key] = extractor  # Now the youngest.
+        while len(_extractors) > _MOST_KEPT:
+            del _extractors[next(iter(_extractors))]
+    return extractor
 
 
 def checked_settings(

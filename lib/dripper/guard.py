@@ -7,6 +7,7 @@ wall clocks misfire on busy machines, so the wall limit is generous and tried tw
 """
 
 import contextlib
+import faulthandler
 import gc
 import logging
 import math
@@ -15,9 +16,10 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -35,6 +37,9 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _STATM = Path("/proc/self/statm")
+_LOOK_SECONDS = 15
+"""How often a watchdog looks at most, so that it ends a process soon after its time is up."""
+_STDERR = 2
 _OOM_SCORE = Path("/proc/self/oom_score_adj")
 
 
@@ -181,6 +186,100 @@ class Guard(Generic[Item, Result]):
             )
         name = signal.Signals(-code).name if code is not None and code < 0 else f"exit code {code}"
         return _DiedError(ErrorCode.CRASHED, f"the page process ended with {name}", False)
+
+
+class Watchdog:
+    """Ends this process where its work stands still, so that whoever started it tries again: what a
+    `Guard` is for a page, outside of pages.
+
+    A worker that waits for ever for an engine, or in a library, is no failure that Spark would see.
+    (Its `spark.python.worker.idleTimeoutSeconds` only logs, before `killOnIdleTimeout` of Spark
+    4.1.) A thread looks at the clock; where that does not get its turn, as something holds the
+    interpreter, `faulthandler` ends the process.
+    """
+
+    def __init__(self, seconds: float, doing: str) -> None:
+        """seconds: without progress; 0: for ever. doing: said at the end."""
+        self._seconds = seconds
+        self._doing = doing
+        self._since: float | None = None
+        self._pulse: Callable[[], object] = lambda: None
+        self._stop = threading.Event()
+
+    def watch(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Yield the items. Time counts while one is being made, not while the caller has it. To be
+        called once."""
+        if not self._seconds:
+            yield from items
+            return
+        threading.Thread(target=self._look, name="watchdog", daemon=True).start()
+        making = iter(items)
+        try:
+            while True:
+                self.beat()
+                try:
+                    item = next(making)
+                except StopIteration:
+                    return
+                self._since = None
+                yield item
+        finally:
+            if isinstance(making, Generator):
+                making.close()
+            self._stop.set()
+            faulthandler.cancel_dump_traceback_later()
+
+    def rest(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Yield the items. Time does not count while one is being made: others do that."""
+        making = iter(items)
+        while True:
+            before, self._since = self._since, None
+            try:
+                item = next(making)
+            except StopIteration:
+                return
+            finally:
+                if before is not None:
+                    self.beat()
+            yield item
+
+    def beat(self) -> None:
+        """Say that there is progress."""
+        self._since = time.monotonic()
+
+    def follow(self, pulse: Callable[[], object]) -> None:
+        """Take it for progress, too, when `pulse` gives another value than before."""
+        self._pulse = pulse
+
+    def _look(self) -> None:
+        last: object = None
+        while not self._stop.is_set():
+            faulthandler.dump_traceback_later(2 * self._seconds, exit=True, file=_STDERR)
+            now = self._pulse()
+            if self._since is not None and now != last:
+                self.beat()
+            last = now
+            since = self._since
+            if since is not None and time.monotonic() - since > self._seconds:
+                self._end()
+            self._stop.wait(min(self._seconds / 4, _LOOK_SECONDS))
+        faulthandler.cancel_dump_traceback_later()
+
+    def _end(self) -> None:
+        words = (
+            f"dripper: no progress for {self._seconds:g} s while {self._doing}: this worker process ends itself, so that Spark "
+            "tries its task again"
+        )
+        sys.stderr.write(words + "\n")
+        sys.stderr.flush()
+        faulthandler.dump_traceback(file=_STDERR)
+        if folder := os.environ.get("PYTHON_FAULTHANDLER_DIR"):
+            # What a worker that died left there is the reason that Spark gives the driver.
+            with contextlib.suppress(OSError):
+                Path(folder, str(os.getpid())).write_text(words)
+        for child in multiprocessing.active_children():
+            child.kill()
+        os._exit(1)
 
 
 class _DiedError(Exception):

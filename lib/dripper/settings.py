@@ -3,7 +3,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -64,6 +64,10 @@ class LimitSettings(Section):
     machines."""
     page_memory_bytes: int = Field(default=1 * GIB, ge=64 * MIB)
     """Address space above what the page process starts with."""
+    stall_seconds: int = Field(default=1800, ge=0)
+    """A worker that reads or extracts and has made no progress for so long, outside of pages too,
+    ends itself, and Spark tries its task again. Above twice page_wall_seconds, as a page is tried
+    twice. 0: never."""
     parser_steps: int = Field(default=400_000_000, ge=1)
     """Of the HTML parser up the tree, 2.4 ns each: 28,000 nested elements are the default (real
     pages have some 100)."""
@@ -74,6 +78,15 @@ class LimitSettings(Section):
     parser_repeats: int = Field(default=1_000_000, ge=1)
     """Elements that the parser writes anew: an `i` or `font` without an end is opened again in each
     block behind it. 260 bytes each."""
+
+    @model_validator(mode="after")
+    def _leave_pages_their_time(self) -> "LimitSettings":
+        if 0 < self.stall_seconds <= 2 * self.page_wall_seconds:
+            raise ValueError(
+                f"stall_seconds={self.stall_seconds} must be above twice page_wall_seconds={self.page_wall_seconds}, as a page is "
+                "tried twice; or 0, for no limit"
+            )
+        return self
 
 
 class LabelerSettings(Section):
@@ -198,6 +211,9 @@ class StageSettings(Section):
     """Pages that an engine gets at once; one that fails is tried again in halves."""
     batch_tokens: int = Field(default=1_000_000, ge=1)
     """Tokens that it gets at once, unless a single page has more."""
+    stall_seconds: int = Field(default=7200, ge=0)
+    """An engine that has not started and labelled what it got at once in so long hangs: its worker
+    ends itself, and Spark tries the task again. 0: never."""
 
 
 class SiteSettings(Section):

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pyspark.errors import PySparkAttributeError
 from pyspark.sql import SparkSession
 
 from dripper.account import RunFacts
@@ -86,7 +87,7 @@ def test_the_job_writes_it_at_its_end(
 ) -> None:
     """Of a run that found nothing to do: the files are known by the run before."""
     flags = ["--warcs", str(archives), "--output", output, "--report", str(tmp_path / "again.html")]
-    assert job("run").main(flags) == 0
+    assert job("run").main(flags) == 4  # One of the archives is cut short.
     assert f"account of the run: {tmp_path}/again.html" in capsys.readouterr().out
     assert "later runs have read them again" in (tmp_path / "again.html").read_text()
 
@@ -98,9 +99,24 @@ def test_what_cannot_be_is_told_before_the_work(
     flags = ["--warcs", str(archives), "--output", str(new), "--report", str(tmp_path / "no" / "a.html")]
     assert job("run").main(flags) == 2
     assert "there is no folder" in capsys.readouterr().err
+    flags[-1] = f"file:///{tmp_path}/no/a.html"
+    assert job("run").main(flags) == 2
+    flags[-1] = "nowhere://bucket/a.html"
+    assert job("run").main(flags) == 2
+    assert "the report cannot be written to nowhere://bucket/a.html" in capsys.readouterr().err
     assert not new.exists()
     with pytest.raises(InputError, match=r"main\.crawl is a schema of a catalog, which holds no files"):
-        check_place(Tables(spark, "main.crawl"), "")
+        check_place(spark, Tables(spark, "main.crawl"), "")
+
+    class Connected:
+        @property
+        def sparkContext(self) -> None:
+            raise PySparkAttributeError("[JVM_ATTRIBUTE_NOT_SUPPORTED]")
+
+    for to in ("s3a://bucket/a.html", ""):
+        with pytest.raises(InputError, match="over Spark Connect only a file or a folder of this machine"):
+            check_place(Connected(), Tables(spark, "s3a://bucket/out"), to)  # type: ignore[arg-type]
+    check_place(Connected(), Tables(spark, output), f"file://{tmp_path}/a.html")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="there is no table runs"):
         write_account(spark, str(new), "", CostSettings())
     with pytest.raises(InputError, match="has no run 77: the table runs has them all"):

@@ -1,6 +1,9 @@
 """Files that take their worker down: found among good ones, set aside, and no others with them."""
 
+import time
 from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -41,6 +44,31 @@ class MemoryLedger:
 
     def set_aside(self, batch: Batch, reason: str, now: datetime) -> None:
         self.aside |= {file.warc_file: reason for file in batch.files}
+
+
+class Slow(int):
+    """A count whose reader is overtaken before it writes."""
+
+    def __add__(self, other: int) -> "Slow":
+        time.sleep(0.002)
+        return Slow(int(self) + other)
+
+
+def test_failures_of_batches_in_flight_are_all_counted() -> None:
+    isolation = Isolation(MemoryLedger(), 3, lambda: True)  # type: ignore[arg-type]
+    isolation._in_a_row = Slow()
+
+    def fail(batch: Batch, tasks: Tasks) -> None:
+        raise RuntimeError("no")
+
+    def work_off_some(number: int) -> None:
+        for _ in range(5):
+            with suppress(RuntimeError):
+                isolation.work_off(Batch(number, ()), lambda batch: [], fail, lambda batch, why: None)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work_off_some, range(4)))
+    assert isolation._in_a_row == 20
 
 
 def work_off(poison: set[str], names: Sequence[str], slots: int = 2) -> tuple[list[str], dict[str, str]]:

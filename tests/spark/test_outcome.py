@@ -4,6 +4,7 @@ from dripper.errors import FileErrorKind
 from dripper.spark.outcome import Outcome, bad_inputs, work_left
 from dripper.spark.plan import Plan
 from dripper.spark.totals import Totals
+from dripper.warc.record import ArchiveFault
 
 MANY = [f"f{i}" for i in range(7)]
 
@@ -44,10 +45,19 @@ def test_inputs_that_stay_bad_are_told_apart() -> None:
     assert "--redo FILE" in told[1]
 
 
-def test_a_run_without_a_single_record_is_told() -> None:
-    assert bad_inputs(Totals(files=3, empty_files=2), Plan()) == []
-    assert bad_inputs(Totals(files=3, empty_files=3), Plan()) == [
-        "no record was found in any of the 3 files: are they WARC or ARC archives?"
+def test_files_that_are_no_whole_archives_are_named_until_they_are_dismissed() -> None:
+    totals = Totals(faults={"text": ArchiveFault.NO_ARCHIVE, "cut": ArchiveFault.CUT_SHORT})
+    told = bad_inputs(totals, Plan(faults={"old": ArchiveFault.CUT_SHORT}))
+    assert told[0].startswith("1 files hold no WARC or ARC record, text: fetch them again, or say")
+    assert told[1].startswith("2 files are cut short (the pages before the cut are rows), cut, old: fetch")
+    assert all(sentence.endswith("--dismiss FILE,… that it is known") for sentence in told)
+
+
+def test_a_batch_that_lost_rows_says_which_stage_goes_again() -> None:
+    totals = Totals(put_back={3: ("preprocess", "the table pages has 1 of the 2 pages that were read from a")})
+    assert work_left(totals) == [
+        "batch 3 goes back to the stage preprocess: the table pages has 1 of the 2 pages that were read from a. Rows were "
+        "deleted, or a table was: run that stage again over the same files, then those after it"
     ]
 
 

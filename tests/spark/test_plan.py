@@ -19,6 +19,7 @@ from dripper.spark.plan import (
     of_selections_apart,
 )
 from dripper.warc import Place
+from dripper.warc.record import ArchiveFault
 
 SIZE = BatchSize(files=3, bytes=100)
 FILES = st.lists(
@@ -87,6 +88,24 @@ def test_a_failed_file_moves_to_a_new_batch() -> None:
     plan = make_plan([PlannedFile("bad", 1)], ledger, SIZE)
     assert plan.fresh == (Batch(2, (PlannedFile("bad", 1, replaces=1, attempts=1),)),)
     assert [entry.batch for entry in plan.moved] == [1]
+
+
+@pytest.mark.parametrize("state", ["preprocessed", "labelled"])
+def test_a_batch_between_stages_begins_anew_where_one_of_its_files_is_redone(state: str) -> None:
+    files = [PlannedFile("a"), PlannedFile("b")]
+    plan = make_plan(files, as_ledger((Batch(4, tuple(files)),), state), SIZE, states=["planned"], redo={"b"})
+    assert (plan.resumed, plan.anew, plan.n_done) == ((Batch(4, tuple(files)),), {4}, 0)
+    untouched = make_plan(files, as_ledger((Batch(4, tuple(files)),), state), SIZE, states=["planned"])
+    assert (untouched.resumed, untouched.anew, untouched.n_done) == ((), frozenset(), 2)
+
+
+def test_archives_that_are_not_whole_stay_in_the_plan() -> None:
+    entries = [
+        LedgerEntry(PlannedFile("a"), 1, "done", 2, ArchiveFault.CUT_SHORT),
+        LedgerEntry(PlannedFile("b"), 1, "done"),
+    ]
+    assert make_plan([PlannedFile("a"), PlannedFile("b")], entries, SIZE).faults == {"a": "cut short"}
+    assert make_plan([PlannedFile("a")], entries, SIZE, redo={"a"}).faults == {}
 
 
 def test_what_is_set_aside_or_dismissed_stays_so_until_it_is_asked_for() -> None:

@@ -13,7 +13,7 @@ from dripper.labels import load as load_labeler
 from dripper.spark import parts
 from dripper.spark.outcome import Outcome
 from dripper.spark.report import show, summary
-from dripper.spark.run import run
+from dripper.spark.run import dismiss, run
 from dripper.spark.schemas import OF_RUN
 from dripper.spark.tables import Tables
 from support.warcs import page, pages, write_warc
@@ -121,6 +121,27 @@ def test_every_shared_archive_is_accounted_for(
         assert files[clipped]["problems"]
 
 
+def test_an_archive_that_is_cut_short_is_named_until_somebody_dismisses_it(spark: SparkSession, tmp_path: Path) -> None:
+    """What is before the cut is kept."""
+    whole = write_warc(tmp_path / "a.warc.gz", pages(1, 3)).read_bytes()
+    (tmp_path / "a.warc.gz").write_bytes(whole[: len(whole) - 100])
+    output = str(tmp_path / "out")
+    for n_files in (1, 0):
+        outcome = run(spark, f"{tmp_path}/a.warc.gz", output, Settings())
+        assert (outcome.exit_code, outcome.totals.files) == (4, n_files)
+        assert outcome.bad_inputs[0].startswith(
+            f"1 files are cut short (the pages before the cut are rows), {tmp_path}/a"
+        )
+    n_rows = read(spark, Path(output)).count()
+    assert n_rows >= 2
+    assert dismiss(spark, f"{tmp_path}/a.warc.gz", output, Settings()) == 1
+    quiet = run(spark, f"{tmp_path}/a.warc.gz", output, Settings())
+    assert (quiet.exit_code, quiet.ledger["dismissed"], quiet.ledger["pages"]) == (0, 1, n_rows)
+    (tmp_path / "a.warc.gz").write_bytes(whole)
+    mended = run(spark, f"{tmp_path}/a.warc.gz", output, Settings())
+    assert (mended.exit_code, mended.totals.files, read(spark, Path(output)).count()) == (0, 1, 3)
+
+
 @pytest.mark.slow
 def test_poison_pages_cost_one_row_each(spark: SparkSession, tmp_path: Path) -> None:
     heavy = b"<p>one more paragraph</p>" * 1_000_000
@@ -170,7 +191,10 @@ def test_files_that_are_no_archives_are_named_and_done(spark: SparkSession, tmp_
     (tmp_path / "empty.warc").touch()
     (tmp_path / "text.warc.gz").write_text("this is no archive")
     outcome = run(spark, str(tmp_path), str(tmp_path / "out"), Settings())
-    assert outcome.complaints == ()
+    assert (outcome.complaints, outcome.exit_code) == ((), 4)
+    assert (
+        f"2 files hold no WARC or ARC record, {tmp_path}/empty.warc, {tmp_path}/text.warc.gz" in outcome.bad_inputs[0]
+    )
     assert outcome.totals.broken_files == 2
     files = {Path(row["warc_file"]).name: row for row in read(spark, tmp_path / "out", "warc_files").collect()}
     assert {name: (row["state"], row["problems"][-1:]) for name, row in files.items()} == {

@@ -1,5 +1,6 @@
 """The session: a clear sentence for every machine that lacks something."""
 
+import sys
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -113,3 +114,17 @@ def test_a_table_that_is_not_there_prints_no_stack(spark: SparkSession) -> None:
     assert java is not None
     asking = java.java.lang.Class.forName("org.apache.spark.sql.util.ExecutionListenerBus")
     assert not java.org.apache.logging.log4j.LogManager.getLogger(asking).isFatalEnabled()
+
+
+def test_an_executor_that_lacks_something_is_named_before_any_work(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.require_workers(spark, "dripper.no_such_module")  # Local: workers are of the driver's Python.
+    monkeypatch.setattr(session, "is_local", lambda properties: False)
+    session.require_workers(spark)
+    words = rf"cannot run this job, its Python 3\.\d+\.\d+ at {sys.executable}: No module named 'dripper.no_such_module'. Every"
+    with pytest.raises(MachineError, match=words):
+        session.require_workers(spark, "dripper.no_such_module")
+    monkeypatch.setattr(session.dripper, "__version__", "0.0.7")
+    with pytest.raises(MachineError, match=r"and the driver has 0\.0\.7"):
+        session.require_workers(spark)

@@ -18,7 +18,7 @@ from dripper.spark.run import run, run_stages
 from dripper.spark.staged import STAGES
 from dripper.spark.tables import Tables
 from dripper.warc import read_records
-from support.stage_labelers import HashLabeler, load_dead, load_hash, load_poisoned, load_writing
+from support.stage_labelers import HashLabeler, load_dead, load_hanging, load_hash, load_poisoned, load_writing
 from support.warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark
@@ -107,7 +107,7 @@ def test_the_shared_archives_with_labels_by_hash(
 def test_each_stage_by_itself_takes_what_the_one_before_left(spark: SparkSession, tmp_path: Path) -> None:
     for i in range(2):
         write_warc(tmp_path / f"{i}.warc", [*pages(10 * i, 2), (f"http://example.org/empty/{i}", b"<html></html>")])
-    output, settings = str(tmp_path / "out"), load(assignments=["batch.files=1"])
+    output, settings = str(tmp_path / "out"), load(assignments=["batch.files=1", "labeler.name=all"])
     first = run_stages(spark, ["preprocess"], output, settings, str(tmp_path))
     assert (first.complaints, first.totals.pages, first.totals.blocks) == ((), 6, 4)
     assert first.ledger["preprocessed"] == 2
@@ -234,6 +234,90 @@ def test_files_that_failed_are_read_again_and_leave_no_row_behind(spark: SparkSe
 def test_a_fused_run_finishes_what_a_staged_one_began(spark: SparkSession, preprocessed: Preprocessed) -> None:
     outcome = run(spark, preprocessed.archive, str(preprocessed.output), Settings())
     assert (outcome.complaints, outcome.ledger["done"], outcome.totals.rows) == ((), 1, 7)
+    # Nothing is left for stages that will not come.
+    assert [read(spark, preprocessed.output, table).count() for table in ("pages", "blocks", "labels")] == [0, 0, 0]
+
+
+def test_rows_that_were_deleted_before_they_are_labelled_put_the_batch_back(
+    spark: SparkSession, preprocessed: Preprocessed
+) -> None:
+    """Exit code 0 would say that they are there."""
+    archive, output = preprocessed.archive, str(preprocessed.output)
+    Tables(spark, output).delete("pages", "url LIKE '%/1'")
+    label = run_stages(spark, ["label"], output, STAGED, loader=load_hash)
+    assert (label.exit_code, label.ledger["planned"], label.totals.label.pages) == (3, 1, 0)
+    lost = (
+        f"batch 1 goes back to the stage preprocess: the table pages has 6 of the 7 pages that were read from {archive}"
+    )
+    assert label.complaints[0].startswith(lost)
+    again = run_stages(spark, ["preprocess"], output, STAGED, archive, loader=load_hash)
+    assert (again.exit_code, again.totals.pages, again.ledger["preprocessed"]) == (0, 7, 1)
+
+
+def test_rows_that_were_deleted_before_they_are_extracted_put_the_batch_back(
+    spark: SparkSession, preprocessed: Preprocessed
+) -> None:
+    output, tables = str(preprocessed.output), Tables(spark, str(preprocessed.output))
+    assert run_stages(spark, ["label"], output, STAGED, loader=load_hash).exit_code == 0
+    lost = tables.read("labels").head()
+    assert lost is not None
+    tables.delete("labels", f"page_id = '{lost['page_id']}'")
+    extract = run_stages(spark, ["extract"], output, STAGED)
+    assert (extract.exit_code, extract.ledger["preprocessed"]) == (3, 1)
+    assert extract.complaints[0].startswith("batch 1 goes back to the stage label: 7 pages went into the table labels")
+    assert run_stages(spark, ["label"], output, STAGED, loader=load_hash).exit_code == 0
+    tables.delete("pages", f"page_id = '{lost['page_id']}'")
+    extract = run_stages(spark, ["extract"], output, STAGED)
+    assert (extract.exit_code, extract.ledger["planned"], read(spark, preprocessed.output).count()) == (3, 1, 0)
+
+
+def test_an_engine_that_hangs_ends_its_worker_and_says_so(spark: SparkSession, preprocessed: Preprocessed) -> None:
+    """Spark sees a crash, and tries again on a cluster; nothing would wait for ever."""
+    settings = load(assignments=["labeler.name=all", "labeler.staged=true", "stages.stall_seconds=1"])
+    outcome = run_stages(spark, ["label"], str(preprocessed.output), settings, loader=load_hanging)
+    assert (outcome.exit_code, outcome.ledger["preprocessed"]) == (3, 1)
+    assert "no progress for 1 s while the labeler all labels: this worker process ends itself" in outcome.complaints[0]
+
+
+def test_a_table_pages_that_was_dropped_is_not_taken_for_an_empty_one(
+    spark: SparkSession, preprocessed: Preprocessed, tmp_path: Path
+) -> None:
+    other = write_warc(tmp_path / "b.warc", pages(20, 2))
+    shutil.rmtree(preprocessed.output / "pages")
+    first = run_stages(spark, ["preprocess"], str(preprocessed.output), STAGED, str(other), loader=load_hash)
+    assert (first.exit_code, first.ledger["planned"], first.ledger["preprocessed"]) == (3, 1, 1)
+    assert first.complaints[0].startswith("batch 1 goes back to the stage preprocess: the table pages is not there")
+    both = f"{preprocessed.archive},{other}"
+    second = run_stages(spark, ["preprocess"], str(preprocessed.output), STAGED, both, loader=load_hash)
+    assert (second.exit_code, second.totals.pages, second.ledger["preprocessed"]) == (0, 7, 2)
+
+
+def test_a_file_between_stages_is_read_again_when_somebody_asks(
+    spark: SparkSession, preprocessed: Preprocessed
+) -> None:
+    again = run_stages(
+        spark, ["preprocess"], str(preprocessed.output), STAGED, redo=preprocessed.archive, loader=load_hash
+    )
+    assert (again.exit_code, again.totals.files, again.ledger["preprocessed"]) == (0, 1, 1)
+    assert read(spark, preprocessed.output, "pages").count() == 7
+
+
+@pytest.mark.parametrize("name", ["cpu", "cpu,web2text"])
+def test_a_chain_that_no_stage_can_label_is_refused_before_pages_are_read(
+    spark: SparkSession, tmp_path: Path, name: str
+) -> None:
+    write_warc(tmp_path / "a.warc", pages(1, 1))
+    settings = load(assignments=[f"labeler.name={name}"])
+    with pytest.raises(SettingsError, match=f"the labeler {name.split(',')[-1]} reads whole pages"):
+        run_stages(spark, ["preprocess"], str(tmp_path / "out"), settings, str(tmp_path / "a.warc"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_another_chain_than_was_preprocessed_is_one_sentence(spark: SparkSession, preprocessed: Preprocessed) -> None:
+    chain = load(assignments=["labeler.name=cpu,all", "labeler.staged=true"])
+    words = "batch 1 was preprocessed for labeler.name=all, and this run would label it for labeler.name=cpu,all: name the same"
+    with pytest.raises(SettingsError, match=words):
+        run_stages(spark, ["label"], str(preprocessed.output), chain, loader=load_hash)
 
 
 def test_labelers_of_whole_pages_cannot_run_staged(spark: SparkSession, tmp_path: Path) -> None:

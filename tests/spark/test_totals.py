@@ -20,13 +20,29 @@ def test_reports_add_up() -> None:
     totals = Totals()
     totals.read([report(), report(), failed(FileErrorKind.DENIED, "b"), report(records=0, pages=0, skipped={})])
     totals.written([report(rows=3, failed_pages=1, fallback_pages=2, errors=["empty_page"], methods={"cpu": 2})])
-    totals.gave_up([{"warc_file": "c", "state": "set_aside", "error": "why"}, {"warc_file": "d", "state": "failed"}])
+    totals.noted([{"warc_file": "c", "state": "set_aside", "error": "why"}, {"warc_file": "d", "state": "failed"}])
     totals.ended(Worked({7: "no"}, [9, 8]))
     assert (totals.files, totals.records, totals.pages, totals.broken_files) == (4, 10, 6, 4)
-    assert (totals.empty_files, totals.skipped, totals.failed_files) == (1, {"status": 4}, {"denied": ["b"]})
+    assert (totals.skipped, totals.failed_files) == ({"status": 4}, {"denied": ["b"]})
     assert (totals.rows, totals.failed_pages, totals.fallback_pages, totals.errors) == (3, 1, 2, {"empty_page": 1})
     assert totals.methods == {"cpu": 2}
     assert (totals.set_aside, totals.failed_batches, totals.batches_not_begun) == ({"c": "why"}, {7: "no"}, [8, 9])
+
+
+def test_archives_that_are_none_or_cut_short_are_kept_apart_from_damage_inside() -> None:
+    totals, noise = Totals(), {"skipped": {"broken record": 1}, "records": 1, "pages": 0}
+    done = {"state": "done", "n_problems": 1, "selection": None}
+    totals.noted([
+        report(warc_file="cut") | done,
+        report(warc_file="text", clipped=False) | done | noise,
+        report(warc_file="cut text") | done | noise,
+        report(warc_file="empty", records=0, pages=0, skipped={}, clipped=False) | done,
+        report(warc_file="damaged", clipped=False, skipped={"broken record": 2}) | done,
+        report(warc_file="good", clipped=False) | done | {"n_problems": 0},
+        report(warc_file="unread", error="no") | done | {"state": "failed"},
+        report(warc_file="by an index") | done | {"selection": "x"},
+    ])  # fmt: skip
+    assert totals.faults == {"cut": "cut short", "text": "no archive", "cut text": "no archive", "empty": "no archive"}
 
 
 def test_an_outage_is_where_nothing_can_be_read() -> None:

@@ -22,7 +22,7 @@ from dripper.spark.closing import merged, page_key
 from dripper.spark.parts import FilePart
 from dripper.spark.plan import PlannedFile
 from dripper.spark.schemas import EXTRACTIONS
-from dripper.warc import FileReport, Record, cut
+from dripper.warc import FileReport, Record, RecordReader, cut
 from dripper.warc.identity import canonical_address
 from support.warcs import pages, write_warc
 
@@ -111,11 +111,32 @@ def test_a_fault_of_the_reader_ends_the_file_not_the_task(tmp_path: Path, monkey
             yield next(self.records)
             raise RuntimeError("not foreseen")
 
+        def close(self) -> None:
+            self.records.close()
+
     monkeypatch.setattr(parts, "read_records", lambda file, *_, **__: Faulty(file) if "bad" in file else read(file))
     rows = work([["bad", good]], 0)
     reports = [json.loads(str(row["report"])) for row in rows if row["report"]]
     assert [report["error"] for report in reports] == ["internal: RuntimeError: not foreseen", None]
     assert sum(row["page_id"] is not None for row in rows) == 3
+
+
+def test_a_task_that_ends_early_closes_what_it_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = PlannedFile(str(write_warc(tmp_path / "a.warc", pages(1, 80))))
+    closed = []
+    close = RecordReader.close
+    monkeypatch.setattr(RecordReader, "close", lambda reader: closed.append(reader.report.pages) or close(reader))
+
+    def fail(record: Record, result: None) -> dict[str, Any]:
+        raise RuntimeError("not foreseen")
+
+    step = worker.Step(lambda page: None, lambda **_: None, fail)
+    mapper = worker.files_mapper([[FilePart(file, 1)]], 1, Settings(), SCHEMA, None, lambda *_: step)
+    with pytest.raises(RuntimeError, match="not foreseen") as raised:
+        list(mapper([pa.RecordBatch.from_pydict({"id": pa.array([0], pa.int64())})]))
+    # While somebody holds the exception, and with it all that the frames of its trace hold.
+    assert raised.value
+    assert set(closed) == {1}
 
 
 def test_batches_are_bounded_by_rows_and_by_bytes() -> None:

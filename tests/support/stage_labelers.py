@@ -92,6 +92,16 @@ class DeadLabeler(HashLabeler):
         raise RuntimeError("no GPU here")
 
 
+class HangingLabeler(HashLabeler):
+    """Never answers, and never fails."""
+
+    name = "hanging"
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        while True:
+            time.sleep(60)
+
+
 def load_hash(settings: Settings) -> HashLabeler:
     return HashLabeler()
 
@@ -106,6 +116,10 @@ def load_true(settings: Settings) -> HashLabeler:
 
 def load_dead(settings: Settings) -> HashLabeler:
     return DeadLabeler()
+
+
+def load_hanging(settings: Settings) -> HashLabeler:
+    return HangingLabeler()
 
 
 class WritingLabeler(HashLabeler):

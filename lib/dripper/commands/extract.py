@@ -17,13 +17,22 @@ from dripper.labels.registry import runs_staged
 from dripper.local import Written, extract_files
 from dripper.places import local_place
 from dripper.single import extract_guarded
+from dripper.warc.record import ArchiveFault
 
 _USAGE = """One page is printed. Many pages become the rows of a file:
   dripper extract page.html
   dripper extract crawl/ 'saved/*.html' @list.txt x.warc.gz --out pages.jsonl
 
 Run again, the same command goes on where it stopped, and does only what is missing.
-Exit code 0: done; 1: the one page has no extraction; 2: wrong usage; 3: work is left, the last lines say what."""
+Exit code 0: done; 1: the one page has no extraction; 2: wrong usage; 3: work is left, the last lines say what;
+4: all is done, but some archives are none, or are cut short: the last lines name them."""
+
+_BAD = {
+    ArchiveFault.NO_ARCHIVE: "no WARC or ARC record is in it",
+    ArchiveFault.CUT_SHORT: "it is cut short; the pages before the cut are rows",
+}
+_NAMED = 10
+"""Files that the last lines name of each kind."""
 
 _MARKDOWN = ("title", "links", "images")
 """Flags that stand for settings of the section `markdown`."""
@@ -124,7 +133,7 @@ def _write_rows(arguments: argparse.Namespace, settings: Settings) -> int:
         sys.stderr.write("dripper: interrupted; the same command goes on where it stopped\n")
         return 3
     sys.stderr.write(_summary(outcome, arguments.out))
-    return 0 if outcome.is_complete else 3
+    return 3 if not outcome.is_complete else 4 if outcome.seen.bad else 0
 
 
 def _processors() -> int:
@@ -143,7 +152,14 @@ def _summary(outcome: Written, out: Path) -> str:
     if seen.skipped:
         lines.append(f"records of archives that are no pages: {_counts(seen.skipped)}")
     if seen.faults:
-        lines.append(f"faults found in archives: {seen.faults:,}")
+        # Those with most faults first; whose archives are many wants no longer a list.
+        worst = sorted(seen.faults, key=lambda name: (-seen.faults[name], name))
+        named = ", ".join(f"{name} ({seen.faults[name]:,})" for name in worst[:_NAMED])
+        more = ", …" if len(worst) > _NAMED else ""
+        lines.append(f"faults found in archives: {sum(seen.faults.values()):,} in {len(worst):,} files: {named}{more}")
+    lines += [f"BAD INPUT: {name}: {_BAD[fault]}" for name, fault in sorted(seen.bad.items())[:_NAMED]]
+    if len(seen.bad) > _NAMED:
+        lines.append(f"BAD INPUT: {len(seen.bad) - _NAMED:,} more files like these")
     lines += [f"not read: {sentence}" for sentence in seen.unread[:10]]
     if seen.unread:
         lines.append(

@@ -1,5 +1,7 @@
 """Products of small matrices on one thread."""
 
+import os
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -14,13 +16,43 @@ def blas_libraries() -> Sequence[LibController]:
 
 @contextmanager
 def one_thread(libraries: Sequence[LibController]) -> Iterator[None]:
-    """Limit BLAS to one thread. (threadpoolctl's own `limit` first asks the libraries for all they
-    know.)"""
-    threads = [library.num_threads for library in libraries]
-    for library in libraries:
-        library.set_num_threads(1)
+    """Limit BLAS to one thread, until the last of those who ask for it at the same time has ended.
+
+    (threadpoolctl's own `limit` first asks the libraries for all they know.)
+    """
+    _limits.begin(libraries)
     try:
         yield
     finally:
-        for library, before in zip(libraries, threads, strict=True):
-            library.set_num_threads(before)
+        _limits.end(libraries)
+
+
+class _Limits:
+    """Who is inside. The number of threads is the process's, not the caller's: one who came while
+    another was inside would find 1, and leave that behind."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside: dict[str, int] = {}
+        self._before: dict[str, int] = {}
+
+    def begin(self, libraries: Sequence[LibController]) -> None:
+        with self._lock:
+            for library in libraries:
+                inside = self._inside.get(library.filepath, 0)
+                if not inside:
+                    self._before[library.filepath] = library.num_threads
+                    library.set_num_threads(1)
+                self._inside[library.filepath] = inside + 1
+
+    def end(self, libraries: Sequence[LibController]) -> None:
+        with self._lock:
+            for library in libraries:
+                self._inside[library.filepath] -= 1
+                if not self._inside[library.filepath]:
+                    library.set_num_threads(self._before[library.filepath])
+
+
+_limits = _Limits()
+# A page process may be forked while another thread holds the lock, and has none of its threads.
+os.register_at_fork(after_in_child=_limits.__init__)  # type: ignore[misc]

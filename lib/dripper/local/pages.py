@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +14,7 @@ from dripper.local.inputs import Input
 from dripper.optional import needed
 from dripper.warc import Record
 from dripper.warc.identity import page_id
+from dripper.warc.record import ArchiveFault, archive_fault
 from dripper.warc.source import LocalFile
 
 
@@ -27,8 +29,10 @@ class Seen:
     """Pages that have a row already."""
     skipped: Counter[str] = field(default_factory=Counter)
     """Records of archives that are no pages, by reason."""
-    faults: int = 0
-    """Found in archives; what could be read was read."""
+    faults: dict[str, int] = field(default_factory=dict)
+    """Of archives, how many were found in which; what could be read was read."""
+    bad: dict[str, ArchiveFault] = field(default_factory=dict)
+    """Archives that were read to their end and are no whole ones."""
     unread: list[str] = field(default_factory=list)
     """A sentence for each file that could not be read to its end: another run tries it again."""
 
@@ -56,17 +60,20 @@ def records_of(files: Sequence[Input], settings: ReadSettings, known: Container[
 def _of_archive(file: Input, settings: ReadSettings, seen: Seen) -> Iterator[Record]:
     from dripper.warc import read_records
 
-    reader = read_records(file.path, settings)
     before = seen.bytes
-    for record in reader:
-        seen.bytes = before + reader.report.bytes_read
-        yield record
+    with closing(read_records(file.path, settings)) as reader:
+        for record in reader:
+            seen.bytes = before + reader.report.bytes_read
+            yield record
     report = reader.report
     seen.bytes = before + report.bytes_read
     seen.skipped.update(report.skipped)
-    seen.faults += report.n_problems
+    if report.n_problems:
+        seen.faults[file.path] = report.n_problems
     if report.error is not None:
         seen.unread.append(report.error)
+    elif fault := archive_fault(report.records, report.skipped, report.clipped):
+        seen.bad[file.path] = fault
 
 
 def _of_page(file: Input, settings: ReadSettings, seen: Seen) -> Iterator[Record]:

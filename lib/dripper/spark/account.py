@@ -1,5 +1,6 @@
 """The account of a run, read from its tables and put where somebody wants it."""
 
+import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,21 +27,46 @@ _FAILED_FIRST = ("time_limit", "memory_limit", "crashed", "internal", "labeler_f
 _FILE = ("warc_file", "state", "batch", "pages", "failed_pages", "bytes_read", "n_problems", "error", "error_kind")
 
 
-def check_place(tables: Tables, to: str) -> None:
+def check_place(spark: SparkSession, tables: Tables, to: str) -> None:
     """Raise InputError where no account can be written to `to`, as far as that can be seen before
     the work."""
     if to == BESIDE and tables.in_catalog:
         raise InputError(
             f"{tables.output} is a schema of a catalog, which holds no files: say where, --report FILE.html"
         )
-    place = written_place("--report", to) if to else None
-    if (
-        place
-        and place.kind == "path"
-        and not Path(place.text).is_dir()
-        and not Path(place.text).absolute().parent.is_dir()
-    ):
-        raise InputError(f"--report {to}: there is no folder {Path(place.text).absolute().parent}")
+    place = f"{tables.output}/reports" if to == BESIDE else written_place("--report", to).text
+    here = _path_here(place)
+    if here is None:
+        try:
+            file_system, path = _hadoop_file(spark, place)
+            file_system.exists(path)
+        except (Py4JError, PySparkException) as error:
+            raise InputError(f"the report cannot be written to {place}: {first_line(error)}") from None
+    elif to:
+        folder = here if here.is_dir() else here.absolute().parent
+        if not folder.is_dir():
+            raise InputError(f"--report {to}: there is no folder {folder}")
+        if not os.access(here if here.exists() else folder, os.W_OK):
+            raise InputError(f"--report {to}: nobody but its owner may write there")
+
+
+def _path_here(place: str) -> Path | None:
+    """Return the path of a place on this machine; None for addresses."""
+    return Path(place) if written_place("--report", place).kind == "path" else None
+
+
+def _hadoop_file(spark: SparkSession, to: str) -> tuple[Any, Any]:
+    """Return the file system of an address and the path in it: where the tables are, Spark can
+    write, and has the credentials; this program may not. Raises InputError on Spark Connect."""
+    try:
+        context: Any = spark.sparkContext
+    except Exception:  # Connect sessions have no context and raise one of several types here, by version.
+        raise InputError(
+            f"the report cannot be written to {to}: over Spark Connect only a file or a folder of this machine can be written; "
+            "name one with --report"
+        ) from None
+    path = context._jvm.org.apache.hadoop.fs.Path(to)
+    return path.getFileSystem(context._jsc.hadoopConfiguration()), path
 
 
 def write_account(spark: SparkSession, output: str, to: str, cost: CostSettings, run_id: str | None = None) -> str:
@@ -51,7 +77,7 @@ def write_account(spark: SparkSession, output: str, to: str, cost: CostSettings,
     last. Raises InputError.
     """
     tables = Tables(spark, output)
-    check_place(tables, to)
+    check_place(spark, tables, to)
     to = written_place("--report", to).text if to else BESIDE
     facts = run_facts(tables, cost, run_id)
     folder = f"{tables.output}/reports" if to == BESIDE else to.rstrip("/")
@@ -141,14 +167,12 @@ def _utc(moment: datetime | None) -> datetime | None:
 
 def _write(spark: SparkSession, to: str, text: str) -> None:
     try:
-        if written_place("--report", to).kind == "path":
-            Path(to).parent.mkdir(parents=True, exist_ok=True)
-            Path(to).write_text(text, encoding="utf-8")
+        if here := _path_here(to):
+            here.parent.mkdir(parents=True, exist_ok=True)
+            here.write_text(text, encoding="utf-8")
             return
-        # Where the tables are, Spark can write, and has the credentials; this program may not.
-        context: Any = spark.sparkContext
-        path = context._jvm.org.apache.hadoop.fs.Path(to)
-        stream = path.getFileSystem(context._jsc.hadoopConfiguration()).create(path, True)
+        file_system, path = _hadoop_file(spark, to)
+        stream = file_system.create(path, True)
         try:
             stream.write(bytearray(text.encode()))
         finally:

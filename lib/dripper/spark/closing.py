@@ -37,6 +37,15 @@ class UnclosedError(Exception):
     """What a batch wrote is not what it read; it is redone."""
 
 
+class LostRowsError(Exception):
+    """What an earlier stage of a batch wrote is not there any more: that stage, `stage`, has to
+    write it again."""
+
+    def __init__(self, stage: str, message: str) -> None:
+        super().__init__(message)
+        self.stage = stage
+
+
 def until_closed(
     do: Callable[[], None], batch: Batch, is_stopped: Callable[[], bool], confirm: Callable[[], None]
 ) -> None:
@@ -173,6 +182,30 @@ def check_rows(tables: Tables, table: str, batch: Batch, expected: DataFrame) ->
     """Raise UnclosedError unless `table` has a row for every row of `expected` in `batch`, and none
     twice; else return how many."""
     return check_rows_of(table, tables.read(table).where(F.col("batch") == batch.number), expected)
+
+
+def check_pages(reports: Iterable[Report], pages: DataFrame) -> None:
+    """Raise LostRowsError unless `pages` are as many of each file as the ledger counted.
+
+    reports: of the ledger, or of the stage that wrote them. A table compared with another that was
+    emptied, too, would agree with it.
+    """
+    found = {row["warc_file"]: row["count"] for row in pages.groupBy("warc_file").count().collect()}
+    for report in reports:
+        name, n_rows = report["warc_file"], found.get(report["warc_file"], 0)
+        if n_rows != report["pages"]:
+            raise LostRowsError(
+                "preprocess", f"the table pages has {n_rows} of the {report['pages']} pages that were read from {name}"
+            )
+
+
+def check_between(table: str, stage: str, found: DataFrame, expected: DataFrame) -> None:
+    """Raise LostRowsError unless what `stage` wrote into `table`, and is there (`found`), is of the
+    pages in `expected`."""
+    try:
+        check_rows_of(table, found, expected)
+    except UnclosedError as error:
+        raise LostRowsError(stage, str(error)) from None
 
 
 def check_rows_of(table: str, found: DataFrame, expected: DataFrame) -> int:

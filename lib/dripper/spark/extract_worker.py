@@ -12,7 +12,7 @@ import pyarrow as pa
 import dripper
 from dripper.config import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
 from dripper.errors import ErrorCode, PageError
-from dripper.guard import Guard, GuardLimits
+from dripper.guard import Guard, GuardLimits, Watchdog
 from dripper.labels import Labels
 from dripper.labels.chain import instead_of
 from dripper.markup.hints import Hints
@@ -33,11 +33,18 @@ def extractions_mapper(
     LABEL_COLUMNS names."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        watchdog = Watchdog(settings.limits.stall_seconds, "extracting pages")
+        return watchdog.watch(made(watchdog.rest(batches), watchdog))
+
+    def made(batches: Iterable[pa.RecordBatch], watchdog: Watchdog) -> Iterator[pa.RecordBatch]:
         finisher = _finisher(settings.labeler, settings.labels, settings.html, settings.markdown)
         guard: Guard[Row, Extraction] = Guard(lambda row: finish(finisher, row), GuardLimits.of(settings.limits))
         with closing(guard):
             for batch in batches:
-                rows = [_extraction_row(with_first_labels(row), guard) for row in batch.to_pylist()]
+                rows = []
+                for row in batch.to_pylist():
+                    rows.append(_extraction_row(with_first_labels(row), guard))
+                    watchdog.beat()
                 yield from in_batches(rows, schema)
                 if progress is not None:
                     progress.add({"extracted": len(rows)})

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 
 from pyspark.sql import Observation
 from pyspark.sql import functions as F
@@ -16,12 +17,13 @@ from dripper.spark.closing import until_closed, whole_reports
 from dripper.spark.fields import nullable
 from dripper.spark.isolation import Isolation
 from dripper.spark.jobs import cancel, described
+from dripper.spark.opening import BETWEEN, OF_SITES
 from dripper.spark.parts import Tasks, split_into_tasks
 from dripper.spark.plan import Batch, of_selections_apart
 from dripper.spark.pool import Breaker, work_through
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import EXTRACTIONS
-from dripper.spark.tables import replaced_rows
+from dripper.spark.tables import replaced_rows, touched_batches, within
 from dripper.spark.totals import Totals, is_outage
 from dripper.spark.turns import Turns
 from dripper.spark.work import Work
@@ -84,7 +86,8 @@ class FusedJob:
         work.lease.check()
         with self._turns.taking(batch):
             work.tables.replace_batch("extractions", rows, batch)
-        told = [json.loads(line) for line in work.lease.observed(seen)["reports"].splitlines()]
+            told = [json.loads(line) for line in work.lease.observed(seen)["reports"].splitlines()]
+            self._clear_stages(batch)
         written = work.tables.read("extractions").where(F.col("batch") == batch.number)
         reports = whole_reports(batch, told, written)
         work.lease.check()
@@ -94,8 +97,28 @@ class FusedJob:
         with self._totals.lock:
             self._totals.read(reports)
             self._totals.written(reports)
-            self._totals.gave_up(noted)
+            self._totals.noted(noted)
             self._totals.stage_ms["extract"] += round((time.monotonic() - start) * 1000)
+
+    def _clear_stages(self, batch: Batch) -> None:
+        """Delete what a staged run left of the batch's files between its stages: nobody takes it
+        from there any more."""
+        tables = self._work.tables
+        if "pages" not in self._between:
+            return
+        if any(file.has_earlier_rows for file in batch.files):
+            touched = f"t.{within(touched_batches(batch))}"
+            for table in self._between & {"blocks", "labels"}:
+                tables.delete_matching(table, "pages", "page_id", replaced_rows(batch), touched)
+        for table in self._between - {"pages"}:
+            tables.delete(table, f"batch = {batch.number}")
+        tables.delete("pages", replaced_rows(batch))
+
+    @cached_property
+    def _between(self) -> set[str]:
+        """Those tables of staged runs that the output has."""
+        tables = self._work.tables
+        return {table for table in (*BETWEEN, *OF_SITES) if tables.version(table) is not None}
 
     def _give_up(self, batch: Batch, why: str) -> None:
         """The file's rows of an earlier reading go: the ledger counts none for it any more. Those

@@ -3,6 +3,7 @@ aside with its reason."""
 
 import logging
 import re
+import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
@@ -45,6 +46,8 @@ class Isolation:
         self._ledger = ledger
         self._max_attempts = max_attempts
         self._is_stopped = is_stopped
+        # Batches in flight count together.
+        self._lock = threading.Lock()
         self._any_succeeded = False
         self._in_a_row = 0
 
@@ -67,11 +70,11 @@ class Isolation:
             tasks = split(current)
             try:
                 attempt(current, tasks)
-                self._any_succeeded, self._in_a_row = True, 0
+                self._count_success()
             except Exception as error:
-                self._in_a_row += 1
+                in_a_row = self._count_failure()
                 found = None if self._is_stopped() else suspects(error, tasks)
-                if found is None or self._in_a_row > _MOST_IN_A_ROW:
+                if found is None or in_a_row > _MOST_IN_A_ROW:
                     raise
                 why = reason(error)
                 if len(current.files) > 1:
@@ -83,12 +86,24 @@ class Isolation:
                     if current.files[0].attempts + 1 >= self._max_attempts and len(waiting) == 1:
                         raise
 
+    def _count_success(self) -> None:
+        with self._lock:
+            self._any_succeeded, self._in_a_row = True, 0
+
+    def _count_failure(self) -> int:
+        """Return how many there are in a row with this one."""
+        with self._lock:
+            self._in_a_row += 1
+            return self._in_a_row
+
     def _gave_up(self, batch: Batch, why: str, set_aside: Callable[[Batch, str], None]) -> bool:
         file = batch.files[0]
         logger.warning("%s took its worker down: %s", file.warc_file, why)
         # Where nothing has worked yet, it may be the machine: the file gets twice as many attempts,
         # over several runs.
-        if file.attempts + 1 < self._max_attempts * (1 if self._any_succeeded else 2):
+        with self._lock:
+            factor = 1 if self._any_succeeded else 2
+        if file.attempts + 1 < self._max_attempts * factor:
             return False
         set_aside(batch, why)
         self._ledger.set_aside(batch, why, datetime.now(UTC))

@@ -1,14 +1,19 @@
 """The stage `label` of a batch: rows of `blocks` go to the engines, and what they say is written
 into `labels`."""
 
+import json
 import threading
 import time
+from collections.abc import Collection
+from dataclasses import dataclass
 
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import DataFrame, Observation, Row
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from dripper.config import Settings
+from dripper.errors import SettingsError
+from dripper.labels.chain import chain_of
 from dripper.spark.closing import check_rows
 from dripper.spark.engines import Engines, own_workers
 from dripper.spark.fields import nullable
@@ -16,7 +21,7 @@ from dripper.spark.label_worker import labels_mapper
 from dripper.spark.plan import Batch
 from dripper.spark.progress import Progress
 from dripper.spark.schemas import LABELS
-from dripper.spark.tables import within
+from dripper.spark.tables import Tables, within
 from dripper.spark.totals import Totals
 from dripper.spark.work import Work
 
@@ -79,3 +84,37 @@ class LabelStage:
         )
         with self._planning, own_workers(self._work.spark):
             return pages.mapInArrow(mapper, schema, profile=self._engines.profile)
+
+
+@dataclass(frozen=True, slots=True)
+class MadeFor:
+    """What a stage was run for. labeler: the setting labeler.name. by_sites: sites.enabled."""
+
+    labeler: str
+    by_sites: bool
+
+
+def made_for(tables: Tables, run_ids: Collection[str]) -> dict[str, MadeFor]:
+    """Return for each of these runs, by its row of the table `runs`, whom it made its tables
+    for."""
+    rows = tables.read("runs").where(F.col("run_id").isin(sorted(run_ids))).select("run_id", "settings", "versions")
+    return {row["run_id"]: _made_for(row) for row in rows.collect() if row["versions"]}
+
+
+def _made_for(row: Row) -> MadeFor:
+    sites = json.loads(row["settings"] or "{}").get("sites", {})
+    return MadeFor(row["versions"].get("labeler", ""), bool(sites.get("enabled")))
+
+
+def check_made_for(tables: Tables, batch: Batch, run_ids: Collection[str], settings: Settings) -> None:
+    """Raise SettingsError where the batch was preprocessed for another chain than these settings
+    name: its pages would go on to nobody, or to the wrong labeler."""
+    now = settings.labeler.name
+    for before in made_for(tables, run_ids).values():
+        is_chain = len(chain_of(now)) > 1 or len(chain_of(before.labeler)) > 1
+        if (is_chain and before.labeler != now) or (before.by_sites and not settings.sites.enabled):
+            asked = f"labeler.name={before.labeler}" + (", sites.enabled=true" if before.by_sites else "")
+            raise SettingsError(
+                f"batch {batch.number} was preprocessed for {asked}, and this run would label it for labeler.name={now}: name the "
+                "same, or read its files again with --redo"
+            )

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from dripper.config import Settings, StageSettings
 from dripper.errors import ErrorCode, PageError, SettingsError, UsageError
+from dripper.guard import Watchdog
 from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage
 from dripper.labels.base import Closable, LabelerStoppedError
 from dripper.labels.chain import chain_of
@@ -131,6 +132,10 @@ def labels_mapper(
     tokens), pages of like length next to each other."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        watchdog = Watchdog(settings.stages.stall_seconds, f"the labeler {settings.labeler.name} labels")
+        return watchdog.watch(labelled(watchdog.rest(batches)))
+
+    def labelled(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = (row for batch in batches for row in batch.to_pylist())
         for group in groups(rows, settings.stages):
             # Only now: a task without rows starts no engine.

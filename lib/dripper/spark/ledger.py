@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from dripper.errors import FileErrorKind
 from dripper.spark.fence import SPARK_ERRORS
 from dripper.spark.fields import nullable
-from dripper.spark.plan import FINISHED, UNFINISHED, Batch, Key, LedgerEntry, Plan, PlannedFile, existing
+from dripper.spark.plan import FINISHED, UNFINISHED, Batch, Key, LedgerEntry, Plan, PlannedFile, existing, fault_of
 from dripper.spark.schemas import WARC_FILES
 from dripper.spark.tables import Tables, within
 from dripper.spark.text import first_line, quoted
@@ -40,6 +40,7 @@ _ROWS_A_FILE = 2500
 
 _ENTRY_COLUMNS = (
     *("warc_file", "path", "batch", "replaces", "state", "attempts", "size_bytes", "version", "pages", "selection"),
+    *("records", "clipped", "n_problems", "error"),
 )
 
 Report = dict[str, Any]
@@ -73,9 +74,11 @@ class Ledger:
         ledger = self._tables.read(TABLE)
         # One that no run of this release has opened yet may lack the youngest columns.
         names = [name for name in _ENTRY_COLUMNS if name in ledger.columns]
-        rows = ledger.select(*names).toArrow().to_pylist()
+        # Of whole archives, which are most, the map is not wanted.
+        skipped = F.when(F.col("n_problems") > 0, F.col("skipped")).alias("skipped")
+        rows = ledger.select(*names, skipped).toArrow().to_pylist()
         self.number_above(row["batch"] for row in rows)
-        self._entries = [LedgerEntry(_planned_file(row), row["batch"], row["state"], row["pages"] or 0) for row in rows]
+        self._entries = [_entry(row) for row in rows]
         return list(self._entries)
 
     @property
@@ -180,6 +183,16 @@ class Ledger:
             self._tables.replace_where(TABLE, self._frame(rows), within(numbers))
         return made
 
+    def put_back(self, batch: Batch, state: str) -> None:
+        """Note that the batch is at `state` again, one of UNFINISHED that lies before its own: what
+        it had reached is there no more, or is not wanted."""
+        if state == UNFINISHED[0]:
+            rows = [_planned_row(file, batch.number, self._run_id) for file in batch.files]
+        else:
+            rows = [report | {"state": state} for report in self.reports(batch)]
+        with self._lock:
+            self._tables.replace_where(TABLE, self._frame(rows), f"batch = {batch.number}")
+
     def set_aside(self, batch: Batch, reason: str, now: datetime) -> None:
         """Note that the files of `batch` take their worker down, and are not to be tried again
         unasked."""
@@ -191,8 +204,8 @@ class Ledger:
             self._tables.replace_where(TABLE, self._frame(rows), f"batch = {batch.number}")
 
     def dismiss(self, names: Collection[str]) -> None:
-        """Note that somebody knows of these files, which failed, and does not want them any
-        more."""
+        """Note that somebody knows of these files, which failed or are no whole archives, and does
+        not want to hear of them any more. Rows that were read of them stay."""
         self._entries = None
         view = f"dismissed_{uuid.uuid4().hex}"
         self._frame([_planned_row(PlannedFile(name), 0, self._run_id) for name in names]).createOrReplaceTempView(view)
@@ -200,7 +213,8 @@ class Ledger:
             self._tables.change(
                 TABLE,
                 f"MERGE INTO {self._tables.sql_name(TABLE)} t USING {view} s ON t.warc_file = s.warc_file "
-                f"AND t.state IN ('failed', 'set_aside') WHEN MATCHED THEN UPDATE SET t.state = 'dismissed'",
+                "AND (t.state IN ('failed', 'set_aside') OR (t.state = 'done' AND t.selection IS NULL AND t.n_problems > 0)) "
+                "WHEN MATCHED THEN UPDATE SET t.state = 'dismissed'",
             )
         finally:
             self._spark.catalog.dropTempView(view)
@@ -270,6 +284,11 @@ def _suspected(file: PlannedFile, batch: Batch, is_alone: bool) -> PlannedFile:
     earlier reading."""
     replaces = batch.number if file.replaces is None else file.replaces
     return replace(file, attempts=file.attempts + is_alone, replaces=replaces)
+
+
+def _entry(row: dict[str, Any]) -> LedgerEntry:
+    fault = fault_of(row) if row["state"] == "done" else None
+    return LedgerEntry(_planned_file(row), row["batch"], row["state"], row["pages"] or 0, fault)
 
 
 def _planned_file(row: dict[str, Any]) -> PlannedFile:

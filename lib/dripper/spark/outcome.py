@@ -7,6 +7,7 @@ from itertools import islice
 from dripper.errors import FileErrorKind
 from dripper.spark.plan import Plan
 from dripper.spark.totals import Totals
+from dripper.warc.record import ArchiveFault
 
 _AGAIN = "run the same command again: only what is missing is done"
 _SHOWN = 5
@@ -17,6 +18,12 @@ _CURES = {
     FileErrorKind.EXPIRED: "renew the credentials",
     FileErrorKind.CHANGED: "they were replaced while they were read",
     FileErrorKind.UNREACHABLE: "the storage or the network did not answer",
+}
+
+
+_FAULTS = {
+    ArchiveFault.NO_ARCHIVE: "hold no WARC or ARC record",
+    ArchiveFault.CUT_SHORT: "are cut short (the pages before the cut are rows)",
 }
 
 
@@ -51,6 +58,11 @@ def work_left(totals: Totals) -> list[str]:
         f"batch {number} failed ({error}); mend the cause, unless it was chance, then {_AGAIN}"
         for number, error in sorted(totals.failed_batches.items())
     ]
+    words += [
+        f"batch {number} goes back to the stage {stage}: {why}. Rows were deleted, or a table was: run that stage again over "
+        "the same files, then those after it"
+        for number, (stage, why) in sorted(totals.put_back.items())
+    ]
     if totals.batches_not_begun:
         words.append(
             f"{len(totals.batches_not_begun)} batches were not begun, as too many before them failed in a row: mend the "
@@ -68,10 +80,15 @@ def work_left(totals: Totals) -> list[str]:
 
 
 def bad_inputs(totals: Totals, plan: Plan) -> list[str]:
-    """Return a sentence for files that do not exist, and one for those that are set aside."""
+    """Return a sentence for files that do not exist, one for those that are no archives, one for
+    those that are cut short, and one for those that are set aside."""
     words = []
-    if totals.files and totals.empty_files == totals.files:
-        words.append(f"no record was found in any of the {totals.files} files: are they WARC or ARC archives?")
+    faults = {**plan.faults, **totals.faults}
+    for fault, what in _FAULTS.items():
+        if names := [name for name, found in faults.items() if found is fault]:
+            words.append(
+                f"{len(names)} files {what}, {_named(names)}: fetch them again, or say with --dismiss FILE,… that it is known"
+            )
     gone = [name for name in totals.failed_files.get(FileErrorKind.GONE, []) if name not in totals.set_aside]
     if gone:
         words.append(f"{len(gone)} files do not exist, {_named(gone)}; if that is known, say so with --dismiss FILE,…")

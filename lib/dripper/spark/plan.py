@@ -2,10 +2,12 @@
 every time."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
+from typing import Any
 
 from dripper.warc.index import Place
+from dripper.warc.record import ArchiveFault, archive_fault
 
 UNKNOWN_SIZE_BYTES = 1 << 30
 """What a file counts for whose size is not known (lists do not tell): a Common Crawl WARC has about
@@ -91,6 +93,8 @@ class LedgerEntry:
     """One of UNFINISHED or FINISHED."""
     pages: int = 0
     """Rows of `extractions` that its last reading left."""
+    fault: ArchiveFault | None = None
+    """Why it is no whole archive, where it was read to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,10 @@ class Plan:
     """Files beyond the limit."""
     set_aside: tuple[str, ...] = ()
     """Files of the input that failed too often to be tried again unasked."""
+    faults: Mapping[str, ArchiveFault] = field(default_factory=dict)
+    """Files of the input that are done, and are no whole archives."""
+    anew: frozenset[int] = frozenset()
+    """Of `resumed`, batches between stages that begin again, as one of their files is to be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,15 +158,18 @@ def make_plan(
     limit: at most so many files that are not done; whole batches of an earlier run are never cut,
     as their rows are committed together. states: at which batches of an earlier run are resumed; at
     others they are none of this run's, and count as done. redo: files to be read again although
-    they are done. last: new batches are numbered above it, and above those of the ledger. Files of
-    the ledger that are not in `files` are left alone. The same file with another selection is
-    another piece of work; one that was read whole has the records of every selection, and a whole
-    reading replaces those of all selections.
+    they are done; a batch between stages with one of them begins anew. last: new batches are
+    numbered above it, and above those of the ledger. Files of the ledger that are not in `files`
+    are left alone. The same file with another selection is another piece of work; one that was read
+    whole has the records of every selection, and a whole reading replaces those of all selections.
     """
     entries = {entry.file.key: entry for entry in ledger}
     wanted = {file.key: file for file in files}
     unfinished = {entry.batch for entry in entries.values() if entry.state in UNFINISHED and entry.file.key in wanted}
-    resumed = [batch for batch in existing(entries.values(), unfinished) if batch.state in states]
+    stored = existing(entries.values(), unfinished)
+    anew = frozenset(batch.number for batch in stored if batch.state != "planned" and _is_redone(batch, redo))
+    known = (replace(batch, state="planned") if batch.number in anew else batch for batch in stored)
+    resumed = [batch for batch in known if batch.state in states]
     superseded = _superseded(entries.values())
     todo = [
         _superseding(_again(file, entry) if entry else file, superseded)
@@ -176,7 +187,13 @@ def make_plan(
         n_done=len(untouched) - sum(len(untouched & {f.key for f in batch.files}) for batch in resumed),
         n_left=len(todo) - len(chosen),
         set_aside=tuple(sorted(key[0] for key in untouched if key in entries and entries[key].state == "set_aside")),
+        faults={key[0]: fault for key in untouched if key in entries and (fault := entries[key].fault)},
+        anew=anew & {batch.number for batch in resumed},
     )
+
+
+def _is_redone(batch: Batch, redo: Collection[str]) -> bool:
+    return any(file.warc_file in redo for file in batch.files)
 
 
 def _undone(
@@ -237,6 +254,14 @@ def _comparable(now: str | int, then: str | int | None) -> bool:
     """ETags and modification times tell nothing about each other: the same file, read in two
     ways."""
     return then is None or str(now).partition(":")[0] == str(then).partition(":")[0] or isinstance(now, int)
+
+
+def fault_of(row: Mapping[str, Any]) -> ArchiveFault | None:
+    """Return why the file is no whole archive, by its row of the ledger; None: nothing is known
+    against it. Where single records of it were read, nothing is."""
+    if row.get("selection") is not None or row.get("error") is not None or not row.get("n_problems"):
+        return None
+    return archive_fault(row["records"], dict(row["skipped"] or {}), bool(row["clipped"]))
 
 
 def _again(file: PlannedFile, entry: LedgerEntry) -> PlannedFile:

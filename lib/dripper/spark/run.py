@@ -14,6 +14,7 @@ from dripper.spark.capacity import is_local, properties
 from dripper.spark.engines import Engines, engine_profile, n_engines
 from dripper.spark.fused import FusedJob
 from dripper.spark.inputs import Input, check_known, read_input, told
+from dripper.spark.label_stage import check_made_for
 from dripper.spark.label_worker import Loader, check_labeler, load_labeler
 from dripper.spark.ledger import Ledger
 from dripper.spark.opening import BETWEEN, Opened, opened
@@ -23,10 +24,12 @@ from dripper.spark.plan import UNFINISHED, Batch, BatchSize, Plan, make_plan
 from dripper.spark.progress import Progress
 from dripper.spark.reconcile import rows_by_batch
 from dripper.spark.schemas import SCHEMA_VERSION
+from dripper.spark.session import require_workers
 from dripper.spark.staged import STAGES, StagedJob
 from dripper.spark.tables import Tables
 from dripper.spark.totals import Totals
 from dripper.spark.who_labels import is_staged, who_labels
+from dripper.spark.work import Work
 from dripper.warc.expand import named_files
 
 logger = logging.getLogger(__name__)
@@ -68,6 +71,7 @@ def run(
         return run_stages(spark, STAGES, output, settings, warcs, limit, loader, redo, select)
     _check_use(settings)
     load_from_settings(settings.labeler, settings.labels)
+    require_workers(spark)
     given = read_input(warcs, redo, select, settings)
     with opened(spark, output, settings, job="run", input=given.told) as output_at_work:
         work = output_at_work.work
@@ -85,14 +89,18 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
     how many there are.
 
     files: as `run` takes them; they need not exist. Raises InputError where one of them is not a
-    file that failed.
+    file that failed, or is no whole archive.
     """
     names = [file.address for file in named_files(files, settings.reading)]
     with opened(spark, output, settings, job="dismiss", input=told(files)) as output_at_work:
         ledger = output_at_work.work.ledger
-        failed = {entry.file.warc_file for entry in ledger.entries() if entry.state in ("failed", "set_aside")}
-        if others := [name for name in names if name not in failed]:
-            raise InputError(f"--dismiss {others[0]}: no file of that address failed in {output}")
+        bad = {
+            entry.file.warc_file for entry in ledger.entries() if entry.fault or entry.state in ("failed", "set_aside")
+        }
+        if others := [name for name in names if name not in bad]:
+            raise InputError(
+                f"--dismiss {others[0]}: no file of that address failed, or is no whole archive, in {output}"
+            )
         ledger.dismiss(names)
         output_at_work.outcome = Outcome(Plan(), Totals(), ledger.counts())
     return len(names)
@@ -161,7 +169,9 @@ def run_stages(
     is_staged(settings)
     engines = _engines(spark, stages, settings, loader)
     _check_use(settings, stages, loader is load_labeler and is_local(properties(spark)))
-    if stages[0] != "preprocess" and Tables(spark, output).version("pages") is None:
+    require_workers(spark)
+    has_pages = Tables(spark, output).version("pages") is not None
+    if stages[0] != "preprocess" and not has_pages:
         raise InputError(
             f"--output {output}: there is no table pages; run jobs/preprocess.py into the same output first"
         )
@@ -170,25 +180,54 @@ def run_stages(
     states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
     with opened(spark, output, settings, job=", ".join(stages), input=given.told, is_staged=True) as output_at_work:
         work = output_at_work.work
+        lost = [] if has_pages else _lost(work.ledger)
         if plans:
             for table in BETWEEN:
                 work.ledger.number_above(rows_by_batch(work.tables.read(table)))
             plan = _plan(spark, work.tables, work.ledger, given, settings, limit, states)
         else:
             plan = _ready(work.ledger, states[0], limit)
+        if "label" in stages:
+            _check_made_for(work, plan, settings)
         batches = _begun(work.ledger, plan)
         totals = Totals()
         if batches:
             with Progress(spark, _n_files(batches)) as progress:
                 totals = StagedJob(work, engines).run(batches, progress, stages)
+        left = {batch.number for batch in lost} - {batch.number for batch in batches}
+        totals.put_back |= dict.fromkeys(left, ("preprocess", _NO_PAGES))
         return _ended(output_at_work, plan, totals, given.problems, stages)
+
+
+_NO_PAGES = "the table pages is not there"
+
+
+def _lost(ledger: Ledger) -> list[Batch]:
+    """Put back the batches between stages, whose rows went with the table `pages`, and return
+    them."""
+    lost = [batch for state in UNFINISHED[1:] for batch in ledger.batches(state)]
+    for batch in lost:
+        logger.warning("batch %d goes back to the stage preprocess: %s", batch.number, _NO_PAGES)
+        ledger.put_back(batch, UNFINISHED[0])
+    return lost
+
+
+def _check_made_for(work: Work, plan: Plan, settings: Settings) -> None:
+    for batch in plan.resumed:
+        if batch.state == "preprocessed":
+            run_ids = {report["run_id"] for report in work.ledger.reports(batch)}
+            check_made_for(work.tables, batch, run_ids, settings)
 
 
 def _engines(spark: SparkSession, stages: Sequence[str], settings: Settings, loader: Loader) -> Engines:
     last = who_labels(settings)[1]
-    if "label" not in stages or last is None:
+    if last is None:
         return Engines(loader)
-    check_labeler(settings.model_copy(update={"labeler": last}), loader)
+    if "preprocess" in stages or "label" in stages:
+        # Also before the stage `preprocess`: what it makes would be for nobody.
+        check_labeler(settings.model_copy(update={"labeler": last}), loader)
+    if "label" not in stages:
+        return Engines(loader)
     return Engines(loader, n_engines(spark, settings.stages), engine_profile(spark, settings.stages))
 
 
@@ -201,6 +240,9 @@ def _ready(ledger: Ledger, state: str, limit: int | None) -> Plan:
 def _begun(ledger: Ledger, plan: Plan) -> list[Batch]:
     batches = [*plan.resumed, *plan.fresh]
     logger.info("%d files to do in %d batches, %d done before", _n_files(batches), len(batches), plan.n_done)
+    for batch in plan.resumed:
+        if batch.number in plan.anew:
+            ledger.put_back(batch, UNFINISHED[0])
     ledger.record(plan)
     return batches
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
@@ -16,8 +17,10 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
+import dripper
 from dripper.config import SparkSettings
 from dripper.errors import MachineError
+from dripper.spark.capacity import is_local, properties
 from dripper.spark.text import first_line
 
 _SUPPORTED_JAVA = ("17", "21")
@@ -86,6 +89,58 @@ def is_given() -> bool:
     Connect server."""
     given = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
     return any(name in os.environ for name in given) or SparkSession.getActiveSession() is not None
+
+
+def require_workers(spark: SparkSession, module: str = "dripper.spark.worker") -> None:
+    """Raise MachineError where an executor cannot import what its tasks need, which would else fail
+    every task of every batch in turn. One task finds out.
+
+    In local mode workers are of the driver's own Python, and over Spark Connect of the platform's:
+    there nothing is asked. module: what is imported there.
+    """
+    if is_local(properties(spark)):
+        return
+    try:
+        context = spark.sparkContext
+    except Exception:  # Connect sessions have no context and raise one of several types here, by version.
+        return
+    try:
+        host, python, lacks, theirs = context.parallelize([module], 1).map(_probe()).collect()[0]
+    except Exception as error:
+        if not (words := _NO_PYTHON.search(str(error))):
+            raise
+        raise MachineError(f"the executors' Python does not start: {words[0].strip()}. {_SHIP}") from None
+    if lacks:
+        raise MachineError(f"the executor on {host} cannot run this job, its {python}: {lacks}. {_SHIP}")
+    if theirs != dripper.__version__:
+        raise MachineError(
+            f"the executor on {host} has dripper {theirs} in its {python}, and the driver has {dripper.__version__}. {_SHIP}"
+        )
+
+
+_NO_PYTHON = re.compile(r"Cannot run program[^\n]*|\[PYTHON_VERSION_MISMATCH\][^\n]*")
+_SHIP = "Every executor needs the driver's environment: docs/shipping.md says how it gets there"
+
+
+def _probe() -> Callable[[str], tuple[str, str, str, str]]:
+    """Return what a worker without this package can run: functions of modules travel by their
+    names, those inside others whole."""
+
+    def probe(module: str) -> tuple[str, str, str, str]:
+        import importlib
+        import platform
+        import socket
+        import sys
+
+        python, lacks, version = f"Python {platform.python_version()} at {sys.executable}", "", ""
+        try:
+            importlib.import_module(module)
+            version = importlib.import_module("dripper").__version__
+        except Exception as error:
+            lacks = str(error) or type(error).__name__
+        return socket.gethostname(), python, lacks, version
+
+    return probe
 
 
 def _require_java() -> None:

@@ -7,6 +7,7 @@ of different batches overlap; each may run on a cluster of its own.
 """
 
 import json
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -20,14 +21,24 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField
 
 from dripper.spark import capacity
-from dripper.spark.closing import NO_ROWS, check_rows, rows_by_file, until_closed, whole_reports
+from dripper.spark.closing import (
+    NO_ROWS,
+    LostRowsError,
+    UnclosedError,
+    check_between,
+    check_pages,
+    check_rows,
+    rows_by_file,
+    until_closed,
+    whole_reports,
+)
 from dripper.spark.engines import Engines
 from dripper.spark.escalation import to_be_labelled, with_escalated
 from dripper.spark.extract_worker import extractions_mapper
 from dripper.spark.fields import nullable
 from dripper.spark.isolation import Isolation
 from dripper.spark.jobs import cancel, described
-from dripper.spark.label_stage import LabelStage
+from dripper.spark.label_stage import LabelStage, made_for
 from dripper.spark.labelled_pages import with_labels
 from dripper.spark.layouts import Layouts
 from dripper.spark.parts import Tasks, split_into_tasks
@@ -42,6 +53,8 @@ from dripper.spark.turns import Turns
 from dripper.spark.who_labels import who_labels
 from dripper.spark.work import Work
 from dripper.spark.worker import REPORT, files_mapper, preparing
+
+logger = logging.getLogger(__name__)
 
 STAGES = ("preprocess", "label", "extract")
 """Stage i takes the batches whose state is UNFINISHED[i]."""
@@ -80,6 +93,8 @@ class StagedJob:
             for part in parts:
                 for stage, do in (("label", self._label), ("extract", self._extract)):
                     if stage in left and stage in stages and not self._breaker.is_open:
+                        if not self._is_whole_before(stage, part):
+                            break
                         self._do(stage, part, partial(do, part, progress))
                         progress.batch_done(part.number, stage)
 
@@ -102,12 +117,16 @@ class StagedJob:
             at["preprocessed"] += self._preprocess_all(batch, progress)
 
         def extract(batch: Batch) -> None:
+            if not self._is_whole_before("extract", batch):
+                return
             self._do("extract", batch, partial(self._extract, batch, progress))
             progress.batch_done(batch.number, "extract")
 
         if "preprocess" in stages and not self._work_through(at["planned"], self._settings.batch.in_flight, preprocess):
             return self._totals
         ready = sorted(at["preprocessed"], key=lambda batch: batch.number)
+        if "label" in stages:
+            ready = self._whole_before_label(ready)
         if "label" in stages and ready:
             if sites.layouts is not None and not self._ask(ready, progress, sites.layouts):
                 return self._totals
@@ -121,6 +140,16 @@ class StagedJob:
         if "extract" in stages:
             self._work_through(at["labelled"], self._settings.batch.in_flight, extract)
         return self._totals
+
+    def _whole_before_label(self, batches: Sequence[Batch]) -> list[Batch]:
+        whole: list[Batch] = []
+
+        def look(batch: Batch) -> None:
+            if self._is_whole_before("label", batch):
+                whole.append(batch)
+
+        self._work_through(batches, 1, look)
+        return whole
 
     def _ask(self, batches: Sequence[Batch], progress: Progress, layouts: Layouts) -> bool:
         """Let the next labeler of a chain label what is chosen of the batches; return whether all
@@ -224,11 +253,12 @@ class StagedJob:
         if self._sites is not None:
             self._sites.sum_up(batch)
         self._work.lease.check()
-        self._work.ledger.finish(batch, reports, datetime.now(UTC), state="preprocessed")
+        noted = self._work.ledger.finish(batch, reports, datetime.now(UTC), state="preprocessed")
         self._reports[batch.number] = reports
         self._breaker.failed() if is_outage(reports) else self._breaker.succeeded()
         with self._totals.lock:
             self._totals.read(reports)
+            self._totals.noted(noted)
             self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in reports)
             if self._first is not None and self._sites is None:
                 self._totals.escalated = (self._totals.escalated or 0) + n_blocks
@@ -254,6 +284,39 @@ class StagedJob:
         with self._totals.lock:
             self._totals.set_aside |= {file.warc_file: why for file in batch.files}
 
+    def _is_whole_before(self, stage: str, batch: Batch) -> bool:
+        """Whether what the stages before `stage` wrote of the batch is all there, by the ledger;
+        where not, the batch goes back to the one that lacks rows."""
+        try:
+            with described(self._work.spark, self._work.lease.run_id, f"batch {batch.number}: before {stage}"):
+                self._check_before(stage, batch)
+        except LostRowsError as lost:
+            logger.warning("batch %d goes back to the stage %s: %s", batch.number, lost.stage, lost)
+            self._work.lease.check()
+            self._work.ledger.put_back(batch, UNFINISHED[STAGES.index(lost.stage)])
+            with self._totals.lock:
+                self._totals.put_back[batch.number] = lost.stage, str(lost)
+            return False
+        return True
+
+    def _check_before(self, stage: str, batch: Batch) -> None:
+        pages = self._batch_of("pages", batch)
+        check_pages(self._files_of(batch), pages)
+        expected = pages.where(to_be_labelled())
+        if stage == "label":
+            if self._has_blocks:
+                check_between("blocks", "preprocess", self._batch_of("blocks", batch), expected)
+        elif not self._was_by_sites(batch):  # There, pages of hosts that know nothing more have no labels.
+            check_between("labels", "label", self._batch_of("labels", batch), expected)
+
+    def _was_by_sites(self, batch: Batch) -> bool:
+        """Whether the labels of the batch are those of a run by sites; the stage `extract` may run
+        with other settings."""
+        if self._sites is not None:
+            return True
+        run_ids = {str(report.get("run_id")) for report in self._files_of(batch)}
+        return any(run.by_sites for run in made_for(self._work.tables, run_ids).values())
+
     def _label(self, batch: Batch, progress: Progress) -> None:
         self._label_stage.label(batch, progress)
         self._labelled(batch)
@@ -272,12 +335,16 @@ class StagedJob:
         self._tables.replace_batch("extractions", rows, batch)
         check_rows(self._tables, "extractions", batch, self._batch_of("pages", batch))
         counted = rows_by_file(self._batch_of("extractions", batch))
+        for report in self._files_of(batch):
+            n_rows = counted.get(report["warc_file"], NO_ROWS)["rows"]
+            if n_rows != report["pages"]:
+                raise UnclosedError(f"{report['warc_file']}: {report['pages']} pages were read, and {n_rows} are rows")
         reports = [report | counted.get(report["warc_file"], NO_ROWS) for report in self._files_of(batch)]
         self._work.lease.check()
         noted = self._work.ledger.finish(batch, reports, datetime.now(UTC))
         with self._totals.lock:
             self._totals.written(reports)
-            self._totals.gave_up(noted)
+            self._totals.noted(noted)
 
     def _files_of(self, batch: Batch) -> list[Report]:
         """Return what is known of the batch's files: from this run's first stage, or from the

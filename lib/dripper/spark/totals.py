@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dripper.errors import FileErrorKind
+from dripper.spark.plan import fault_of
 from dripper.spark.pool import Worked
+from dripper.warc.record import ArchiveFault
 
 Report = dict[str, Any]
 
@@ -52,13 +54,15 @@ class Totals:
     """Error rows, by error code."""
     skipped: Counter[str] = field(default_factory=Counter)
     broken_files: int = 0
-    empty_files: int = 0
-    """Files in which no record was found."""
+    faults: dict[str, ArchiveFault] = field(default_factory=dict)
+    """Files that were read to their end and are no whole archives."""
     failed_files: dict[str, list[str]] = field(default_factory=dict)
     """Files that could not be read to their end, by kind of error (`FileErrorKind`)."""
     set_aside: dict[str, str] = field(default_factory=dict)
     """Files that were given up in this run, and why."""
     failed_batches: dict[int, str] = field(default_factory=dict)
+    put_back: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """Batches of a staged run that an earlier stage has to do again: which, and why."""
     batches_not_begun: list[int] = field(default_factory=list)
     stage_ms: Counter[str] = field(default_factory=Counter)
     """Milliseconds of the batches' stages, summed."""
@@ -76,7 +80,6 @@ class Totals:
             self.records += report["records"]
             self.pages += report["pages"]
             self.broken_files += bool(report["n_problems"] or report["clipped"])
-            self.empty_files += not report["records"] and report["error"] is None
             if report["error"] is not None:
                 kind = report.get("error_kind") or FileErrorKind.INTERNAL
                 self.failed_files.setdefault(str(kind), []).append(report["warc_file"])
@@ -96,8 +99,11 @@ class Totals:
         self.failed_batches.update(worked.failed)
         self.batches_not_begun += sorted(worked.not_begun)
 
-    def gave_up(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Add the files that the ledger, by these rows of it, will not try again."""
+    def noted(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Add the files that, by these rows of the ledger, will not be tried again, and those that
+        are no whole archives."""
+        rows = list(rows)
+        self.faults.update({row["warc_file"]: fault for row in rows if (fault := fault_of(row))})
         self.set_aside.update({row["warc_file"]: row["error"] for row in rows if row["state"] == "set_aside"})
 
 

@@ -8,9 +8,10 @@ the same attempt of a task.
 import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ from dripper.config import LabelerSettings, LabelsSettings, Settings
 from dripper.cost import estimate_tokens
 from dripper.errors import PageError
 from dripper.extraction import Extraction, shared_extractor
-from dripper.guard import Guard, GuardLimits
+from dripper.guard import Guard, GuardLimits, Watchdog
 from dripper.html import ParserLimits, preprocess
 from dripper.labels import Labeler
 from dripper.labels.chain import chain_of
@@ -127,34 +128,54 @@ def files_mapper(
     """Return the function for `mapInArrow`. Its input column `id` says which of `tasks` to work
     on."""
 
+    def made(parts: Sequence[FilePart], watchdog: Watchdog) -> Iterator[pa.RecordBatch]:
+        with closing(_rows_of_parts(parts, step(settings, batch), settings, progress, watchdog)) as rows:
+            yield from in_batches(rows, schema)
+
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for ids in batches:
             for task in ids.column("id").to_pylist():
-                rows = _rows_of_parts(tasks[task], step(settings, batch), settings, progress)
-                yield from in_batches(rows, schema)
+                watchdog = Watchdog(settings.limits.stall_seconds, "reading archives")
+                yield from watchdog.watch(made(tasks[task], watchdog))
 
     return work
 
 
 def _rows_of_parts(
-    parts: Sequence[FilePart], step: Step[Any], settings: Settings, progress: ProgressSink | None
-) -> Iterator[Row]:
+    parts: Sequence[FilePart],
+    step: Step[Any],
+    settings: Settings,
+    progress: ProgressSink | None,
+    watchdog: Watchdog,
+) -> Generator[Row, None, None]:
     guard: Guard[PageInput, Any] = Guard(step.work, GuardLimits.of(settings.limits))
     with closing(guard):
         for part in parts:
-            span = part.span
-            reader = reader_of(part, settings.reading)
-            failed = keys = 0
-            stopwatch = Stopwatch()
-            for record in _until_fault(reader):
-                with stopwatch.page(record.page_id):
-                    row = step.row(record, _result(record, guard, step))
-                failed += row["error_code"] is not None
-                keys += page_key(record.page_id)
-                yield storable(row)
-            yield {REPORT: report_json(reader.report, keys, span, stopwatch)}
-            if progress is not None:
-                progress.add({"files": int(span.end is None), "pages": reader.report.pages, "failed": failed})
+            # A task that ends early (a LIMIT, a kill) must not leave files and connections open.
+            with closing(reader_of(part, settings.reading)) as reader:
+                # Records that are no pages are progress, too.
+                watchdog.follow(partial(_place, reader.report))
+                yield from _rows_of_part(part, reader, guard, step, progress)
+
+
+def _place(report: FileReport) -> tuple[int, int]:
+    return report.records, report.bytes_read
+
+
+def _rows_of_part(
+    part: FilePart, reader: RecordReader, guard: Guard[PageInput, Any], step: Step[Any], progress: ProgressSink | None
+) -> Iterator[Row]:
+    failed = keys = 0
+    stopwatch = Stopwatch()
+    for record in _until_fault(reader):
+        with stopwatch.page(record.page_id):
+            row = step.row(record, _result(record, guard, step))
+        failed += row["error_code"] is not None
+        keys += page_key(record.page_id)
+        yield storable(row)
+    yield {REPORT: report_json(reader.report, keys, part.span, stopwatch)}
+    if progress is not None:
+        progress.add({"files": int(part.span.end is None), "pages": reader.report.pages, "failed": failed})
 
 
 def _until_fault(reader: RecordReader) -> Iterator[Record]:

@@ -1,8 +1,9 @@
 """What the reader hands on: one record per HTML page, and one report per archive file."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 
 from dripper.addresses import loggable_text
 from dripper.errors import ErrorCode, FileError, FileErrorKind, InputError
@@ -96,6 +97,27 @@ row is there since the first.
 
 MAX_PROBLEMS = 20
 """Sentences that a report keeps; a file of noise would have one for every few bytes."""
+
+
+class ArchiveFault(StrEnum):
+    """Why a file that was read to its end is no whole archive. Damage inside it, behind which
+    reading goes on, is no such fault: it is among the problems."""
+
+    CUT_SHORT = "cut short"
+    """It ends inside a record or a compressed member. What is before that was read."""
+    NO_ARCHIVE = "no archive"
+    """No WARC or ARC record is in it."""
+
+
+def archive_fault(records: int, skipped: Mapping[str, int], clipped: bool) -> ArchiveFault | None:
+    """Return what is wrong with a file as a whole, by what a report counted; None: nothing.
+
+    >>> archive_fault(1, {"broken record": 1}, False)
+    <ArchiveFault.NO_ARCHIVE: 'no archive'>
+    """
+    if records == skipped.get("broken record", 0):
+        return ArchiveFault.NO_ARCHIVE
+    return ArchiveFault.CUT_SHORT if clipped else None
 
 
 @dataclass(slots=True)
