@@ -186,6 +186,7 @@ class Ledger:
     def put_back(self, batch: Batch, state: str) -> None:
         """Note that the batch is at `state` again, one of UNFINISHED that lies before its own: what
         it had reached is there no more, or is not wanted."""
+        self._entries = None
         if state == UNFINISHED[0]:
             rows = [_planned_row(file, batch.number, self._run_id) for file in batch.files]
         else:
