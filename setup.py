@@ -164,7 +164,7 @@ GPU = ["torch>=2.8", "vllm>=0.32", *LM]
 COMPILE = os.environ.get("DRIPPER_COMPILE", "")
 if COMPILE not in ("", "0", "1"):
     raise SystemExit(f"DRIPPER_COMPILE must be 0 or 1, or not set; it is {COMPILE!r}")
-WRITTEN_IN_C = ("labels/cpu/arithmetic_c", "labels/cpu/features/characters_c", "markup/scan_c")
+WRITTEN_IN_C = ("labels/cpu/arithmetic_c", "labels/cpu/features/characters_c", "html/tree/scan_c")
 # Vectorised, but each operation rounds by itself, as numpy's do (Microsoft's compiler does that
 # unasked).
 C_FLAGS = [] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fopenmp-simd"]
@@ -218,10 +218,10 @@ setup(
     package_data={
         "dripper": ["py.typed", "**/*.pyi", "standalone.css"],
         "dripper.spark": ["log4j2.properties"],
-        "dripper.account": ["assets/*"],
+        "dripper.spark.reports.account": ["assets/*"],
         "dripper.eval": ["**/*.j2"],
         "dripper.inspect": ["assets/*"],
-        "dripper.train": ["annotation/*.md"],
+        "dripper_lab.train": ["annotation/*.md"],
         "dripper.labels": ["**/*.npz", "**/*.json"],
     },
     install_requires=RUN,

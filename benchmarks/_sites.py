@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dripper.datasets import LabelledPage, read_pages
 from dripper.labels import Labeler, Labels
-from dripper.site_memory import PageBlocks, PageMemory, Skeleton
-from dripper.train.truth import Truth, split_pages
+from dripper.sites import PageBlocks, PageMemory, Skeleton
+from dripper_lab.datasets import LabelledPage, read_pages
+from dripper_lab.train.truth import Truth, split_pages
 
 MOST_OF_A_SITE = 30
 Mask = npt.NDArray[np.bool_]

@@ -7,7 +7,7 @@ from pathlib import Path
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from dripper.datasets import LabelledPage, read_pages
+from dripper_lab.datasets import LabelledPage, read_pages
 
 PAGES_PER_FILE = 100
 

@@ -54,18 +54,15 @@ def stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
     import dripper
     from dripper.errors import PageError
     from dripper.html import preprocess, prune, rewrite, to_markdown, to_text
-    from dripper.html.lossless import DRIPPER
-    from dripper.html.parse import _UNSEEN
+    from dripper.html.metadata import metadata_of
+    from dripper.html.profiles.dripper import _UNSEEN, DRIPPER
+    from dripper.html.tei import TeiSource, to_tei
+    from dripper.html.tree.head import hints_of, read_head
+    from dripper.html.tree.parser import parse_document, refuse_costly, title_of
+    from dripper.html.tree.urls import Base
     from dripper.labels.cpu.features.page_features import page_features
-    from dripper.language import detect
-    from dripper.markup.addresses import Base
-    from dripper.markup.document import parse_document, title_of
-    from dripper.markup.head import read_head
-    from dripper.markup.hints import hints_of
-    from dripper.markup.limits import refuse_costly
-    from dripper.metadata import metadata_of
+    from dripper.page.language import detect
     from dripper.settings import HtmlSettings
-    from dripper.tei import TeiSource, to_tei
 
     utf8 = html.encode("utf-8", "ignore")
     refused = False
@@ -125,7 +122,7 @@ def _labeler() -> Any:
 def is_refused(name: str, size: int) -> bool:
     """Tell whether a limit of the parser refuses a page that has so much of a construct."""
     from dripper.errors import PageError
-    from dripper.markup.limits import refuse_costly
+    from dripper.html.tree.parser import refuse_costly
 
     try:
         refuse_costly(CONSTRUCTS[name](size).encode("utf-8", "ignore"))

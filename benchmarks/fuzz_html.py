@@ -4,9 +4,9 @@ counts, stops at a failure.
     PYTHONPATH=lib:tests:tests/html python benchmarks/fuzz_html.py --minutes 30 [--seed 1]
 
 A page is made of one or two of the committed pages: pieces cut, doubled, moved, tags of other pages
-put in, single characters replaced. The laws are those of tests/html/test_lossless.py; beside them,
-the exact profile raises nothing but PageError, its ids correspond, and Markdown always converts. A
-page that takes more than 5 s of CPU is a failure.
+put in, single characters replaced. The laws are those of tests/html/profiles/test_lossless.py;
+beside them, the exact profile raises nothing but PageError, its ids correspond, and Markdown always
+converts. A page that takes more than 5 s of CPU is a failure.
 """
 
 import argparse

@@ -29,12 +29,12 @@ import numpy as np
 import trafilatura
 
 import dripper
-from dripper.datasets import LabelledPage, Role, names_with, read_pages
 from dripper.html import preprocess
 from dripper.labels.cpu.arithmetic import IN_C
 from dripper.labels.cpu.features.page_features import page_features
 from dripper.labels.cpu.labeler import CpuLabeler
 from dripper.warc import decode
+from dripper_lab.datasets import LabelledPage, Role, names_with, read_pages
 
 Input = TypeVar("Input")
 Result = TypeVar("Result")

@@ -20,8 +20,8 @@ import numpy as np
 
 from _sites import Mask, Seen, sites_of
 from dripper.labels import load
-from dripper.site_memory.layouts import by_layout
-from dripper.site_memory.templates import LEAST_CONSISTENT, LEAST_PAGES, consistency, fill, learn, representatives
+from dripper.sites.layouts import by_layout
+from dripper.sites.templates import LEAST_CONSISTENT, LEAST_PAGES, consistency, fill, learn, representatives
 
 COUNTS = (1, 2, 3)
 

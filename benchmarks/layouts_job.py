@@ -23,15 +23,15 @@ from pyspark.sql import functions as F
 from _sites import sites_of
 from _warcs import write_pages
 from dripper.config import Settings, load
-from dripper.datasets import LabelledPage
 from dripper.labels import Labels, SimplifiedPage
 from dripper.labels import load as load_labeler
-from dripper.spark.layout_choice import NO_LAYOUT, TOO_FEW_PAGES
-from dripper.spark.run import run
-from dripper.spark.session import open_session
-from dripper.spark.site_labels import BY_TEMPLATE
-from dripper.spark.tables import Tables
-from dripper.train.truth import Truth
+from dripper.spark.run.run import run
+from dripper.spark.session.session import open_session
+from dripper.spark.sites.labels import BY_TEMPLATE
+from dripper.spark.sites.layout_choice import NO_LAYOUT, TOO_FEW_PAGES
+from dripper.spark.tables.store import Tables
+from dripper_lab.datasets import LabelledPage
+from dripper_lab.train.truth import Truth
 
 PAGES_A_FILE = 10
 

@@ -19,12 +19,12 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from dripper.config import Settings, load
-from dripper.cost import estimate_tokens
 from dripper.labels import Labels, SimplifiedPage
-from dripper.labels.baselines import AllLabeler
-from dripper.spark.run import run, run_stages
-from dripper.spark.session import open_session
-from dripper.spark.staged import STAGES
+from dripper.labels.cost import estimate_tokens
+from dripper.labels.fallback import AllLabeler
+from dripper.spark.run.run import run, run_stages
+from dripper.spark.run.staged import STAGES
+from dripper.spark.session.session import open_session
 from lm_pages import choose, write_archive
 
 ALL = 1 << 30

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dripper.datasets import LabelledPage, Role, names_with, read_pages
 from dripper.html import preprocess
 from dripper.labels.base import SimplifiedPage
 from dripper.warc import decode
+from dripper_lab.datasets import LabelledPage, Role, names_with, read_pages
 from support.warcs import write_warc
 
 # Pages looked at for one that is taken: enough where half of them are too long.

@@ -23,9 +23,9 @@ import lxml.html
 from markdown_it import MarkdownIt
 
 from dripper import extract
-from dripper.datasets import Role, names_with, read_pages
 from dripper.html import to_markdown
 from dripper.warc import decode
+from dripper_lab.datasets import Role, names_with, read_pages
 
 KINDS = {
     "headings": ".//h1 | .//h2 | .//h3 | .//h4 | .//h5 | .//h6",

@@ -6,7 +6,7 @@ Labelled pages are extracted with the labeler `cpu`, and their main HTML becomes
 four programs render with HTML passed through. Counted: pages whose text differs from that of main
 HTML (blanks aside), pages with elements that main HTML has not, and CPU time of the Markdown. Pages
 with formulas are left out of the first, as their LaTeX has no escapes. The renderers' own tests:
-tests/markdown/test_inert.py.
+tests/html/markdown/test_inert.py.
 """
 
 import argparse
@@ -19,9 +19,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from dripper import extract
-from dripper.datasets import Role, names_with, read_pages
 from dripper.html import to_markdown
 from dripper.warc import decode
+from dripper_lab.datasets import Role, names_with, read_pages
 from support.renderers import RENDERERS, differs, forged
 
 LARGEST = 400_000

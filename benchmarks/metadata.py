@@ -27,13 +27,13 @@ from typing import Any, NamedTuple
 import trafilatura
 from htmldate import find_date
 
-from dripper.datasets import LabelledPage, read_pages
 from dripper.errors import PageError
 from dripper.html import preprocess_utf8
-from dripper.markup.document import parse_document
-from dripper.markup.head import HEAD, read_head
-from dripper.metadata import Metadata, metadata_of
+from dripper.html.metadata import Metadata, metadata_of
+from dripper.html.tree.head import HEAD, read_head
+from dripper.html.tree.parser import parse_document
 from dripper.warc import to_utf8
+from dripper_lab.datasets import LabelledPage, read_pages
 
 SETS = ("wcxb-dev", "fundus", "article-extraction-dataset")
 FIELDS = ("published", "authors", "title", "site")

@@ -32,12 +32,12 @@ from _processes import timed_run
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from dripper.config import Settings, load
-from dripper.spark.ledger import Ledger
-from dripper.spark.plan import BatchSize, PlannedFile, make_plan
-from dripper.spark.session import open_session
-from dripper.spark.tables import Tables
+from dripper.spark.ledger.ledger import Ledger
+from dripper.spark.ledger.plan import BatchSize, PlannedFile, make_plan
+from dripper.spark.session.session import open_session
+from dripper.spark.tables.store import Tables
 from dripper.warc import FileReport, expand
-from dripper.warc.identity import opening_path
+from dripper.warc.open.identity import opening_path
 from support.warcs import pages, write_warc
 
 T = TypeVar("T")

@@ -18,7 +18,7 @@ import numpy as np
 
 from _sites import Seen, sites_of
 from dripper.labels import load
-from dripper.site_memory import SiteStatistics, relabel
+from dripper.sites import SiteStatistics, relabel
 
 SIZES = ((2, 4), (5, 9), (10, sys.maxsize))
 MARGIN = 0.02

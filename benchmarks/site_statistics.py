@@ -30,10 +30,9 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from _processes import timed_run
 from dripper.config import SiteSettings, load
-from dripper.spark.schemas import FIRST_LABELS
-from dripper.spark.session import open_session
-from dripper.spark.site_schemas import SITE_MEMORY
-from dripper.spark.site_sums import site_sums
+from dripper.spark.session.session import open_session
+from dripper.spark.sites.sums import site_sums
+from dripper.spark.tables.schemas import FIRST_LABELS, SITE_MEMORY
 
 FEWEST, MOST = 24, 48
 """Blocks of a page."""

@@ -25,9 +25,9 @@ from fastwarc.warc import WarcRecordType
 from warcio.archiveiterator import ArchiveIterator
 
 from dripper.warc import read_records
-from dripper.warc.frames import Frame, FrameReader
-from dripper.warc.members import Members
-from dripper.warc.source import LocalFile
+from dripper.warc.open.source import LocalFile
+from dripper.warc.read.frames import Frame, FrameReader
+from dripper.warc.read.members import Members
 
 
 def with_warcio(path: str) -> int:

@@ -16,13 +16,13 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from dripper.eval.command import add_arguments, run_settings
 from dripper.eval.metrics.scoring import check_metrics
-from dripper.eval.report.writer import write_report
-from dripper.eval.run import RunSettings, scoring_of
-from dripper.eval.share import Share, keep_lines, metric_rows, share_lines, shares
 from dripper.places import local_place
 from dripper.spark import cli
+from dripper_lab.evaluation.command import add_arguments, run_settings
+from dripper_lab.evaluation.report.writer import write_report
+from dripper_lab.evaluation.run import RunSettings, scoring_of
+from dripper_lab.evaluation.share import Share, keep_lines, metric_rows, share_lines, shares
 
 
 def main(argv: list[str]) -> int:
@@ -40,9 +40,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     check_metrics(asked.metrics)
     work = [(share.data_set, share.number, share.of) for share in shares(asked)]
     with cli.session(settings) as spark:
-        from dripper.spark.evaluate import evaluate
-        from dripper.spark.log_store import require_log_store
-        from dripper.spark.tables import Tables
+        from dripper.spark.reports.evaluate import evaluate
+        from dripper.spark.tables.store import Tables, require_log_store
 
         tables = Tables(spark, arguments.output)
         require_log_store(spark, tables, settings.output.single_writer)

@@ -26,7 +26,7 @@ def main(argv: list[str]) -> int:
 def _report(arguments: argparse.Namespace) -> int:
     settings = cli.settings(arguments, {})
     with cli.session(settings) as spark:
-        from dripper.spark.account import write_account
+        from dripper.spark.reports.account_tables import write_account
 
         place = write_account(spark, arguments.output, arguments.report, settings.cost, arguments.run)
     sys.stdout.write(f"{place}\n")

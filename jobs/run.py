@@ -40,10 +40,10 @@ def _run(arguments: argparse.Namespace) -> int:
         return cli.dry_run(arguments)
     settings = cli.settings(arguments, {"labeler.name": arguments.labeler})
     with cli.session(settings) as spark:
-        from dripper.spark.account import check_place, try_account
-        from dripper.spark.report import show, summary
-        from dripper.spark.run import dismiss, run
-        from dripper.spark.tables import Tables
+        from dripper.spark.reports.account_tables import check_place, try_account
+        from dripper.spark.reports.report import show, summary
+        from dripper.spark.run.run import dismiss, run
+        from dripper.spark.tables.store import Tables
 
         if arguments.report is not None:
             check_place(spark, Tables(spark, arguments.output), arguments.report)

@@ -200,9 +200,7 @@ def test_unknown_flags_show_the_usage(capsys: pytest.CaptureFixture[str]) -> Non
 def test_fetched_prompts_are_listed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "dripper.labels.lm.prompt_fetch.fetch_prompts", lambda folder: [folder / "v0.txt", folder / "v1.txt"]
-    )
+    monkeypatch.setattr("dripper.labels.lm.prompt.fetch_prompts", lambda folder: [folder / "v0.txt", folder / "v1.txt"])
     assert main(["prompts", "fetch", "--folder", str(tmp_path)]) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'v0.txt'}\n{tmp_path / 'v1.txt'}\n"
 
@@ -213,7 +211,7 @@ def test_prompts_that_cannot_be_fetched_are_one_sentence(
     def fetch(_folder: Path) -> list[Path]:
         raise MachineError("pip could not download it")
 
-    monkeypatch.setattr("dripper.labels.lm.prompt_fetch.fetch_prompts", fetch)
+    monkeypatch.setattr("dripper.labels.lm.prompt.fetch_prompts", fetch)
     assert main(["prompts", "fetch"]) == 2
     assert capsys.readouterr().err == "dripper: pip could not download it\n"
 
@@ -221,6 +219,6 @@ def test_prompts_that_cannot_be_fetched_are_one_sentence(
 def test_one_page_is_worked_on_in_a_process_of_its_own(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("dripper.stages.markdown_of", lambda *_: os._exit(3) if parent_process() else "")
+    monkeypatch.setattr("dripper.page.finish.markdown_of", lambda *_: os._exit(3) if parent_process() else "")
     assert main(["extract", str(file), "--set", "limits.page_wall_seconds=101"]) == 1
     assert "has no extraction (crashed" in capsys.readouterr().err

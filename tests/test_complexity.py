@@ -14,11 +14,11 @@ import pytest
 
 import dripper
 from dripper.errors import ErrorCode, PageError
-from dripper.extraction import Extractor
 from dripper.guard import Guard, GuardLimits
-from dripper.markup.limits import refuse_costly
+from dripper.html.tei import TeiSource, to_tei
+from dripper.html.tree.parser import refuse_costly
+from dripper.page.extraction import Extractor
 from dripper.settings import LabelerSettings
-from dripper.tei import TeiSource, to_tei
 from support.constructs import CONSTRUCTS
 
 PACKAGE = str(Path(dripper.__file__).parent)

@@ -18,7 +18,7 @@ import pytest
 from dripper.config import load
 from dripper.errors import ErrorCode, FileErrorKind
 from dripper.labels.fallback import Fallback
-from dripper.warc.record import FLAGS, SKIP_REASONS
+from dripper.warc.read.record import FLAGS, SKIP_REASONS
 from support.job_mains import job
 from support.warcs import page
 
@@ -42,7 +42,7 @@ def first_cells(text: str) -> set[str]:
 
 
 def test_every_column_stands_there_with_its_comment() -> None:
-    from dripper.spark.schemas import TABLES
+    from dripper.spark.tables.schemas import TABLES
 
     for name, (schema, comment) in TABLES.items():
         rows = [f"| `{f.name}` | {f.dataType.simpleString()} | {f.metadata['comment']} |" for f in schema]
@@ -74,8 +74,8 @@ def clone(spark: "SparkSession", sample: Path, tmp_path_factory: pytest.TempPath
     """A folder with all that the examples name, also the tables of a run. Relative paths start
     there, those of Spark too."""
     from dripper.config import Settings
-    from dripper.spark.run import run
-    from dripper.spark.tables import Tables
+    from dripper.spark.run.run import run
+    from dripper.spark.tables.store import Tables
 
     folder = tmp_path_factory.mktemp("clone")
     (folder / "tests").symlink_to(ROOT / "tests")
@@ -123,7 +123,7 @@ def test_the_python_over_tables_runs_as_it_stands(
     spark: "SparkSession", clone: Path, capfd: pytest.CaptureFixture[str], file: str, told: str
 ) -> None:
     names: dict[str, Any] = {"spark": spark}
-    # Of docs/tables.md the rest keeps a stream up to date: tests/spark/test_publish.py.
+    # Of docs/tables.md the rest keeps a stream up to date: tests/spark/tables/test_publish.py.
     ours = [block for block in fenced(file, "python") if "DeltaTable(" in block or "dripper.spark" in block]
     for block in ours:
         exec(
@@ -241,8 +241,8 @@ def test_links_between_documents_lead_somewhere() -> None:
 
 
 def test_operations_explain_every_state_of_a_file_and_why_it_failed() -> None:
-    from dripper.spark.ledger import CRASHED
-    from dripper.spark.plan import FINISHED, UNFINISHED
+    from dripper.spark.ledger.ledger import CRASHED
+    from dripper.spark.ledger.plan import FINISHED, UNFINISHED
 
     text = (ROOT / "docs/operations.md").read_text().split("\n## What a file's state wants", 1)[1].split("\n## ", 1)[0]
     states, kinds = text.split("| `error_kind` |")

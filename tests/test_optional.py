@@ -5,7 +5,7 @@ import math
 import pytest
 
 from dripper.errors import MachineError
-from dripper.optional import import_extra
+from dripper.extras import import_extra
 
 
 def test_a_package_that_is_there_is_loaded() -> None:

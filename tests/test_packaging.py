@@ -165,10 +165,10 @@ def test_a_wheel_of_nothing_compiled_runs_everywhere(tmp_path: Path) -> None:
         "dripper/py.typed",
         "dripper/spark/log4j2.properties",
         "dripper/standalone.css",
-        "dripper/account/assets/account.css",
+        "dripper/spark/reports/account/assets/account.css",
         "dripper/labels/cpu/cpu_weights.npz",
-        "dripper/eval/report/report.html.j2",
-        "dripper/train/annotation/guidelines.md",
+        "dripper_lab/evaluation/report/report.html.j2",
+        "dripper_lab/annotation/guidelines.md",
         "licenses/LICENSE",
     ):
         assert any(file.endswith(part) for file in files), part

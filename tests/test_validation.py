@@ -3,8 +3,7 @@
 import pytest
 
 from dripper.errors import SettingsError
-from dripper.settings import Section
-from dripper.validation import keys, validate
+from dripper.settings import Section, keys, validate
 
 
 class Inner(Section):

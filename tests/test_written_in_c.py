@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from dripper.extraction import Extraction, Extractor
 from dripper.html import PROFILES
+from dripper.page.extraction import Extraction, Extractor
 from support.in_c import needs_c
 from support.labelled import labelled_pages
 

@@ -29,7 +29,7 @@ import pyspark
 from deltalake import DeltaTable
 
 from dripper.config import SparkSettings
-from dripper.spark.session import delta_jars
+from dripper.spark.session.session import delta_jars
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from dripper.config import Settings  # noqa: E402
-from dripper.extraction import shared_extractor  # noqa: E402
 from dripper.inspect import document, pages_of, views_of_pages  # noqa: E402
+from dripper.page.extraction import shared_extractor  # noqa: E402
 from support.chromium import Chromium  # noqa: E402
 
 # CC-BY-4.0, see README.md there.

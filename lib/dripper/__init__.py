@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dripper import eval, html, labels, warc
     from dripper.config import Settings
-    from dripper.extraction import Extraction
+    from dripper.page.extraction import Extraction
 
 __version__ = "0.1.0"
 __all__ = ["Extraction", "__version__", "eval", "extract", "html", "labels", "warc"]
@@ -47,7 +47,7 @@ def extract(
     in a process that may not start others; TypeError
     where it is neither text nor bytes.
     """
-    from dripper import single
+    from dripper.page import extraction as single
 
     return single.extract(html, url, labeler, settings, options, guard)
 
@@ -55,7 +55,7 @@ def extract(
 def __getattr__(name: str) -> Any:
     """`dripper.html` and the like on first use, so that `import dripper` costs nothing."""
     if name == "Extraction":
-        from dripper.extraction import Extraction
+        from dripper.page.extraction import Extraction
 
         return Extraction
     if name in _PACKAGES:

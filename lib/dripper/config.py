@@ -1,11 +1,12 @@
-"""Typed settings: defaults, then `conf/*.yml`, then `--set key=value`; each layer wins over the one
-before.
+"""Reads settings: defaults, then `conf/*.yml`, then `--set key=value`; each layer wins over the one
+before. The flags that commands share are here too.
 
 `main` of a job loads them once; everything below gets the part it needs as a value. A key nobody
 knows is an error that names the nearest one. `conf/base.yml` lists every key with its default (a
 test holds the two together).
 """
 
+import argparse
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
@@ -16,6 +17,7 @@ import yaml
 from dripper.errors import SettingsError
 from dripper.labels.chain import chain_of
 from dripper.labels.registry import BUILT_IN, find_entry, sections
+from dripper.places import local_place
 from dripper.settings import (
     BatchSettings,
     CostSettings,
@@ -33,9 +35,9 @@ from dripper.settings import (
     SiteSettings,
     SparkSettings,
     StageSettings,
+    validate,
 )
-from dripper.validation import keys as section_keys
-from dripper.validation import validate
+from dripper.settings import keys as section_keys
 
 __all__ = [
     "BatchSettings",
@@ -174,3 +176,29 @@ def _merge(into: dict[str, Any], new: Mapping[str, Any]) -> None:
             _merge(into[key], value)
         else:
             into[key] = value
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add --conf and --set."""
+    parser.add_argument("--conf", action="append", default=[], metavar="FILE", help="settings as YAML; later files win")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", dest="assignments", help="one setting"
+    )
+
+
+def settings(arguments: argparse.Namespace, flags: Mapping[str, str | None]) -> Settings:
+    """Return the settings: files, then --set, then the flags that stand for a setting. Raises
+    SettingsError."""
+    given = [f"{key}={value}" for key, value in flags.items() if value is not None]
+    return load([local_place("--conf", file) for file in arguments.conf], [*arguments.assignments, *given])
+
+
+def positive(text: str) -> int:
+    """Return `text` as an integer above 0, for argparse."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return number

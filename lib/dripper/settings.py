@@ -1,9 +1,14 @@
-"""The typed settings, section by section, each with its default. How they are read:
-`dripper.config`."""
+"""Typed settings, section by section, each with its default; wrong values give one sentence each.
+`dripper.config` reads them from files and flags.
+"""
 
-from typing import Annotated, Any, Literal
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from dripper.errors import SettingsError
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -295,3 +300,49 @@ class Settings(Section):
     sites: SiteSettings = SiteSettings()
     cost: CostSettings = CostSettings()
     spark: SparkSettings = SparkSettings()
+
+
+S = TypeVar("S", bound=Section)
+
+
+def validate(section: type[S], values: Any, prefix: str = "", known: Callable[[], Iterable[str]] | None = None) -> S:
+    """Return the section with `values`, the rest as by default.
+
+    prefix: of its keys, as people write them, with the dot. known: all keys there are, if more than
+    the section's own. Raises SettingsError.
+    """
+    try:
+        return section.model_validate(values)
+    except ValidationError as error:
+        names = list(known() if known else keys(section, prefix))
+        raise SettingsError("\n".join(_sentence(problem, prefix, names) for problem in error.errors())) from None
+
+
+def keys(section: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """Yield the dotted names of all settings of a section, in order of declaration."""
+    for name, field in section.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from keys(inner, f"{prefix}{name}.")
+        else:
+            yield prefix + name
+
+
+def _sentence(problem: Mapping[str, Any], prefix: str, known: list[str]) -> str:
+    place = [str(part) for part in problem["loc"]]
+    key = prefix + ".".join(place) if place else prefix.rstrip(".")
+    if problem["type"] == "model_type":
+        inside = [name for name in known if name.startswith(key + ".")]
+        return f"setting {key} is a section: set one of {', '.join(inside)}"
+    if problem["type"] != "extra_forbidden":
+        return f"setting {key}={problem['input']!r}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
+    value = problem["input"]
+    while isinstance(value, dict) and value:
+        # An unknown section: what stands in it tells best which one was meant.
+        inner, value = next(iter(value.items()))
+        key, place = f"{key}.{inner}", [*place, str(inner)]
+    near = difflib.get_close_matches(key, known, n=1, cutoff=0.4) or difflib.get_close_matches(
+        place[-1], [name.rpartition(".")[2] for name in known], n=1, cutoff=0.5
+    )
+    nearest = next((name for name in known if near and name.endswith(near[0])), None)
+    return f"unknown setting {key}" + (f"; did you mean {nearest}?" if nearest else f"; known are {', '.join(known)}")

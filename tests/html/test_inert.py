@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from dripper.config import HtmlSettings
 from dripper.html import preprocess, prune, rewrite
-from dripper.markup.addresses import Base
-from dripper.markup.document import parse_document
-from dripper.markup.inert import inert_address
-from dripper.markup.tree import Tree
+from dripper.html.inert import inert_address
+from dripper.html.tree.parser import parse_document
+from dripper.html.tree.tree import Tree
+from dripper.html.tree.urls import Base
 from support.labelled import pages
 
 VECTORS = [

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from dripper.config import Settings
-from dripper.datasets import count_pages, read_pages
 from dripper.eval import rouge_n
-from dripper.extraction import shared_extractor
 from dripper.html import to_text
 from dripper.inspect import document, pages_of, views_of_pages
+from dripper.page.extraction import shared_extractor
+from dripper_lab.datasets import count_pages, read_pages
 from support.chromium import Chromium, find_chromium
 
 LABELLED = Path(__file__).parents[1] / "data" / "labelled" / "wcxb-dev" / "html"

@@ -7,8 +7,7 @@ import pytest
 
 from dripper.config import Settings, load
 from dripper.inspect.looking import compared, stored_view, views_of_pages, views_of_rows
-from dripper.inspect.sources import pages_of
-from dripper.inspect.table import Row
+from dripper.inspect.sources import Row, pages_of
 from support.delta_tables import rows_of_archive
 from support.warcs import pages, write_warc
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dripper.errors import InputError, MachineError
-from dripper.inspect.table import COLUMNS, rows_of
+from dripper.inspect.sources import COLUMNS, rows_of
 from dripper.settings import S3Settings
 from support.delta_tables import rows_of_archive, write_table
 from support.warcs import pages, write_warc

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from dripper.blocks.page import Page
 from dripper.config import LabelerSettings
 from dripper.errors import ErrorCode, PageError
-from dripper.extraction import Extractor
+from dripper.html.blocks.page import Page
 from dripper.inspect.views import LEAST_REASON, REASONS, PageInput, stored_page, view_page
 from dripper.labels import Labels
+from dripper.page.extraction import Extractor
 from support.warcs import page
 
 URL, HTML = page(3)

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dripper.eval.run import RunSettings, scoring_of
-from dripper.eval.share import Share, keep_lines, metric_rows, share_lines, shares
-from dripper.eval.sources import PageSource
-from dripper.eval.store import read_lines
+from dripper_lab.evaluation.run import RunSettings, scoring_of
+from dripper_lab.evaluation.share import Share, keep_lines, metric_rows, share_lines, shares
+from dripper_lab.evaluation.sources import PageSource
+from dripper_lab.evaluation.store import read_lines
 from support.job_mains import job
 from support.small_set import fake, half, perfect, write_set
 
@@ -44,8 +44,8 @@ def test_lines_of_shares_are_a_local_run(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.spark
 def test_table_and_report(spark: "SparkSession", tmp_path: Path) -> None:
-    from dripper.spark.evaluate import evaluate
-    from dripper.spark.tables import Tables
+    from dripper.spark.reports.evaluate import evaluate
+    from dripper.spark.tables.store import Tables
 
     write_set(tmp_path / "data", "dragnet", range(6))
     tables = Tables(spark, str(tmp_path / "out"))

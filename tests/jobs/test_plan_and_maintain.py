@@ -6,8 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dripper.config import Settings
-from dripper.spark.run import run
-from dripper.spark.tables import Tables
+from dripper.spark.run.run import run
+from dripper.spark.tables.store import Tables
 from support.job_mains import job
 from support.warcs import pages, write_warc
 

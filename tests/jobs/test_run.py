@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from dripper.spark.schemas import OF_RUN
+from dripper.spark.tables.schemas import OF_RUN
 from support.job_mains import job
 from support.warcs import pages, write_warc
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.spark.tables import Tables
+from dripper.spark.tables.store import Tables
 from support.job_mains import job
 from support.warcs import pages, write_warc
 

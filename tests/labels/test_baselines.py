@@ -3,7 +3,7 @@
 import numpy as np
 
 from dripper.html import preprocess
-from dripper.labels.baselines import AllLabeler, TrafilaturaLabeler
+from dripper.labels.fallback import AllLabeler, TrafilaturaLabeler
 from support.flood import ARTICLE, main_text
 from support.labelled import pages
 

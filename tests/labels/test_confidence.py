@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dripper.labels.confidence import expected_f1
+from dripper.labels.base import expected_f1
 
 
 def test_it_is_1_where_all_is_certain_and_0_where_there_is_nothing() -> None:

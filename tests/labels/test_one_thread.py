@@ -2,7 +2,7 @@
 
 from contextlib import ExitStack
 
-from dripper.labels.one_thread import one_thread
+from dripper.labels.arrays import one_thread
 
 
 class Library:

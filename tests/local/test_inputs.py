@@ -7,8 +7,7 @@ import pytest
 
 from dripper.config import ReadSettings
 from dripper.errors import InputError
-from dripper.local.inputs import expand_inputs
-from dripper.local.pages import Seen, records_of
+from dripper.local.pages import Seen, expand_inputs, records_of
 
 SETTINGS = ReadSettings()
 

@@ -18,12 +18,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import dripper
-from dripper.columns import EXTRACTIONS
 from dripper.config import Settings, load
 from dripper.errors import InputError, MachineError, UsageError
 from dripper.local import extract_files
-from dripper.local.inputs import Input
-from dripper.local.pages import Seen, records_of
+from dripper.local.pages import Input, Seen, records_of
+from dripper.page.columns import EXTRACTIONS
 from support.warcs import page, pages, write_warc
 
 SETTINGS = Settings()
@@ -211,7 +210,7 @@ def test_archives_without_their_reader_are_told_before_any_work(
 def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full on this machine")
-    from dripper.local.lines import RowLines
+    from dripper.local.output import RowLines
 
     class Full(RowLines):
         def __init__(self) -> None:

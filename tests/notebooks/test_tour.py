@@ -8,7 +8,7 @@ from nbclient import NotebookClient
 from pyspark.sql import SparkSession
 
 from dripper.config import Settings
-from dripper.spark.run import run
+from dripper.spark.run.run import run
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

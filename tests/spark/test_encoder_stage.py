@@ -6,8 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dripper.config import load
-from dripper.spark.run import run
-from dripper.spark.tables import Tables
+from dripper.spark.run.run import run
+from dripper.spark.tables.store import Tables
 from support.tiny_encoder import WHY_NOT, make_encoder
 from support.tiny_neuscraper import make_neuscraper
 from support.warcs import pages, write_warc

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.spark.run import run_stages
+from dripper.spark.run.run import run_stages
 from support.killing import SETTINGS, Job, assert_nothing_stays, assert_the_next_run_ends_it, write_archive
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]

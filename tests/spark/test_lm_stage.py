@@ -8,9 +8,9 @@ from pyspark.sql import SparkSession
 
 from dripper.config import load
 from dripper.labels.base import SimplifiedPage
-from dripper.spark.report import summary
-from dripper.spark.run import run
-from dripper.spark.tables import Tables
+from dripper.spark.reports.report import summary
+from dripper.spark.run.run import run
+from dripper.spark.tables.store import Tables
 from support.killing import Job, assert_nothing_stays, assert_the_next_run_ends_it
 from support.labelled import pages as split_pages
 from support.tiny_lm import make_checkpoint

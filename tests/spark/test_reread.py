@@ -8,10 +8,10 @@ from pyspark.sql import SparkSession
 
 from dripper.config import Settings, load
 from dripper.errors import InputError
-from dripper.spark.outcome import Outcome
-from dripper.spark.plan import Plan
-from dripper.spark.run import dismiss, dry_plan, run
-from dripper.spark.tables import Tables
+from dripper.spark.ledger.plan import Plan
+from dripper.spark.run.outcome import Outcome
+from dripper.spark.run.run import dismiss, dry_plan, run
+from dripper.spark.tables.store import Tables
 from support.warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark

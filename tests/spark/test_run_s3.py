@@ -12,9 +12,9 @@ from pyspark.sql import SparkSession
 
 from dripper.config import Settings, load
 from dripper.errors import InputError
-from dripper.spark.plan import Plan
-from dripper.spark.run import dry_plan, run
-from dripper.spark.tables import Tables
+from dripper.spark.ledger.plan import Plan
+from dripper.spark.run.run import dry_plan, run
+from dripper.spark.tables.store import Tables
 from support.indexes import write_cdxj
 from support.warcs import pages, write_warc
 

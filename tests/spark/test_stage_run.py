@@ -11,12 +11,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dripper.config import Settings, load
 from dripper.errors import InputError, SettingsError
-from dripper.extraction import Extractor
-from dripper.rows import extraction_columns
-from dripper.spark.report import summary
-from dripper.spark.run import run, run_stages
-from dripper.spark.staged import STAGES
-from dripper.spark.tables import Tables
+from dripper.page.extraction import Extractor
+from dripper.page.rows import extraction_columns
+from dripper.spark.reports.report import summary
+from dripper.spark.run.run import run, run_stages
+from dripper.spark.run.staged import STAGES
+from dripper.spark.tables.store import Tables
 from dripper.warc import read_records
 from support.stage_labelers import HashLabeler, load_dead, load_hanging, load_hash, load_poisoned, load_writing
 from support.warcs import pages, write_warc
@@ -142,7 +142,7 @@ def test_every_stage_killed_after_its_rows_is_done_again_with_the_same_rows(
     for stage, table in zip(STAGES, ("blocks", "labels", "extractions"), strict=True):
         warcs = archive if stage == "preprocess" else None
         with monkeypatch.context() as patch:
-            patch.setattr("dripper.spark.ledger.Ledger.finish", killed)
+            patch.setattr("dripper.spark.ledger.ledger.Ledger.finish", killed)
             outcome = run_stages(spark, [stage], str(output), STAGED, warcs, loader=load_hash)
         assert ["RuntimeError: killed" in words for words in outcome.complaints] == [True]
         assert "run the same command again" in outcome.complaints[0]

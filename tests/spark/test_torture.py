@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dripper.config import load
-from dripper.spark.run import run
+from dripper.spark.run.run import run
 from support.fault_proxy import Fault
 from support.processes import require_proc
 from support.storage_job import nights

@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from dripper.train.annotation.export import Export, export
-from dripper.train.annotation.sources import unlabelled_pages
+from dripper_lab.annotation.export import Export, export
+from dripper_lab.annotation.sources import unlabelled_pages
 from support.labelled import FOLDER
 
 Reply = Callable[["ChatStub", dict[str, Any]], tuple[int, str]]

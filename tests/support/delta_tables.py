@@ -8,8 +8,8 @@ from deltalake import write_deltalake
 
 import dripper
 from dripper.config import Settings
-from dripper.extraction import Extraction, shared_extractor
-from dripper.rows import extraction_row
+from dripper.page.extraction import Extraction, shared_extractor
+from dripper.page.rows import extraction_row
 from dripper.warc import read_records
 
 

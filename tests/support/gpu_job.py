@@ -14,9 +14,9 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 from dripper.config import Settings, load
-from dripper.spark.run import run
-from dripper.spark.session import open_session
-from dripper.spark.tables import Tables
+from dripper.spark.run.run import run
+from dripper.spark.session.session import open_session
+from dripper.spark.tables.store import Tables
 from support.stage_labelers import HashLabeler
 
 ROOT = Path(__file__).parents[2]

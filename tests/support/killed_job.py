@@ -15,8 +15,8 @@ from dripper.config import Settings, load
 from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage
 from dripper.labels.registry import labeler_settings
 from dripper.spark import cli
-from dripper.spark.label_worker import load_labeler
-from dripper.spark.run import run
+from dripper.spark.run.run import run
+from dripper.spark.workers.label import load_labeler
 from support.stage_labelers import HashLabeler
 
 ROOT = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dripper.config import load
-from dripper.spark.run import run
-from dripper.spark.tables import Tables
+from dripper.spark.run.run import run
+from dripper.spark.tables.store import Tables
 from support.processes import of_session, parent, require_proc, shared_memory, wait_for
 from support.stage_labelers import load_hash
 from support.warcs import pages, write_warc

@@ -3,9 +3,9 @@
 from functools import cache
 from pathlib import Path
 
-from dripper.datasets import LabelledPage, read_pages
 from dripper.html import Page, preprocess
 from dripper.warc import decode
+from dripper_lab.datasets import LabelledPage, read_pages
 
 FOLDER = Path(__file__).parents[1] / "data" / "labelled"
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from dripper.labels.cpu.features.page_features import NAMES
 from dripper.labels.cpu.network import BlockSequence
-from dripper.train.examples import Example
-from dripper.train.rouge import Texts
+from dripper_lab.train.examples import Example
+from dripper_lab.train.truth import Texts
 
 
 def made_example(number: int, blocks: int = 30) -> Example:

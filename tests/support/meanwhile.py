@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from dripper.spark.tables import Tables
+from dripper.spark.tables.store import Tables
 
 
 def held_up(rows: DataFrame, begun: Path, go: Path) -> DataFrame:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from dripper.account import FileFacts, PageFacts, RunFacts
+from dripper.spark.reports.account import FileFacts, PageFacts, RunFacts
 
 START = datetime(2026, 3, 1, 22, 0, tzinfo=UTC)
 EVIL = "<script>alert(1)</script>\"'&${policy}"

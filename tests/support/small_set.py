@@ -5,8 +5,8 @@ import hashlib
 import json
 from pathlib import Path
 
-from dripper.datasets import LabelledPage
-from dripper.eval.extractors.base import Contender, Form, Standing, Task
+from dripper_lab.datasets import LabelledPage
+from dripper_lab.evaluation.extractors.base import Contender, Form, Standing, Task
 
 SENTENCE = "rain fell on the old harbour while boats came home and gulls cried over nets full of silver fish"
 WORDS = SENTENCE.split()

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 
-from dripper.spark.schemas import SCHEMA_VERSION, TABLES
-from dripper.spark.tables import Tables
+from dripper.spark.tables.schemas import SCHEMA_VERSION, TABLES
+from dripper.spark.tables.store import Tables
 
 BringUp = Callable[[Tables, str, int | None], bool]
 

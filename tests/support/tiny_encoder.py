@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.encoder.outline import MARKERS
-from dripper.labels.encoder.reading import PULPIE_SEPARATOR, Reading
+from dripper_labelers.encoder.reading import PULPIE_SEPARATOR, Reading
+from dripper_labelers.encoder.sequence import MARKERS
 from support.labelled import pages
 
 WHY_NOT = "needs PyTorch: make test-vllm installs it"
@@ -98,9 +98,9 @@ def balance(folder: Path) -> None:
     """Shift the last layer so that half of a page's blocks are main."""
     import torch
 
-    from dripper.labels.encoder.checkpoint import EncoderCheckpoint
-    from dripper.labels.encoder.network import EncoderNetwork, load_model
-    from dripper.labels.encoder.settings import EncoderSettings
+    from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
+    from dripper_labelers.encoder.network import EncoderNetwork, load_model
+    from dripper_labelers.encoder.settings import EncoderSettings
 
     settings = EncoderSettings(model=str(folder), device="cpu")
     checkpoint = EncoderCheckpoint.find(settings)

@@ -21,10 +21,10 @@ def make_base(folder: Path) -> Path:
 def make_neuscraper(folder: Path, **changes: object) -> Path:
     """Write a checkpoint that reads chunks of 40 nodes, about half of which are main."""
     torch = pytest.importorskip("torch", reason=WHY_NOT)
-    from dripper.labels.neuscraper.checkpoint import Shape, tokenizer_of
-    from dripper.labels.neuscraper.labeler import logits_of
-    from dripper.labels.neuscraper.model import from_base, save_model
-    from dripper.labels.neuscraper.nodes import nodes_of
+    from dripper_labelers.neuscraper.checkpoint import Shape, tokenizer_of
+    from dripper_labelers.neuscraper.labeler import logits_of
+    from dripper_labelers.neuscraper.model import from_base, save_model
+    from dripper_labelers.neuscraper.nodes import nodes_of
 
     base = make_base(folder / "base")
     shape = replace(Shape(width=32, layers=2, heads=2, inner=64, context_nodes=40), **changes)  # type: ignore[arg-type]

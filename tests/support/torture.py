@@ -18,7 +18,7 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from dripper.spark.schemas import OF_RUN
+from dripper.spark.tables.schemas import OF_RUN
 from support.indexes import write_cdxj
 from support.processes import of_session, parent, wait_for
 from support.slow_labeler import registered

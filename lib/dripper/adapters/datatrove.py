@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, nullcontext
 from typing import Any
 
-from dripper import optional
-from dripper.adapters.chosen import Form, asked_settings, text_of, told_of
+from dripper import extras as optional
+from dripper.adapters import Form, asked_settings, text_of, told_of
 from dripper.config import Settings
 from dripper.errors import PageError
-from dripper.extraction import Extraction, shared_extractor
 from dripper.guard import Guard, GuardLimits
+from dripper.page.extraction import Extraction, shared_extractor
 
 with optional.needed("dripper.adapters.datatrove", "datatrove"):
     from datatrove.pipeline.extractors.base import BaseExtractor

@@ -19,10 +19,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from dripper import optional
-from dripper.adapters.chosen import Form, asked_settings, text_of
+from dripper import extras as optional
+from dripper.adapters import Form, asked_settings, text_of
 from dripper.config import Settings
-from dripper.extraction import shared_extractor
+from dripper.page.extraction import shared_extractor
 
 with optional.needed("dripper.adapters.nemo_curator", "nemo"):
     from nemo_curator.stages.text.download import DocumentExtractor

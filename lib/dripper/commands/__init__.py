@@ -1,1 +1,15 @@
-"""What the command `dripper` can do, a module each: `add` declares its flags, `run` does it."""
+"""Subcommands of `dripper`, one module each: `add` declares its flags, `run` runs it."""
+
+import argparse
+import sys
+from typing import TypeAlias
+
+Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def write(text: str) -> None:
+    """Write text as UTF-8, whatever the terminal says; lone surrogates, which pages can hold,
+    become U+FFFD."""
+    ended = text.rstrip("\n") + "\n"
+    sys.stdout.buffer.write(ended.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode())
+    sys.stdout.flush()

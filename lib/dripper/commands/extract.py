@@ -1,23 +1,55 @@
-"""`dripper extract`: the main content of one page, or of many into a file."""
+"""`dripper extract`: the main content of one page, printed in a chosen form, or of many pages into
+a file.
+"""
 
 import argparse
+import dataclasses
+import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from dripper import flags
+from dripper import config as flags
 from dripper.addresses import printable
-from dripper.commands import formats
-from dripper.commands.terminal import Parsers, write
+from dripper.commands import Parsers, write
 from dripper.config import Settings
 from dripper.errors import InputError, UsageError
-from dripper.extraction import shared_extractor
+from dripper.html.metadata import Metadata
+from dripper.html.tei import TeiSource, to_tei
 from dripper.labels.registry import runs_staged
 from dripper.local import Written, extract_files
+from dripper.page.extraction import Extraction, extract_guarded, shared_extractor
 from dripper.places import local_place
-from dripper.single import extract_guarded
-from dripper.warc.record import ArchiveFault
+from dripper.warc.read.record import ArchiveFault
+
+
+def _json(extraction: Extraction, url: str | None, indent: int | None = 2) -> str:
+    return json.dumps(dataclasses.asdict(extraction) | {"url": url}, ensure_ascii=False, indent=indent)
+
+
+def _tei(extraction: Extraction, url: str | None) -> str:
+    metadata = extraction.metadata or Metadata()
+    source = TeiSource(
+        title=metadata.title or extraction.title,
+        url=url or metadata.canonical_url or "",
+        author=", ".join(metadata.authors),
+        date=metadata.published or "",
+        language=extraction.language or "",
+    )
+    return to_tei(extraction.main_html, source)
+
+
+FORMATS: Mapping[str, Callable[[Extraction, str | None], str]] = {
+    "markdown": lambda extraction, _: extraction.markdown,
+    "text": lambda extraction, _: extraction.text,
+    "html": lambda extraction, _: extraction.main_html,
+    "json": _json,
+    "xml-tei": _tei,
+    "jsonl": lambda extraction, url: _json(extraction, url, None),
+}
+TELL_ERRORS = frozenset({"json", "jsonl"})
+"""The forms that have a place for an error code."""
 
 _USAGE = """One page is printed. Many pages become the rows of a file:
   dripper extract page.html
@@ -54,9 +86,7 @@ def add(commands: Parsers) -> None:
     )
     extract.add_argument("--url", help="address of the page")
     extract.add_argument("--labeler", help="who decides what is main content (setting labeler.name; default cpu)")
-    extract.add_argument(
-        "--format", choices=tuple(formats.FORMATS), help="of a page that is printed (default: markdown)"
-    )
+    extract.add_argument("--format", choices=tuple(FORMATS), help="of a page that is printed (default: markdown)")
     extract.add_argument(
         "--title", choices=("include", "exclude"), help="Markdown: the page's title as its first heading"
     )
@@ -96,8 +126,8 @@ def _print(arguments: argparse.Namespace, settings: Settings) -> int:
     else:
         extraction = extract_guarded(settings, data, arguments.url)
     form = arguments.format or "markdown"
-    if extraction.error_code is None or form in formats.TELL_ERRORS:
-        write(formats.FORMATS[form](extraction, arguments.url))
+    if extraction.error_code is None or form in TELL_ERRORS:
+        write(FORMATS[form](extraction, arguments.url))
     if extraction.error_code is not None:
         detail = f": {extraction.error_detail}" if extraction.error_detail else ""
         sys.stderr.write(f"dripper: {printable(page)} has no extraction ({extraction.error_code}{printable(detail)})\n")

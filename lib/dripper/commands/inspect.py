@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from dripper import flags
-from dripper.commands.terminal import Parsers, write
+from dripper import config as flags
+from dripper.commands import Parsers, write
 from dripper.errors import UsageError
 from dripper.inspect import PageInput, PageView, document, pages_of, rows_of, views_of_pages, views_of_rows
 

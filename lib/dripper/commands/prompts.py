@@ -2,8 +2,8 @@
 
 import argparse
 
-from dripper.commands.terminal import Parsers, write
-from dripper.optional import needed
+from dripper.commands import Parsers, write
+from dripper.extras import needed
 from dripper.places import local_place
 
 
@@ -19,8 +19,7 @@ def add(commands: Parsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Fetch them, and print their files."""
     with needed("dripper prompts", "lm"):
-        from dripper.labels.lm.prompt import prompt_folder
-        from dripper.labels.lm.prompt_fetch import fetch_prompts
+        from dripper.labels.lm.prompt import fetch_prompts, prompt_folder
 
     folder = local_place("--folder", arguments.folder, writes=True) if arguments.folder else prompt_folder("")
     write("\n".join(map(str, fetch_prompts(folder))))

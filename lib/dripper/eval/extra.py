@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dripper import optional
+from dripper import extras as optional
 
 
 def import_extra(module: str) -> Any:

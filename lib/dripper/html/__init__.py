@@ -1,14 +1,12 @@
 """One page, pure functions: parse, blocks, simplified and mapping HTML, prune, Markdown."""
 
-from dripper.blocks.numbering import Block
-from dripper.blocks.page import Page
-from dripper.blocks.pruning import UnknownItemError
-from dripper.html.core import preprocess, preprocess_utf8, prune, restore
-from dripper.html.profiles import PROFILES, Profile, find_profile
+from dripper.html.blocks.page import Page, UnknownItemError
+from dripper.html.blocks.segment import Block
+from dripper.html.markdown import to_markdown, to_text
+from dripper.html.profiles.registry import PROFILES, Profile, find_profile, preprocess, preprocess_utf8, prune, restore
 from dripper.html.rewrite import rewrite
-from dripper.markdown import to_markdown, to_text
-from dripper.markup.limits import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
-from dripper.markup.tree import Tree
+from dripper.html.tree.parser import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
+from dripper.html.tree.tree import Tree
 
 __all__ = [
     "DEFAULT_LIMITS",

@@ -2,9 +2,7 @@
 
 import re
 
-from dripper.markdown.text import tree_of
-from dripper.markup.addresses import Base, rewrite_set
-from dripper.markup.inert import (
+from dripper.html.inert import (
     ADDRESS_SETS,
     ADDRESSES,
     NOTABLE,
@@ -16,10 +14,12 @@ from dripper.markup.inert import (
     reaches_scripts,
     without_opener,
 )
-from dripper.markup.limits import OUTPUT_FLOOR, output_limit, refuse_large
-from dripper.markup.scan import StartTag
-from dripper.markup.tags import HTML_VOID
-from dripper.markup.tree import Tree, escape_attribute, raw_attributes, unescape
+from dripper.html.markdown.text import tree_of
+from dripper.html.tree.elements import HTML_VOID
+from dripper.html.tree.parser import OUTPUT_FLOOR, output_limit, refuse_large
+from dripper.html.tree.scan import StartTag
+from dripper.html.tree.tree import Tree, escape_attribute, raw_attributes, unescape
+from dripper.html.tree.urls import Base, rewrite_set
 from dripper.settings import HtmlSettings
 
 _REGULAR = re.compile(r"""<[^\t\n\f\r "'<>=/]+(?: [^\t\n\f\r "'<>=/]+="[^"]*")*>""")

@@ -7,8 +7,7 @@ The way: `sources` and `table` find pages, `looking` and `views` say what is to 
 
 from dripper.inspect.document import document
 from dripper.inspect.looking import views_of_pages, views_of_rows
-from dripper.inspect.sources import pages_of
-from dripper.inspect.table import rows_of
+from dripper.inspect.sources import pages_of, rows_of
 from dripper.inspect.views import BlockView, PageInput, PageView
 
 __all__ = [

@@ -7,11 +7,10 @@ from dataclasses import replace
 
 from dripper.config import Settings, from_values
 from dripper.errors import InputError, PageError, UsageError
-from dripper.extraction import shared_extractor
 from dripper.guard import Guard, GuardLimits
-from dripper.inspect.sources import page_of, place_of
-from dripper.inspect.table import Row
+from dripper.inspect.sources import Row, page_of, place_of
 from dripper.inspect.views import PageInput, PageView, view_page
+from dripper.page.extraction import shared_extractor
 
 Look = Callable[[PageInput, Settings], PageView]
 """Looks at one page with the labeler of the settings."""
@@ -62,7 +61,7 @@ def view_row(row: Row, settings: Settings, labeler: str | None, look: Look) -> P
     """Return what is to be seen of a row: what it holds, and the blocks of its page where the
     archive can be reached."""
     # Archives need the extra warc, which pages do without.
-    from dripper.warc.lookup import record_at
+    from dripper.warc.read.reader import record_at
 
     stored = stored_view(row)
     versions = row["versions"] or {}

@@ -1,18 +1,24 @@
-"""Pages to be looked at, from files, folders, archives and standard input."""
+"""Finds pages to inspect: files, folders, archives, standard input, and rows of `extractions` read
+without Java.
+"""
 
 import hashlib
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+from dripper import extras as optional
 from dripper.config import ReadSettings
 from dripper.errors import InputError, PageError
 from dripper.inspect.views import PageInput
-from dripper.local.inputs import expand_inputs
-from dripper.local.pages import Seen, records_of
+from dripper.local.pages import Seen, expand_inputs, records_of
+from dripper.places import written_place
+from dripper.settings import S3Settings
 from dripper.warc import Record
-from dripper.warc.location import ARCHIVE_NAME
+from dripper.warc.open.source import ARCHIVE_NAME
 
 STANDARD_INPUT = "-"
 
@@ -57,3 +63,66 @@ def place_of(file: str, offset: int) -> str:
     is_near = "://" not in file and Path(file).is_relative_to(Path.cwd())
     name = os.path.relpath(file) if is_near else file
     return f"{name} at byte {offset}" if ARCHIVE_NAME.search(file) else name
+
+
+Row = dict[str, Any]
+
+COLUMNS = (
+    *("page_id", "url", "title", "warc_file", "warc_offset", "method", "confidence", "language", "main_html"),
+    *("markdown", "versions", "error_code", "error_detail"),
+)
+"""What is read of a row; a condition may use all of the table's columns."""
+
+
+def rows_of(output: str, where: str | None, limit: int, s3: S3Settings) -> Sequence[Row]:
+    """Return rows of the table `extractions` in the order of their places in the archives, `limit`
+    at most.
+
+    output: as a job's --output, a folder or an `s3a://` prefix; or the table itself. where: a
+    condition in SQL. Raises InputError for a table that cannot be read and a condition that DuckDB
+    does not take, MachineError where the extra `inspect` is not installed.
+    """
+    dataset = _dataset(output, s3)
+    # The parenthesis stands on a line of its own: a condition may end in a comment.
+    condition = f"WHERE ({where}\n)" if where and where.strip() else ""
+    query = f"SELECT {', '.join(COLUMNS)} FROM extractions {condition} ORDER BY warc_file, warc_offset LIMIT {limit:d}"
+    duckdb = optional.import_extra("duckdb", "--table needs", optional.install("inspect"))
+    with duckdb.connect(config={"enable_external_access": False}) as database:
+        database.register("extractions", dataset)
+        try:
+            return list(database.sql(query).to_arrow_table().to_pylist())
+        except duckdb.Error as error:
+            raise InputError(f"--where {where!r}: {_first_line(error)}") from None
+
+
+def _dataset(output: str, s3: S3Settings) -> Any:
+    deltalake = optional.import_extra("deltalake", "--table needs", optional.install("inspect"))
+    given = written_place("--table", output, catalogs=True)
+    if given.kind == "catalog":
+        raise InputError(
+            f"{output} is a schema of a catalog, which only Spark can read: write the rows to a folder, "
+            f"spark.table('{output}.extractions').where(…).write.format('delta').save('FOLDER'), "
+            "then dripper inspect --table FOLDER"
+        )
+    options = _storage_options(s3) if given.kind == "address" else None
+    address = re.sub(r"^s3[an]://", "s3://", given.text.rstrip("/"))
+    for place in (f"{address}/extractions", address):
+        if deltalake.DeltaTable.is_deltatable(place, storage_options=options):
+            try:
+                return deltalake.DeltaTable(place, storage_options=options).to_pyarrow_dataset()
+            except Exception as error:  # delta-rs has no common class of errors
+                raise InputError(f"{place} cannot be read: {_first_line(error)}") from None
+    raise InputError(f"no table extractions in {output}: give --output of a run, or the folder of the table")
+
+
+def _storage_options(s3: S3Settings) -> dict[str, str]:
+    """Return the settings `reading.s3` as delta-rs calls them; credentials come from the
+    environment."""
+    options = {"AWS_ENDPOINT_URL": s3.endpoint_url, "AWS_REGION": s3.region}
+    options["AWS_SKIP_SIGNATURE"] = "true" if s3.anonymous else None
+    options["AWS_ALLOW_HTTP"] = "true" if (s3.endpoint_url or "").startswith("http://") else None
+    return {name: value for name, value in options.items() if value}
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

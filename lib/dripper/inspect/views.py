@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from dripper.blocks.page import Page
 from dripper.errors import PageError
-from dripper.extraction import Examination, Extractor
+from dripper.html.blocks.page import Page
 from dripper.labels import ExplainingLabeler, Labels
+from dripper.page.extraction import Examination, Extractor
 from dripper.warc import to_utf8
-from dripper.warc.bare import bare_page
+from dripper.warc.read.body import bare_page
 
 REASONS = 4
 """Reasons shown of a block, the strongest: what the fifth says is seldom a tenth of the first."""

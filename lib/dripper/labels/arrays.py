@@ -1,10 +1,65 @@
-"""Names of the kinds of arrays that features, networks and labels are made of."""
+"""Names of array types, and a context in which products of small matrices run on one thread."""
 
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import LibController, ThreadpoolController
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 HashArray: TypeAlias = npt.NDArray[np.uint64]
+
+
+def blas_libraries() -> Sequence[LibController]:
+    """Return the libraries that multiply matrices in this process."""
+    found: Sequence[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return found
+
+
+@contextmanager
+def one_thread(libraries: Sequence[LibController]) -> Iterator[None]:
+    """Limit BLAS to one thread, until the last of those who ask for it at the same time has ended.
+
+    (threadpoolctl's own `limit` first asks the libraries for all they know.)
+    """
+    _limits.begin(libraries)
+    try:
+        yield
+    finally:
+        _limits.end(libraries)
+
+
+class _Limits:
+    """Who is inside. The number of threads is the process's, not the caller's: one who came while
+    another was inside would find 1, and leave that behind."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside: dict[str, int] = {}
+        self._before: dict[str, int] = {}
+
+    def begin(self, libraries: Sequence[LibController]) -> None:
+        with self._lock:
+            for library in libraries:
+                inside = self._inside.get(library.filepath, 0)
+                if not inside:
+                    self._before[library.filepath] = library.num_threads
+                    library.set_num_threads(1)
+                self._inside[library.filepath] = inside + 1
+
+    def end(self, libraries: Sequence[LibController]) -> None:
+        with self._lock:
+            for library in libraries:
+                self._inside[library.filepath] -= 1
+                if not self._inside[library.filepath]:
+                    library.set_num_threads(self._before[library.filepath])
+
+
+_limits = _Limits()
+# A page process may be forked while another thread holds the lock, and has none of its threads.
+os.register_at_fork(after_in_child=_limits.__init__)  # type: ignore[misc]

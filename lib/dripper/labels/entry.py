@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dripper.errors import InputError, MachineError
+from dripper.extras import install
 from dripper.labels.base import Labeler
-from dripper.optional import install
 from dripper.places import local_place
 from dripper.settings import Section
 

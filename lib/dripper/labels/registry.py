@@ -12,25 +12,24 @@ from dripper.errors import MachineError, SettingsError
 from dripper.labels.base import Labeler
 from dripper.labels.chain import chain_of, chained
 from dripper.labels.entry import DEFAULT_FALLBACK, LabelerEntry, Use
-from dripper.settings import LabelerSettings, LabelsSettings, Section
-from dripper.validation import validate
+from dripper.settings import LabelerSettings, LabelsSettings, Section, validate
 
 GROUP = "dripper.labelers"
 """The group of entry points; each is named like its labeler and points to a LabelerEntry."""
 BUILT_IN: Mapping[str, str] = {
     "cpu": "dripper.labels.cpu.entry:CPU",
-    "web2text": "dripper.labels.web2text.entry:WEB2TEXT",
-    "trafilatura": "dripper.labels.baselines:TRAFILATURA",
-    "all": "dripper.labels.baselines:ALL",
-    "encoder": "dripper.labels.encoder.entry:ENCODER",
-    "neuscraper": "dripper.labels.neuscraper.entry:NEUSCRAPER",
+    "web2text": "dripper_labelers.web2text.entry:WEB2TEXT",
+    "trafilatura": "dripper.labels.fallback:TRAFILATURA",
+    "all": "dripper.labels.fallback:ALL",
+    "encoder": "dripper_labelers.encoder.entry:ENCODER",
+    "neuscraper": "dripper_labelers.neuscraper.entry:NEUSCRAPER",
     "lm": "dripper.labels.lm.entry:LM",
 }
 """Where the entries of this package are: no entry points, as a zip that Spark sends to its workers
 has none."""
 COMPOSITES: Mapping[str, str] = {
-    "vote": "dripper.labels.vote.entry:vote_entry",
-    "weighted": "dripper.labels.vote.entry:vote_entry",
+    "vote": "dripper_labelers.vote:vote_entry",
+    "weighted": "dripper_labelers.vote:vote_entry",
 }
 """By the kind of labelers named `kind:members`: the function that makes an entry from such a
 name."""

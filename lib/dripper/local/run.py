@@ -1,26 +1,120 @@
-"""A run: every page of the inputs becomes exactly one row, whatever was killed before."""
+"""Runs an extraction of many files on this machine: every page becomes exactly one row, in guarded
+processes that one thread drives.
+"""
 
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from multiprocessing.connection import wait
 from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from tqdm import tqdm  # type: ignore[import-untyped]
 
 from dripper.config import Settings
 from dripper.errors import PageError, UsageError
-from dripper.extraction import Extraction, Extractor, shared_extractor
-from dripper.guard import GuardLimits
+from dripper.guard import Again, Guard, GuardLimits
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_use
-from dripper.local.inputs import expand_inputs
-from dripper.local.lines import RowLines, row_line
-from dripper.local.pages import Seen, records_of, require_reader
-from dripper.local.parquet import ParquetFile
-from dripper.local.pool import Pool
-from dripper.local.progress import Bar
+from dripper.local.output import ParquetFile, RowLines, row_line
+from dripper.local.pages import Input, Seen, expand_inputs, records_of, require_reader
+from dripper.page.extraction import Extraction, Extractor, shared_extractor
 from dripper.warc import Record
+
+
+class Bar:
+    """How far the files are read, in bytes, and in words how many pages that were. Use as a context
+    manager."""
+
+    def __init__(self, files: Sequence[Input], seen: Seen, is_shown: bool) -> None:
+        self._seen = seen
+        self._started = time.monotonic()
+        size = sum(path.stat().st_size for file in files if (path := Path(file.path)).is_file()) if is_shown else 0
+        self._bar = tqdm(
+            total=size or None,
+            disable=not is_shown,
+            leave=False,
+            bar_format="{percentage:3.0f}%|{bar:30}| {desc} [{elapsed}<{remaining}]",
+        )
+
+    def __enter__(self) -> "Bar":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._bar.close()
+
+    def tell(self, pages: int, failed: int) -> None:
+        """Show that so many pages are done, and so many of them without an extraction."""
+        if self._bar.disable:
+            return
+        rate = pages / max(time.monotonic() - self._started, 0.001)
+        self._bar.set_description_str(f"{pages:,} pages, {failed:,} without extraction, {rate:.0f} a second", False)
+        self._bar.update(self._seen.bytes - self._bar.n)
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Pool(Generic[Item, Result]):
+    """Calls `work` on items in `jobs` processes, each with the limits of a `Guard`. Use as a
+    context manager."""
+
+    def __init__(self, work: Callable[[Item], Result], limits: GuardLimits, jobs: int) -> None:
+        self._guards = [Guard(work, limits) for _ in range(jobs)]
+
+    def __enter__(self) -> "Pool[Item, Result]":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for guard in self._guards:
+            guard.close()
+
+    def map(self, items: Iterable[Item]) -> Iterator[tuple[Item, Result | PageError]]:
+        """Yield every item once with its result, or with the error that it cost, in the order in
+        which they are done.
+
+        Takes one item more from `items` than there are processes. Raises the UsageError that `work`
+        raised.
+        """
+        waiting = iter(items)
+        at_work: dict[Guard[Item, Result], Item] = {}
+        for guard in self._guards:
+            _give_next(guard, waiting, at_work)
+        while at_work:
+            for guard in _ready(at_work):
+                outcome = _outcome(guard)
+                if outcome is not Again.AGAIN:
+                    item = at_work.pop(guard)
+                    _give_next(guard, waiting, at_work)
+                    yield item, outcome
+
+
+def _give_next(guard: Guard[Item, Result], waiting: Iterator[Item], at_work: dict[Guard[Item, Result], Item]) -> None:
+    for item in waiting:
+        guard.start(item)
+        at_work[guard] = item
+        return
+
+
+def _ready(at_work: Iterable[Guard[Item, Result]]) -> list[Guard[Item, Result]]:
+    """Wait; return the guards whose children have answered, are gone, or have had their time."""
+    awaited = {guard: guard.ready_at() for guard in at_work}
+    first = min(deadline for _, deadline in awaited.values())
+    answered = set(wait([pipe for pipe, _ in awaited.values()], max(0.0, first - time.monotonic())))
+    now = time.monotonic()
+    return [guard for guard, (pipe, deadline) in awaited.items() if pipe in answered or deadline <= now]
+
+
+def _outcome(guard: Guard[Item, Result]) -> Result | PageError | Again:
+    try:
+        return guard.result()
+    except PageError as error:
+        return error
+
 
 logger = logging.getLogger(__name__)
 

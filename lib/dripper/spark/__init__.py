@@ -42,7 +42,7 @@ def extract_column(
     Raises InputError for a column that is not there, of another type, or there already;
     SettingsError or MachineError, here and not on the executors, for a labeler that cannot be had.
     """
-    from dripper.extraction import checked_settings
+    from dripper.page.extraction import checked_settings
     from dripper.spark.column import add_extractions
 
     asked = checked_settings(labeler, settings, options)
@@ -63,7 +63,7 @@ def register(
 
     It takes one to three columns, as `extract_column`, and gives the same struct. Raises as that.
     """
-    from dripper.extraction import checked_settings
+    from dripper.page.extraction import checked_settings
     from dripper.spark import column
 
     column.register(spark, name, checked_settings(labeler, settings, options), text)

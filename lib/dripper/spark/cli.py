@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dripper.addresses import printable
-from dripper.config import Settings
+from dripper.config import Settings, add_settings, positive, settings
 from dripper.errors import BusyError, DifferenceError, MachineError, UsageError
-from dripper.flags import add_settings, positive, settings
+from dripper.extras import install
 from dripper.labels.chain import chain_of
-from dripper.optional import install
 from dripper.places import written_place
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
     """Give a Spark session, and stop it at the end where this program made it. Raises
     MachineError."""
     try:
-        from dripper.spark.session import is_given, open_session
+        from dripper.spark.session.session import is_given, open_session
     except ImportError as error:
         raise MachineError(f"{error.name} is not installed: {install('spark')}") from None
     given = is_given()
@@ -150,8 +149,8 @@ def stage(name: str, arguments: argparse.Namespace) -> int:
     it ended short."""
     asked = settings(arguments, {"labeler.name": getattr(arguments, "labeler", None)})
     with session(asked) as spark:
-        from dripper.spark.report import summary
-        from dripper.spark.run import run_stages
+        from dripper.spark.reports.report import summary
+        from dripper.spark.run.run import run_stages
 
         warcs, redo, select = (getattr(arguments, flag, None) or "" for flag in ("warcs", "redo", "select"))
         outcome = run_stages(spark, (name,), arguments.output, asked, warcs, arguments.limit, redo=redo, select=select)
@@ -164,12 +163,11 @@ def dry_run(arguments: argparse.Namespace) -> int:
     nothing."""
     asked = settings(arguments, {"labeler.name": arguments.labeler})
     with session(asked) as spark:
-        from dripper.spark.cpu_cost import cpu_summary
-        from dripper.spark.report import cost_summary, plan_summary
-        from dripper.spark.run import dry_plan
-        from dripper.spark.sample import planned_files, read_pages
-        from dripper.spark.site_sample import sites_summary
-        from dripper.spark.who_labels import is_staged, who_labels
+        from dripper.spark.reports.report import cost_summary, plan_summary
+        from dripper.spark.reports.sample import cpu_summary, planned_files, read_pages
+        from dripper.spark.run.routing import is_staged, who_labels
+        from dripper.spark.run.run import dry_plan
+        from dripper.spark.sites.sample import sites_summary
 
         staged, is_chain = is_staged(asked), len(chain_of(asked.labeler.name)) > 1
         plan = dry_plan(spark, arguments.warcs or "", arguments.output, asked, arguments.limit, select=arguments.select)

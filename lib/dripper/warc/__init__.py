@@ -7,17 +7,16 @@ What reads archives is loaded when it is first asked for: a page alone needs non
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from dripper.optional import needed
+from dripper.extras import needed
 from dripper.settings import ReadSettings, S3Settings
-from dripper.warc.charset import DecodedText, Utf8, decode, to_utf8
-from dripper.warc.expand import SourceFile, expand
-from dripper.warc.record import FileReport, Record, merge_reports
-from dripper.warc.span import Span, cut
+from dripper.warc.decode.charset import DecodedText, Utf8, decode, to_utf8
+from dripper.warc.open.expand import SourceFile, expand
+from dripper.warc.read.record import FileReport, Record, Span, cut, merge_reports
 
 if TYPE_CHECKING:
-    from dripper.warc.index import Place, Selected, select
-    from dripper.warc.reader import RecordReader, read_records
-    from dripper.warc.selected import read_selected
+    from dripper.warc.index.select import Place, Selected, select
+    from dripper.warc.index.selected import read_selected
+    from dripper.warc.read.reader import RecordReader, read_records
 
 __all__ = [
     "DecodedText",
@@ -42,12 +41,12 @@ __all__ = [
 ]
 
 _LAZY = {
-    "RecordReader": "reader",
-    "read_records": "reader",
-    "Place": "index",
-    "Selected": "index",
-    "select": "index",
-    "read_selected": "selected",
+    "RecordReader": "read.reader",
+    "read_records": "read.reader",
+    "Place": "index.select",
+    "Selected": "index.select",
+    "select": "index.select",
+    "read_selected": "index.selected",
 }
 """What is loaded on demand → the module that has it."""
 

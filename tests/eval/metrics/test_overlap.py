@@ -7,8 +7,18 @@ from rouge_score.rouge_scorer import _create_ngrams, _score_ngrams
 
 import dripper.eval
 from dripper.errors import UsageError
-from dripper.eval.metrics.overlap import PERFECT, ZERO, block_scores, levenshtein, ratios, rouge_n, word_f1
-from dripper.eval.metrics.tokens import jieba_tokens, tokenizer, word_tokens
+from dripper.eval.metrics.overlap import (
+    PERFECT,
+    ZERO,
+    block_scores,
+    jieba_tokens,
+    levenshtein,
+    ratios,
+    rouge_n,
+    tokenizer,
+    word_f1,
+    word_tokens,
+)
 
 TEXT = st.text(alphabet="ab cd\n.,é的学", max_size=60)
 STORY = "The quick brown fox jumps over the lazy dog. It sleeps.\n\n我们可以使用这个函数创建一个对象。"

@@ -1,12 +1,11 @@
 import pytest
 
 from dripper.errors import UsageError
-from dripper.eval.extractors.base import Form
-from dripper.eval.extractors.convert import converter, markdown, plain_text
 from dripper.eval.metrics.overlap import levenshtein, rouge_n, word_f1
 from dripper.eval.metrics.rouge_lsum import rouge_lsum
 from dripper.eval.metrics.scoring import DEFAULT_METRICS, METRICS, score_page, similarities
-from dripper.eval.progress import ProgressLog
+from dripper_lab.evaluation.extracting import ProgressLog
+from dripper_lab.evaluation.extractors.base import Form, converter, markdown, plain_text
 
 TRUTH = "It rained all day in Bergen. Nobody minded, for nobody had hoped for sun."
 OUTPUT = "Home. It rained all day in Bergen. Nobody minded."

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dripper.errors import UsageError
-from dripper.eval.metrics.tokens import UNSPACED, jieba_tokens, tokenizer, word_tokens
+from dripper.eval.metrics.overlap import UNSPACED, jieba_tokens, tokenizer, word_tokens
 
 
 @given(st.text())

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from dripper.labels.cpu.conventions import AS_LEARNED, Conventions
-from dripper.labels.cpu.settings import CpuSettings
+from dripper.labels.cpu.entry import AS_LEARNED, Conventions, CpuSettings
 
 SHARES = st.floats(0, 1)
 MAIN, PARTS = arrays(float, 6, elements=SHARES), arrays(float, (6, 2), elements=SHARES)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dripper.labels.cpu.decode import EDGE_WORDS, LOGIT_LIMIT, PAGE_DOUBTS, PROBABILITY_STEPS, decide, probabilities
+from dripper.labels.cpu.decide import EDGE_WORDS, LOGIT_LIMIT, PAGE_DOUBTS, PROBABILITY_STEPS, decide, probabilities
 
 PAIRS = st.lists(
     st.tuples(st.integers(0, PROBABILITY_STEPS).map(lambda step: step / PROBABILITY_STEPS), st.integers(0, 50)),

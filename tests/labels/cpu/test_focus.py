@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dripper.html import preprocess
 from dripper.labels.cpu.features.page_features import page_features
-from dripper.labels.cpu.focus import DOUBT, apply_focus
+from dripper.labels.cpu.second_opinion import DOUBT, apply_focus
 
 PAGE = preprocess(
     "<body><div class=story><h1>A title of some words</h1><p>" + "The story goes on. " * 20 + "</p></div>"

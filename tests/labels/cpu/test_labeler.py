@@ -9,14 +9,13 @@ import pytest
 from dripper.html import PROFILES, preprocess
 from dripper.labels.align import labels_from_text
 from dripper.labels.cpu import labeler as module
-from dripper.labels.cpu.conventions import Conventions
-from dripper.labels.cpu.decode import decide
+from dripper.labels.cpu.decide import KINDS, decide
+from dripper.labels.cpu.entry import Conventions
 from dripper.labels.cpu.features.page_features import page_features
 from dripper.labels.cpu.labeler import CpuLabeler
-from dripper.labels.cpu.page_kind import KINDS
 from dripper.labels.cpu.second_opinion import DOUBTFUL
 from dripper.labels.cpu.weights import load_weights
-from dripper.train.kinds import ALIASES
+from dripper_lab.train.kinds import ALIASES
 from support.labelled import labelled_pages, pages
 
 ARTICLE = """<body><nav><ul><li><a href="/">Home</a></li><li><a href="/n">News</a></li></ul></nav>

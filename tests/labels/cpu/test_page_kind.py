@@ -5,13 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.labels.cpu.page_kind import (
-    KINDS,
-    PageSummary,
-    confidence_of,
-    evidence_of_f1,
-    kind_probabilities,
-)
+from dripper.labels.cpu.decide import KINDS, PageSummary, confidence_of, evidence_of_f1, kind_probabilities
 
 FEATURES = np.arange(24, dtype=np.float64).reshape(8, 3) / 256
 WORDS = np.array([3, 0, 5, 9, 1, 1, 2, 4])

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.labels.cpu.decode import decide, probabilities
-from dripper.labels.cpu.focus import apply_focus
+from dripper.labels.cpu.decide import decide, probabilities
 from dripper.labels.cpu.network import BlockSequence
-from dripper.labels.cpu.second_opinion import DOUBTFUL, probability_with_second_opinion
+from dripper.labels.cpu.second_opinion import DOUBTFUL, apply_focus, probability_with_second_opinion
 
 FloatArray = npt.NDArray[np.float64]
 PLAIN = (1.0, 0.0)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.labels.lm.decision import DecisionRule
+from dripper.labels.lm.decoder import DecisionRule
 
 MARGINS = st.lists(st.floats(-50, 50), min_size=1).map(np.array)
 OPEN = st.floats(0.01, 0.99)

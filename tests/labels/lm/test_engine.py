@@ -21,8 +21,7 @@ from dripper.labels.lm.engine import (
     weights,
 )
 from dripper.labels.lm.entry import ENVIRONMENT
-from dripper.labels.lm.optional import import_extra
-from dripper.labels.lm.settings import LmSettings
+from dripper.labels.lm.settings import LmSettings, import_extra
 
 
 class Platform(SimpleNamespace):

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dripper.labels.arrays import FloatArray
-from dripper.labels.lm.decision import DecisionRule
-from dripper.labels.lm.fixed_point import Draft, decode_to_fixed_point
+from dripper.labels.lm.decoder import DecisionRule
+from dripper.labels.lm.parallel import Draft, decode_to_fixed_point
 
 
 def margin(seed: int, page: int, before: Sequence[bool]) -> float:

@@ -10,8 +10,7 @@ from dripper.html import preprocess
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.checkpoint import Checkpoint
-from dripper.labels.lm.decision import DecisionRule
-from dripper.labels.lm.decoder import DecodedLabels
+from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.labeler import DECODERS, LmLabeler
 from dripper.labels.lm.prompt import Prompt

@@ -11,7 +11,7 @@ import pytest
 from dripper.errors import PageError
 from dripper.labels.lm import parallel
 from dripper.labels.lm.answer import FORMS
-from dripper.labels.lm.decision import DecisionRule
+from dripper.labels.lm.decoder import DecisionRule
 from dripper.labels.lm.encoder import Job
 from dripper.labels.lm.parallel import ParallelDecoder, Reading, cache_tokens, count_cached_tokens, margins_at, rounds
 from dripper.labels.lm.template import Templates

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from dripper.errors import MachineError
-from dripper.labels.lm import prompt_fetch
-from dripper.labels.lm.prompt import PublicPrompt, find_prompt, sha256
-from dripper.labels.lm.prompt_fetch import MODULE, fetch_prompts, read_prompts
+from dripper.labels.lm import prompt as prompt_fetch
+from dripper.labels.lm.prompt import MODULE, PublicPrompt, fetch_prompts, find_prompt, read_prompts, sha256
 
 SOURCE = '''
 import nowhere
@@ -41,7 +40,7 @@ def public(text: str, html_at: int, function: str) -> PublicPrompt:
 @pytest.fixture
 def _known(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {"one": public(ONE, 22, "one"), "two": public(TWO, 10, "two")}
-    monkeypatch.setattr("dripper.labels.lm.prompt_fetch.PUBLIC", known)
+    monkeypatch.setattr("dripper.labels.lm.prompt.PUBLIC", known)
     monkeypatch.setattr("dripper.labels.lm.prompt.PUBLIC", known)
 
 

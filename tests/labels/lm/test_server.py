@@ -15,7 +15,7 @@ from dripper.errors import ErrorCode, MachineError, PageError, SettingsError
 from dripper.labels.lm import api
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.api import Access, Api
-from dripper.labels.lm.decision import DecisionRule
+from dripper.labels.lm.decoder import DecisionRule
 from dripper.labels.lm.encoder import Job
 from dripper.labels.lm.server import ServerDecoder, choose_model, parse_served_answer
 from dripper.labels.lm.settings import LmSettings

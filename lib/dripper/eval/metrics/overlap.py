@@ -1,17 +1,81 @@
-"""Scores of one text against the true one. Range 0 to 1, higher is better; a page that fails scores
-as empty text.
+"""Scores one text against the true one by n-grams and edits; 0 to 1, higher is better. A page that
+fails scores as empty text.
 
 Which variant a published figure used is said with each function; the default for decisions in this
 project is `rouge_n(..., tokens="words")`.
 """
 
+import logging
+import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from dripper.eval.metrics.tokens import WORD, tokenizer
+from dripper.errors import UsageError
+
+WORD = re.compile(r"\w+")
+WHITE_SPACE = re.compile(r"(\r\n|\s)")
+# Han and kana: scripts without spaces, where a run of word characters is a whole clause.
+UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+
+
+def tokenizer(tokens: str) -> Callable[[str], list[str]]:
+    """Return the tokenizer of that name.
+
+    "jieba": `jieba.lcut` on the raw string, white space tokens included, as the Dripper paper's
+    code (4.2.2). "split": at white space, as Pulpie's evaluation. "words": lower-case runs of word
+    characters; runs with Chinese or Japanese characters are cut further by jieba. It alone ignores
+    white space and punctuation, which extractors render differently without a difference in
+    content. Raises UsageError for another name.
+    """
+    known: dict[str, Callable[[str], list[str]]] = {"jieba": jieba_tokens, "split": str.split, "words": word_tokens}
+    if tokens not in known:
+        raise UsageError(f"unknown tokens {tokens!r}; there are: {', '.join(known)}")
+    return known[tokens]
+
+
+def jieba_tokens(text: str) -> list[str]:
+    """Cut with jieba's default dictionary, as `jieba.lcut(text)`; the tokens joined give `text`
+    again.
+
+    jieba never looks across white space, so each word is cut once and remembered: 20 times as fast
+    on outputs of one page.
+    """
+    return [token for piece in WHITE_SPACE.split(text) if piece for token in _jieba_piece(piece)]
+
+
+def word_tokens(text: str) -> list[str]:
+    """Cut into lower-case words.
+
+    >>> word_tokens("Don't  panic!")
+    ['don', 't', 'panic']
+    """
+    words: list[str] = []
+    for word in WORD.findall(text.lower()):
+        if UNSPACED.search(word):
+            words.extend(piece for piece in jieba_tokens(word) if WORD.search(piece))
+        else:
+            words.append(word)
+    return words
+
+
+@lru_cache(maxsize=1 << 18)
+def _jieba_piece(piece: str) -> tuple[str, ...]:
+    return tuple(_jieba_lcut()(piece))
+
+
+@cache
+def _jieba_lcut() -> Callable[[str], list[str]]:
+    """Load the dictionary once a process, without jieba's lines on stderr."""
+    import jieba
+
+    jieba.setLogLevel(logging.WARNING)
+    lcut: Callable[[str], list[str]] = jieba.Tokenizer().lcut
+    return lcut
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +106,7 @@ def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> S
     """Return ROUGE-N: the overlap of the multisets of n-grams (Lin 2004; Dripper paper 4.2.2 with
     n=5).
 
-    tokens: "jieba", "split" or "words", see :func:`dripper.eval.metrics.tokens.tokenizer`;
+    tokens: "jieba", "split" or "words", see :func:`dripper.eval.metrics.overlap.tokenizer`;
     UsageError otherwise. Edge cases are those of the code that published with each. "jieba": white
     space alone against the same scores 1; a text of fewer than n tokens has no n-gram, so scores 0
     even against itself. "split": the same, but empty against empty scores 0. "words": empty against

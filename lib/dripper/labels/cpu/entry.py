@@ -1,12 +1,75 @@
-"""The labeler `cpu` for the registry."""
+"""Entry and settings of the labeler `cpu`, with the conventions that annotators disagree on:
+readers' comments under an article, and the page's title.
 
+Left alone, the network follows the habits of the sets it learned from, which mostly leave out both.
+Where the user asks for something else, a second output of the network, the switch, tells which
+blocks are comments and which is the title, and their probability of being main changes. Posts of a
+forum and answers of a Q&A page are the page's content, not comments.
+"""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from dripper.labels.arrays import FloatArray
 from dripper.labels.base import Labeler
-from dripper.labels.cpu.settings import CpuSettings
 from dripper.labels.entry import LabelerEntry
+from dripper.settings import Section
+
+Wish = Literal["auto", "include", "exclude"]
+"""What to do with something that some annotators count as main content and others do not."""
+
+
+class CpuSettings(Section):
+    """The labeler `cpu`: what counts as main where people disagree."""
+
+    comments: Wish = "auto"
+    """Readers' comments under an article, a product, a video. Posts of a forum are content and
+    stay. auto: as the labelled pages mostly have it, without."""
+    title: Wish = "auto"
+    """The heading that repeats the page's title. auto: as the labelled pages mostly have it,
+    without on articles."""
+
+
+class Conventions(NamedTuple):
+    """What counts as main, of what people disagree on; `auto` is as the network learned it."""
+
+    comments: Wish = "auto"
+    """Those of readers, under something else."""
+    title: Wish = "auto"
+    """The heading that repeats the page's title."""
+
+    def apply(self, probability: FloatArray, parts: FloatArray) -> FloatArray:
+        """Return the probabilities of `main` under the conventions, shape (n_blocks,).
+
+        probability: (n_blocks,) of main, if nothing is asked for. parts: (n_blocks, 2), the
+        probability that a block belongs to the comments, to the title.
+
+        >>> parts = np.array([[1.0, 0.0], [0.0, 0.0]])
+        >>> Conventions(comments="exclude").apply(np.array([0.5, 0.75]), parts)
+        array([0.  , 0.75])
+        """
+        for wish, part in zip(self, parts.T, strict=True):
+            if wish == "exclude":
+                probability = probability * (1 - part)
+            elif wish == "include":
+                probability = np.maximum(probability, part)
+        return probability
+
+    def suffixes(self) -> list[str]:
+        """Return what is not left to the network, for the version in every row.
+
+        >>> Conventions(title="include").suffixes()
+        ['+title=include']
+        """
+        return [f"+{name}={wish}" for name, wish in zip(self._fields, self, strict=True) if wish != "auto"]
+
+
+AS_LEARNED = Conventions()
 
 
 def _load(settings: CpuSettings) -> Labeler:
-    from dripper.labels.cpu.conventions import Conventions
+    pass
     from dripper.labels.cpu.labeler import CpuLabeler
 
     return CpuLabeler.load(conventions=Conventions(settings.comments, settings.title))

@@ -2,7 +2,7 @@
 focus, the set of blocks with the highest expected F1.
 
 Needs numpy and nothing else: no GPU, no hub, no server. How the weights came to be:
-`dripper.train.cpu`.
+`dripper_lab.train.cpu`.
 """
 
 import math
@@ -12,19 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dripper.blocks.page import Page
-from dripper.labels.arrays import FloatArray, IntArray
+from dripper.html.blocks.page import Page
+from dripper.labels.arrays import FloatArray, IntArray, blas_libraries, one_thread
 from dripper.labels.base import Labels
 from dripper.labels.cpu.arithmetic import operations, snap
-from dripper.labels.cpu.conventions import AS_LEARNED, Conventions
-from dripper.labels.cpu.decode import decide, probabilities
+from dripper.labels.cpu.decide import KINDS, PageSummary, confidence_of, decide, kind_probabilities, probabilities
+from dripper.labels.cpu.entry import AS_LEARNED, Conventions
 from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, page_features
 from dripper.labels.cpu.network import Array, BlockSequence, Operations, forward, hidden_states, main_logits
-from dripper.labels.cpu.page_kind import KINDS, PageSummary, confidence_of, kind_probabilities
 from dripper.labels.cpu.reasons import GROUPS, log_odds_by_group
 from dripper.labels.cpu.second_opinion import probability_with_second_opinion
 from dripper.labels.cpu.weights import Weights, load_weights
-from dripper.labels.one_thread import blas_libraries, one_thread
 
 # A page of more blocks is labelled in windows of so many, each as if it were a page: activations
 # take about 5 KB a block, so memory stays under 100 MB. None of 2,300 labelled pages has more than

@@ -2,7 +2,7 @@
 block containers.
 
 One definition of the layers serves labelling (`dripper.labels.cpu.arithmetic`) and training (JAX,
-`dripper.train.packed`): what differs is behind :class:`Operations`.
+`dripper_lab.train.optimise`): what differs is behind :class:`Operations`.
 
 Labelling gives the same bits on every machine. Sums of floats depend on their order, and each
 processor's BLAS has its own; so weights and activations are rounded to dyadic grids (2^-10 and

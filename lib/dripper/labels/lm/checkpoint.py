@@ -8,7 +8,7 @@ from typing import Any
 
 from dripper.errors import MachineError, SettingsError
 from dripper.labels.entry import local_folder
-from dripper.labels.lm.optional import import_extra
+from dripper.labels.lm.settings import import_extra
 
 CONFIG_FILES = ["*.json", "*.txt", "*.jinja", "*.model", "*.tiktoken"]
 # Of every weight file: enough to tell two trainings of the same shape apart without reading

@@ -16,8 +16,7 @@ from dripper.errors import MachineError
 from dripper.labels.base import LabelerStoppedError
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.entry import ENVIRONMENT
-from dripper.labels.lm.optional import import_extra
-from dripper.labels.lm.settings import LmSettings
+from dripper.labels.lm.settings import LmSettings, import_extra
 
 log = logging.getLogger(__name__)
 

@@ -4,10 +4,10 @@ neither vLLM nor a tokenizer."""
 from collections.abc import Sequence
 
 from dripper.errors import SettingsError
+from dripper.extras import needed
 from dripper.labels.base import Labeler
 from dripper.labels.entry import CountTokens, LabelerEntry, Use
 from dripper.labels.lm.settings import LmSettings
-from dripper.optional import needed
 
 # In-process, because with vLLM's default the engine is a process of its own that a killed Spark
 # worker leaves behind.

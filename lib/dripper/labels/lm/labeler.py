@@ -6,15 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from dripper.blocks.page import Page
 from dripper.errors import ErrorCode, PageError, UsageError
+from dripper.html.blocks.page import Page
 from dripper.labels.base import Labels, SimplifiedPage
-from dripper.labels.lm.decision import DecisionRule
-from dripper.labels.lm.decoder import DecodedLabels, Decoder
+from dripper.labels.lm.decoder import DecisionRule, DecodedLabels, Decoder
 from dripper.labels.lm.encoder import Job, PageEncoder
-from dripper.labels.lm.fsm import FsmDecoder
+from dripper.labels.lm.generating import FsmDecoder, RegexDecoder
 from dripper.labels.lm.parallel import ParallelDecoder
-from dripper.labels.lm.regex import RegexDecoder
 from dripper.labels.lm.server import ServerDecoder
 from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.windows import PageWindow, merge_windows

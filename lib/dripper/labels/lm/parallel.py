@@ -1,29 +1,87 @@
-"""The decoder `parallel`: the fixed point of `fixed_point.py`, scored by vLLM's pooling runner.
+"""Decoder `parallel`: all labels of a page in a few passes, scored by vLLM's pooling runner; the
+fixed point equals the state machine's greedy answer.
 
 vLLM turns the causal model into a token classifier whose head is the two rows of the output matrix
 for `main` and `other` (`classifier_from_token`): every position of a prompt gives two logits, and
 the vocabulary of 152,000 is never scored. From the second pass on, a page's keys and values come
 from the prefix cache up to the first label that changed; from the second page on, those of the
 instruction that all prompts begin with.
+
+Fill every hole with a draft, score all holes in one pass, replace the draft by what the scores say,
+repeat. A label depends only on those before it. So where the first label to change is at hole j,
+the labels up to and including j are the greedy ones (induction over passes), and when none changes
+all are. At most N passes; 2 to 13 were seen where the state machine takes hundreds to thousands. It
+is Jacobi decoding (Santilli et al. 2023, "Accelerating Transformer Inference for Translation via
+Parallel Decoding") with the holes for positions.
+
+Pure: scores come from a function, so the law is tested on random score tables without any engine.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dripper.errors import ErrorCode, PageError
 from dripper.labels.arrays import FloatArray
-from dripper.labels.lm.decision import DecisionRule
-from dripper.labels.lm.decoder import DecodedLabels
+from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.engine import call_engine, require, start_engine, stop_engine
-from dripper.labels.lm.fixed_point import Draft, decode_to_fixed_point
-from dripper.labels.lm.optional import import_extra
-from dripper.labels.lm.settings import LmSettings
+from dripper.labels.lm.settings import LmSettings, import_extra
 from dripper.labels.lm.template import Template, Templates
+
+
+@dataclass(slots=True)
+class Draft:
+    """One page on its way."""
+
+    page: int
+    """Its place in the batch."""
+    main: npt.NDArray[np.bool_]
+    """(N,) the labels so far."""
+    margins: FloatArray
+    """(N,) logit of main minus logit of other, of the pass that scored the hole last."""
+    settled: int = 0
+    """So many are final."""
+    passes: int = 0
+    """Done so far."""
+
+    @property
+    def done(self) -> bool:
+        """Tell whether all labels are final."""
+        return self.settled == len(self.main)
+
+    def update(self, margins: FloatArray, decision: DecisionRule) -> None:
+        """Take in a pass. margins: (N - settled,), of the holes that were not yet settled, under
+        this draft."""
+        self.passes += 1
+        self.margins[self.settled :] = margins
+        scored = decision.main(margins)
+        changed = np.flatnonzero(scored != self.main[self.settled :])
+        self.main[self.settled :] = scored
+        self.settled = self.settled + int(changed[0]) + 1 if len(changed) else len(self.main)
+
+
+MarginScorer = Callable[[Sequence[Draft]], Sequence[FloatArray]]
+"""Scores drafts in one batch: for each, the margins of its unsettled holes, in order, shape (N -
+settled,)."""
+
+
+def decode_to_fixed_point(sizes: Sequence[int], score: MarginScorer, decision: DecisionRule) -> list[Draft]:
+    """Return the settled drafts of a batch of pages, in order. Pages share each pass until they are
+    done.
+
+    sizes: number of blocks a page. The first draft is all other: most blocks of most pages are.
+    """
+    drafts = [Draft(page, np.zeros(size, bool), np.zeros(size)) for page, size in enumerate(sizes)]
+    while live := [draft for draft in drafts if not draft.done]:
+        for draft, margins in zip(live, score(live), strict=True):
+            draft.update(margins, decision)
+    return drafts
+
 
 TASK = "token_classify"
 

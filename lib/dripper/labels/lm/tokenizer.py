@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dripper.errors import MachineError
-from dripper.labels.lm.optional import import_extra
+from dripper.labels.lm.settings import import_extra
 
 VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.*", "*.tiktoken")
 # MinerU-HTML 1.1 puts this message in front when it applies the template for the second time.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.labels.cpu.features.class_names import NAME_GROUPS, bits_of
+from dripper.labels.cpu.features.tree import NAME_GROUPS, bits_of
 from support.labelled import pages
 
 

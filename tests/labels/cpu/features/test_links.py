@@ -3,7 +3,7 @@
 import pytest
 
 from dripper.html import preprocess
-from dripper.labels.cpu.features.links import link_chars
+from dripper.labels.cpu.features.places import link_chars
 from support.labelled import pages
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from dripper.html import Page, preprocess
-from dripper.labels.cpu.features.links import link_chars
-from dripper.labels.cpu.features.places import places_of
+from dripper.labels.cpu.features.places import link_chars, places_of
 from dripper.labels.cpu.features.tree import INLINE_GROUPS, NAME_GROUPS, NAMES, TAG_GROUPS, tree_features
 from support.labelled import pages
 

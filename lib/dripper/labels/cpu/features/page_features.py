@@ -10,19 +10,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dripper.blocks.page import Page
+from dripper.html.blocks.page import Page
+from dripper.html.tree.head import Hints
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.features.groups import NAMES as GROUP_NAMES
 from dripper.labels.cpu.features.groups import group_features
-from dripper.labels.cpu.features.links import link_chars
-from dripper.labels.cpu.features.places import FARTHEST, LEVELS, places_of
+from dripper.labels.cpu.features.places import FARTHEST, LEVELS, link_chars, places_of
 from dripper.labels.cpu.features.text import NAMES as TEXT_NAMES
 from dripper.labels.cpu.features.text import text_features
 from dripper.labels.cpu.features.tree import NAMES as TREE_NAMES
 from dripper.labels.cpu.features.tree import tree_features
 from dripper.labels.cpu.features.vocabulary import CUES
 from dripper.labels.cpu.network import BlockSequence
-from dripper.markup.hints import Hints
 
 POSITION_NAMES = (
     "position", "chars_before", "from_start", "from_end", "share_of_longest", "share_of_page", "page_blocks", "page_chars",
@@ -38,7 +37,7 @@ KINDS: Mapping[str, frozenset[str]] = {
     "list": frozenset(["itemlist", "collectionpage", "product.group", "searchresultspage", "offercatalog"]),
     "website": frozenset({"website"}),
 }
-"""Types by which pages say in `og:type` and JSON-LD what they are (see `dripper.markup.hints`).
+"""Types by which pages say in `og:type` and JSON-LD what they are (see `dripper.html.tree.head`).
 """
 KIND_NAMES = (*(f"is_{kind}" for kind in KINDS), "has_types", "has_description")
 NAMES = (*TEXT_NAMES, *TREE_NAMES, *POSITION_NAMES, *GROUP_NAMES, *KIND_NAMES)

@@ -1,16 +1,18 @@
-"""Where the blocks of a page stand in its tree: containers, and the ranges of blocks and elements
-in them."""
+"""Finds where the blocks of a page stand in its tree: containers, ranges of blocks and elements in
+them, and the share of links in each text.
+"""
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import accumulate, count
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from dripper.blocks.page import Page
+from dripper.html.blocks.page import Page
+from dripper.html.tree.tree import Tree, unescape
 from dripper.labels.arrays import FloatArray, HashArray, IntArray
 
 Item = TypeVar("Item")
@@ -117,3 +119,27 @@ def number_distinct(keys: Sequence[Hashable]) -> IntArray:
     """Return a small number for each key, equal for equal keys: 0, 1, … in order of appearance."""
     numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
     return np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
+
+
+def link_chars(page: Page) -> list[int]:
+    """Return for each block how many characters of its text stand inside links, white space at the
+    ends of a link's texts not counted. Linear in the page's parts.
+
+    A link may hold blocks, or a block links: what counts is where the text is.
+    """
+    before = link_chars_before(page.elements)
+    return [before[block.last // 2 + 1] - before[(block.first + 1) // 2] for block in page.blocks]
+
+
+def link_chars_before(tree: Tree) -> list[int]:
+    """Return how many characters stand inside links before each text of the page, and in all of it:
+    one number more than texts. White space at the ends of a text is not counted."""
+    counts, covered = [0] * (len(tree.parts) // 2 + 1), -1
+    for element in [element for element, tag in enumerate(tree.tags) if tag == "a"]:
+        first, last = tree.opens[element] + 1, tree.closes[element]
+        if first > covered:
+            covered = last
+            for index in range(first, last, 2):
+                if text := tree.parts[index].strip():
+                    counts[index // 2] = len(unescape(text) if "&" in text else text)
+    return list(accumulate(counts, initial=0))

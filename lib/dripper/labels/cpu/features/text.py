@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 import dripper.labels.cpu.features.characters as characters
+from dripper.html.tree.head import Hints
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.features.characters import PageCharacters
 from dripper.labels.cpu.features.vocabulary import NAMES as WORD_NAMES
 from dripper.labels.cpu.features.vocabulary import word_features
-from dripper.markup.hints import Hints
 
 # A year, a time or date in digits, an ideographic one; begins with a class of characters, so that a
 # search skips the rest of the text in C.

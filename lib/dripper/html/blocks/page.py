@@ -1,0 +1,262 @@
+"""Holds a page split into blocks (`Page`), and cuts main HTML from it: the main blocks, their
+ancestors, and the cells that keep a row in its columns.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dripper.html.blocks.segment import Block
+from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER, mapping, simplify
+from dripper.html.metadata import Metadata
+from dripper.html.tree.elements import CELLS, HTML_VOID, INLINE
+from dripper.html.tree.head import Hints
+from dripper.html.tree.scan import scan
+from dripper.html.tree.tree import Tree, attribute
+
+_ITEM_ID = re.compile(r' _item_id="(\d+)">$')
+_NUMBER = re.compile(r"-?[0-9]{1,9}")
+
+
+class UnknownItemError(ValueError):
+    """An id among the main ids is none of the page's."""
+
+
+class Slice(NamedTuple):
+    """A piece to keep: `parts[first : last + 1]`, which stands directly inside the element
+    `owner`."""
+
+    owner: int
+    first: int
+    last: int
+    is_run: bool
+
+
+def prune_mapping(mapping_html: str, main_ids: Collection[int]) -> str:
+    """Return the main HTML of a mapping HTML of the profiles `dripper` and `paper`; see
+    `dripper.html.prune`."""
+    tree = scan(mapping_html, HTML_VOID)
+    marked = [tag for tag in tree.names if " _item_id=" in tag]
+    ids = {tag: int(match.group(1)) for tag in marked if (match := _ITEM_ID.search(tag))}
+    slices: dict[int, Slice] = {}
+    for element in [element for element, index in enumerate(tree.opens) if tree.parts[index] in ids]:
+        parent, first, last = tree.parents[element], tree.opens[element], tree.closes[element]
+        tag = tree.parts[first]
+        if tree.tags[element] == WRAPPER:
+            slices[ids[tag]] = Slice(parent, first + 1, last - 1, True)
+        else:
+            slices[ids[tag]] = Slice(parent, first, last, False)
+            bare = _ITEM_ID.sub(">", tag)
+            tree.parts[first], tree.names[bare] = bare, tree.tags[element]
+    return _cut(tree, _chosen(slices, main_ids, len(slices)))
+
+
+def prune_blocks(tree: Tree, blocks: Sequence[Block], main_ids: Collection[int]) -> str:
+    """Return what `prune` returns, from the tree in hand."""
+    wanted = {int(item_id) for item_id in main_ids}
+    slices = {
+        block.item_id: Slice(
+            block.element if block.is_run else tree.parents[block.element], block.first, block.last, block.is_run
+        )
+        for block in blocks
+        if block.item_id in wanted
+    }
+    return _cut(tree, _chosen(slices, wanted, len(blocks)))
+
+
+def _chosen(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int) -> list[Slice]:
+    """Return the slices of the main ids in document order."""
+    wanted = {int(item_id) for item_id in main_ids}
+    if foreign := sorted(wanted - slices.keys()):
+        raise UnknownItemError(f"main ids {foreign[:5]} are not among the page's ids 1..{n_blocks}")
+    return sorted((slices[item_id] for item_id in wanted), key=lambda kept: kept.first)
+
+
+def _cut(tree: Tree, slices: list[Slice]) -> str:
+    """Return the slices inside their ancestors. Each ancestor opens and closes once: linear in what
+    is kept."""
+    cutter = _Cutter(tree, _kept_cells(tree, slices))
+    for kept in slices:
+        cutter.go_to(kept.owner, kept)
+        cutter.add(kept)
+    cutter.go_to(-1, None)
+    return "".join(cutter.out)
+
+
+def _kept_cells(tree: Tree, slices: list[Slice]) -> dict[int, set[int]]:
+    """Return the kept cells of each row that something is kept of."""
+    rows: dict[int, set[int]] = {}
+    seen: set[int] = set()
+    for kept in slices:
+        element = kept.owner
+        if not kept.is_run and tree.names[tree.parts[kept.first]] in CELLS:
+            rows.setdefault(element, set()).add(kept.first)
+        while element > 0 and element not in seen:
+            seen.add(element)
+            if tree.tags[element] in CELLS:
+                rows.setdefault(tree.parents[element], set()).add(tree.opens[element])
+            element = tree.parents[element]
+    return rows
+
+
+def item_numbers(tree: Tree, element: int) -> dict[int, int]:
+    """Return the number of each item of an `ol`, as a browser counts; nothing where it counts
+    backwards."""
+    if " reversed" in tree.start_tag(element):
+        return {}
+    number = _number(attribute(tree.start_tag(element), "start"), 1) - 1
+    numbers: dict[int, int] = {}
+    for item in (child for child in tree.children(element) if tree.tags[child] == "li"):
+        number = numbers[item] = _number(attribute(tree.start_tag(item), "value"), number + 1)
+    return numbers
+
+
+def _number(text: str | None, otherwise: int) -> int:
+    return int(text) if text is not None and _NUMBER.fullmatch(text) else otherwise
+
+
+class _Cutter:
+    """Writes slices and the tags around them, in document order."""
+
+    def __init__(self, tree: Tree, rows: dict[int, set[int]]) -> None:
+        self.tree = tree
+        self.rows = {row: cells for row, cells in rows.items() if len(cells) > 1}
+        self.next_child = {row: row + 1 for row in self.rows}
+        self.numbers: dict[int, dict[int, int]] = {}
+        self.last_number: dict[int, int] = {}
+        self.out: list[str] = []
+        self.open: list[int] = []
+        self.line: int | None = None
+        """The part that was written last, where text may go on in its line."""
+        self.is_broken = False
+        """Whether something was left out since the last text of that line."""
+
+    def go_to(self, owner: int, kept: Slice | None) -> None:
+        """Close and open elements until `owner` is the innermost open one (-1: none)."""
+        tree, opened = self.tree, self.open
+        while opened and not opened[-1] <= owner <= tree.lasts[opened[-1]]:
+            element = opened.pop()
+            self.fill_row(element, tree.closes[element])
+            self.out.append(tree.parts[tree.closes[element]])
+            self.pass_tag(element, tree.closes[element])
+        path, innermost = [], opened[-1] if opened else -1
+        while owner != innermost:
+            path.append(owner)
+            owner = tree.parents[owner]
+        for element in reversed(path):
+            self.fill_row(tree.parents[element], tree.opens[element])
+            self.out.append(self.start_tag(element))
+            opened.append(element)
+            self.pass_tag(element, tree.opens[element])
+        if kept is not None and opened:
+            self.fill_row(opened[-1], kept.first)
+
+    def fill_row(self, row: int, before: int) -> None:
+        """Write the row's cells that begin before part `before` as empty ones: they have nothing
+        main, but a column."""
+        if row not in self.rows:
+            return
+        tree, child = self.tree, self.next_child[row]
+        while child <= tree.lasts[row] and tree.opens[child] < before:
+            if tree.tags[child] in CELLS and tree.opens[child] not in self.rows[row]:
+                self.out.append(f"{tree.start_tag(child)}</{tree.tags[child]}>")
+            child = tree.lasts[child] + 1
+        self.next_child[row] = child
+
+    def pass_tag(self, element: int, part: int) -> None:
+        """Note that an element's tag was written: an inline element goes on with a line."""
+        if self.line is not None and self.tree.tags[element] in INLINE:
+            self.is_broken |= self.is_apart(self.line, part)
+            self.line = part
+        else:
+            self.line = None
+
+    def add(self, kept: Slice) -> None:
+        """Write a slice; a line break stands for what is left out between a run and the text before
+        it."""
+        if kept.is_run and self.line is not None and (self.is_broken or self.is_apart(self.line, kept.first)):
+            self.out.append("<br>")
+        self.out += self.tree.parts[kept.first : kept.last + 1]
+        if not kept.is_run and self.tree.names[self.tree.parts[kept.first]] == "li":
+            self.out[kept.first - kept.last - 1] = self.start_tag(bisect_left(self.tree.opens, kept.first))
+        self.line, self.is_broken = kept.last if kept.is_run else None, False
+
+    def start_tag(self, element: int) -> str:
+        """Return an element's start tag; an item of an `ol` keeps its number where items before it
+        are left out."""
+        tree, tag = self.tree, self.tree.start_tag(element)
+        owner = tree.parents[element]
+        if tree.tags[element] != "li" or owner < 0 or tree.tags[owner] != "ol":
+            return tag
+        if owner not in self.numbers:
+            self.numbers[owner] = item_numbers(tree, owner)
+            self.last_number[owner] = next(iter(self.numbers[owner].values()), 1) - 1
+        number = self.numbers[owner].get(element)
+        if number is None:
+            return tag
+        follows = number == self.last_number[owner] + 1
+        self.last_number[owner] = number
+        return tag if follows or " value" in tag else f'{tag[:-1]} value="{number}">'
+
+    def is_apart(self, before: int, after: int) -> bool:
+        """Tell whether elements were left out between two parts, and no `br` before them is left
+        to part them."""
+        names, parts = self.tree.names, self.tree.parts
+        last = before if parts[before] else before - 1
+        tags = parts[before + 1 + before % 2 : after : 2]
+        return names.get(parts[last]) != "br" and any(names[tag] != WRAPPER for tag in tags)
+
+
+__all__ = ["Block", "Page"]
+
+
+@dataclass(slots=True)
+class Page:
+    """One page, split. All sequences are in document order. Picklable.
+
+    Simplified and mapping HTML are written when first asked for, once.
+    """
+
+    elements: Tree
+    """The page's tree: tags, parents, attributes (see `Tree`)."""
+    blocks: Sequence[Block]
+    """N blocks, which point into it."""
+    title: str = ""
+    """Of `<title>`, else `og:title`, else empty."""
+    profile: str = "dripper"
+    """The set of rules that made the blocks."""
+    _simplified: str | None = field(default=None, repr=False, compare=False)
+    _mapping: str | None = field(default=None, repr=False, compare=False)
+    hints: Hints = field(default_factory=Hints, repr=False)
+    """What the page says about itself out of sight; empty with the profile `mineru-1.1`."""
+    cutoffs: tuple[int, int] = (CUTOFF, TABLE_CUTOFF)
+    """Characters of text a block that the model sees, outside and inside of tables."""
+    metadata: Metadata | None = field(default=None, repr=False)
+    """What the page declares about itself; None of a page restored from its mapping HTML."""
+
+    @property
+    def item_ids(self) -> range:
+        """1..N."""
+        return range(1, len(self.blocks) + 1)
+
+    @property
+    def simplified_html(self) -> str:
+        """What a language model reads: one element a block, each with `_item_id`."""
+        if self._simplified is None:
+            self._simplified = simplify(self.elements, self.blocks, *self.cutoffs)
+        return self._simplified
+
+    @property
+    def mapping_html(self) -> str:
+        """The whole page with the same ids, from which the main HTML is cut."""
+        if self._mapping is None:
+            self._mapping = mapping(self.elements, self.blocks)
+        return self._mapping
+
+    def prune(self, main_ids: Collection[int]) -> str:
+        """Return the page's main HTML: `dripper.html.prune(self.mapping_html, main_ids,
+        self.profile)` without parsing again.
+        """
+        return prune_blocks(self.elements, self.blocks, main_ids)

@@ -1,0 +1,292 @@
+"""Splits a page into blocks and numbers them, by the block rules of MinerU-HTML 1.1 (Dripper paper
+3.2 step 3, A.10), which every profile shares but for `columns_decide`.
+
+An element is a *block* unless it is one of the INLINE names; a cell is one only in a layout table,
+a list item only in a layout list. Elements without a block inside become one paragraph each, tables
+of data and plain lists as a whole; what stands between them, texts and inline elements up to the
+next block or `br`, becomes a *run*.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import compress
+from typing import NamedTuple
+
+from dripper.html.tree.elements import CELLS, INLINE, ITEMS, LIST_ITEMS, LISTS, TABLE_PARTS
+from dripper.html.tree.tree import Tree, attribute, attributes, plain_parts, unescape
+
+NOT_BLOCK = INLINE | ITEMS | CELLS | {"math"}
+_COLUMNS = frozenset({"col", "colgroup"})
+
+
+class Paragraph(NamedTuple):
+    """A block before it is numbered: the parts `first`..`last` of the tree."""
+
+    element: int
+    """The block itself, or for a run (`is_run`) the element in which the run stands."""
+    first: int
+    last: int
+    is_run: bool
+
+
+class Kinds(NamedTuple):
+    """What the rules say of each element, as flags by element number."""
+
+    block: bytearray
+    """Ends a line by itself."""
+    splits: bytearray
+    """Has such an element inside."""
+    whole: frozenset[int]
+    """A table of data, never split."""
+
+
+def segment(
+    tree: Tree, texts: list[str], removed: bytearray, *, columns_decide: bool
+) -> tuple[list[Paragraph], list[int]]:
+    """Return the paragraphs of the page in the order in which they end, and the elements that were
+    split.
+
+    texts: as `tree.parts`, its even entries perhaps changed. removed: flags by element; these are
+    as if not there. columns_decide: a table with `col` is one of data, whatever stands in it, as
+    MinerU-HTML 1.1 has it; else not where that is a table or a form: themes of the 2000s gave the
+    columns of a whole page their widths so, and it became a single block. Linear in the number of
+    elements and parts.
+    """
+    paragraphs, entered = _walk(tree, texts, removed, classify(tree, texts, removed, columns_decide))
+    body = tree.tags.index("body") if "body" in tree.tags else -1
+    return [_without_body(tree, texts, each) if each[0] == body else each for each in paragraphs], entered
+
+
+def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tuple[list[Paragraph], list[int]]:
+    """Go over the elements once, down into those that are split."""
+    paragraphs = list[Paragraph]()
+    tags, opens, closes, lasts = tree.tags, tree.opens, tree.closes, tree.lasts
+    block, splits = kinds.block, kinds.splits
+    node, child, start = 0, 1, -1
+    frames: list[int] = []
+    entered: list[int] = []
+    while True:
+        if child > lasts[node]:
+            if start >= 0:
+                paragraphs.append(Paragraph(node, start, closes[node] - 1, True))
+            if not frames:
+                return paragraphs, entered
+            child, after, node = lasts[node] + 1, closes[node] + 1, frames.pop()
+        elif removed[child]:
+            child = lasts[child] + 1
+            continue
+        elif not (block[child] or splits[child]):
+            if start < 0:
+                start = opens[child]
+            child = lasts[child] + 1
+            continue
+        elif tags[child] == "br":
+            paragraphs.append(Paragraph(node, opens[child] if start < 0 else start, closes[child], True))
+            child, after = child + 1, closes[child] + 1
+        else:
+            if start >= 0:
+                paragraphs.append(Paragraph(node, start, opens[child] - 1, True))
+            if splits[child] and child not in kinds.whole:
+                frames.append(node)
+                entered.append(child)
+                node, child, after = child, child + 1, opens[child] + 1
+            else:
+                paragraphs.append(Paragraph(child, opens[child], closes[child], False))
+                child, after = lasts[child] + 1, closes[child] + 1
+        # As `_text_at`, without the call: a fiftieth of preprocess.
+        text = texts[after]
+        start = after if text and not text.isspace() else -1
+
+
+def _without_body(tree: Tree, texts: list[str], paragraph: Paragraph) -> Paragraph:
+    """Turn a run of the body (or a body without blocks) that is one element and blank text into
+    that element's block.
+    """
+    element, first, last, is_run = paragraph
+    first, last = (first, last) if is_run else (first + 1, last - 1)
+    inside = [index for index in range(first, last + 1) if texts[index].strip()]
+    child = bisect_left(tree.opens, inside[0]) if inside else len(tree)
+    if child < len(tree) and tree.opens[child] == inside[0] and tree.closes[child] >= inside[-1]:
+        return Paragraph(child, tree.opens[child], tree.closes[child], False)
+    return Paragraph(element, first, last, True)
+
+
+def _text_at(texts: list[str], index: int) -> int:
+    """Return `index` if a run starts with the text there, else -1."""
+    text = texts[index]
+    return index if text and not text.isspace() else -1
+
+
+def classify(tree: Tree, texts: list[str], removed: bytearray, columns_decide: bool) -> Kinds:
+    """Decide for every element whether it is a block and whether it has one inside, from the last
+    element to the first.
+    """
+    tags, parents = tree.tags, tree.parents
+    is_block = {tag: tag not in NOT_BLOCK for tag in set(tags)}
+    block = bytearray(map(is_block.__getitem__, tags))
+    splits = bytearray(len(tags))
+    whole = _tables(tree, removed, block, columns_decide) if "table" in is_block else frozenset[int]()
+    quiet = _marked(tree, "cc-no-block", "true")
+    if "math" in is_block:
+        quiet |= {element for element, tag in enumerate(tags) if tag == "math"}
+    special = quiet.union([element for element, tag in enumerate(tags) if tag in LISTS])
+    for element in compress(range(len(tags)), removed):
+        block[element] = 0
+        special.discard(element)
+    for element in range(len(tags) - 1, 0, -1):
+        if element in special:
+            if tags[element] in LISTS and not _is_content_list(tree, texts, removed, splits, element):
+                _break_up(_items(tree, removed, element), element, parents, block, splits, quiet)
+            if element in quiet:
+                splits[element] = splits[element] and tags[element] != "math"
+                continue
+        if block[element] or splits[element]:
+            splits[parents[element]] = 1
+    return Kinds(block, splits, whole)
+
+
+def _marked(tree: Tree, attribute: str, value: str) -> set[int]:
+    """Return the elements that carry attribute="value"; looks at each distinct tag once."""
+    wanted = {tag for tag in tree.names if attribute in tag and attributes(tag).get(attribute) == value}
+    return {i for i in range(len(tree)) if tree.start_tag(i) in wanted} if wanted else set()
+
+
+def _tables(tree: Tree, removed: bytearray, block: bytearray, columns_decide: bool) -> frozenset[int]:
+    """Return the tables of data, and mark the cells of all others (layout) as blocks."""
+    tables = [i for i, tag in enumerate(tree.tags) if tag == "table" and not removed[i]]
+    data, layout, cells = set[int](), set[int](), list[int]()
+    # Tables with `col`; those that frame something: another table or a form.
+    with_columns, with_frames = set[int](), set[int]()
+    nearest = [-1] * len(tree)
+    for element in _inside(tree, tables):
+        if removed[element]:
+            continue
+        tag, table = tree.tags[element], nearest[tree.parents[element]]
+        nearest[element] = element if tag == "table" else table
+        if tag == "table":
+            with_frames.add(table)
+            values = tree.attributes(element)
+            if values.get("role") == "table" or values.get("data-table"):
+                data.add(element)
+        elif tag in CELLS:
+            cells.append(element)
+            if " headers" in tree.start_tag(element) and "headers" in tree.attributes(element):
+                data.add(table)
+        elif tag == "caption":
+            data.add(table)
+        elif tag in _COLUMNS:
+            with_columns.add(table)
+        elif tag == "form":
+            with_frames.add(table)
+        elif tag not in INLINE and tag not in TABLE_PARTS:
+            layout.add(table)
+    data |= with_columns if columns_decide else with_columns - with_frames
+    layout = (layout | with_frames) - data
+    for cell in cells:
+        block[cell] = nearest[cell] in layout
+    return frozenset(tables) - layout
+
+
+def _inside(tree: Tree, elements: Iterable[int]) -> Iterator[int]:
+    """Yield the elements, which are in document order, and all inside them, each once."""
+    end = -1
+    for element in elements:
+        if element > end:
+            end = tree.lasts[element]
+            yield from range(element, end + 1)
+
+
+def _items(tree: Tree, removed: bytearray, element: int) -> list[int]:
+    """Return the items whose nearest list this is (of ul and ol the li, of dl the dt and dd), at
+    any depth."""
+    tags, items = tree.tags, LIST_ITEMS[tree.tags[element]]
+    lists = ("dl",) if tags[element] == "dl" else ("ul", "ol")
+    found, inner = [], element + 1
+    while inner <= tree.lasts[element]:
+        if removed[inner] or tags[inner] in lists:
+            inner = tree.lasts[inner] + 1
+            continue
+        if tags[inner] in items:
+            found.append(inner)
+        inner += 1
+    return found
+
+
+def _is_content_list(tree: Tree, texts: list[str], removed: bytearray, splits: bytearray, element: int) -> bool:
+    """Tell whether a list holds items only, none of them with a block inside: such a list is one
+    paragraph."""
+    wanted, found = LIST_ITEMS[tree.tags[element]], False
+    if _text_at(texts, tree.opens[element] + 1) >= 0:
+        return False
+    child = element + 1
+    while child <= tree.lasts[element]:
+        if not removed[child]:
+            if tree.tags[child] not in wanted or splits[child]:
+                return False
+            found = True
+        if _text_at(texts, tree.closes[child] + 1) >= 0 and not removed[child]:
+            return False
+        child = tree.lasts[child] + 1
+    return found
+
+
+def _break_up(
+    items: list[int], element: int, parents: list[int], block: bytearray, splits: bytearray, quiet: set[int]
+) -> None:
+    """Mark the items of a layout list as blocks, and what stands between them and the list as
+    having blocks inside."""
+    for item in items:
+        block[item] = 1
+        ancestor = parents[item]
+        while item not in quiet and not splits[ancestor]:
+            splits[ancestor] = 1
+            if ancestor == element or ancestor in quiet:
+                break
+            ancestor = parents[ancestor]
+
+
+class Block(NamedTuple):
+    """One block: the unit that a labeler marks `main` or `other`."""
+
+    item_id: int
+    """1..N in document order."""
+    text: str
+    """Its visible text, never truncated; stripped, but inside white space as in the page, and a
+    line break at every `br`, cell, item, … inside."""
+    element: int
+    """The block's element, an index into the page's tree. `tree.path(element)` has its ancestors.
+    """
+    is_run: bool
+    """The block is only a run of texts and inline elements inside `element`, which may hold other
+    blocks too."""
+    first: int
+    last: int
+    """Both: the slice `Page.elements.parts[first : last + 1]` is the block's markup."""
+
+
+def number(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph], *, check: bool = True) -> list[Block]:
+    """Return the paragraphs that show something (text that is not blank, or an image with an
+    address) as blocks 1..N.
+
+    texts: `tree.parts`, perhaps with texts changed and elements blanked. check: False if all are
+    known to show
+        something.
+    """
+    plain = plain_parts(tree, texts)
+    blocks: list[Block] = []
+    for element, first, last, is_run in paragraphs:
+        text = "".join(plain[first : last + 1]).strip()
+        if check and not text and not _has_shown_image(texts[first | 1 : last + 1 : 2]):
+            continue
+        text = unescape(text) if "&" in text else text
+        blocks.append(Block(len(blocks) + 1, text, element, is_run, first, last))
+    return blocks
+
+
+def _has_shown_image(tags: list[str]) -> bool:
+    for tag in tags:
+        if tag[:5] == "<img ":
+            address = (attribute(tag, "src") or "").strip()
+            if address and not address.startswith("data:image/"):
+                return True
+    return False

@@ -1,0 +1,273 @@
+"""Writes the two forms of a page: simplified HTML for language models (Dripper paper 3.2, A.10; the
+cuts of MinerU-HTML 1.1) and mapping HTML, the page with an `_item_id` on every block.
+
+Of every block: its elements with `class` and `id` alone (images also `src` and `alt`), lists
+shortened to their first and last item, texts cut after 500 characters, white space collapsed.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from dripper.html.blocks.segment import Block
+from dripper.html.tree.elements import LISTS
+from dripper.html.tree.tree import Tree, escape, unescape
+
+HEAD = '<html><head><meta charset="utf-8"></head><body>'
+TAIL = "</body></html>"
+
+CUTOFF = 500
+"""Characters of text that the model sees of a block (MinerU-HTML 1.1)."""
+TABLE_CUTOFF = 8000
+"""The same for text in tables, which MinerU-HTML never cuts: a table of 100,000 cells would be a
+block of 2 MB."""
+
+ELLIPSIS = "<span>...</span>"
+_ODD_SPACES = re.compile(r"\s{2,}|[^\S ]")
+_KEPT_SPACE = re.compile("\0([0-9a-f]+);")
+"""White space in attributes stays, but all is collapsed at once, tags too: there, what would change
+is written so."""
+_QUOTED = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]+)=("[^"]*"|'[^']*')""")
+_IMAGE_KEYS = tuple((key, f' {key}="') for key in ("src", "alt", "class", "id"))
+_KEYS = _IMAGE_KEYS[2:]
+_OPAQUE = frozenset({"math", "table"})
+"""The texts inside these are neither counted nor cut (MinerU-HTML 1.1)."""
+
+
+def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int) -> str:
+    """Return the simplified HTML of a page, `<html>…</html>`; each block is one child of `body`,
+    `_item_id` its last attribute.
+
+    cutoff: characters of text a block. table_cutoff: the same for text inside tables and formulas,
+    which `cutoff`
+        spares.
+    """
+    parts = tree.parts.copy()
+    shorten_lists(tree, parts, [(element, first, last) for _, _, element, _, first, last in blocks])
+    for _, text, _, is_run, first, last in blocks:
+        if is_run:
+            parts[first] = parts[first].lstrip()
+        if len(text) > cutoff:
+            truncate(tree, parts, first, last, cutoff, table_cutoff)
+    return HEAD + write_simplified(tree, parts, ShortTags(tree.names), blocks) + TAIL
+
+
+def write_simplified(tree: Tree, parts: list[str], short: "ShortTags", blocks: Iterable[Block]) -> str:
+    """Return the simplified markup of the blocks, tags short and white space collapsed; `parts` are
+    the tree's with all cuts made, so that no tag is shortened in vain: nine of ten, where a block
+    is a list of 10,000 items.
+    """
+    # Texts and tags in turns, as in `parts`.
+    out, starts = [""], list[int]()
+    for _, _, element, is_run, first, last in blocks:
+        starts.append(len(out))
+        if not is_run:
+            out += parts[first : last + 1]
+            out.append("")
+            continue
+        start, end = tree.parts[tree.opens[element]], tree.parts[tree.closes[element]]
+        if tree.tags[element] == "body":
+            # A body inside the body would dissolve; MinerU-HTML loses such runs.
+            start, end = "<div>", "</div>"
+        out += (start, "") if first % 2 else (start,)
+        out += parts[first : last + 1]
+        out += ("", end, "") if last % 2 else (end, "")
+    out[1::2] = map(short.__getitem__, out[1::2])
+    for item_id, index in enumerate(starts, 1):
+        out[index] = with_id(out[index], item_id)
+    markup = " ".join("".join(out).split())
+    return _KEPT_SPACE.sub(lambda kept: chr(int(kept[1], 16)), markup) if "\0" in markup else markup
+
+
+class ShortTags(dict[str, str]):
+    """The short form of each tag, made when first asked for: only half of a page's tags stand in
+    blocks.
+
+    names: the element name of each tag. clean: applied to a tag before.
+    """
+
+    def __init__(self, names: Mapping[str, str], clean: Callable[[str], str] = str) -> None:
+        super().__init__({"": "", "<div>": "<div>", "</div>": "</div>"})
+        self._names = names
+        self._clean = clean
+
+    def __missing__(self, tag: str) -> str:
+        short = short_tag(self._names[tag], self._clean(tag))
+        if "  " in short or not short.isprintable():
+            short = _ODD_SPACES.sub(lambda odd: "".join(f"\0{ord(space):x};" for space in odd[0]), short)
+        self[tag] = short
+        return short
+
+
+def with_id(tag: str, item_id: int) -> str:
+    """Return a start tag with `_item_id` as its last attribute."""
+    return f'{tag[:-1]} _item_id="{item_id}">'
+
+
+def short_tag(name: str, tag: str) -> str:
+    """Return a tag with the attributes that the model sees, values stripped, none empty, no image
+    as `data:`.
+
+    >>> short_tag("a", '<a href="/x" id=" i " class="">')
+    '<a id="i">'
+    """
+    if tag[1] == "/" or len(tag) == len(name) + 2:
+        return tag
+    if name != "img" and " class=" not in tag and " id=" not in tag:
+        return f"<{name}>"
+    if "'" in tag or tag.count('"') != 2 * tag.count('="'):
+        return _short_odd_tag(name, tag)
+    short = "<" + name
+    for key, marker in _IMAGE_KEYS if name == "img" else _KEYS:
+        start = tag.find(marker)
+        if start >= 0:
+            start += len(marker)
+            value = tag[start : tag.index('"', start)].strip()
+            if value and not (key == "src" and value.startswith("data:image/")):
+                short += f'{marker}{value}"'
+    return short + ">"
+
+
+def _short_odd_tag(name: str, tag: str) -> str:
+    """Return what `short_tag` does where quotes stand in the names of attributes, or single ones
+    around values."""
+    # Of a repeated name the first counts.
+    values = dict(reversed(_QUOTED.findall(tag)))
+    short = "<" + name
+    for key, marker in _IMAGE_KEYS if name == "img" else _KEYS:
+        quoted = values.get(key, '""')
+        value = quoted[1:-1].strip()
+        if value and not (key == "src" and value.startswith("data:image/")):
+            short += f"{marker[:-1]}{quoted[0]}{value}{quoted[0]}"
+    return short + ">"
+
+
+def shorten_lists(tree: Tree, parts: list[str], spans: Sequence[tuple[int, int, int]]) -> None:
+    """Shorten the lists inside blocks, in `parts`: of ul and ol stay first and last item, of dl
+    first and last term.
+
+    spans: (element, first, last) of each block; a run inside a list is shortened like one, whatever
+    its elements are.
+    """
+    lists = [i for i, tag in enumerate(tree.tags) if tag in LISTS]
+    firsts = [first for _, first, _ in spans] if lists else []
+    for each in lists:
+        holder = bisect_right(firsts, tree.opens[each]) - 1
+        if holder >= 0 and tree.opens[each] <= spans[holder][2]:
+            _shorten(tree, parts, each, tree.children(each))
+    for element, first, last in spans:
+        if tree.tags[element] in LISTS and first != tree.opens[element]:
+            _shorten(tree, parts, element, tree.siblings(first, last))
+
+
+def _shorten(tree: Tree, parts: list[str], element: int, kids: list[int]) -> None:
+    kids = [kid for kid in kids if parts[tree.opens[kid]]]
+    terms = [kid for kid in kids if tree.tags[kid] == "dt"] if tree.tags[element] == "dl" else kids
+    if len(kids) <= 2 or len(terms) < 2:
+        return
+    opens, start, end = tree.opens, tree.closes[kids[0]] + 2, tree.opens[terms[-1]]
+    if terms is not kids:
+        start = opens[terms[1]]
+        parts[opens[kids[0]] : opens[terms[0]]] = [""] * (opens[terms[0]] - opens[kids[0]])
+    parts[start:end] = [""] * (end - start)
+    parts[end - 1] += ELLIPSIS
+
+
+def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, table_cutoff: float) -> None:
+    """Cut the text of the block `parts[first : last + 1]` after `cutoff` characters, in place; tags
+    around the cut stay closed.
+
+    Counted are texts outside tables and formulas, and all texts that follow an element (MinerU-HTML
+    1.1 counts these even inside tables, but cuts only outside); texts inside tables and formulas
+    have their own count.
+    """
+    used = used_inside = depth = 0
+    for index in range(first, last + 1):
+        part = parts[index]
+        if not part:
+            continue
+        if index % 2:
+            depth += _depth_change(tree, index)
+            continue
+        text = part.removesuffix(ELLIPSIS)
+        length = len(unescape(text))
+        if depth:
+            if not tree.starts_element(index - 1):
+                used += length
+            used_inside += length
+            if used_inside > table_cutoff:
+                parts[index] = "..."
+                return _empty_after(tree, parts, index, last)
+            continue
+        if used + length > cutoff:
+            parts[index] = escape(unescape(text)[: cutoff - used]) + "..."
+            return _empty_after(tree, parts, index, last, shells=index == first or tree.starts_element(index - 1))
+        used += length
+        if len(part) > len(text):
+            if used + 3 > cutoff:
+                parts[index] = f"{text}<span>{'...'[: cutoff - used]}...</span>"
+                return _empty_after(tree, parts, index, last)
+            used += 3
+    return None
+
+
+def _depth_change(tree: Tree, index: int) -> int:
+    tag = tree.parts[index]
+    if tree.names[tag] not in _OPAQUE:
+        return 0
+    return -1 if tag[1] == "/" else 1
+
+
+def _empty_after(tree: Tree, parts: list[str], cut: int, last: int, *, shells: bool = False) -> None:
+    """Empty what follows the cut at index `cut`: only end tags of what is open there stay.
+
+    shells: the cut is in an element's own text, before its children; these stay, without their
+    texts.
+    """
+    level = depth = 0
+    for index in range(cut + 1, last + 1):
+        if index % 2 == 0:
+            if shells and parts[index].endswith(ELLIPSIS):
+                parts[index] = ELLIPSIS if depth else "<span></span>"
+            elif not (shells and depth and tree.starts_element(index - 1)):
+                parts[index] = ""
+            continue
+        is_end = tree.parts[index][1] == "/"
+        if is_end and not level:
+            shells = False
+            continue
+        if shells:
+            depth += _depth_change(tree, index)
+        else:
+            parts[index] = ""
+        level += -1 if is_end else tree.starts_element(index)
+
+
+WRAPPER = "cc-alg-uc-text"
+"""The element put around a run (a block that is no element by itself); the name is MinerU-HTML's.
+"""
+
+_WRAPPER_TAG = re.compile(rf'<{WRAPPER} _item_id="\d+"[^>]*>|</{WRAPPER}>')
+_ITEM_ID = re.compile(r'(?: cc-block-type="true")? _item_id="\d+"(?=[^<>]*>)| cc-block-type="true"(?=[^<>]*>)')
+
+
+def mapping(tree: Tree, blocks: Sequence[Block]) -> str:
+    """Return the page's markup with the ids in it: on the element of a block, or on a WRAPPER
+    around a run."""
+    parts = tree.parts.copy()
+    for item_id, _, _, is_run, first, last in blocks:
+        if is_run:
+            parts[first] = f'<{WRAPPER} _item_id="{item_id}">{parts[first]}'
+            parts[last] += f"</{WRAPPER}>"
+        else:
+            parts[first] = with_id(parts[first], item_id)
+    return "".join(parts)
+
+
+def without_ids(mapping_html: str) -> str:
+    """Return the page's markup again, without what :func:`mapping` put into it.
+
+    >>> without_ids('<p _item_id="1">one</p>')
+    '<p>one</p>'
+    """
+    return _ITEM_ID.sub("", _WRAPPER_TAG.sub("", mapping_html))

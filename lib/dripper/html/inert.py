@@ -1,0 +1,189 @@
+"""What of markup could run or load something: elements, attributes, addresses.
+
+The rules look at one tag at a time and do not ask where it stands. No element whose content a
+browser reads as raw text is left but `textarea` and `noscript`, and serialised texts and values
+have no `<`. So a browser finds the very tags that were looked at, whatever tree it builds of them,
+and each of them is inert by itself.
+"""
+
+import re
+
+from dripper.html.tree.elements import words
+from dripper.html.tree.urls import cleaned, scheme_of
+
+REMOVED = words(
+    "script style template iframe frame frameset noembed noframes xmp plaintext embed bgsound base link meta param portal "
+    "fencedframe animate animateColor animateMotion animateTransform animatecolor animatemotion animatetransform set discard "
+    "handler listener"
+)
+"""Elements that run, load a document, or change attributes of others; they go with all that is in
+them.
+
+Frames go too, those of videos as well: what they show is not in the archive, and it would be
+another site's code.
+"""
+UNWRAPPED = words("object applet")
+"""Elements that load a plug-in's document; what is in them is shown instead, and stays."""
+ADDRESSES = words("href src action poster background cite longdesc data lowsrc dynsrc xlink:href icon")
+"""Attributes whose value is one address."""
+ADDRESS_SETS = words("srcset imagesrcset")
+
+_DROPPED = words(
+    "srcdoc formaction ping codebase classid archive code manifest profile datasrc datafld dataformatas actiontype http-equiv "
+    "xml:base attributename allowscriptaccess is"
+)
+"""Attributes that name code, a document, or another base."""
+_SCHEMES = words(
+    "http https ftp ftps mailto tel sms geo news nntp irc ircs xmpp magnet urn doi webcal callto skype whatsapp viber tg"
+)
+"""A list of what is allowed, as there is always one more scheme that runs something (`vbscript`,
+`mhtml`, `jar`, …)."""
+_MEDIA = re.compile(
+    r"data:(?:image/(?:png|gif|jpe?g|webp|avif|bmp|x-icon|vnd\.microsoft\.icon)|audio/|video/)", re.IGNORECASE
+)
+_CLOBBERING = (
+    words(
+        "__defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__ __proto__ acceptCharset accessKey action "
+        "activeElement addEventListener adoptedStyleSheets adoptNode after alinkColor all anchors animate append "
+        "appendChild applets assignedSlot attachInternals attachShadow attributes attributeStyleMap autocapitalize "
+        "autocomplete autofocus baseURI before bgColor blur body captureEvents caretPositionFromPoint caretRangeFromPoint "
+        "characterSet charset checkValidity checkVisibility childElementCount childNodes children classList className "
+        "clear click clientHeight clientLeft clientTop clientWidth cloneNode close closest compareDocumentPosition "
+        "compatMode computedStyleMap constructor contains contentEditable contentType cookie createAttribute "
+        "createAttributeNS createCDATASection createComment createDocumentFragment createElement createElementNS "
+        "createEvent createExpression createNodeIterator createNSResolver createProcessingInstruction createRange "
+        "createTextNode createTouch createTouchList createTreeWalker currentCSSZoom currentScript dataset defaultView "
+        "designMode dir dispatchEvent doctype documentElement documentURI domain draggable editContext elementFromPoint "
+        "elements elementsFromPoint embeds enctype enterKeyHint evaluate execCommand exitFullscreen exitPictureInPicture "
+        "exitPointerLock featurePolicy fgColor firstChild firstElementChild focus fonts forms fragmentDirective "
+        "fullscreen fullscreenElement fullscreenEnabled getAnimations getAttribute getAttributeNames getAttributeNode "
+        "getAttributeNodeNS getAttributeNS getBoundingClientRect getClientRects getElementById getElementsByClassName "
+        "getElementsByName getElementsByTagName getElementsByTagNameNS getHTML getRootNode getSelection hasAttribute "
+        "hasAttributeNS hasAttributes hasChildNodes hasFocus hasOwnProperty hasStorageAccess head hidden hidePopover id "
+        "images implementation importNode inert innerHTML innerText inputEncoding inputMode insertAdjacentElement "
+        "insertAdjacentHTML insertAdjacentText insertBefore isConnected isContentEditable isDefaultNamespace isEqualNode "
+        "isPrototypeOf isSameNode lang lastChild lastElementChild lastModified length linkColor links localName location "
+        "lookupNamespaceURI lookupPrefix matches method moveBefore name namespaceURI nextElementSibling nextSibling "
+        "nodeName nodeType nodeValue nonce normalize noValidate offsetHeight offsetLeft offsetParent offsetTop "
+        "offsetWidth open outerHTML outerText ownerDocument parentElement parentNode parseHTMLUnsafe "
+        "pictureInPictureElement pictureInPictureEnabled plugins pointerLockElement popover prefix prepend prerendering "
+        "previousElementSibling previousSibling propertyIsEnumerable queryCommandEnabled queryCommandIndeterm "
+        "queryCommandState queryCommandSupported queryCommandValue querySelector querySelectorAll readyState referrer rel "
+        "releaseEvents relList remove removeAttribute removeAttributeNode removeAttributeNS removeChild "
+        "removeEventListener replaceChild replaceChildren replaceWith reportValidity requestFullscreen "
+        "requestStorageAccess requestSubmit reset role rootElement scripts scroll scrollBy scrollHeight scrollingElement "
+        "scrollIntoView scrollLeft scrollTo scrollTop scrollWidth setAttribute setAttributeNode setAttributeNodeNS "
+        "setAttributeNS setHTML setHTMLUnsafe shadowRoot showPopover slot spellcheck startViewTransition style "
+        "styleSheets submit tabIndex tagName target textContent timeline title toggleAttribute togglePopover "
+        "toLocaleString toString translate URL valueOf virtualKeyboardPolicy visibilityState vlinkColor wasDiscarded "
+        "webkitHidden webkitMatchesSelector webkitVisibilityState write writeln writingSuggestions xmlEncoding "
+        "xmlStandalone xmlVersion "
+    )
+    .union(
+        "aria" + name
+        for name in words(
+            "Atomic AutoComplete Busy Checked ColCount ColIndex ColIndexText ColSpan Current Description Disabled Expanded "
+            "HasPopup Hidden Invalid KeyShortcuts Label Level Live Modal MultiLine MultiSelectable Notify Orientation "
+            "Placeholder PosInSet Pressed ReadOnly Relevant Required RoleDescription RowCount RowIndex RowIndexText RowSpan "
+            "Selected SetSize Sort ValueMax ValueMin ValueNow ValueText "
+        )
+    )
+    .union(
+        "on" + name
+        for name in words(
+            "abort auxclick beforeinput beforematch beforetoggle blur cancel canplay canplaythrough change click close "
+            "contextlost contextmenu contextrestored copy cuechange cut dblclick drag dragend dragenter dragleave dragover "
+            "dragstart drop durationchange emptied ended error focus formdata gotpointercapture input invalid keydown "
+            "keypress keyup load loadeddata loadedmetadata loadstart lostpointercapture mousedown mouseenter mouseleave "
+            "mousemove mouseout mouseover mouseup paste pause play playing pointercancel pointerdown pointerenter "
+            "pointerleave pointermove pointerout pointerover pointerrawupdate pointerup progress ratechange readystatechange "
+            "reset resize scroll scrollend securitypolicyviolation seeked seeking select slotchange stalled submit suspend "
+            "timeupdate toggle touchcancel touchend touchmove touchstart visibilitychange volumechange waiting "
+            "webkitanimationend webkitanimationiteration webkitanimationstart webkittransitionend wheel "
+        )
+    )
+)
+"""Properties of `document` and of forms: a script that reads one would get the element of that id
+or name instead. What DOMPurify drops, too."""
+_WINDOWS = words("_blank _self _parent _top")
+"""The windows that a link may open in. Browsers give a new one no way back (`noopener`, since
+2021), but one with a name has it."""
+_TARGET = re.compile(rf' (?:form)?target="(?!(?:{"|".join(sorted(_WINDOWS))})")', re.IGNORECASE)
+_OPENER = re.compile(r""" rel="(?:[^"]*[\t\n\f\r ])?opener[\t\n\f\r "]""", re.IGNORECASE)
+_SHOWING = words("src srcset poster background")
+_TEXTUAL = words("title alt label placeholder value summary abbr content aria-label aria-description datetime class id")
+"""Attributes that are shown, or only name something: they may speak of `javascript:`."""
+_SCRIPT = re.compile(
+    r"(?:java|vb|live)script:|mocha:|data:text|data:application|expression\(|-moz-binding|behavio[u]?r:|@import"
+)
+_IGNORED = re.compile("[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028-\u202f\ufeff]+|/\\*.*?\\*/", re.DOTALL)
+"""What old browsers skipped inside of a scheme or of CSS."""
+_NAMES = "|".join(sorted((ADDRESSES | ADDRESS_SETS | _DROPPED) | {"style"}))
+NOTABLE = re.compile(rf"""(?<=[\t\n\f\r /"'])(on[^\t\n\f\r =>"]*|{_NAMES})="([^"]*)\"""")
+"""An attribute that is worth a look, of a tag in which every value has double quotes and none has
+one inside."""
+_NOTABLE_NAME = re.compile(rf"""[\t\n\f\r /"'](?:on|(?:{_NAMES})[\t\n\f\r =/>])""")
+
+
+def is_notable(tag: str) -> bool:
+    """Tell whether a serialised start tag has an attribute that is worth a look; most have none."""
+    return _NOTABLE_NAME.search(tag) is not None or "script:" in tag.lower()
+
+
+def reaches_scripts(tag: str) -> bool:
+    """Tell whether a serialised start tag has an id or a name that stands in the way of a page's
+    scripts, or opens a window that can change this one.
+
+    >>> [reaches_scripts(f"<a {each}>") for each in ('id="forms"', 'id="part"', 'target="x"')]
+    [True, False, True]
+    """
+    # A serialiser writes one blank before an attribute, and no quotation mark within a value.
+    start, name = tag.find(' id="'), tag.find(' name="')
+    if start >= 0 and tag[start + 5 : tag.find('"', start + 5)] in _CLOBBERING:
+        return True
+    if name >= 0 and tag[name + 7 : tag.find('"', name + 7)] in _CLOBBERING:
+        return True
+    if 'target="' in tag and _TARGET.search(tag) is not None:
+        return True
+    return ' rel="' in tag and _OPENER.search(tag) is not None
+
+
+def without_opener(relations: str) -> str:
+    """Return the value of `rel` without what gives a new window a way back to the page.
+
+    >>> without_opener("nofollow Opener"), without_opener("noopener")
+    ('nofollow', 'noopener')
+    """
+    kept = [relation for relation in relations.split() if relation.lower() != "opener"]
+    return " ".join(kept) if len(kept) < len(relations.split()) else relations
+
+
+def inert_address(address: str, attribute: str = "href") -> str | None:
+    """Return an address, cleaned, if following it or showing it runs nothing, else None.
+
+    >>> inert_address(" java\\nscript:alert(1)"), inert_address("/a b")
+    (None, '/a b')
+    """
+    address = cleaned(address)
+    if ":" not in address or address.startswith(("https://", "http://")):
+        return address
+    # Old browsers took a backtick for a quotation mark.
+    scheme = scheme_of(_IGNORED.sub("", address).lstrip("`'\""))
+    if not scheme or scheme in _SCHEMES:
+        return address
+    return address if attribute in _SHOWING and _MEDIA.match(address) else None
+
+
+def is_inert(attribute: str, value: str) -> bool:
+    """Tell whether an attribute that is no address can stay."""
+    name = attribute.lower()
+    if name.startswith("on") or name in _DROPPED:
+        return False
+    if name in ("id", "name"):
+        return value not in _CLOBBERING
+    if name in ("target", "formtarget"):
+        return value.lower() in _WINDOWS
+    if name == "style" and "\\" in value:
+        # CSS escapes can spell anything, and no style that a page needs has one.
+        return False
+    return name in _TEXTUAL or not _SCRIPT.search(_IGNORED.sub("", value).lower())

@@ -1,0 +1,351 @@
+"""Converts main HTML to Markdown for readers; `html2text` gives the form that the Dripper paper
+scored (4.2.2, "Html+MD"; GPL-3.0, installed apart).
+
+Markdown is written by html-to-markdown (Rust, MIT); what it cannot know is put in order before:
+formulas become LaTeX, code keeps its lines and its language, tables that only lay out the page are
+taken apart.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import html_to_markdown as h2m
+
+from dripper.extras import import_extra
+from dripper.html.markdown.formulas import delimited, formula_at, tex_in
+from dripper.html.markdown.inert import (
+    CODE_BLOCK,
+    EMPHASIS,
+    HOLE,
+    code_span,
+    has_reserved,
+    settled,
+    stand_in_texts,
+    without_reserved,
+)
+from dripper.html.markdown.layout import ORDERED, padding, put_in_order
+from dripper.html.markdown.text import tree_of
+from dripper.html.tree.elements import LINE_BREAKING
+from dripper.html.tree.parser import output_limit, refuse_large
+from dripper.html.tree.tree import Tree, attributes, plain_parts, unescape
+from dripper.settings import MarkdownSettings
+
+
+def html2text() -> Any:
+    """Return the package html2text. Raises MachineError where it is not installed."""
+    return import_extra("html2text", "markdown.converter=html2text needs", "pip install html2text (GPL-3.0-or-later)")
+
+
+def by_html2text(html: str, settings: MarkdownSettings) -> str:
+    """Return HTML as html2text's Markdown, not wrapped; of the settings `links` and `images` apply.
+    Raises MachineError."""
+    if not html.strip():
+        return ""
+    converter = html2text().HTML2Text(bodywidth=0)
+    converter.ignore_links = settings.links == "text"
+    converter.ignore_images = settings.images == "drop"
+    return str(converter.handle(html))
+
+
+DEFAULT_MARKDOWN = MarkdownSettings()
+
+_LANGUAGE = re.compile(
+    r"\b(?:lang(?:uage)?|brush|highlight-source|sourceCode|prettyprint lang)[-: ]+([A-Za-z][\w+#.-]*)"
+)
+_HIGHLIGHTED = re.compile(r"(?<!\S)hljs (?:\S* )*?([a-z][\w+#]*)(?!\S)")
+"""`hljs js`: highlight.js names the language by itself. `hljs-string` inside is a kind of token."""
+_NAME = re.compile(r"[\w+#./-]{1,50}")
+_LINE_NUMBERS = re.compile(
+    r"\b(?:line-?numbers?(?:-rows)?|lineno|linenos|gutter|blob-num|hljs-ln-numbers|code-?lines?-num)\b"
+)
+_TEX = re.compile("tex(?!t)")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+"""A page with many of these is refused as binary data."""
+_SIMPLE_TEX = re.compile(r"\$(?=[^\s$])[^$\n\ufdd2]{0,300}[_^][^$\n\ufdd2]{0,300}(?<=[^\s$])\$(?![0-9])")
+"""LaTeX without a backslash, whose indexes must not be escaped."""
+_NOT_LANGUAGES = frozenset(
+    {"line", "numbers", "plaintext", "plain", "text", "txt", "none", "auto", "default", "nohighlight", "code"}
+)
+_CODE = frozenset({"code", "kbd", "samp", "tt"})
+_EMPHASIS = dict.fromkeys(("b", "strong"), "strong") | dict.fromkeys(("i", "em", "var", "dfn"), "em")
+_EMPHASIS |= dict.fromkeys(("del", "s", "strike"), "del")
+_LINES_OF_THEIR_OWN = {"summary": "strong", "legend": "strong", "figcaption": "em", "video": "", "audio": ""}
+"""Of the last two the converter would write addresses, with words of its own."""
+_REWRITTEN = ORDERED | _CODE | _EMPHASIS.keys() | _LINES_OF_THEIR_OWN.keys() | {"pre", "svg"}
+_MAX_DEPTH = 500
+"""html-to-markdown returns nothing for elements nested some 1,000 deep; above this the page becomes
+plain text."""
+_HIDING = (" style=", "hidden", "<noscript", "<template")
+"""Without a sign of what html-to-markdown holds for hidden there is nothing to keep, and by its
+default it can take its fast way: the same Markdown in half the time."""
+_BLANK_LINES = re.compile(r"\s*\n\s*")
+
+
+def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> str:
+    """Return HTML as Markdown: headings, lists and their numbers, tables, code, formulas, links,
+    image texts; not wrapped.
+
+    main_html: any HTML; "" gives "". is_pruned: it is what `prune` wrote for the profiles `dripper`
+    and `paper`; then nothing has to be parsed, which saves a fifth of the time. Ends with one
+    newline. What the page wrote is text, whatever it looks like (see `inert`), and no address
+    leads to a script. Raises PageError(OUTPUT_TOO_LARGE), and nothing else, above
+    `markup.limits.output_limit(len(main_html))`.
+
+    >>> to_markdown("<p>See <a href='/x'>the\\nmap</a>.", settings=MarkdownSettings(links="text"))
+    'See the map.\\n'
+    """
+    return markdown_of(tree_of(main_html, is_pruned=is_pruned), settings) if main_html.strip() else ""
+
+
+def markdown_of(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> str:
+    """Return the Markdown of a tree of main HTML, which is used up: its parts are rewritten on the
+    way."""
+    if settings.converter == "html2text":
+        return by_html2text("".join(tree.parts), settings)
+    limit = output_limit(sum(map(len, tree.parts)))
+    if _depth(tree) > _MAX_DEPTH:
+        return _limited(_plain(tree), limit)
+    texts = tree.parts.copy()
+    _drop_reserved(tree)
+    holes = _rewrite(tree, settings)
+    refuse_large("Markdown", padding(tree, holes), limit)
+    _rewrite_texts(tree, holes)
+    try:
+        markdown = _convert(_CONTROL.sub("", "".join(tree.parts)))
+    except h2m.ConversionError:
+        tree.parts = texts
+        return _limited(_plain(tree), limit)
+    return _limited(settled(markdown, holes).strip() + "\n", limit)
+
+
+def _limited(markdown: str, limit: int) -> str:
+    refuse_large("Markdown", len(markdown), limit)
+    return markdown
+
+
+def _convert(html: str) -> str:
+    options = _options(h2m.HiddenContent.ALL if any(sign in html for sign in _HIDING) else h2m.HiddenContent.DROP)
+    return h2m.convert(html, options).content or ""
+
+
+@cache
+def _options(hidden_content: h2m.HiddenContent) -> h2m.ConversionOptions:
+    # The first dozen are defaults, but those are names, which the library looks up anew for every
+    # page (0.04 ms).
+    return h2m.ConversionOptions(
+        heading_style=h2m.HeadingStyle.ATX, list_indent_type=h2m.ListIndentType.SPACES,
+        highlight_style=h2m.HighlightStyle.NONE, whitespace_mode=h2m.WhitespaceMode.NORMALIZED,
+        newline_style=h2m.NewlineStyle.SPACES, code_block_style=h2m.CodeBlockStyle.BACKTICKS,
+        inline_data_media=h2m.InlineDataMedia.KEEP, url_escape_style=h2m.UrlEscapeStyle.ANGLE,
+        link_style=h2m.LinkStyle.INLINE, output_format=h2m.OutputFormat.MARKDOWN, tier_strategy=h2m.TierStrategy.AUTO,
+        preprocessing=h2m.PreprocessingOptions(
+            enabled=False, preset=h2m.PreprocessingPreset.STANDARD, remove_navigation=False, remove_forms=False
+        ),
+        hidden_content=hidden_content, extract_metadata=False, br_in_tables=True, compact_tables=True, bullets="-",
+        keep_inline_images_in=["a", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th"], autolinks=False,
+        expand_abbreviations=False, include_blockquote_citations=False,
+    )  # fmt: skip
+
+
+def _plain(tree: Tree) -> str:
+    parts = tree.parts.copy()
+    parts[::2] = stand_in_texts(parts[::2])
+    return settled(_BLANK_LINES.sub("\n\n", unescape("".join(plain_parts(tree, parts)))), []).strip() + "\n"
+
+
+def _depth(tree: Tree) -> int:
+    depths: list[int] = []
+    for parent in tree.parents:
+        depths.append(depths[parent] + 1 if parent >= 0 else 0)
+    return max(depths, default=0)
+
+
+def _drop_reserved(tree: Tree) -> None:
+    """Take what stands for something in `inert` out of the page's own characters, in place."""
+    if has_reserved("".join(tree.parts)):
+        tree.names = {without_reserved(tag): name for tag, name in tree.names.items()}
+        tree.parts = [without_reserved(part) for part in tree.parts]
+
+
+def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
+    """Replace formulas, code and destinations by holes, whose contents are returned; put the rest
+    in order. In place."""
+    holes: list[str] = []
+    may_be_formula = {tag for tag in tree.names if _may_be_formula(tag.lower())}
+    element, count, code_end = 0, len(tree), -1
+    spans: dict[int, list[str]] = {}
+    while element < count:
+        name = tree.tags[element]
+        if name not in _REWRITTEN and not may_be_formula:
+            element += 1
+            continue
+        formula = None
+        if may_be_formula and tree.start_tag(element) in may_be_formula:
+            formula = formula_at(tree, element)
+        if formula is not None:
+            holes.append(formula)
+            _replace(tree, element, HOLE.format(len(holes) - 1))
+        elif name == "pre" or (name == "code" and _has_lines(tree, element)):
+            _replace(tree, element, _code_block(tree, element, holes, _language_class(tree, element)))
+        elif name == "table" and _is_code_table(tree, element):
+            _replace(tree, element, _code_block(tree, element, holes))
+        elif name in _CODE:
+            code = code_text(tree, element)
+            if code.strip() and code_end == tree.opens[element] - 2 and not tree.parts[code_end + 1]:
+                # Two spans right after each other would not be two.
+                spans[len(holes) - 1].append(code)
+                _replace(tree, element, "")
+            else:
+                spans[len(holes)] = [code]
+                holes.append("")
+                _replace(tree, element, HOLE.format(len(holes) - 1) if code.strip() else " ")
+            code_end = tree.closes[element] if code.strip() else -1
+        elif name == "svg":
+            _untag(tree, element)
+        else:
+            if name in ORDERED:
+                put_in_order(tree, element, settings, holes)
+            if name in _EMPHASIS and tree.start_tag(element).startswith(f"<{name}"):
+                start, end = EMPHASIS[_EMPHASIS[name]]
+                tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = start, end
+            elif name in _LINES_OF_THEIR_OWN and tree.start_tag(element).startswith(f"<{name}"):
+                start, end = EMPHASIS.get(_LINES_OF_THEIR_OWN[name], ("", ""))
+                tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = f"<div>{start}", f"{end}</div>"
+            element += 1
+            continue
+        element = tree.lasts[element] + 1
+    for hole, codes in spans.items():
+        holes[hole] = code_span("".join(codes))
+    return holes
+
+
+def _code_block(tree: Tree, element: int, holes: list[str], language: str = "") -> str:
+    code = code_text(tree, element)
+    if not code.strip():
+        return ""
+    holes.append(code)
+    return f"<pre><code{language}>{CODE_BLOCK.format(len(holes) - 1)}</code></pre>"
+
+
+def _untag(tree: Tree, element: int) -> None:
+    """Leave the texts of a drawing, in place; the converter would write it as an image's data."""
+    for index in range(tree.opens[element], tree.closes[element] + 1, 2):
+        tree.parts[index] = " "
+
+
+def _rewrite_texts(tree: Tree, holes: list[str]) -> None:
+    """Replace LaTeX in running text by more holes, and what could be a mark by stand-ins, in place.
+
+    Code has become part of a tag by now.
+    """
+    texts = tree.parts[::2]
+    for index, text in enumerate(texts):
+        if "\\" in text or "[tex]" in text:
+            texts[index] = text = _with_holes(text, holes)
+        if "$" in text and ("_" in text or "^" in text):
+            texts[index] = _SIMPLE_TEX.sub(lambda match: _hole(holes, match.group()), text)
+    tree.parts[::2] = stand_in_texts(texts)
+
+
+def _with_holes(text: str, holes: list[str]) -> str:
+    """Return a text with holes for its LaTeX: without them its backslashes would be doubled."""
+    pieces, done = list[str](), 0
+    for start, end in tex_in(text):
+        pieces += [text[done:start], _hole(holes, text[start:end])]
+        done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _may_be_formula(tag: str) -> bool:
+    """Tell whether a start tag in lower case is worth a look; without this sieve every attribute of
+    the page is parsed.
+
+    Four searches for words take a small part of the time of one for any of them, ignoring case.
+    """
+    return "math" in tag or "mjx-" in tag or "codecogs" in tag or ("tex" in tag and _TEX.search(tag) is not None)
+
+
+def _hole(holes: list[str], tex: str) -> str:
+    tex = unescape(tex)
+    if tex.startswith("\\begin"):
+        tex = f"$${tex}$$"
+    holes.append(delimited(tex.removeprefix("[tex]").removesuffix("[/tex]")))
+    return HOLE.format(len(holes) - 1)
+
+
+def _replace(tree: Tree, element: int, markup: str) -> None:
+    first, last = tree.opens[element], tree.closes[element]
+    tree.parts[first : last + 1] = [markup] + [""] * (last - first)
+
+
+def code_text(tree: Tree, element: int) -> str:
+    """Return the text of a code element with its lines: line breaks for `br` and for elements that
+    stand on lines of their own, nothing of line numbers beside it."""
+    lines: list[str] = [""]
+    for kind, piece in _code_pieces(tree, element):
+        if kind == "text":
+            lines[-1] += piece
+        elif kind == "br" or lines[-1].strip(" "):
+            lines[-1] = lines[-1]
+            if kind == "br" or not lines[-1].endswith("\n"):
+                lines.append("")
+    return "\n".join(line.removesuffix("\n") for line in lines).strip("\n")
+
+
+def _code_pieces(tree: Tree, element: int) -> Iterator[tuple[str, str]]:
+    """Yield what a code element consists of: ("text", characters), ("br", ""), ("block", "") at
+    either end of a line.
+    """
+    index, last = tree.opens[element] + 1, tree.closes[element]
+    skip_to = -1
+    inner = element + 1
+    while index < last:
+        part = tree.parts[index]
+        if index % 2 == 0:
+            if index > skip_to and part:
+                yield "text", unescape(part)
+        else:
+            # By the tree, for the tag itself may be rewritten: a link around a card moves into one
+            # inside it.
+            is_start = inner < len(tree) and tree.opens[inner] == index
+            name = tree.tags[inner] if is_start else part.rpartition("</")[2][:-1]
+            if is_start and index > skip_to and _LINE_NUMBERS.search(attributes(part).get("class", "")):
+                skip_to = tree.closes[inner]
+            elif index > skip_to and name in LINE_BREAKING:
+                yield ("br" if name == "br" else "block"), ""
+            inner += is_start
+        index += 1
+
+
+def _has_lines(tree: Tree, element: int) -> bool:
+    """Tell whether a `code` that is not in a `pre` holds several lines (one line break is mere
+    source formatting)."""
+    inside = tree.parts[tree.opens[element] + 1 : tree.closes[element]]
+    return "".join(inside).strip().count("\n") > 1 or any(tree.names.get(tag) == "br" for tag in inside[1::2])
+
+
+def _language_class(tree: Tree, element: int) -> str:
+    """Return ` class="language-x"` from the classes of a code block, of what is right inside and
+    right around it."""
+    around = [element, tree.parents[element], tree.parents[tree.parents[element]] if tree.parents[element] > 0 else 0]
+    if tree.lasts[element] > element and tree.tags[element + 1] == "code":
+        around.insert(0, element + 1)
+    for each in around:
+        values = tree.attributes(each)
+        named = values.get("data-lang") or values.get("data-language") or ""
+        names = values.get("class", "")
+        match = _LANGUAGE.search(names) or _HIGHLIGHTED.search(names)
+        language = named or (match.group(1) if match else "")
+        if language and language.lower() not in _NOT_LANGUAGES:
+            return f' class="language-{language.lower()}"' if _NAME.fullmatch(language) else ""
+    return ""
+
+
+def _is_code_table(tree: Tree, element: int) -> bool:
+    """Tell whether a table only puts line numbers beside code."""
+    inside = range(element + 1, tree.lasts[element] + 1)
+    if not any(tree.tags[i] in ("pre", "code") or "code" in tree.start_tag(i) for i in inside):
+        return False
+    return any(_LINE_NUMBERS.search(tree.attributes(i).get("class", "")) for i in inside)

@@ -1,0 +1,146 @@
+"""Formulas on a page, as LaTeX: MathML, KaTeX, MathJax, images with LaTeX in their `alt`,
+delimiters in text."""
+
+import re
+from collections.abc import Iterator
+
+from mathml_to_latex.converter import MathMLToLaTeX  # type: ignore[import-untyped]
+
+from dripper.html.tree.tree import Tree, attributes, unescape
+
+_RENDERED = re.compile(r"\b(?:katex|MathJax(?:_Display|_SVG|_CHTML)?|mjx-chtml)\b")
+_REPEATED = re.compile(r"\b(?:katex-html|MathJax_Preview|MJX_Assistive_MathML)\b")
+_MARKED = re.compile(r"\b(?:math-tex|math(?:jax)?[-_ ](?:inline|display|block)|arithmatex)\b")
+_IMAGE = re.compile(r"\b(?:latex|mwe-math-fallback-image[\w-]*|tex2jax|math)\b")
+_IMAGE_SOURCE = re.compile(r"latex\.php|codecogs\.com|mathtex\.cgi|math/render/|mimetex", re.IGNORECASE)
+_DELIMITED = re.compile(r"\s*(\\\(|\\\[|\$\$?)(.*?)(\\\)|\\\]|\$\$?)\s*", re.DOTALL)
+_DISPLAY_STYLE = re.compile(r"\{\\(?:displaystyle|textstyle) (.*)\}", re.DOTALL)
+_FORGING = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>]*@)|&(?=#?[A-Za-z0-9]{1,40};)|!(?=\[)|\](?=[(\[:])|`")
+"""What Markdown would read as a tag, a reference, an image, a link or code. A blank in it says the
+same as LaTeX; what backslashes do there, escapes would undo."""
+_FORGED = {"`": "\u2018"}
+_TEX_ENCODING = re.compile(r"application/x-(?:la)?tex|^(?:La)?TeX$")
+
+_OPENS = re.compile(r"\\\(|\\\[|\$\$|\$[^$\n]*+\$|\[tex\]|\\begin\{(\w+\*?)\}")
+_ENDS = re.compile(r"\\end\{(\w+\*?)\}")
+_CLOSING = {"\\(": "\\)", "\\[": "\\]", "$$": "$$", "[tex]": "[/tex]"}
+
+
+def tex_in(text: str) -> Iterator[tuple[int, int]]:
+    r"""Yield where LaTeX in running text begins and ends: `\(…\)`, `\[…\]`, `$$…$$`,
+    `[tex]…[/tex]`, an environment, and `$…$` on one line with a backslash in it.
+
+    Linear, however many begin and never end: where the last end of a kind stands is looked up
+    first.
+
+    >>> text = r"a \(b\) $c$ $\d$ \(e"
+    >>> [text[start:end] for start, end in tex_in(text)]
+    ['\\(b\\)', '$\\d$']
+    """
+    last = {mark: text.rfind(mark) for mark in _CLOSING.values()}
+    if "\\begin{" in text:
+        last |= {match.group(): match.start() for match in _ENDS.finditer(text)}
+    position = 0
+    while match := _OPENS.search(text, position):
+        start, opened = match.start(), match.group()
+        mark = f"\\end{{{match[1]}}}" if match[1] else _CLOSING.get(opened, "")
+        position = start + 1
+        if not mark:
+            end = match.end() if "\\" in opened else -1
+        elif last.get(mark, -1) <= match.end():
+            end = -1
+        else:
+            end = text.find(mark, match.end() + 1) + len(mark)
+        if end >= 0:
+            yield start, end
+            position = end
+
+
+def formula_at(tree: Tree, element: int) -> str | None:
+    """Return the Markdown of the formula that this element is (`$…$`, display `$$…$$`), "" to drop
+    it, None if it is none.
+
+    "": a rendering of a formula whose source stands beside it. LaTeX sources are taken as they are;
+    MathML without one is converted.
+    """
+    name, tag = tree.tags[element], tree.start_tag(element)
+    if name == "math":
+        return _from_mathml(tree, element, display="display=" in tag and "inline" not in tag)
+    if name == "mjx-container":
+        return _from_inner_math(tree, element, display="display=" in tag)
+    values = attributes(tag)
+    names = values.get("class", "")
+    if name == "img":
+        alt = values.get("alt", "").strip()
+        is_formula = _IMAGE.search(names) or _IMAGE_SOURCE.search(values.get("src", ""))
+        return delimited(alt, display="display" in names) if alt and is_formula else None
+    if not names:
+        return None
+    if _REPEATED.search(names):
+        return ""
+    if _RENDERED.search(names):
+        return _from_inner_math(tree, element, display="isplay" in names or _in_display(tree, element))
+    if _MARKED.search(names) and tree.lasts[element] == element:
+        text = unescape(tree.parts[tree.opens[element] + 1])
+        return delimited(text, display="display" in names) if _DELIMITED.fullmatch(text) else None
+    return None
+
+
+def delimited(source: str, *, display: bool = False) -> str:
+    r"""Return LaTeX source between dollar signs; delimiters it already has decide whether it is
+    displayed.
+
+    >>> delimited(r"\[ x^2 \]"), delimited(r"{\displaystyle a}")
+    ('$$x^2$$', '$a$')
+    """
+    if match := _DELIMITED.fullmatch(source):
+        display = match.group(1) in ("\\[", "$$")
+        source = match.group(2)
+    if match := _DISPLAY_STYLE.fullmatch(source.strip()):
+        source = match.group(1)
+    source = " ".join(_FORGING.sub(lambda match: _FORGED.get(match[0], match[0] + " "), source).split())
+    if not source:
+        return ""
+    return f"$${source}$$" if display else f"${source}$"
+
+
+def _in_display(tree: Tree, element: int) -> bool:
+    parent = tree.parents[element]
+    return parent >= 0 and "isplay" in tree.start_tag(parent)
+
+
+def _from_inner_math(tree: Tree, element: int, *, display: bool) -> str | None:
+    """Convert the first `math` inside a rendered formula; MathJax 2 also keeps it in an attribute,
+    or in a script beside.
+    """
+    for inner in range(element + 1, tree.lasts[element] + 1):
+        if tree.tags[inner] == "math":
+            return _from_mathml(tree, inner, display=display)
+    mathml = tree.attributes(element).get("data-mathml")
+    if mathml:
+        return _converted(mathml, display=display)
+    following = tree.lasts[element] + 1
+    if following < len(tree) and "math-tex" in tree.start_tag(following):
+        return ""
+    return None
+
+
+def _from_mathml(tree: Tree, element: int, *, display: bool) -> str:
+    """Take the LaTeX that came with a `math` element (annotation, `alttext`), else convert it."""
+    for inner in range(element + 1, tree.lasts[element] + 1):
+        if tree.tags[inner] == "annotation" and _TEX_ENCODING.search(tree.attributes(inner).get("encoding", "")):
+            return delimited(unescape(tree.parts[tree.opens[inner] + 1]), display=display)
+    alternative = tree.attributes(element).get("alttext", "")
+    if alternative.strip():
+        return delimited(alternative, display=display)
+    return _converted("".join(tree.parts[tree.opens[element] : tree.closes[element] + 1]), display=display)
+
+
+def _converted(mathml: str, *, display: bool) -> str:
+    try:
+        latex = MathMLToLaTeX().convert(mathml)
+    except Exception:
+        # It gives up on broken XML and unknown elements in many ways; their characters are better
+        # than nothing.
+        latex = ""
+    return delimited(latex or unescape(re.sub("<[^>]*>", " ", mathml)), display=display)

@@ -1,0 +1,236 @@
+"""Put main HTML in the order that Markdown can say: tables that only lay out the page, links around
+whole cards, bold headings.
+
+Each rule is for something that the converter would lose or garble; over 1,000 extracted pages
+(benchmarks/markdown_column.py) the first version lost 227 of 7,335 headings, 402 of 4,919 table
+cells and 31 of 285 images.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from dripper.html.inert import inert_address
+from dripper.html.markdown.inert import EMPHASIS, destination, is_plain, stand_in
+from dripper.html.tree.elements import LINE_BREAKING
+from dripper.html.tree.parser import OUTPUT_FLOOR
+from dripper.html.tree.permalinks import is_permalink
+from dripper.html.tree.tree import Tree, attribute, unescape
+from dripper.settings import MarkdownSettings
+
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_LAYOUT = frozenset({"table", "pre", "article", "section"})
+_TABLE_PARTS = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption"})
+_WEIGHTS = frozenset({"b", "strong", "i", "em", "u", "del", "s", "mark", "small", "big", "font", "sub", "sup"})
+_NOT_INLINE = _HEADINGS | {"ul", "ol", "dl", "table", "pre", "blockquote"}
+_ITALIC = frozenset({"i", "em"})
+ORDERED = _WEIGHTS | {"table", "td", "th", "a", "summary", "li", "img", "blockquote"}
+"""Names of the elements that `put_in_order` has a rule for."""
+_EDGES = ("<div", "</div", "<section", "</section", "<article", "</article", "<p>", "<p ", "</p>")
+_INDENTED = frozenset({"ul", "ol", "blockquote"})
+_MOST_COLUMNS = 1000
+"""Of one cell, in HTML and here."""
+_SPAN = re.compile("[0-9]{1,9}")
+_SHOWS = frozenset({"img", "picture", "video", "audio", "svg", "iframe"})
+
+
+def put_in_order(tree: Tree, element: int, settings: MarkdownSettings, holes: list[str]) -> None:
+    """Rewrite the tags of one element, in place, where Markdown cannot say what stands there.
+
+    Tables that lay out the page become divisions, headings that are whole cells of a table of data
+    become bold. A link around a card moves into its heading, and goes where it shows nothing or
+    leads to a script; that of a heading to itself goes with its mark. Weights (a `summary` is bold)
+    around headings and lists go, and those of italics within italics, whose marks would end what
+    they should go on. A quotation right after another begins anew, as does an `ol` at an item with
+    a number of its own. Where a link or an image leads becomes one of `holes`; of one that nothing
+    may follow or load, its text stays. What the settings leave out of links, images and tables goes
+    too.
+    """
+    name, tag = tree.tags[element], tree.start_tag(element)
+    if name == "table":
+        _order_table(tree, element, settings)
+    elif name in ("td", "th"):
+        _strip_line_breaks(tree, element)
+    elif name == "a":
+        if "#" in tag and is_permalink(tree, element):
+            first, last = tree.opens[element], tree.closes[element]
+            tree.parts[first : last + 1] = [""] * (last + 1 - first)
+        elif settings.links == "keep":
+            _order_link(tree, element, holes)
+        else:
+            _retag(tree, element, "", "")
+    elif name in _WEIGHTS or name == "summary":
+        if not _NOT_INLINE.isdisjoint(_inside(tree, element)):
+            _retag(tree, element, "<div>", "</div>")
+        elif name in _ITALIC and _in_italics(tree, element):
+            _retag(tree, element, "", "")
+    elif name == "blockquote":
+        if _follows_quotation(tree, element):
+            tree.parts[tree.opens[element]] = "<br>" + tree.start_tag(element)
+    elif name == "li" and " value" in tag and tree.tags[tree.parents[element]] == "ol":
+        if (number := attribute(tag, "value")) and number.isascii() and number.isdigit():
+            tree.parts[tree.opens[element]] = f'</ol><ol start="{number}">{tag}'
+    elif name == "img" and settings.images == "drop":
+        tree.parts[tree.opens[element]] = ""
+    elif name == "img":
+        _order_image(tree, element, holes)
+
+
+def padding(tree: Tree, holes: Sequence[str]) -> int:
+    """Return how many characters the Markdown of a tree in order has at least for what no page
+    writes: cells that make rows of a table equally long, and the indentation of lists and
+    quotations.
+
+    The converter would write gigabytes of it, and ends the process where it cannot.
+    """
+    return _padding_of_tables(tree) + _indentation(tree, sum(hole.count("\n") for hole in holes))
+
+
+def _padding_of_tables(tree: Tree) -> int:
+    if "table" not in tree.tags:
+        return 0
+    widths: dict[int, Counter[int]] = {}
+    for element, name in enumerate(tree.tags):
+        tag = tree.parts[tree.opens[element]]
+        if name not in ("td", "th") or not tag.startswith(("<td", "<th")):
+            continue
+        row = tree.parents[element]
+        table = row
+        while tree.tags[table] not in ("table", "html", "body"):
+            table = tree.parents[table]
+        span = attribute(tag, "colspan") or "" if "colspan" in tag else ""
+        widths.setdefault(table, Counter())[row] += min(int(span), _MOST_COLUMNS) if _SPAN.fullmatch(span) else 1
+    return sum(2 * len(rows) * max(rows.values()) for rows in widths.values())
+
+
+def _indentation(tree: Tree, code_lines: int) -> int:
+    if 2 * sum(map(tree.tags.count, _INDENTED)) * (len(tree) + code_lines) < OUTPUT_FLOOR:
+        return 0
+    depths: list[int] = []
+    for parent, name in zip(tree.parents, tree.tags, strict=True):
+        depths.append((depths[parent] if parent >= 0 else 0) + (name in _INDENTED))
+    lines = sum(depth for depth, name in zip(depths, tree.tags, strict=True) if name in LINE_BREAKING)
+    return 2 * (lines + max(depths, default=0) * code_lines)
+
+
+def _inside(tree: Tree, element: int) -> list[str]:
+    return tree.tags[element + 1 : tree.lasts[element] + 1]
+
+
+def _retag(tree: Tree, element: int, start: str, end: str) -> None:
+    tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = start, end
+
+
+def _text(tree: Tree, element: int) -> str:
+    """Return the text in an element, as serialised, without blanks around."""
+    return "".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]).strip()
+
+
+def _in_italics(tree: Tree, element: int) -> bool:
+    """Tell whether an element stands in italics that are still there."""
+    above = tree.parents[element]
+    while above > 0:
+        if tree.tags[above] in _ITALIC and tree.parts[tree.opens[above]] not in ("", "<div>"):
+            return True
+        above = tree.parents[above]
+    return False
+
+
+def _follows_quotation(tree: Tree, element: int) -> bool:
+    """Tell whether nothing but the edges of containers stands between a quotation's end and this
+    one's start."""
+    for index in range(tree.opens[element] - 1, 0, -1):
+        part = tree.parts[index]
+        if part == "</blockquote>":
+            return True
+        if part.strip() and not part.startswith(_EDGES):
+            return False
+    return False
+
+
+def _order_image(tree: Tree, element: int, holes: list[str]) -> None:
+    tag = tree.start_tag(element)
+    address, text = inert_address(attribute(tag, "src") or ""), stand_in(attribute(tag, "alt") or "")
+    if not address:
+        tree.parts[tree.opens[element]] = text
+        return
+    holes.append(destination(address, attribute(tag, "title") or ""))
+    tree.parts[tree.opens[element]] = f'<img src="{len(holes) - 1}" alt="{text}">'
+
+
+def _order_link(tree: Tree, element: int, holes: list[str]) -> None:
+    inside, tag = _inside(tree, element), tree.start_tag(element)
+    written = attribute(tag, "href") or ""
+    is_ready = written.startswith(("https://", "http://")) and is_plain(written)
+    address = written if is_ready else inert_address(written)
+    if not address or (_SHOWS.isdisjoint(inside) and not unescape(_text(tree, element)).strip()):
+        _retag(tree, element, "", "")
+        return
+    holes.append(destination(address, attribute(tag, "title") or ""))
+    tree.parts[tree.opens[element]] = f'<a href="{len(holes) - 1}">'
+    if _NOT_INLINE.isdisjoint(inside):
+        return
+    target = _title(tree, range(element + 1, tree.lasts[element] + 1))
+    if target is not None:
+        tree.parts[tree.opens[target]] += tree.start_tag(element)
+        tree.parts[tree.closes[target]] = "</a>" + tree.parts[tree.closes[target]]
+    _retag(tree, element, "<div>", "</div>")
+
+
+def _title(tree: Tree, elements: range) -> int | None:
+    """Return what the link of a card can go to: its first heading, else the first line in it that
+    has a text."""
+    shown = [i for i in elements if tree.tags[i] in LINE_BREAKING and tree.tags[i] != "br" and _text(tree, i)]
+    heading = next((i for i in shown if tree.tags[i] in _HEADINGS), None)
+    if heading is not None:
+        return heading
+    return next((i for i in shown if tree.tags[i] != "pre" and LINE_BREAKING.isdisjoint(_inside(tree, i))), None)
+
+
+def _order_table(tree: Tree, table: int, settings: MarkdownSettings) -> None:
+    inside = range(table + 1, tree.lasts[table] + 1)
+    if settings.tables == "keep" and not _is_layout(tree, table):
+        for element in inside:
+            if tree.tags[element] in _HEADINGS:
+                _retag(tree, element, *EMPHASIS["strong"])
+        if tree.tags[table + 1 : table + 2] == ["caption"]:
+            start, end = EMPHASIS["em"]
+            _retag(tree, table + 1, "", f"{end}</div>{tree.start_tag(table)}")
+            tree.parts[tree.opens[table]] = f"<div>{start}"
+        return
+    element = table
+    while element <= tree.lasts[table]:
+        if element != table and tree.tags[element] == "table":  # judged on its own
+            element = tree.lasts[element] + 1
+            continue
+        if tree.tags[element] in _TABLE_PARTS:
+            _retag(tree, element, "<div>", "</div>")
+        element += 1
+
+
+def _is_layout(tree: Tree, table: int) -> bool:
+    """Tell whether a table lays out the page: it holds what no cell of data does, or has but one
+    column."""
+    inside = _inside(tree, table)
+    cells = sum(tag in ("td", "th") for tag in inside)
+    if not _LAYOUT.isdisjoint(inside) or cells <= max(inside.count("tr"), 1):
+        return True
+    headings = (table + 1 + i for i, tag in enumerate(inside) if tag in _HEADINGS)
+    return not all(_fills_its_cell(tree, heading) for heading in headings)
+
+
+def _fills_its_cell(tree: Tree, heading: int) -> bool:
+    cell = heading
+    while tree.tags[cell] not in ("td", "th", "caption", "table"):
+        cell = tree.parents[cell]
+    return tree.tags[cell] != "table" and _text(tree, cell) == _text(tree, heading)
+
+
+def _strip_line_breaks(tree: Tree, cell: int) -> None:
+    index = tree.closes[cell] - 1
+    while index > tree.opens[cell]:
+        part = tree.parts[index]
+        if (index % 2 == 0 and part.strip()) or (index % 2 == 1 and not part.startswith("<br")):
+            return
+        tree.parts[index] = ""
+        index -= 1

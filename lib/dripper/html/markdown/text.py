@@ -1,0 +1,70 @@
+"""From main HTML to plain text, laid out as the library html-text (MIT) does it, which the scores
+are computed on.
+
+Only lines are laid out: no marks for headings, lists or tables.
+"""
+
+from dripper.html.tree.elements import HTML_VOID, words
+from dripper.html.tree.parser import parse_document
+from dripper.html.tree.scan import HIDDEN_SHARE, ReadTags, UnbalancedMarkupError, scan
+from dripper.html.tree.tree import Tree, escape, unescape
+
+_LINE = words(
+    "article aside br dd details div dt fieldset figcaption footer form header hr legend li main nav table tr"
+)
+_PARAGRAPH = words("blockquote dl figure h1 h2 h3 h4 h5 h6 ol p pre title ul")
+_CLOSING = ',:;.!?")'
+"""No blank before these, where one element ends and another begins."""
+
+
+def to_text(main_html: str, *, is_pruned: bool = False) -> str:
+    """Return HTML as text: each paragraph, item, row on its own line, white space collapsed; "" for
+    "".
+
+    is_pruned: it is what `prune` wrote for the profiles `dripper` and `paper`, and need not be
+    parsed.
+
+    >>> to_text("<h1>A</h1><p>b <b>c</b>, d<br>e</p>")
+    'A\\n\\nb c, d\\ne'
+    """
+    return text_of(tree_of(main_html, is_pruned=is_pruned)) if main_html.strip() else ""
+
+
+def text_of(tree: Tree) -> str:
+    """Return the text of a tree of main HTML."""
+    breaks = {tag: 2 if name in _PARAGRAPH else 1 if name in _LINE else 0 for tag, name in tree.names.items()}
+    chunks: list[str] = []
+    before, lines = "", 2
+    for index, part in enumerate(tree.parts):
+        if index % 2:
+            wanted = breaks.get(part, 0)
+            if wanted > lines:
+                chunks.append("\n" * (wanted - lines))
+                lines = wanted
+        elif part and (text := " ".join(unescape(part).split())):
+            if not lines and (before[-1].isspace() or (text[0] not in _CLOSING and before[-1] != "(")):
+                chunks.append(" ")
+            chunks.append(text)
+            before, lines = part, 0
+    return "".join(chunks).strip()
+
+
+def tree_of(
+    html: str, read_tags: ReadTags | None = None, hidden_share: float = HIDDEN_SHARE, *, is_pruned: bool = False
+) -> Tree:
+    """Return the tree of HTML. read_tags, hidden_share: see `scan`.
+
+    is_pruned: see `to_text`; what turns out to be something else is parsed after all.
+    """
+    if is_pruned:
+        try:
+            return scan(html, HTML_VOID, read_tags, hidden_share)
+        except UnbalancedMarkupError:
+            pass
+    document = parse_document(html)
+    document.strip_tags(["script", "style", "template", "noembed", "noframes", "iframe", "xmp", "plaintext"])
+    try:
+        return scan((document.html or "<html></html>").replace("&nbsp;", "\u00a0"), HTML_VOID, read_tags, hidden_share)
+    except UnbalancedMarkupError:
+        # No parser is known to write such a page.
+        return scan(f"<html>{escape(document.text())}</html>", HTML_VOID)

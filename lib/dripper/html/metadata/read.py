@@ -1,0 +1,271 @@
+"""Reads a page's metadata: title, authors, dates and more, from JSON-LD, `meta` and `link`
+elements, microdata and marked-up elements, in that order.
+
+Of each field the sources in the order in which they are tried; the first that says something
+decides. The tables of names are the documentation: docs/metadata.md repeats them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from html import unescape
+from itertools import chain, islice
+from typing import Any
+
+from dripper.html.metadata.dates import date_in_address
+from dripper.html.metadata.names import author_in_sight, authors_of, one_line, tags_of, without_tags
+from dripper.html.metadata.visible import Visible, first_date
+from dripper.html.tree.head import Head, types_of
+from dripper.html.tree.tree import Tree, attribute
+from dripper.html.tree.urls import Base
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a page declares about itself; None or empty where it says nothing."""
+
+    title: str | None = None
+    """The headline, without the site's name where the page states it so."""
+    authors: tuple[str, ...] = ()
+    """Names, of people or of an organisation."""
+    published: str | None = None
+    """ISO 8601: a date, or date and time, with the offset from UTC where the page states it."""
+    modified: str | None = None
+    """As `published`."""
+    site: str | None = None
+    """The site's name."""
+    description: str | None = None
+    canonical_url: str | None = None
+    """Absolute where the page's address is known."""
+    image: str | None = None
+    """Address of the page's picture, as `canonical_url`."""
+    tags: tuple[str, ...] = ()
+    """Keywords."""
+    language: str | None = None
+    """As declared (`en-GB`), which need not be the language of the text."""
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any] | None) -> "Metadata | None":
+        """Return what `as_row` was made of."""
+        if row is None:
+            return None
+        return cls(**{**row, "authors": tuple(row["authors"] or ()), "tags": tuple(row["tags"] or ())})
+
+    def as_row(self) -> dict[str, Any]:
+        """Return the values of the struct in the tables."""
+        return asdict(self) | {"authors": list(self.authors), "tags": list(self.tags)}
+
+    def completed(self, base: Base | None) -> "Metadata":
+        """Return the same with absolute addresses, as far as a base is known."""
+        if base is None:
+            return self
+        return replace(
+            self,
+            canonical_url=base.join(self.canonical_url) if self.canonical_url is not None else None,
+            image=base.join(self.image) if self.image is not None else None,
+        )
+
+
+_WORKS = (
+    "article",
+    "posting",
+    "report",
+    "recipe",
+    "videoobject",
+    "podcastepisode",
+    "book",
+    "movie",
+    "course",
+    "question",
+)
+"""Ends of the names of types that are what a page is about: NewsArticle, BlogPosting, …"""
+_PAGES = ("webpage", "itempage", "faqpage", "profilepage", "aboutpage", "collectionpage", "product", "event")
+
+
+class JsonLd:
+    """The works and pages among a page's objects: those whose kind comes first, then those that
+    come first."""
+
+    def __init__(self, objects: Sequence[dict[str, Any]]) -> None:
+        self._named: dict[str, dict[str, Any]] = {}
+        works, pages, self._sites = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
+        for value in objects:
+            identity = value.get("@id")
+            if isinstance(identity, str) and len(value) > 1:
+                self._named.setdefault(identity, value)
+            kinds = types_of(value)
+            if any(kind.endswith(_WORKS) for kind in kinds):
+                works.append(value)
+            elif any(kind in _PAGES for kind in kinds):
+                pages.append(value)
+            elif "website" in kinds:
+                self._sites.append(value)
+        # Further works are those that a list or a sidebar names.
+        self._works = works[:1] + pages[:1]
+
+    def texts(self, *names: str) -> Iterator[str]:
+        """Yield the texts of the first property, of the first object, that has some."""
+        for value in self._works:
+            for name in names:
+                # Once each: a page can refer to a long text as often as it likes.
+                found = list(dict.fromkeys(self._texts(value.get(name))))
+                if found:
+                    yield from found
+                    return
+
+    def sites(self) -> Iterator[str]:
+        """Yield names of the site, the likeliest first."""
+        for value in self._sites:
+            yield from self._texts(value.get("name"))
+        yield from self.texts("publisher", "sourceOrganization")
+
+    def image(self) -> Iterator[str]:
+        """Yield addresses of the page's picture."""
+        for value in self._works:
+            for name in ("image", "thumbnailUrl"):
+                yield from self._texts(value.get(name), ("url", "contentUrl", "@id"))
+
+    def _texts(self, value: Any, inside: tuple[str, ...] = ("name",)) -> Iterator[str]:
+        """Yield the texts of a property: its own, those of a list's items, the name of an object or
+        of one referred to."""
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, str):
+                yield item
+            elif isinstance(item, Mapping):
+                whole = self._named.get(item["@id"], item) if isinstance(item.get("@id"), str) else item
+                names = (whole.get(name) for name in inside)
+                text = next((name[0] if isinstance(name, list) and name else name for name in names if name), None)
+                if isinstance(text, str):
+                    yield text
+
+
+TITLES = ("og:title", "twitter:title", "citation_title", "dc.title", "dcterms.title", "parsely-title", "sailthru.title")
+AUTHORS = (
+    *("author", "citation_author", "dc.creator", "dcterms.creator", "parsely-author", "sailthru.author", "byl"),
+    *("article:author_name", "article:author", "og:article:author", "dc.contributor"),
+)
+PUBLISHED = (
+    *("article:published_time", "og:article:published_time", "datepublished", "parsely-pub-date", "sailthru.date"),
+    *("citation_publication_date", "citation_date", "dc.date.issued", "dcterms.issued", "dc.date.created"),
+    *("dcterms.created", "dc.date", "dcterms.date", "pubdate", "publishdate", "publish-date", "publish_date", "ptime"),
+    *("published_time", "og:published_time", "og:pubdate", "date", "originalpublicationdate", "article.published"),
+)
+MODIFIED = (
+    *("article:modified_time", "og:updated_time", "og:article:modified_time", "datemodified", "dcterms.modified"),
+    *("dc.date.modified", "lastmod", "last-modified", "revised", "article.updated"),
+)
+SITES = ("og:site_name", "application-name", "citation_journal_title", "dc.publisher", "apple-mobile-web-app-title")
+DESCRIPTIONS = ("og:description", "description", "twitter:description", "dc.description", "dcterms.description")
+IMAGES = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "thumbnail")
+TAGS = ("article:tag", "parsely-tags", "news_keywords", "sailthru.tags", "citation_keywords", "keywords")
+LANGUAGES = ("content-language", "og:locale", "dc.language", "dcterms.language")
+
+
+class _Metas:
+    """Contents of `meta` elements by name."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        self._found: dict[str, list[str]] = {}
+        for name, content in pairs:
+            if name and (text := one_line(content)):
+                self._found.setdefault(name.replace("dc:", "dc.").replace("dcterms:", "dcterms."), []).append(text)
+
+    def all(self, names: Iterable[str]) -> Iterator[list[str]]:
+        """Yield the contents of each name that has some."""
+        return (self._found[name] for name in names if name in self._found)
+
+    def each(self, names: Iterable[str]) -> Iterator[str]:
+        """Yield the contents one by one."""
+        return (text for texts in self.all(names) for text in texts)
+
+
+def metadata_of(head: Head, tree: Tree) -> Metadata:
+    """Return what a page says about itself.
+
+    tree: of its visible elements. Linear in the page; most of the time goes to its distinct start
+    tags.
+    """
+    metas, data = _Metas(head.metas), JsonLd(head.objects)
+    visible = Visible(tree)
+    descriptions = chain(metas.each(DESCRIPTIONS), data.texts("description"), visible.items("description"))
+    canonical = _first((href for rel, href in head.links if "canonical" in rel.split()), metas.each(("og:url",)))
+    site = _first(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
+    published = (
+        first_date(data.texts("datePublished", "uploadDate", "dateCreated"))
+        or first_date(metas.each(PUBLISHED))
+        or first_date(visible.items("datePublished"))
+        or date_in_address(canonical or "")
+        or first_date(visible.dates())
+    )
+    modified = (
+        first_date(data.texts("dateModified"))
+        or first_date(metas.each(MODIFIED))
+        or first_date(visible.items("dateModified"))
+    )
+    declared = _first(data.texts("headline"), metas.each(TITLES), visible.items("headline"))
+    return Metadata(
+        title=_title(declared, site, tuple(islice(visible.headings(), 2))),
+        authors=_authors(metas, data, visible, site),
+        published=published,
+        modified=modified,
+        site=site,
+        description=_first(map(without_tags, descriptions)),
+        canonical_url=canonical,
+        image=_first(metas.each(IMAGES), data.image()),
+        tags=_tags(metas, data, visible),
+        language=_language(tree, metas, data),
+    )
+
+
+def _first(*sources: Iterable[str]) -> str | None:
+    # Once each: a page can refer to a long blank text as often as it likes.
+    seen = set[str]()
+    for value in chain.from_iterable(sources):
+        if value not in seen:
+            seen.add(value)
+            if text := one_line(unescape(value)):
+                return text
+    return None
+
+
+def _title(title: str | None, site: str | None, headings: Sequence[str]) -> str | None:
+    """Return the title: the only heading of the first level, unless that is the site's name, else
+    the declared one without the site's name at its end."""
+    heading = headings[0] if len(headings) == 1 else ""
+    if heading and (title is None or site is None or heading.casefold() != site.casefold()):
+        return heading
+    if title is None or not site or not title.casefold().endswith(site.casefold()):
+        return title
+    rest = title[: -len(site)].rstrip()
+    shorter = rest.rstrip("|-–—:·•»/").rstrip()
+    return shorter if shorter and shorter != rest else title
+
+
+def _authors(metas: _Metas, data: JsonLd, visible: Visible, site: str | None) -> tuple[str, ...]:
+    stated = (data.texts("author", "creator"), *metas.all(AUTHORS))
+    found = [names for source in stated if (names := authors_of(map(_unmarked, source)))]
+    people = next((names for names in found if not _is_site(names, site)), ())
+    if people:
+        return people
+    shown = (visible.items("author"), visible.related("author"), visible.bylines())
+    return next((names for source in shown if (names := author_in_sight(source))), found[0] if found else ())
+
+
+def _unmarked(text: str) -> str:
+    return without_tags(unescape(text))
+
+
+def _is_site(names: tuple[str, ...], site: str | None) -> bool:
+    """Tell whether the site itself is named as its author: a byline may say who it was."""
+    return len(names) == 1 and site is not None and names[0].casefold() == site.casefold()
+
+
+def _tags(metas: _Metas, data: JsonLd, visible: Visible) -> tuple[str, ...]:
+    sources = (*metas.all(TAGS[:1]), data.texts("keywords"), *metas.all(TAGS[1:]), visible.related("tag"))
+    return next((tags for source in sources if (tags := tags_of(map(unescape, source)))), ())
+
+
+def _language(tree: Tree, metas: _Metas, data: JsonLd) -> str | None:
+    tag = tree.start_tag(0)
+    declared = (attribute(tag, name) or "" for name in ("lang", "xml:lang"))
+    language = _first(declared, metas.each(LANGUAGES), data.texts("inLanguage"))
+    return language.replace("_", "-") if language else None

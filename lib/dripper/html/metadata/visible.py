@@ -1,0 +1,178 @@
+"""What a page's visible elements state about it: microdata, `rel`, `time`, and class names that say
+"byline" or "published".
+
+Looks at the tree's distinct start tags first, of which few say any of it, so that nothing is paid
+for the other elements.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cached_property
+
+from dripper.html.metadata.dates import iso_date
+from dripper.html.tree.permalinks import is_permalink
+from dripper.html.tree.tree import Tree, attribute, unescape
+
+_LONGEST_TAG = 2000
+"""Characters; longer start tags hold pictures and data."""
+_BYLINE = re.compile(r"(?:^|[\s_-])(?:author|byline)(?:[\s_-]*name)?(?:[\s_-]|$)", re.IGNORECASE)
+_DATE_CLASS = re.compile(r"(?:^|[\s_-])(?:date|published|pubdate|datetime|timestamp)(?:[\s_-]|$)", re.IGNORECASE)
+_OF_OTHERS = re.compile(
+    r"[\s\"'](?:comments?|comment[-_]?(?:list|author|body|content|form|item|meta|respond|wrap)[\w-]*|comments[-_](?:area|list|section)"
+    r"|reviews|reviews?[-_](?:author|item|list|section)|(?:customer|product|user)[-_]reviews?)[\s\"']",
+    re.IGNORECASE,
+)
+"""In a start tag's class or id: around what readers wrote below, or are asked to."""
+_HOLDERS = frozenset({"a", "span", "div", "p", "strong", "address", "cite", "b", "li"})
+_OF_PAGES = frozenset({"html", "body", "main", "article"})
+"""Elements whose class names say what a page has, as well as what it is."""
+_LONGEST = 200
+_LONGEST_SOURCE = 20_000
+"""Characters of a text as written, with all its white space: an element's text is read once for
+each that is around it."""
+
+
+class Visible:
+    """The elements of a page that state something, by what they state."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        # Asked for on every page, as `headings` are; not on every page are those below.
+        self._described = self._of_tags([tag for tag in tree.names if " itemprop=" in tag])
+        self._is_of_others: dict[int, bool] = {}
+
+    @cached_property
+    def _stating(self) -> list[tuple[int, str]]:
+        """What may state something by its class, and times: elements with their start tags."""
+        classed = [tag for tag in self._tree.names if " class=" in tag or tag.startswith("<time")]
+        return self._of_tags(filter(_may_state, classed))
+
+    def items(self, name: str) -> Iterator[str]:
+        """Yield the values of a microdata property (`itemprop`)."""
+        for element, tag in self._described:
+            if name in (attribute(tag, "itemprop") or "").split():
+                yield attribute(tag, "content") or attribute(tag, "datetime") or self._text(self._name_in(element))
+
+    def related(self, kind: str) -> Iterator[str]:
+        """Yield the texts of links of a `rel`."""
+        linked = [tag for tag in self._tree.names if " rel=" in tag and kind in tag.lower() and _may_state(tag)]
+        for element, _ in self._of_tags(tag for tag in linked if kind in _relations(tag)):
+            yield self._text(element)
+
+    def bylines(self) -> Iterator[str]:
+        """Yield the texts of elements that a class calls author or byline, not of what readers
+        wrote."""
+        for element, tag in self._stating:
+            is_byline = self._tree.names[tag] in _HOLDERS and _BYLINE.search(attribute(tag, "class") or "")
+            if is_byline and not self._of_others(element):
+                yield self._text(element)
+
+    def dates(self) -> Iterator[str]:
+        """Yield the dates of `time` elements and of those that a class calls a date: those after
+        the first heading first, since those before it are of menus; not of what readers wrote."""
+        first = next(self._of_first_level(), 0)
+        after = [pair for pair in self._stating if pair[0] > first]
+        before = [pair for pair in self._stating if pair[0] < first]
+        for element, tag in [*after, *before]:
+            is_time = self._tree.names[tag] == "time"
+            if (is_time or _DATE_CLASS.search(attribute(tag, "class") or "")) and not self._of_others(element):
+                yield (is_time and attribute(tag, "datetime")) or self._text(element)
+
+    def headings(self) -> Iterator[str]:
+        """Yield the texts of headings of the first level, without links to themselves."""
+        return map(self._heading, self._of_first_level())
+
+    def _heading(self, element: int) -> str:
+        tree, text = self._tree, self._text(element)
+        for inner in range(element + 1, tree.lasts[element] + 1) if text else ():
+            if tree.tags[inner] == "a" and is_permalink(tree, inner):
+                text = text.removesuffix(self._text(inner)).rstrip()
+        return text
+
+    def _of_first_level(self) -> Iterator[int]:
+        """Those that are there with scripts, too."""
+        tree, end = self._tree, -1
+        noscripts = _places(tree.tags, "noscript")
+        following = next(noscripts, len(tree))
+        for element in _places(tree.tags, "h1"):
+            while following < element:
+                end = max(end, tree.lasts[following])
+                following = next(noscripts, len(tree))
+            if element > end and len(tree.start_tag(element)) <= _LONGEST_TAG:
+                yield element
+
+    def _of_tags(self, tags: Iterable[str]) -> list[tuple[int, str]]:
+        """Return the elements that have one of these start tags, none too long, with it."""
+        wanted = {tag for tag in tags if len(tag) <= _LONGEST_TAG}
+        starts = map(self._tree.parts.__getitem__, self._tree.opens)
+        return [(element, tag) for element, tag in enumerate(starts) if tag in wanted] if wanted else []
+
+    def _name_in(self, element: int) -> int:
+        """The element within this one that holds the name of the thing it describes, else
+        itself."""
+        place = bisect_right(self._names, element)
+        inside = place < len(self._names) and self._names[place] <= self._tree.lasts[element]
+        return self._names[place] if inside else element
+
+    @cached_property
+    def _names(self) -> list[int]:
+        return [element for element, tag in self._described if attribute(tag, "itemprop") == "name"]
+
+    def _of_others(self, element: int) -> bool:
+        """Tell whether an element is of readers' comments or reviews."""
+        # Of what is around several elements, each is looked at once.
+        tree, answers, path = self._tree, self._is_of_others, list[int]()
+        while element >= 0 and element not in answers:
+            path.append(element)
+            element = tree.parents[element]
+        answer = answers.get(element, False)
+        for around in reversed(path):
+            tag = tree.start_tag(around)
+            is_looked_at = not answer and tree.tags[around] not in _OF_PAGES and len(tag) <= _LONGEST_TAG
+            answer = answers[around] = answer or (is_looked_at and _OF_OTHERS.search(tag) is not None)
+        return answer
+
+    def _text(self, element: int) -> str:
+        """The element's text; "" of a long one, which holds more than is looked for."""
+        first, last = self._tree.opens[element], self._tree.closes[element]
+        if last - first >= _LONGEST:
+            return ""
+        texts = self._tree.parts[first + 1 : last : 2]
+        text = " ".join("".join(texts).split()) if sum(map(len, texts)) <= _LONGEST_SOURCE else ""
+        return unescape(text) if len(text) <= _LONGEST else ""
+
+
+def _places(names: list[str], wanted: str) -> Iterator[int]:
+    """Yield where a name stands."""
+    place = -1
+    with suppress(ValueError):
+        while True:
+            place = names.index(wanted, place + 1)
+            yield place
+
+
+def _may_state(tag: str) -> bool:
+    """Tell whether a start tag may be one of those looked for. A search for one expression takes
+    three times as long."""
+    return (
+        " itemprop=" in tag
+        or "uthor" in tag
+        or "yline" in tag
+        or "date" in tag
+        or "Date" in tag
+        or "imestamp" in tag
+        or "ublish" in tag
+        or 'tag"' in tag
+        or tag.startswith(("<time", "<h1"))
+    )
+
+
+def _relations(tag: str) -> list[str]:
+    return (attribute(tag, "rel") or "").lower().split()
+
+
+def first_date(texts: Iterator[str]) -> str | None:
+    """Return the first date that a text states."""
+    return next((found for text in texts if (found := iso_date(text))), None)

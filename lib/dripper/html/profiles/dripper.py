@@ -1,0 +1,274 @@
+"""Profile `dripper`: parses a page to a `Tree` as a browser builds it, keeps all that is visible,
+and finds the real addresses of images that load late. Profile `paper` adds rules of its own.
+
+What is visible, hence kept: every text of the body but that of `script`, `style`, `template`,
+`title`, comments, and of elements hidden by the attribute `hidden` or the style `display:none`.
+Kept nevertheless, because a reader can open it or a script will show it: `details`, tab panels,
+accordions, streamed parts, whatever holds much of the page's text, and the styles `visibility`,
+`opacity`, `color`, `font-size` (over 2,374 labelled training pages, 55 % to 76 % of the words
+hidden by these styles are main content). `noscript` counts as visible: many forums have their posts
+only there.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from dripper.html.blocks.page import Page, prune_mapping
+from dripper.html.blocks.segment import number, segment
+from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER, without_ids
+from dripper.html.metadata import Metadata, metadata_of
+from dripper.html.tree.elements import HTML_VOID, RAW_TEXT
+from dripper.html.tree.head import HEAD, Hints, hints_of, read_head
+from dripper.html.tree.parser import DEFAULT_LIMITS, ParserLimits, parse_document, refuse_costly, title_of
+from dripper.html.tree.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
+from dripper.html.tree.tree import Tree, attribute, escape_attribute
+
+_LAZY = (
+    "data-src",
+    "data-original",
+    "data-lazy-src",
+    "data-lazy",
+    "data-actualsrc",
+    "data-echo",
+    "data-url",
+    "data-hi-res-src",
+)
+_LAZY_SETS = ("data-srcset", "data-lazy-srcset", "srcset")
+_NAMES = re.compile(f" ({'|'.join([*_LAZY, *_LAZY_SETS])})=")
+_ADDRESS = re.compile(
+    r"(?!.*\s)(?:(?:https?:)?//.|[^{}<>:]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\b|/.)", re.IGNORECASE | re.DOTALL
+)
+"""How an address begins; blanks are looked for once and for all."""
+
+
+def with_real_address(tag: str) -> str:
+    """Return an `img` start tag whose `src` is the address that a browser would show in the end.
+
+    Lazy loaders keep it in `data-src` and its kin, or in `srcset`, and leave nothing, a `data:`
+    picture or a placeholder in `src`.
+
+    >>> with_real_address('<img src="data:image/gif;base64,R0lG" data-src="/a.jpg">')
+    '<img src="/a.jpg" data-src="/a.jpg">'
+    """
+    names = set(_NAMES.findall(tag)) if " data-" in tag or " srcset=" in tag else set()
+    if not names:
+        return tag
+    source = attribute(tag, "src")
+    shown = (source or "").strip()
+    real = next(
+        (value for name in _LAZY if name in names and _ADDRESS.match(value := (attribute(tag, name) or "").strip())),
+        "",
+    )
+    if not real and (not shown or shown.startswith("data:")):
+        real = next((address for name in _LAZY_SETS if (address := largest_of(attribute(tag, name) or ""))), "")
+    if not real or real == shown:
+        return tag
+    new = f' src="{escape_attribute(real)}"'
+    if source is not None:
+        return re.sub(r'(?<=[\t\n\f\r "])src="[^"]*"', lambda _: new[1:], tag, count=1)
+    return tag[:4] + new + tag[4:]
+
+
+def largest_of(candidates: str) -> str:
+    """Return the address with the largest descriptor of a `srcset` (HTML standard 4.8.4.2.1), or
+    "".
+
+    >>> largest_of("a.jpg 480w, b.jpg 1080w")
+    'b.jpg'
+    """
+    best, best_size = "", -1.0
+    for candidate in re.split(r",\s+|,(?=https?:|/)", candidates.strip()):
+        address, _, descriptor = candidate.strip(" ,\t\n").partition(" ")
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)[wxh]", descriptor.strip())
+        size = float(match.group(1)) if match else 1.0
+        if address and not address.startswith("data:") and size > best_size:
+            best, best_size = address, size
+    return best
+
+
+_UNSEEN = f"{HEAD}, style, template, noembed, datalist, iframe, noframes, xmp, plaintext, body title, svg desc"
+"""What shows nothing, and the elements whose content is serialised unescaped, which would not scan.
+One query, which finds what `read_head` reads too: each walks the whole page."""
+DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
+_OPENS_LATER = re.compile(
+    "tab-?_?(?:panel|content|pane)|accordi?on|collaps|faq|toggle|expand|until-found|subscriber|"
+    ' id="s:[0-9a-f]+"|-id="s:[0-9a-f]+"'
+)
+"""Marks of hidden parts that a reader or a script opens, in lower case (which takes a fifth of the
+time of IGNORECASE); `id="S:3"` is a part that React streams behind the page."""
+
+_RAW_NAMES = "|".join(RAW_TEXT).encode()
+_RAW_START = re.compile(rb"<(%s)(?=[\s/])[^<>]*/>" % _RAW_NAMES, re.IGNORECASE)
+_RAW_END = re.compile(rb"</(%s)(?=[\s/>])" % _RAW_NAMES, re.IGNORECASE)
+_TAIL = 300
+"""Bytes: a page that ends with a script, as many do, has its end tag among the last ones."""
+
+_TAG = re.compile("<[a-zA-Z][^>]*>")
+_ITEM_ID = re.compile(r'[\t\n\f\r ]_item_id(?:="[^"]*")?')
+_WRAPPER_TAG = re.compile(rf"(</?){WRAPPER}(?=[\t\n\f\r />])")
+
+
+class ParsedPage(NamedTuple):
+    """tree: of the visible body. title: of `<title>`, else `og:title`, else "". hints, metadata:
+    see `markup.hints` and `metadata`."""
+
+    tree: Tree
+    title: str
+    hints: Hints
+    metadata: Metadata
+
+
+def parse_page(
+    html: bytes, read_tags: ReadTags, hidden_share: float = HIDDEN_SHARE, limits: ParserLimits = DEFAULT_LIMITS
+) -> ParsedPage:
+    """Return the page's visible body as a tree, its title, hints and metadata.
+
+    read_tags, hidden_share: see `scan`; they decide what is cut out.
+    html: as UTF-8; NULs in texts are dropped. Linear, see `limits`.
+    Raises PageError(PARSE_FAILED) where the parser would need seconds.
+    """
+    refuse_costly(html, limits)
+    document = parse_document(html)
+    if _may_end_in_raw_text(document, html) and (closed := with_raw_text_closed(html)) != html:
+        document = parse_document(closed)
+    title, unseen = title_of(document), document.css(_UNSEEN)
+    head = read_head(unseen)
+    frames = document.css_first("frameset noframes, html > noframes") if document.body is None else None
+    if frames is not None:
+        # A frameset has no body of its own; what it offers instead is markup inside a raw text
+        # element.
+        document = parse_document(frames.text())
+        title, unseen = title or title_of(document), document.css(_UNSEEN)
+    _remove(document, unseen)
+    markup = (document.html or "<html></html>").replace("&nbsp;", "\u00a0")
+    if "_item_id" in markup:
+        markup = _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup)
+    tree = scan(markup, HTML_VOID, read_tags, hidden_share)
+    if WRAPPER in tree.names.values():
+        tree = scan(_WRAPPER_TAG.sub(r"\1span", markup), HTML_VOID, read_tags, hidden_share)
+    return ParsedPage(tree, title, hints_of(head), metadata_of(head, tree))
+
+
+def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:
+    """Tell whether a raw text element may have swallowed the page's end: it is last, before a last
+    table, in the head or in a template, whose content is no child of it.
+
+    A look at some ten nodes, where `with_raw_text_closed` reads all of the page.
+    """
+    node = document.root
+    while node is not None:
+        last = node.prev if node.tag == "table" and node.prev is not None else node
+        if last.tag in RAW_TEXT:
+            return f"</{last.tag}".encode() not in html[-_TAIL:].lower()
+        if node.tag in ("body", "template") and node.last_child is None:
+            return True
+        node = node.last_child
+    return False
+
+
+def with_raw_text_closed(html: bytes) -> bytes:
+    """Return the page with an end tag behind each raw text element that closes itself and has none
+    (`<iframe …/>`).
+
+    That is XML, and such pages were written or stored as XML; HTML has no self-closing tags, so
+    that the element would swallow the rest of the page as its text: 12 of 60 pages of a set of
+    forums. Where an end tag follows, browsers and we take the page at its word.
+
+    >>> with_raw_text_closed(b'<p>a<iframe src="x"/><p>b')
+    b'<p>a<iframe src="x"/></iframe><p>b'
+    """
+    last_end = {match[1].lower(): match.start() for match in _RAW_END.finditer(html)}
+    parts, done = list[bytes](), 0
+    for match in _RAW_START.finditer(html):
+        name = match[1].lower()
+        if last_end.get(name, -1) < match.end():
+            parts += [html[done : match.end()], b"</%s>" % name]
+            done = match.end()
+    return b"".join([*parts, html[done:]])
+
+
+def read_tags(tags: list[str]) -> dict[str, StartTag]:
+    """Return what is special about start tags of the page: the real address of an image, or that it
+    hides its element."""
+    images = [tag for tag in tags if tag[:5] == "<img "]
+    special = {tag: StartTag(real) for tag in images if (real := with_real_address(tag)) != tag}
+    styled = [tag for tag in tags if " style=" in tag or " hidden" in tag]
+    return {tag: StartTag(tag, hidden=True) for tag in styled if is_hidden(tag)} | special
+
+
+def is_hidden(tag: str) -> bool:
+    """Tell whether a start tag hides its element for good (see the module's head)."""
+    if (" hidden" not in tag and "none" not in tag.lower()) or tag.startswith(("<html ", "<body ")):
+        return False
+    if attribute(tag, "hidden") is None and not DISPLAY_NONE.search(attribute(tag, "style") or ""):
+        return False
+    return not _OPENS_LATER.search(tag.lower())
+
+
+def _remove(document: LexborHTMLParser, unseen: list[LexborNode]) -> None:
+    """Take out what shows nothing; `xmp` becomes `pre`, MathJax's source
+    (`<script type="math/tex">`) text.
+
+    MathJax shows its sources, and nothing else holds them.
+    """
+    for node in unseen:
+        kind = (node.attributes.get("type") or "").lower() if node.tag == "script" else ""
+        if node.tag in ("xmp", "plaintext"):
+            _replace(document, node, "pre", node.text())
+        elif kind.startswith("math/tex"):
+            source = node.text().strip()
+            _replace(document, node, "span", f"\\[{source}\\]" if "mode=display" in kind else f"\\({source}\\)")
+        else:
+            # Taken out, not destroyed: an element inside it may be next.
+            node.decompose(recursive=False)
+
+
+def _replace(document: LexborHTMLParser, node: LexborNode, tag: str, text: str) -> None:
+    new = document.create_node(tag)
+    new.insert_child(text)
+    node.replace_with(new)
+
+
+@dataclass(frozen=True, slots=True)
+class LosslessProfile:
+    """A profile (see `html.profiles.Profile`) whose mapping HTML holds the whole page that its
+    blocks were found in."""
+
+    name: str
+    read_tags: ReadTags
+    """Which start tags stand for something else, or hide their element."""
+    hidden_share: float
+    """Hidden elements stay where they hold more than this share of the page's text."""
+    cutoffs: tuple[int, int]
+    """Characters of text a block that the model sees, outside and inside of tables."""
+    main_html_scans: bool = True
+
+    def preprocess(self, html: bytes, limits: ParserLimits) -> Page:
+        """Return the page, given as UTF-8, split into blocks."""
+        parsed = parse_page(html, self.read_tags, self.hidden_share, limits)
+        return replace(self._split(parsed.tree, parsed.title), hints=parsed.hints, metadata=parsed.metadata)
+
+    def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
+        """Return the main HTML."""
+        return prune_mapping(mapping_html, main_ids)
+
+    def restore(self, mapping_html: str, title: str) -> Page:
+        """Return the page that a mapping HTML was written from: the same tree and blocks, but no
+        hints and metadata."""
+        return self._split(scan(without_ids(mapping_html), HTML_VOID), title)
+
+    def _split(self, tree: Tree, title: str) -> Page:
+        removed = bytearray(len(tree))
+        for element in tree.children(0):
+            if tree.tags[element] == "head":
+                removed[element : tree.lasts[element] + 1] = b"\1" * (tree.lasts[element] + 1 - element)
+        paragraphs, _ = segment(tree, tree.parts, removed, columns_decide=False)
+        blocks = number(tree, tree.parts, paragraphs)
+        return Page(tree, blocks, title, self.name, cutoffs=self.cutoffs)
+
+
+DRIPPER = LosslessProfile("dripper", read_tags, HIDDEN_SHARE, (CUTOFF, TABLE_CUTOFF))

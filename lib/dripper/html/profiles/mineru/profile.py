@@ -1,0 +1,333 @@
+"""Profile `mineru-1.1`: simplified and mapping HTML byte for byte as MinerU-HTML 1.1.2 makes them,
+losses included.
+
+The public weights saw this and nothing else. Where this module drops text or misplaces an id,
+MinerU does so too; the default profile mends it. What differs from profile `dripper` beside the
+tree (`clean`): which paragraphs are dropped, and where in the mapping their ids land.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import partial
+
+from dripper.html.blocks.page import Page
+from dripper.html.blocks.segment import NOT_BLOCK, Block, Paragraph, number, segment
+from dripper.html.blocks.simplify import (
+    CUTOFF,
+    ELLIPSIS,
+    HEAD,
+    TAIL,
+    WRAPPER,
+    ShortTags,
+    shorten_lists,
+    truncate,
+    without_ids,
+    write_simplified,
+)
+from dripper.html.profiles.mineru.clean import CleanPage, read_clean
+from dripper.html.profiles.mineru.prune import prune_exactly
+from dripper.html.profiles.mineru.second_parse import FORBIDDEN, show_angles
+from dripper.html.tree.elements import INLINE
+from dripper.html.tree.parser import NO_LIMITS, ParserLimits
+from dripper.html.tree.tree import Tree, attributes, escape
+
+_RAW_TEXT = frozenset({"xmp", "noembed", "noframes", "plaintext"})
+_BAD_NAME = re.compile(r"""[\s"&'/<>]""")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_DATA_UID = re.compile(r"""[\t\n\f\r ]data-uid(?:="[^"]*"|='[^']*')?(?=[\t\n\f\r >])""")
+
+
+@dataclass(frozen=True, slots=True)
+class MineruProfile:
+    """The profile (see `html.profiles.Profile`)."""
+
+    name: str = "mineru-1.1"
+    main_html_scans: bool = False
+
+    def preprocess(self, html: bytes, limits: ParserLimits) -> Page:
+        """Return the page, given as UTF-8, split into blocks."""
+        return preprocess_exactly(html, limits)
+
+    def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
+        """Return the main HTML."""
+        return prune_exactly(mapping_html, main_ids)
+
+    def restore(self, mapping_html: str, title: str) -> Page:
+        """Return what this profile makes of its own mapping HTML, which does not tell all of its
+        blocks."""
+        return replace(
+            preprocess_exactly(without_ids(mapping_html).encode("utf-8", "ignore"), NO_LIMITS),
+            title=title,
+            metadata=None,
+        )
+
+
+MINERU = MineruProfile()
+
+
+@dataclass(slots=True)
+class ExactPage(Page):
+    """A page whose main HTML is cut as MinerU-HTML does it."""
+
+    def prune(self, main_ids: Collection[int]) -> str:
+        """Return `prune_exactly(self.mapping_html, main_ids)`."""
+        return prune_exactly(self.mapping_html, main_ids)
+
+
+def preprocess_exactly(html: bytes, limits: ParserLimits) -> ExactPage:
+    """Return the page, given as UTF-8, as MinerU-HTML 1.1.2 simplifies it. Raises
+    PageError(PARSE_FAILED) where it raises."""
+    clean = read_clean(html, limits)
+    tree, texts = clean.tree, clean.texts
+    paragraphs, entered = segment(tree, texts, clean.removed, columns_decide=True)
+    survivors = _survivors(clean, paragraphs, entered)
+    parts = _reparsed(clean)
+    short = ShortTags(tree.names, partial(_CONTROL.sub, "\ufffd") if clean.has_forbidden else str)
+    shorten_lists(tree, parts, [paragraph[:3] for paragraph in survivors])
+    kept = [paragraph for paragraph in survivors if _is_shown(parts, paragraph, short)]
+    blocks = number(tree, texts, kept, check=False)
+    for block in blocks:
+        if sum(map(len, parts[block.first + block.first % 2 : block.last + 1 : 2])) > CUTOFF:
+            truncate(tree, parts, block.first, block.last, CUTOFF, float("inf"))
+    for index, text in clean.void_text.items():
+        short[parts[index] + text] = short[parts[index]] + text
+        parts[index] += text
+    _open_empty_items(tree, parts)
+    simplified_html = show_angles(HEAD + write_simplified(tree, parts, short, blocks) + TAIL)
+    mapping_html = show_angles(_Mapper(clean, entered).write(blocks))
+    return ExactPage(tree, blocks, clean.title, MINERU.name, simplified_html, mapping_html, metadata=clean.metadata)
+
+
+def _survivors(clean: CleanPage, paragraphs: list[Paragraph], entered: list[int]) -> list[Paragraph]:
+    """Return the paragraphs that get through MinerU's writing and re-parsing of each; strip the
+    first text of runs."""
+    survivors, seen = [], set[tuple[int, str]]()
+    tree, texts = clean.tree, clean.texts
+    body_is_split = any(tree.tags[element] == "body" for element in entered)
+    bad_tags = _bad_tags(clean)
+    may_be_lost = bool(bad_tags or clean.void_text or clean.has_forbidden)
+    for paragraph in paragraphs:
+        element, first, _, is_run = paragraph
+        if is_run and tree.tags[element] == "body":
+            continue
+        if body_is_split and _dissolved(tree, paragraph) and _is_misplaced(tree, element):
+            continue
+        if may_be_lost and _is_lost(clean, paragraph, bad_tags):
+            continue
+        if is_run and first % 2 == 0:
+            texts[first] = texts[first].strip()
+            if not _elements(clean, paragraph):
+                if (element, texts[first]) in seen:
+                    continue
+                seen.add((element, texts[first]))
+        survivors.append(paragraph)
+    return survivors
+
+
+def _elements(clean: CleanPage, paragraph: Paragraph | Block) -> list[int]:
+    """Return the outermost elements in a run that are not removed."""
+    return [i for i in clean.tree.siblings(paragraph.first, paragraph.last) if not clean.removed[i]]
+
+
+def _dissolved(tree: Tree, paragraph: Paragraph | Block) -> bool:
+    """Tell whether the paragraph was a run of the body, which dissolves and leaves its only
+    element."""
+    element = paragraph.element
+    return not paragraph.is_run and tree.tags[element] in NOT_BLOCK and tree.tags[tree.parents[element]] == "body"
+
+
+def _is_misplaced(tree: Tree, element: int) -> bool:
+    """Tell whether MinerU looks for the element's children where they are not, fails, and drops the
+    block."""
+    return tree.tags[element] not in INLINE and tree.lasts[element] > element
+
+
+def _is_lost(clean: CleanPage, paragraph: Paragraph, bad_tags: Collection[str]) -> bool:
+    """Tell whether MinerU fails on a paragraph: a bad tag or forbidden characters at its root, text
+    in a void root."""
+    tree, texts = clean.tree, clean.texts
+    element, first, _, is_run = paragraph
+    root = tree.parents[element] if _dissolved(tree, paragraph) else element
+    if tree.start_tag(root) in bad_tags:
+        return True
+    if not is_run:
+        if clean.void_text.get(first, "").strip():
+            return True
+        return clean.has_forbidden and tree.opens[element] != tree.closes[element] and _forbidden(texts[first + 1])
+    if not clean.has_forbidden:
+        return False
+    elements = _elements(clean, paragraph)
+    direct = [texts[tree.closes[child] + 1] for child in elements]
+    # The wrapper in the mapping takes over the text before the run as it is, blanks and all.
+    direct.append(tree.parts[tree.opens[elements[0]] - 1] if elements else texts[first])
+    return any(map(_forbidden, direct))
+
+
+def _forbidden(text: str) -> bool:
+    return bool(FORBIDDEN.search(text))
+
+
+def _bad_tags(clean: CleanPage) -> set[str]:
+    """Return the start tags that lxml refuses: by name, a character in an attribute, or an
+    attribute's name."""
+    tags = clean.tree.names
+    bad_names = {name for name in set(tags.values()) if _BAD_NAME.search(name)}
+    bad = {tag for tag, name in tags.items() if name in bad_names} if bad_names else set()
+    if clean.has_forbidden:
+        bad.update(tag for tag in tags if _forbidden(tag))
+    if " {" in "".join(tags):
+        bad.update(tag for tag in tags if " {" in tag and any(map(_is_bad_name, attributes(tag))))
+    return bad
+
+
+def _is_bad_name(attribute: str) -> bool:
+    """Tell whether lxml takes an attribute name for a namespace in braces that is not one."""
+    return attribute.startswith("{") and not attribute.partition("}")[2]
+
+
+def _reparsed(clean: CleanPage) -> list[str]:
+    """Return the texts as a second parsing leaves them: control characters replaced, raw text
+    escaped once more."""
+    tree, parts = clean.tree, clean.texts.copy()
+    for element, tag in enumerate(tree.tags if not _RAW_TEXT.isdisjoint(tree.tags) else ()):
+        if tag in _RAW_TEXT:
+            index = tree.opens[element] + 1
+            parts[index] = escape(_CONTROL.sub("&#xFFFD;", parts[index]))
+            if tag == "plaintext":
+                # Nothing ends a plaintext, so it swallows what MinerU puts around the paragraph.
+                parts[index] += escape("</plaintext></body></html>")
+    if clean.has_forbidden:
+        parts[::2] = [_CONTROL.sub("\ufffd", text) for text in parts[::2]]
+    return parts
+
+
+def _is_shown(parts: list[str], paragraph: Paragraph, short: ShortTags) -> bool:
+    """Tell whether MinerU numbers a paragraph: it has text that is not blank, but text right after
+    an image without `src` does not count, or an image with one."""
+    before = ""
+    for index in range(paragraph.first, paragraph.last + 1):
+        part = parts[index]
+        if index % 2:
+            if part.startswith("<img") and " src=" in short[part]:
+                return True
+            before = part or before
+        elif part and not part.isspace() and (not before.startswith("<img") or part.endswith(ELLIPSIS)):
+            return True
+        else:
+            before = "" if part else before
+    return False
+
+
+def _open_empty_items(tree: Tree, parts: list[str]) -> None:
+    """Drop the end tags of empty `li`, as libxml2's writer does."""
+    for element in [i for i, tag in enumerate(tree.tags) if tag == "li"]:
+        first, last = tree.opens[element] + 1, tree.closes[element]
+        if not (parts[first] or any(map(parts.__getitem__, range(first, last)))):
+            parts[last] = ""
+
+
+class _Mapper:
+    """Puts ids and wrappers into a copy of the page, where MinerU finds the text again, which need
+    not be where it was.
+    """
+
+    def __init__(self, clean: CleanPage, entered: list[int]) -> None:
+        self.clean = clean
+        self.tree = clean.tree
+        self.parts = clean.tree.parts.copy()
+        self.taken: set[int] = set()
+        tags = "".join(clean.tree.names)
+        self.has_selected, self.has_uid = "cc-select" in tags, "data-uid" in tags
+        self.texts_of: dict[int, dict[str, list[int]]] = {}
+        self.body_is_block = not any(self.tree.tags[element] == "body" for element in entered)
+        for element in entered:
+            if self.tree.tags[element] in INLINE:
+                self.set_attribute(element, "cc-block-type", "true")
+
+    def write(self, blocks: list[Block]) -> str:
+        """Return the mapping HTML."""
+        for block in blocks:
+            if not block.is_run:
+                self.mark(block)
+            elif elements := _elements(self.clean, block):
+                self.wrap_elements(block, elements)
+            else:
+                self.wrap_text(block)
+        _open_empty_items(self.tree, self.parts)
+        for element, text in self.clean.raw.items():
+            self.parts[self.tree.opens[element] + 1] = text
+        if self.has_uid:
+            self.parts[1::2] = [_DATA_UID.sub("", tag) if "data-uid" in tag else tag for tag in self.parts[1::2]]
+        return "".join(self.parts)
+
+    def set_attribute(self, element: int, name: str, value: str) -> None:
+        """Set an attribute as lxml does: in place where there is one of this name, else as the
+        last."""
+        index = self.tree.opens[element]
+        tag, new = self.parts[index], f' {name}="{value}"'
+        if name not in tag:
+            self.parts[index] = tag[:-1] + new + ">"
+            return
+        replaced, count = re.subn(rf"""[\t\n\f\r ]{name}(=("[^"]*"|'[^']*'))?(?=[\t\n\f\r >])""", new, tag, count=1)
+        self.parts[index] = replaced if count else tag[:-1] + new + ">"
+
+    def mark(self, block: Block) -> None:
+        """Set the id on a block, and `cc-select` if something inside has it (annotated pages of
+        WebMainBench)."""
+        element = block.element
+        if self.body_is_block and _dissolved(self.tree, block):
+            element = self.tree.parents[element]
+        self.set_attribute(element, "_item_id", str(block.item_id))
+        for inner in range(element + 1, self.tree.lasts[element] + 1) if self.has_selected else ():
+            tag = self.tree.start_tag(inner)
+            if "cc-select" in tag and (value := attributes(tag).get("cc-select")) is not None:
+                self.set_attribute(element, "cc-select", value)
+                break
+
+    def wrapper(self, block: Block) -> str:
+        select = self.tree.attributes(block.element).get("cc-select")
+        return f'<{WRAPPER} _item_id="{block.item_id}"' + (f' cc-select="{select}">' if select is not None else ">")
+
+    def wrap_elements(self, block: Block, elements: list[int]) -> None:
+        """Wrap from the text before the first element of a run to the text after its last, unless
+        that is a `br`."""
+        tree, parts = self.tree, self.parts
+        before, after = tree.opens[elements[0]] - 1, tree.closes[elements[-1]] + 1
+        if before in self.taken:
+            parts[before] += self.wrapper(block)
+        else:
+            parts[before] = self.wrapper(block) + parts[before]
+        if after in self.taken or (tree.tags[elements[-1]] == "br" and parts[after]):
+            parts[after - 1] += f"</{WRAPPER}>"
+        else:
+            parts[after] += f"</{WRAPPER}>"
+            self.taken.add(after)
+        self.taken.add(before)
+        inner = elements[0]
+        while inner != elements[-1]:
+            self.taken.add(tree.closes[inner] + 1)
+            inner = tree.lasts[inner] + 1
+
+    def wrap_text(self, block: Block) -> None:
+        """Wrap the first text of the element that equals the run, if there is one."""
+        texts = self.texts_of.get(block.element)
+        if texts is None:
+            texts = self.texts_of[block.element] = self.direct_texts(block.element)
+        places = texts.get(self.clean.texts[block.first], [])
+        while places and places[-1] in self.taken:
+            places.pop()
+        if places:
+            index = places.pop()
+            self.taken.add(index)
+            self.parts[index] = f"{self.wrapper(block)}{self.parts[index]}</{WRAPPER}>"
+
+    def direct_texts(self, element: int) -> dict[str, list[int]]:
+        """Return where the texts of an element stand, by the stripped text; the first place
+        last."""
+        tree = self.tree
+        places = [tree.opens[element] + 1] + [tree.closes[child] + 1 for child in tree.children(element)]
+        found: dict[str, list[int]] = {}
+        for index in reversed(places):
+            found.setdefault(tree.parts[index].strip(), []).append(index)
+        return found

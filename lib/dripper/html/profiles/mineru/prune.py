@@ -1,0 +1,78 @@
+"""Profile `mineru-1.1`: main HTML byte for byte as MinerU-HTML 1.1.2 cuts it from its mapping
+HTML."""
+
+import html as references
+import re
+from collections.abc import Collection, Iterable
+
+import lxml.html
+from lxml import etree
+
+from dripper.html.blocks.simplify import WRAPPER
+
+_META = re.compile(r'<meta http-equiv="Content-Type"[^>]*>', re.IGNORECASE)
+_ADDRESS = re.compile(r"""((?:href|src)=")([^"]*)(")""", re.IGNORECASE)
+_PREFIXES = ("http://", "https://", "ftp://", "HTTP://", "HTTPS://", "FTP://", "//")
+
+
+def prune_exactly(mapping_html: str, main_ids: Collection[int]) -> str:
+    """Return the main HTML of a mapping HTML of profile `mineru-1.1`; ids that are not in it are
+    ignored.
+
+    It keeps helper attributes, scripts inside blocks and unlabelled text before kept elements, as
+    MinerU does. Linear.
+    """
+    if not mapping_html.strip():
+        return "<HtmlElement></HtmlElement>"
+    parser = lxml.html.HTMLParser(remove_comments=True, remove_pis=True, remove_blank_text=True, encoding="utf-8")
+    root = lxml.html.fromstring(mapping_html.encode("utf-8", "ignore"), parser=parser)
+    wanted = {str(item_id) for item_id in main_ids}
+    kept: set[etree._Element] = set()
+    for element in root.iter(etree.Element):
+        item_id = element.get("_item_id")
+        if item_id in wanted:
+            wanted.discard(item_id)
+            kept.update(element.iter(etree.Element))
+            kept.update(_new_ancestors(element, kept))
+    kept.add(root)
+    kept |= _recalled_breaks(root.iter(etree.Element), kept)
+    _remove_others(root, kept)
+    etree.strip_tags(root, WRAPPER)
+    markup = etree.tostring(root, encoding="utf-8", method="html").decode("utf-8")
+    return _ADDRESS.sub(_with_plain_address, _META.sub("", markup))
+
+
+def _new_ancestors(element: etree._Element, kept: set[etree._Element]) -> Iterable[etree._Element]:
+    for ancestor in element.iterancestors():
+        if ancestor in kept:
+            return
+        yield ancestor
+
+
+def _recalled_breaks(elements: Iterable[etree._Element], kept: set[etree._Element]) -> set[etree._Element]:
+    """Return the `br` next to kept elements; next in document order, not siblings."""
+    found, previous = set(), None
+    for element in elements:
+        if previous is not None and (previous.tag == "br") != (element.tag == "br"):
+            line_break, other = (previous, element) if previous.tag == "br" else (element, previous)
+            if other in kept:
+                found.add(line_break)
+        previous = element
+    return found
+
+
+def _remove_others(root: etree._Element, kept: set[etree._Element]) -> None:
+    """Remove what is not kept, with the text after it."""
+    waiting = [root]
+    while waiting:
+        parent = waiting.pop()
+        for child in list(parent):
+            if child in kept:
+                waiting.append(child)
+            else:
+                parent.remove(child)
+
+
+def _with_plain_address(match: re.Match[str]) -> str:
+    start, address, end = match.groups()
+    return f"{start}{references.unescape(address)}{end}" if address.startswith(_PREFIXES) else match.group()

@@ -1,0 +1,134 @@
+"""Finds profiles by name and splits pages by them (`preprocess`): a profile is a set of rules for
+splitting a page and cutting it to its main blocks.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Protocol
+
+from dripper.errors import ErrorCode, PageError
+from dripper.extras import needed
+from dripper.html.blocks.page import Page
+from dripper.html.profiles.dripper import DRIPPER
+from dripper.html.profiles.paper import PAPER
+from dripper.html.tree.parser import DEFAULT_LIMITS, ParserLimits
+from dripper.html.tree.scan import UnbalancedMarkupError
+
+
+class Profile(Protocol):
+    """One set of rules; what a page becomes by it."""
+
+    @property
+    def name(self) -> str:
+        """As the setting `profile` and the column of that name have it."""
+        ...
+
+    @property
+    def main_html_scans(self) -> bool:
+        """Whether main HTML is balanced markup, so that Markdown is made of it without an HTML
+        parser."""
+        ...
+
+    def preprocess(self, html: bytes, limits: ParserLimits) -> Page:
+        """Return the page, given as UTF-8, split into blocks. Raises PageError(PARSE_FAILED)."""
+        ...
+
+    def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
+        """Return the main HTML."""
+        ...
+
+    def restore(self, mapping_html: str, title: str) -> Page:
+        """Return the page that a mapping HTML was written from."""
+        ...
+
+
+def _mineru() -> Profile:
+    with needed("the profile mineru-1.1", "mineru"):
+        from dripper.html.profiles.mineru.profile import MINERU
+    return MINERU
+
+
+PROFILES: Mapping[str, Callable[[], Profile]] = {
+    "dripper": lambda: DRIPPER,
+    "mineru-1.1": _mineru,
+    "paper": lambda: PAPER,
+}
+"""By name, what gives it: one of them needs a package of its own."""
+
+
+def find_profile(name: str) -> Profile:
+    """Return the profile of a name. Raises ValueError on an unknown one, MachineError where its
+    package is not installed.
+
+    >>> find_profile("dripper").name
+    'dripper'
+    """
+    try:
+        get = PROFILES[name]
+    except KeyError:
+        raise ValueError(f"unknown profile {name!r}; there are {', '.join(PROFILES)}") from None
+    return get()
+
+
+def preprocess(html: str, profile: str = "dripper", limits: ParserLimits = DEFAULT_LIMITS) -> Page:
+    """Return the page split into blocks (Dripper paper 3.2, A.10).
+
+    html: the page's text, decoded; anything goes, an empty string too. profile: a set of rules, one
+    of PROFILES. limits: what the page may ask of the parser. Deterministic; linear in len(html).
+    Raises PageError(PARSE_FAILED) above a limit, TypeError on bytes (decode them first), ValueError
+    on an unknown profile.
+
+    >>> page = preprocess("<title>T</title><p>one<p>two <b>three</b>")
+    >>> page.title, [block.text for block in page.blocks]
+    ('T', ['one', 'two three'])
+    """
+    if not isinstance(html, str):
+        raise TypeError(f"html must be text (str), not {type(html).__name__}: decode it first, see dripper.warc.decode")
+    return preprocess_utf8(html.encode("utf-8", "ignore"), profile, limits)
+
+
+def preprocess_utf8(html: bytes, profile: str = "dripper", limits: ParserLimits = DEFAULT_LIMITS) -> Page:
+    """Return `preprocess(html.decode(), profile, limits)` without decoding.
+
+    html: UTF-8 without errors, as `dripper.warc.to_utf8` gives it.
+
+    >>> [block.text for block in preprocess_utf8("<p>é".encode()).blocks]
+    ['é']
+    """
+    rules = find_profile(profile)
+    try:
+        return rules.preprocess(html, limits)
+    except UnbalancedMarkupError as error:
+        # No such page is known; should a parser write one, it is an error row like any other.
+        raise PageError(ErrorCode.PARSE_FAILED, str(error)) from error
+
+
+def restore(mapping_html: str, title: str = "", profile: str = "dripper") -> Page:
+    """Return the page that a mapping HTML was written from: for `dripper` and `paper` with the same
+    tree and blocks, but no hints.
+
+    mapping_html, title: of that page. For `mineru-1.1`, whose mapping HTML does not tell all of its
+    blocks, what that profile makes of the mapping HTML: on all of 177 archived pages the same
+    blocks. O(len(mapping_html)). Raises as `preprocess` does, ValueError where `mapping_html` is no
+    mapping HTML.
+
+    >>> page = preprocess("<title>T</title><p>one<p>two <b>three</b>")
+    >>> restore(page.mapping_html, page.title).blocks == page.blocks
+    True
+    """
+    return find_profile(profile).restore(mapping_html, title)
+
+
+def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper") -> str:
+    """Return the page with only its main blocks and their ancestors, without `_item_id` (Dripper
+    paper 3.2, mapping).
+
+    mapping_html: `Page.mapping_html`, of the same profile. main_ids: any subset of its ids, in any
+    order; none gives "". The same as `Page.prune(main_ids)`. O(len(mapping_html)). Raises
+    pruning.UnknownItemError on a foreign id, ValueError where `mapping_html` is no mapping HTML.
+    Profile `mineru-1.1` does byte for byte what MinerU-HTML 1.1.2 does instead: foreign ids are
+    ignored, helper attributes stay, no id gives "<html></html>".
+
+    >>> prune('<div><p _item_id="1">menu</p><p _item_id="2">story</p></div>', {2})
+    '<div><p>story</p></div>'
+    """
+    return find_profile(profile).prune(mapping_html, main_ids)

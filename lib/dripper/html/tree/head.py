@@ -1,0 +1,139 @@
+"""Reads what a document holds out of sight: `meta`, `link` and `base` elements, JSON-LD, and the
+labelers' hints made of them.
+
+Open Graph (https://ogp.me) and schema.org (https://schema.org/docs/datamodel.html). Of 2,300
+labelled pages 91 % have a description, 81 % an `og:type`, 55 % JSON-LD. Nothing of it becomes
+content. With it the base of the page's addresses, which is out of sight too.
+
+Read once, for all that is made of it: the labelers' hints and the page's metadata.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from selectolax.lexbor import LexborNode
+
+HEAD = "script, link, meta, base"
+"""The elements that are read, as a selector."""
+
+# A script beyond it is a shop's whole catalogue; of 2,300 labelled pages none has one.
+MAX_JSON_CHARS = 1_000_000
+
+
+class Head(NamedTuple):
+    """All in document order."""
+
+    metas: tuple[tuple[str, str], ...] = ()
+    """The `property`, else `name`, else `itemprop`, else `http-equiv` of `meta` elements, lower
+    case, with their `content`; without authors and dates of readers' reviews and comments."""
+    links: tuple[tuple[str, str], ...] = ()
+    """The `rel` of `link` elements, lower case, with their `href`."""
+    objects: tuple[dict[str, Any], ...] = ()
+    """The objects of JSON-LD scripts at any depth: one that holds another comes before it."""
+    base: str = ""
+    """The first `<base href>`, as written."""
+
+
+def read_head(nodes: Iterable[LexborNode]) -> Head:
+    """Return what these elements hold, in whatever part of the document; broken JSON is skipped."""
+    metas: list[tuple[str, str]] = []
+    links: list[tuple[str, str]] = []
+    objects: list[dict[str, Any]] = []
+    bases: list[str] = []
+    for node in nodes:
+        tag = node.tag
+        if tag not in ("meta", "script", "link", "base"):
+            continue
+        attributes = node.attributes
+        if tag == "meta" and "content" in attributes:
+            name = next((value for key in _NAMES if (value := attributes.get(key))), "")
+            if attributes.get("itemprop") != name or name not in _MADE or not _is_of_reply(node):
+                metas.append((name.lower(), attributes["content"] or ""))
+        elif tag == "link" and (href := attributes.get("href")):
+            links.append(((attributes.get("rel") or "").lower(), href))
+        elif tag == "base" and (href := attributes.get("href")) is not None:
+            bases.append(href)
+        elif tag == "script" and (attributes.get("type") or "").lower() == "application/ld+json":
+            objects += _objects(node.text())
+    return Head(tuple(metas), tuple(links), tuple(objects), next(iter(bases), ""))
+
+
+_NAMES = ("property", "name", "itemprop", "http-equiv")
+_MADE = frozenset({"author", "datePublished", "dateModified"})
+_REPLIES = frozenset({"review", "comment", "answer", "rating", "usercomments"})
+"""schema.org types of what readers add to a page, with authors and dates of their own."""
+_NEAR = 12
+"""Elements up the tree that are looked at: a meta element stands close to what it describes."""
+
+
+def _is_of_reply(node: LexborNode) -> bool:
+    """Tell whether the thing that an element describes (microdata) is a reader's."""
+    above = node.parent
+    for _ in range(_NEAR):
+        if above is None:
+            return False
+        if "itemscope" in above.attributes:
+            return (above.attributes.get("itemtype") or "").rpartition("/")[2].lower() in _REPLIES
+        above = above.parent
+    return False
+
+
+def _objects(source: str) -> list[dict[str, Any]]:
+    if len(source) > MAX_JSON_CHARS:
+        return []
+    try:
+        pending: list[Any] = [json.loads(source, strict=False)]
+    except (ValueError, RecursionError):
+        return []
+    found = []
+    while pending:
+        value = pending.pop()
+        if isinstance(value, list):
+            pending.extend(reversed(value))
+        elif isinstance(value, dict):
+            found.append(value)
+            pending.extend(reversed(value.values()))
+    return found
+
+
+def types_of(value: dict[str, Any]) -> list[str]:
+    """Return the names of an object's schema.org types, lower case.
+
+    >>> types_of({"@type": ["Product", "http://schema.org/Thing"]})
+    ['product', 'thing']
+    """
+    kinds = value.get("@type")
+    return [
+        kind.rpartition("/")[2].lower()
+        for kind in (kinds if isinstance(kinds, list) else [kinds])
+        if isinstance(kind, str)
+    ]
+
+
+_DESCRIPTIONS = frozenset({"description", "og:description"})
+_TEXTS = frozenset({"articleBody", "description", "text"})
+
+
+class Hints(NamedTuple):
+    """types: `og:type`, then the names of schema.org types, lower case, in order of appearance.
+    description: of `meta` elements. body: what JSON-LD holds as articleBody, description or text.
+    base: the first `<base href>`, as written.
+    """
+
+    types: tuple[str, ...] = ()
+    description: str = ""
+    body: str = ""
+    base: str = ""
+
+
+def hints_of(head: Head) -> Hints:
+    """Return what the `meta` and `script` elements of a document say about it."""
+    types = {content.strip().lower(): None for name, content in head.metas if name == "og:type"}
+    descriptions = {content: None for name, content in head.metas if name in _DESCRIPTIONS}
+    texts: dict[str, None] = {}
+    for value in head.objects:
+        types.update((kind, None) for kind in types_of(value))
+        texts.update((text, None) for name, text in value.items() if name in _TEXTS and isinstance(text, str))
+    types.pop("", None)
+    return Hints(tuple(types), "\n".join(descriptions), "\n".join(texts), head.base)

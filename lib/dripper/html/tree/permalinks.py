@@ -1,0 +1,33 @@
+"""Links beside headings that lead to the heading itself: `¶`, `#` or an icon, as manuals have
+them."""
+
+from dripper.html.tree.tree import Tree, attribute, unescape
+
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_HIGHEST = 16
+"""Elements between a mark and its heading at most: the search is not to grow with the depth of the
+page."""
+_LONGEST = 2
+"""Characters of a mark; icons may have a second one that chooses their picture."""
+
+
+def is_permalink(tree: Tree, element: int) -> bool:
+    """Tell whether an `a` says nothing but where its heading is.
+
+    >>> from dripper.html import preprocess
+    >>> tree = preprocess('<h1>Rain<a href="#rain">¶</a></h1>').elements
+    >>> [is_permalink(tree, element) for element, tag in enumerate(tree.tags) if tag == "a"]
+    [True]
+    """
+    if "#" not in (attribute(tree.start_tag(element), "href") or ""):
+        return False
+    parts = tree.parts[tree.opens[element] + 1 : tree.closes[element]]
+    mark = unescape("".join(parts[::2])).strip()
+    if not 0 < len(mark) <= _LONGEST or any(map(str.isalnum, mark)):
+        return False
+    above = tree.parents[element]
+    for _ in range(_HIGHEST):
+        if above < 0 or tree.tags[above] in _HEADINGS:
+            break
+        above = tree.parents[above]
+    return above >= 0 and tree.tags[above] in _HEADINGS

@@ -1,0 +1,165 @@
+"""From serialised markup to a `Tree`: one split by a regular expression, then one loop over its
+tags.
+
+Both are there in C too (`scan_c.c`), where a compiler was when the package was installed (see
+setup.py), with the same results.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable
+from itertools import accumulate
+from typing import NamedTuple
+
+from dripper.html.tree.tree import Tree, cut_parts
+
+try:
+    from dripper.html.tree import scan_c
+
+    IN_C = True
+except ImportError:
+    IN_C = False
+
+TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
+HIDDEN_SHARE = 0.3
+"""An element that holds more than this share of the page's text is never cut as hidden: scripts
+will show it. Over 2,374 labelled training pages, hidden elements above it are main content by 35 %
+(`display:none`) to 80 % (`hidden`), those below by 15 %."""
+
+START, VOID, HIDDEN, END, DROP = range(5)
+
+
+class UnbalancedMarkupError(ValueError):
+    """Tags do not balance: the markup is not what a serialiser writes."""
+
+    def __init__(self) -> None:
+        super().__init__("unbalanced markup: not what a serialiser writes")
+
+
+class StartTag(NamedTuple):
+    """What a start tag becomes: its markup (perhaps rewritten), and whether the element is hidden,
+    hence to be cut."""
+
+    markup: str
+    hidden: bool = False
+
+
+ReadTags = Callable[[list[str]], dict[str, StartTag]]
+Elements = tuple[list[int], list[int], list[int], list[int], list[tuple[int, int]]]
+"""Of a tree's elements parents, opens, closes and lasts; and the ranges of parts that are to be cut
+out, first and last index."""
+
+
+def scan(
+    markup: str, void: Collection[str], read_tags: ReadTags | None = None, hidden_share: float = HIDDEN_SHARE
+) -> Tree:
+    """Return the tree of a serialised page; comments and the doctype vanish, the texts beside them
+    join.
+
+    markup: as a parser wrote it (see `tree`). void: names of elements that have no end tag.
+    read_tags: called once with all distinct start tags, says which are special: to be rewritten, or
+    to be cut out
+        with their element.
+    hidden_share: an element with more than this share of the page's text is not cut out. Raises
+    UnbalancedMarkupError where tags do not balance, that is, where `markup` is not a serialisation.
+    Linear.
+    """
+    parts = split(markup)
+    names, kinds_of, rewritten = _read_tags(set(parts[1::2]), void, read_tags)
+    kinds = bytes(map(kinds_of.__getitem__, parts[1::2]))
+    tree = Tree(parts, names, void)
+    text_before = list(accumulate(map(len, map(str.strip, parts[::2])), initial=0)) if HIDDEN in kinds else []
+    found = (scan_c.elements if IN_C else find_elements)(kinds, text_before, hidden_share)
+    if found is None:
+        raise UnbalancedMarkupError
+    tree.parents, tree.opens, tree.closes, tree.lasts, cuts = found
+    if cuts:
+        tree.parts = cut_parts(parts, cuts)
+    tree.tags = [names[tree.parts[index]] for index in tree.opens]
+    if rewritten:
+        tree.parts[1::2] = [rewritten.get(tag, tag) for tag in tree.parts[1::2]]
+    return tree
+
+
+def split(markup: str) -> list[str]:
+    """Return texts and tags in turns, texts at the even places; comments and the doctype stand
+    among the tags."""
+    return scan_c.split(markup) if IN_C else TOKEN.split(markup)
+
+
+def _read_tags(
+    tags: Iterable[str], void: Collection[str], read_tags: ReadTags | None
+) -> tuple[dict[str, str], dict[str, int], dict[str, str]]:
+    """Return the name, the kind, and where it changes the new markup of each distinct tag."""
+    names, kinds, start_tags = read_names(tags, void)
+    rewritten: dict[str, str] = {}
+    for tag, (markup, hidden) in read_tags(start_tags).items() if read_tags is not None else ():
+        if markup != tag:
+            rewritten[tag] = markup
+            names[markup] = names[tag]
+        if hidden and kinds[tag] == START:
+            kinds[tag] = HIDDEN
+    return names, kinds, rewritten
+
+
+def read_names(tags: Iterable[str], void: Collection[str]) -> tuple[dict[str, str], dict[str, int], list[str]]:
+    """Return of distinct tags the element names, the kinds (START, VOID, END, or DROP where it is
+    no tag), and the start tags."""
+    names: dict[str, str] = {}
+    kinds: dict[str, int] = {}
+    start_tags: list[str] = []
+    for tag in tags:
+        if tag[1] == "/":
+            name = names[tag] = tag[2:-1]
+            # SVG has elements named as HTML's void ones, with end tags ("<source></source>").
+            kinds[tag] = DROP if name in void else END
+        elif tag[1] in "!?":
+            kinds[tag] = DROP
+        else:
+            name = names[tag] = tag[1 : tag.find(" ")]
+            kinds[tag] = VOID if name in void else START
+            start_tags.append(tag)
+    return names, kinds, start_tags
+
+
+def find_elements(kinds: bytes, text_before: list[int], hidden_share: float) -> Elements | None:
+    """Return the elements, whose indexes count without what is to be cut out, and that; None where
+    tags do not balance.
+
+    kinds: of the tags. text_before: how many characters of text stand before each tag, and in all;
+    may be empty if none is HIDDEN.
+    """
+    parents, opens, cuts = list[int](), list[int](), list[tuple[int, int]]()
+    closes, lasts = [0] * len(kinds), [0] * len(kinds)
+    outer: list[int] = []
+    hidden: dict[int, int] = {}
+    number, parent, shift = 0, -1, 0
+    for index, kind in zip(range(1, 2 * len(kinds), 2), kinds, strict=True):
+        if kind < END:
+            parents.append(parent)
+            opens.append(index - shift)
+            if kind == VOID:
+                closes[number], lasts[number] = index - shift, number
+            else:
+                if kind == HIDDEN:
+                    hidden[number] = index
+                outer.append(parent)
+                parent = number
+            number += 1
+        elif kind == DROP:
+            cuts.append((index, index))
+            shift += 2
+        elif parent < 0:
+            return None
+        else:
+            first = hidden.pop(parent, 0) if hidden else 0
+            if first and text_before[index // 2 + 1] - text_before[first // 2 + 1] <= hidden_share * text_before[-1]:
+                shift = index + 1 - (opens[parent] - 1)
+                number = parent
+                del parents[number:], opens[number:]
+                while cuts and cuts[-1][0] > first:
+                    cuts.pop()
+                cuts.append((first, index))
+            else:
+                closes[parent], lasts[parent] = index - shift, number - 1
+            parent = outer.pop()
+    return (parents, opens, closes[:number], lasts[:number], cuts) if parent < 0 else None

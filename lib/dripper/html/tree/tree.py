@@ -1,0 +1,173 @@
+"""A page as flat arrays: the serialised markup cut into texts and tags, and the element tree over
+it.
+
+Python objects per node are what makes tree walks slow. Here a page is one list of strings, `parts`,
+in which texts and tags alternate (`text, tag, text, tag, …, text`; a text may be empty), and an
+element is an integer, numbered from 0 in document order. Subtrees are ranges, so that blocks,
+simplified HTML, mapping HTML and pruned pages are all slices of one list. There is no recursion,
+hence no limit on depth.
+
+The input must be a parser's own serialisation: every tag balanced, attributes quoted, `<` and `>`
+escaped in texts and attribute values. Then `<[^>]*>` is exact.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
+from dripper.html.tree.elements import LINE_BREAKING
+
+_NAME = re.compile(r"</?([^\t\n\f\r />]+)")
+_ATTRIBUTE = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]*)(?:=(?:"([^"]*)"|'([^']*)'))?""")
+
+
+@dataclass(slots=True)
+class Tree:
+    """Elements 0..n-1 in document order over `parts`; element 0 is the root (`html`)."""
+
+    parts: list[str]
+    """Texts at even, tags at odd indexes, both as serialised (escaped)."""
+    names: dict[str, str]
+    """The element name of each distinct tag."""
+    void: Collection[str]
+    """Names of the elements that have no end tag."""
+    tags: list[str] = field(default_factory=list)
+    """Name of each element."""
+    parents: list[int] = field(default_factory=list)
+    """Its parent element, -1 for the root."""
+    lasts: list[int] = field(default_factory=list)
+    """Its last descendant, or itself."""
+    opens: list[int] = field(default_factory=list)
+    closes: list[int] = field(default_factory=list)
+    """Both: indexes into `parts` of its start and end tag (the same one for void elements). So the
+    text before an element's first child is `parts[opens[i] + 1]`, the text after the element
+    `parts[closes[i] + 1]`."""
+
+    def __len__(self) -> int:
+        """Return the number of elements."""
+        return len(self.tags)
+
+    def start_tag(self, element: int) -> str:
+        """Return the element's start tag as serialised: equal strings mean equal name and
+        attributes."""
+        return self.parts[self.opens[element]]
+
+    def starts_element(self, index: int) -> bool:
+        """Tell whether the tag `parts[index]` is a start tag that some end tag follows: the text
+        after it is inside."""
+        tag = self.parts[index]
+        return tag[1:2] != "/" and self.names.get(tag, "br") not in self.void
+
+    def attributes(self, element: int) -> dict[str, str]:
+        """Return the element's attributes, values unescaped; names are lower case but for SVG's."""
+        return attributes(self.start_tag(element))
+
+    def path(self, element: int) -> tuple[int, ...]:
+        """Return the elements from the root to this one, itself last."""
+        path = []
+        while element >= 0:
+            path.append(element)
+            element = self.parents[element]
+        return tuple(reversed(path))
+
+    def children(self, element: int) -> list[int]:
+        """Return the child elements in document order."""
+        return self.siblings(self.opens[element] + 1, self.closes[element])
+
+    def siblings(self, first: int, last: int) -> list[int]:
+        """Return the outermost elements in the slice `parts[first : last + 1]`, in document
+        order."""
+        found, element = [], bisect_left(self.opens, first)
+        while element < len(self.opens) and self.opens[element] <= last:
+            found.append(element)
+            element = self.lasts[element] + 1
+        return found
+
+
+def attributes(tag: str) -> dict[str, str]:
+    """Return the attributes of a serialised start tag, values unescaped; of a repeated name the
+    first counts.
+
+    >>> attributes('<p class="a &amp; b" hidden="">')
+    {'class': 'a & b', 'hidden': ''}
+    """
+    found: dict[str, str] = {}
+    for name, value in raw_attributes(tag):
+        found.setdefault(name, unescape(value))
+    return found
+
+
+def attribute(tag: str, wanted: str) -> str | None:
+    """Return one attribute of a serialised start tag, unescaped, or None; values beside it may be
+    megabytes.
+
+    >>> attribute('<p class="a" hidden="">', "hidden"), attribute("<p>", "id")
+    ('', None)
+    """
+    if f" {wanted}" not in tag:
+        return None
+    start = tag.find(f' {wanted}="')
+    if start >= 0 and "'" not in tag and tag.count('"') == 2 * tag.count('="'):
+        # Every value has double quotes and none has one inside: what was found is no part of
+        # another value.
+        start += len(wanted) + 3
+        return unescape(tag[start : tag.index('"', start)])
+    return next((unescape(value) for name, value in raw_attributes(tag) if name == wanted), None)
+
+
+def raw_attributes(tag: str) -> Iterator[tuple[str, str]]:
+    """Yield name and value, as serialised, of each attribute of a start tag."""
+    start = _NAME.match(tag)
+    for match in _ATTRIBUTE.finditer(tag, start.end() if start else 0):
+        name, double, single = match.groups()
+        yield name, double if double is not None else single or ""
+
+
+def unescape(text: str) -> str:
+    """Return serialised text or attribute value as characters: the five references that serialisers
+    write, no others.
+    """
+    if "&" not in text:
+        return text
+    text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&nbsp;", "\u00a0")
+    return text.replace("&amp;", "&")
+
+
+def escape(text: str) -> str:
+    """Return characters as serialised text."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
+    """Return `texts` with each tag replaced by what it means in plain text: a line break, or
+    nothing."""
+    breaks = {tag: "\n" if name in LINE_BREAKING else "" for tag, name in tree.names.items()}
+    breaks[""] = ""
+    plain = texts.copy()
+    plain[1::2] = [breaks[tag] for tag in plain[1::2]]
+    return plain
+
+
+def cut_parts(parts: list[str], cuts: list[tuple[int, int]]) -> list[str]:
+    """Return `parts` without the tag ranges `cuts` (first and last index, ascending, disjoint);
+    texts on both sides join.
+    """
+    kept: list[str] = []
+    position, carried = 0, ""
+    for first, last in cuts:
+        if first - 1 > position:
+            kept.append(carried + parts[position])
+            kept.extend(parts[position + 1 : first - 1])
+            carried = parts[first - 1]
+        else:
+            carried += parts[position]
+        position = last + 1
+    kept.append(carried + parts[position])
+    kept.extend(parts[position + 1 :])
+    return kept
+
+
+def escape_attribute(value: str) -> str:
+    """Return characters as the value of a double-quoted attribute."""
+    return escape(value).replace('"', "&quot;")

@@ -1,1 +1,0 @@
-"""Votes of several labelers, block by block: `vote:cpu,web2text,trafilatura`."""

@@ -1,0 +1,222 @@
+"""Writes rows to one file: JSON Lines, row by row and resumable after a kill; or Parquet, made of
+the lines when all are there.
+"""
+
+import fcntl
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from dripper import extras as optional
+from dripper.errors import InputError, UsageError
+from dripper.page.columns import BATCH, EXTRACTIONS, Column, Kind, ListOf, Type
+from dripper.page.extraction import Extraction
+from dripper.page.rows import Row, extraction_row, storable
+from dripper.warc import Record
+
+COLUMNS = tuple(column for column in EXTRACTIONS if column != BATCH)
+"""Of a row: what the table `extractions` has, but for the batch, of which there are none here."""
+
+_NO_BATCH = -1
+
+
+def row_line(record: Record, extraction: Extraction, versions: Mapping[str, str]) -> bytes:
+    """Return the row of a page as a line of JSON."""
+    row = storable(extraction_row(record, extraction, _NO_BATCH, versions))
+    ordered = {column.name: row[column.name] for column in COLUMNS}
+    return json.dumps(ordered, ensure_ascii=False, default=_as_text).encode() + b"\n"
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+class RowLines:
+    """The file, open for one writer. Use as a context manager."""
+
+    def __init__(self, path: Path, versions: Mapping[str, str]) -> None:
+        """Read what an earlier run wrote, if there is something; a last line that a kill cut short
+        is taken off.
+
+        Raises InputError where the file cannot be opened or is not such a file, UsageError where
+        another process is writing to it or other versions wrote it.
+        """
+        self.page_ids: set[str] = set()
+        self.errors: Counter[str] = Counter()
+        self._path = path
+        self._stream = _locked(path)
+        try:
+            whole = self._read(versions)
+        except BaseException:
+            self._stream.close()
+            raise
+        self._stream.truncate(whole)
+
+    def __enter__(self) -> "RowLines":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        with suppress(OSError):
+            # What a full disk did not take was told by `append`.
+            self._stream.close()
+
+    def append(self, line: bytes, page_id: str, error_code: str | None) -> None:
+        """Write one row, so that a kill of this process does not lose it. Raises InputError where
+        it cannot be written."""
+        try:
+            self._stream.write(line)
+            self._stream.flush()
+        except OSError as error:
+            raise InputError(f"{self._path}: {error.strerror or error}; the same command goes on from here") from None
+        self._count(page_id, error_code)
+
+    def _read(self, versions: Mapping[str, str]) -> int:
+        """Count the rows; return the bytes of whole lines."""
+        whole = 0
+        for line in self._stream:
+            if not line.endswith(b"\n"):
+                break
+            row = self._row(line)
+            if row["versions"] != versions:
+                raise other_versions(self._path, row["versions"], versions)
+            self._count(row["page_id"], row["error_code"])
+            whole += len(line)
+        return whole
+
+    def _row(self, line: bytes) -> Row:
+        try:
+            row = json.loads(line)
+            if isinstance(row, dict) and row.keys() >= {"page_id", "versions", "error_code"}:
+                return row
+        except ValueError:
+            pass
+        raise InputError(f"{self._path} holds lines that `dripper extract` did not write: choose another --out")
+
+    def _count(self, page_id: str, error_code: str | None) -> None:
+        self.page_ids.add(page_id)
+        if error_code is not None:
+            self.errors[error_code] += 1
+
+
+def _locked(path: Path) -> IO[bytes]:
+    try:
+        stream = path.open("a+b")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        stream.close()
+        raise UsageError(f"another process is writing to {path}: wait for its end, or choose another --out") from None
+    stream.seek(0)
+    return stream
+
+
+def other_versions(path: Path, theirs: Mapping[str, Any], ours: Mapping[str, str]) -> UsageError:
+    """Return the error of a file that others wrote: rows of two kinds in one file would mislead."""
+    return UsageError(f"{path} was written by {_told(theirs)}; this is {_told(ours)}: choose another --out")
+
+
+def _told(versions: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in versions.items())
+
+
+_GROUP_BYTES = 64 << 20
+"""Of JSON, in a row group: bounds the memory, and is enough for columns to compress."""
+
+
+class ParquetFile:
+    """Raises MachineError where pyarrow is not installed."""
+
+    def __init__(self, path: Path, versions: Mapping[str, str]) -> None:
+        self._path = path
+        self._versions = versions
+        self._arrow = optional.import_extra("pyarrow", "Parquet needs the package", optional.install("parquet"))
+        self._parquet = optional.import_extra(
+            "pyarrow.parquet", "Parquet needs the package", optional.install("parquet")
+        )
+        self._schema = self._arrow.schema([self._field(column) for column in COLUMNS])
+
+    def page_ids(self) -> set[str]:
+        """Return the pages that have a row; none where the file is not there.
+
+        Raises InputError where the file is no such file, UsageError where other versions wrote it.
+        """
+        if not self._path.exists():
+            return set()
+        try:
+            stored = self._parquet.read_table(self._path, columns=["page_id", "versions"])
+            ids, versions = stored.column("page_id"), stored.column("versions").combine_chunks().flatten()
+        except (self._arrow.ArrowException, OSError, KeyError, AttributeError) as error:
+            raise InputError(f"{self._path} is not a file of this command ({error}): choose another --out") from None
+        for number, (name, ours) in enumerate(self._versions.items()):
+            for theirs in versions[number].unique().to_pylist():
+                if theirs != ours:
+                    raise other_versions(self._path, {name: theirs}, {name: ours})
+        return set(ids.to_pylist())
+
+    def add(self, lines: Path) -> None:
+        """Replace the file, at once, by one that has its rows and those of `lines`."""
+        known = self.page_ids()
+        unfinished = self._path.with_name(self._path.name + ".unfinished")
+        with self._parquet.ParquetWriter(unfinished, self._schema, compression="zstd") as writer:
+            for batch in self._stored() if known else ():
+                writer.write_batch(batch)
+            with lines.open("rb") as stream:
+                for group in _groups(stream):
+                    rows = [row for row in map(json.loads, group) if row["page_id"] not in known]
+                    if rows:
+                        writer.write_batch(self._batch(rows))
+        unfinished.replace(self._path)
+
+    def _stored(self) -> Iterator[Any]:
+        with self._parquet.ParquetFile(self._path) as stored:
+            yield from stored.iter_batches(batch_size=1024)
+
+    def _batch(self, rows: list[dict[str, Any]]) -> Any:
+        columns = [
+            self._arrow.array([_value(row[column.name], column.type) for row in rows], field.type)
+            for column, field in zip(COLUMNS, self._schema, strict=True)
+        ]
+        return self._arrow.RecordBatch.from_arrays(columns, schema=self._schema)
+
+    def _field(self, column: Column) -> Any:
+        comment = {"comment": column.comment}
+        return self._arrow.field(column.name, self._type(column.type), column.nullable, comment)
+
+    def _type(self, kind: Type) -> Any:
+        arrow = self._arrow
+        if isinstance(kind, ListOf):
+            return arrow.list_(self._type(kind.items))
+        if isinstance(kind, Kind):
+            return {
+                Kind.STRING: arrow.string(),
+                Kind.INTEGER: arrow.int32(),
+                Kind.LONG: arrow.int64(),
+                Kind.DOUBLE: arrow.float64(),
+                Kind.TIMESTAMP: arrow.timestamp("us", tz="UTC"),
+            }[kind]
+        return arrow.struct([(name, self._type(field)) for name, field in kind.fields])
+
+
+def _value(value: Any, kind: Type) -> Any:
+    return datetime.fromisoformat(value) if kind is Kind.TIMESTAMP and value is not None else value
+
+
+def _groups(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    group, weight = list[bytes](), 0
+    for line in lines:
+        group.append(line)
+        weight += len(line)
+        if weight >= _GROUP_BYTES:
+            yield group
+            group, weight = [], 0
+    if group:
+        yield group

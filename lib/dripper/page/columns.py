@@ -1,0 +1,140 @@
+"""What the table `extractions` holds, column by column, whatever writes it: Spark into Delta, or a
+command into a file.
+
+The other tables are those of the job alone: `dripper.spark.tables.schemas`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Kind(StrEnum):
+    """A type of single values, named as SQL does."""
+
+    STRING = "string"
+    INTEGER = "int"
+    LONG = "bigint"
+    DOUBLE = "double"
+    TIMESTAMP = "timestamp"
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """A list of values of one type."""
+
+    items: "Type"
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """Named values, of a type each."""
+
+    fields: "tuple[tuple[str, Type], ...]"
+
+    @classmethod
+    def of_strings(cls, *names: str) -> "Struct":
+        """Return a struct of texts."""
+        return cls(tuple((name, Kind.STRING) for name in names))
+
+
+Type = Kind | ListOf | Struct
+
+
+class Column(NamedTuple):
+    """One column. nullable: False where every row has a value."""
+
+    name: str
+    type: Type
+    comment: str
+    nullable: bool = True
+
+
+METADATA = Struct(
+    (
+        ("title", Kind.STRING),
+        ("authors", ListOf(Kind.STRING)),
+        *((name, Kind.STRING) for name in ("published", "modified", "site", "description", "canonical_url", "image")),
+        ("tags", ListOf(Kind.STRING)),
+        ("language", Kind.STRING),
+    )
+)
+"""The fields of `dripper.html.metadata.Metadata`."""
+
+VERSIONS = Struct.of_strings("dripper", "profile", "labeler", "labeler_version")
+BATCH = Column("batch", Kind.LONG, "The batch of WARC files that wrote the row; the partition", nullable=False)
+
+PAGE: Sequence[Column] = (
+    Column("page_id", Kind.STRING, "Key: 32 hex digits, a hash of warc_file and warc_offset", nullable=False),
+    BATCH,
+    Column("url", Kind.STRING, "Address of the page as archived"),
+    Column("host", Kind.STRING, "Host of url, lower case"),
+    Column("warc_file", Kind.STRING, "The archive file: its canonical address", nullable=False),
+    Column("warc_offset", Kind.LONG, "First byte of the record in warc_file", nullable=False),
+    Column("warc_length", Kind.LONG, "Bytes of the record in warc_file, as stored"),
+    Column("fetched_at", Kind.TIMESTAMP, "When the page was fetched (WARC-Date)"),
+    Column("http_status", Kind.INTEGER, "HTTP status of the response"),
+    Column("content_type", Kind.STRING, "HTTP Content-Type as sent"),
+    Column("charset", Kind.STRING, "Encoding the page was decoded with, WHATWG name"),
+    Column("charset_source", Kind.STRING, "Where the encoding came from: bom, http, meta or detector"),
+    Column("payload_digest", Kind.STRING, "sha256 of the body after HTTP decoding"),
+    Column("payload_bytes", Kind.LONG, "Bytes of the body after HTTP decoding"),
+    Column("truncated", Kind.STRING, "Why the body is not whole; null: it is"),
+    Column("flags", ListOf(Kind.STRING), "What was odd but survivable about the record"),
+)
+"""What is known of the page as archived."""
+
+EXTRACTION: Sequence[Column] = (
+    Column("title", Kind.STRING, "Title of the page"),
+    Column("language", Kind.STRING, "Language of the main content, ISO 639-1; null: too little text"),
+    Column("language_probability", Kind.DOUBLE, "How sure the language detector is, 0 to 1"),
+    Column("main_html", Kind.STRING, "The page cut down to its main blocks; null: see error_code"),
+    Column("markdown", Kind.STRING, "main_html as Markdown; null: see error_code"),
+    Column("markdown_chars", Kind.LONG, "Characters of markdown"),
+    Column(
+        "text_sha256",
+        Kind.STRING,
+        "sha256 of markdown, lower case, white space collapsed: equal texts, equal hash",
+    ),
+    Column(
+        "method",
+        Kind.STRING,
+        "Who decided: the labeler (`…:windowed`: in parts), or `fallback:…` where it marked no block main",
+    ),
+    Column("n_blocks", Kind.INTEGER, "Blocks the page was split into"),
+    Column("n_main", Kind.INTEGER, "Blocks marked main by the labeler"),
+    Column("confidence", Kind.DOUBLE, "How sure the labeler is of the page as a whole, 0 to 1; null: it does not say"),
+    Column("page_kind", Kind.STRING, "Kind of page as the labeler sees it: article, forum, …; null: it does not say"),
+    Column("metadata", METADATA, "What the page declares about itself; dates are ISO 8601, see docs/metadata.md"),
+    Column("versions", VERSIONS, "What produced the row: the same versions give the same row"),
+    Column("error_code", Kind.STRING, "Why there is no extraction; null: there is one"),
+    Column("error_detail", Kind.STRING, "What exactly went wrong"),
+)
+"""What became of it."""
+
+ORIGIN: Sequence[Column] = (
+    Column("warc_record_id", Kind.STRING, "WARC-Record-ID as stored: <urn:uuid:…>; null: an ARC, or none is stored"),
+    Column(
+        "payload_digest_sha1",
+        Kind.STRING,
+        "WARC-Payload-Digest: SHA-1 in base 32, as CDX and Common Crawl's index have it; null: none is stored",
+    ),
+    Column(
+        "registered_domain",
+        Kind.STRING,
+        "The part of host that somebody registered (example.co.uk); null: an IP address, or no public suffix",
+    ),
+    Column("crawl", Kind.STRING, "Common Crawl's crawl (CC-MAIN-2024-10), where a folder of warc_file says so"),
+)
+"""By which rows meet those of other data sets of the same crawl. Rows of 0.1 have null in them."""
+
+SITE: Sequence[Column] = (
+    Column(
+        "layout_id", Kind.STRING, "Pages of a host with the same layout have the same; null: sites.enabled was not set"
+    ),
+)
+"""What a page is to its site."""
+
+EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE)
+"""A row of the table `extractions`."""

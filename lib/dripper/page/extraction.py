@@ -1,0 +1,287 @@
+"""Runs one page's way without Spark: bytes → text → blocks → labels → main HTML → Markdown;
+`dripper.extract` is its short form.
+"""
+
+import logging
+import multiprocessing
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import dripper
+from dripper.config import settings_of
+from dripper.errors import ErrorCode, InputError, MachineError, PageError, SettingsError
+from dripper.guard import Guard, GuardLimits
+from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
+from dripper.labels import Labeler, Labels
+from dripper.labels.entry import Use
+from dripper.labels.registry import check_use, load_from_settings
+from dripper.page.finish import DEFAULT_HTML, DEFAULT_LABELS, DEFAULT_MARKDOWN, Extraction, Finisher, Splits
+from dripper.page.prepare import Decoded, split_into_blocks
+from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
+from dripper.warc.read.body import PAGE_BYTES, bare_page
+
+__all__ = ["Examination", "Extraction", "Extractor", "checked_settings", "shared_extractor"]
+
+logger = logging.getLogger(__name__)
+
+_NOT_OF_A_PAGE = {"batch", "output", "stages", "cost", "spark"}
+"""Sections of the settings that change no page's extraction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """An extraction, and how it came about, for people who look into it."""
+
+    extraction: Extraction
+    page: Page | None = None
+    """The page with its blocks; None where it could not be split."""
+    labels: Labels | None = None
+    """What the labeler said; None where it gave no usable labels."""
+    main: npt.NDArray[np.bool_] | None = None
+    """Shape (n_blocks,): the blocks that the extraction is made of, the labeler's or a
+    fallback's."""
+
+
+class Extractor:
+    """Turns one page after the other into its main content, with one loaded labeler.
+
+    >>> Extractor().extract("<p>Hello").n_blocks
+    1
+    """
+
+    def __init__(
+        self,
+        settings: LabelerSettings | None = None,
+        profile: str = "dripper",
+        labeler: Labeler | None = None,
+        limits: ParserLimits = DEFAULT_LIMITS,
+        labels: LabelsSettings = DEFAULT_LABELS,
+        output: HtmlSettings = DEFAULT_HTML,
+        markdown: MarkdownSettings = DEFAULT_MARKDOWN,
+        page_bytes: int = PAGE_BYTES,
+    ) -> None:
+        settings = settings or LabelerSettings()
+        self._profile = profile
+        self._limits = limits
+        self._page_bytes = page_bytes
+        self._finisher = Finisher(settings, labels, output, markdown)
+        self.labeler = labeler or load_from_settings(settings, labels)
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Extractor":
+        """Return an extractor that does what the settings say of single pages. Raises SettingsError
+        for what single pages cannot have."""
+        check_single_pages(settings)
+        limits = ParserLimits.of(settings.limits)
+        return cls(
+            settings.labeler,
+            settings.profile,
+            limits=limits,
+            labels=settings.labels,
+            output=settings.html,
+            markdown=settings.markdown,
+            page_bytes=settings.reading.page_bytes,
+        )
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """What makes an extraction what it is: the column `versions`."""
+        return {
+            "dripper": dripper.__version__,
+            "profile": self._profile,
+            "labeler": self.labeler.name,
+            "labeler_version": self.labeler.version,
+        }
+
+    def extract(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Extraction:
+        """Return the extraction of `html`. Bytes are decoded as browsers do, with the HTTP
+        `content_type` if given.
+
+        url: what its relative links and images start from. Without a content type, gzip and zstd
+        are inflated, and what is no HTML gives `not_html`.
+
+        A page that cannot be extracted gives an Extraction with `error_code`. Raises only what is
+        no page's fault.
+        """
+        return self.examine(html, url, content_type).extraction
+
+    def examine(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Examination:
+        """Return the extraction of `html`, as `extract` does, with the page and the labels that it
+        was made of."""
+        try:
+            decoded = Decoded.of(bare_page(html, self._page_bytes) if content_type is None else html, content_type)
+        except PageError as error:
+            return Examination(failed(error))
+        try:
+            made = self._examine(decoded, url)
+        except PageError as error:
+            made = Examination(failed(error))
+        extraction = replace(made.extraction, charset=decoded.charset, charset_source=decoded.source)
+        return replace(made, extraction=extraction)
+
+    def _examine(self, decoded: Decoded, url: str | None) -> Examination:
+        page = split_into_blocks(decoded, self._profile, self._limits)
+        labels, detail = self._label(page)
+        choice = self._finisher.choose(Splits.of_page(page, decoded, url), labels, self.labeler.name, detail)
+        return Examination(self._finisher.extract_chosen(choice), page, labels, choice.main)
+
+    def _label(self, page: Page) -> tuple[Labels | None, str]:
+        try:
+            return self.labeler.label([page])[0], ""
+        except PageError as error:
+            if error.code is not ErrorCode.LABELER_FAILED:
+                raise
+            return None, error.detail
+
+
+def failed(error: PageError) -> Extraction:
+    """Return what there is of a page that has no extraction."""
+    return Extraction(error_code=error.code, error_detail=error.detail or None)
+
+
+def check_single_pages(settings: Settings) -> None:
+    """Raise SettingsError for a setting that pages by themselves cannot have."""
+    if settings.sites.enabled:
+        raise SettingsError("sites.enabled: only jobs see the pages of a host together; leave it out here")
+
+
+_MOST_KEPT = 8
+"""Extractors that a process keeps, those asked for last: each has its labeler's weights, and what
+serves requests with settings of their own would collect them."""
+_extractors: dict[str, Extractor] = {}
+_extractors_lock = threading.Lock()
+
+
+def shared_extractor(settings: Settings) -> Extractor:
+    """Return this process's extractor for these settings, made on the first call and kept. Safe to
+    use from several threads.
+
+    It has done one page, so that processes forked from this one find everything loaded.
+    """
+    key = settings.model_dump_json(exclude=_NOT_OF_A_PAGE)
+    with _extractors_lock:
+        extractor = _extractors.pop(key, None)
+        if extractor is None:
+            extractor = Extractor.of(settings)
+            extractor.extract("<p>One page, so that nothing is loaded on the first one that counts.</p>")
+        _extractors[key] = extractor  # Now the youngest.
+        while len(_extractors) > _MOST_KEPT:
+            del _extractors[next(iter(_extractors))]
+    return extractor
+
+
+def checked_settings(
+    labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
+) -> Settings:
+    """Return the settings that many pages are to be extracted with, and find out here what would
+    fail every page.
+
+    What people have to be warned of is logged. Raises UsageError.
+    """
+    asked = settings_of(labeler, settings, options)
+    check_single_pages(asked)
+    for warning in check_use(asked.labeler, asked.labels, Use(asked.profile)):
+        logger.warning("%s", warning)
+    load_from_settings(asked.labeler, asked.labels)
+    return asked
+
+
+_LONGEST_PATH = 1024
+_Page = tuple[str | bytes, str | None]
+_Items = tuple[tuple[str, type, Any], ...]
+"""Keys and values; with their types, since 1 and True are equal."""
+
+
+def extract(
+    html: str | bytes,
+    url: str | None,
+    labeler: str | None,
+    settings: Settings | Mapping[str, Any] | None,
+    options: Mapping[str, Any],
+    guard: bool = False,
+) -> Extraction:
+    """See `dripper.extract`."""
+    if not isinstance(html, str | bytes):
+        raise TypeError(f"html must be str or bytes, not {type(html).__name__}; of a file, pass what it holds")
+    if isinstance(html, str):
+        _refuse_address(html)
+    if guard:
+        return extract_guarded(settings_of(labeler, settings, options), html, url)
+    return _extractor_for(labeler, settings, options).extract(html, url)
+
+
+def extract_guarded(settings: Settings, html: str | bytes, url: str | None = None) -> Extraction:
+    """Return the extraction of a page that a process of its own worked on, with the limits of the
+    settings' section `limits`, as jobs do it.
+
+    The process is forked from this one when its settings are first met, and kept for the next
+    page. Whatever becomes of it is one `error_code`. Raises MachineError in a process that may not
+    start others.
+    """
+    if multiprocessing.current_process().daemon:
+        raise MachineError(
+            "guard=True starts a process, which a worker of multiprocessing.Pool may not: use "
+            "concurrent.futures.ProcessPoolExecutor, or `dripper extract --out`, which guards all its pages"
+        )
+    extractor = shared_extractor(settings)
+    with _lock:
+        key = (os.getpid(), id(extractor), GuardLimits.of(settings.limits))
+        if key not in _guards:
+            _guards[key] = Guard(lambda page: extractor.extract(*page), key[2])
+        try:
+            return _guards[key].call((html, url))
+        except PageError as error:
+            return failed(error)
+
+
+_lock = threading.Lock()
+_guards: dict[tuple[int, int, GuardLimits], Guard[_Page, Extraction]] = {}
+"""By process, as a fork's answers would be another's, extractor (kept as well) and limits."""
+
+
+def _extractor_for(
+    labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
+) -> Extractor:
+    """Return this process's extractor. Plain values are checked once, not with every page."""
+    if settings is None or isinstance(settings, dict):
+        asked = (labeler, *(tuple((key, type(value), value) for key, value in (given or {}).items())
+                            for given in (settings, options)))  # fmt: skip
+        try:
+            hash(asked)
+        except TypeError:  # a list, or a section of its own
+            pass
+        else:
+            return _kept_extractor(*asked)
+    return shared_extractor(settings_of(labeler, settings, options))
+
+
+@lru_cache(maxsize=16)
+def _kept_extractor(labeler: str | None, settings: _Items, options: _Items) -> Extractor:
+    of_settings, of_options = ({key: value for key, _, value in items} for items in (settings, options))
+    return shared_extractor(settings_of(labeler, of_settings, of_options))
+
+
+def _refuse_address(html: str) -> None:
+    """A file's name or a URL in place of a page is a slip: its letters would come back as the
+    extraction."""
+    if "<" in html:
+        return
+    text = html.strip()
+    if not text or len(text) > _LONGEST_PATH or "\n" in text or "\0" in text:
+        return
+    if text.startswith(("http://", "https://")) and " " not in text:
+        raise InputError(f"{text} is an address, not a page: fetch it first, then extract(page, url={text!r})")
+    try:
+        is_file = Path(text).is_file()
+    except (OSError, ValueError):
+        return
+    if is_file:
+        raise InputError(f"{text} is the name of a file, not a page: extract(open({text!r}, 'rb').read())")

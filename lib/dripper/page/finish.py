@@ -1,0 +1,222 @@
+"""The second half of a page's way, after its blocks have labels: main HTML, Markdown, language. The
+first is `dripper.page.prepare`."""
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper import html as html_core
+from dripper.errors import ErrorCode, PageError
+from dripper.html import NO_LIMITS
+from dripper.html.blocks.page import Page
+from dripper.html.markdown import html2text, markdown_of
+from dripper.html.markdown.inert import inert_line
+from dripper.html.markdown.title import heading_of
+from dripper.html.metadata import Metadata
+from dripper.html.tree.tree import Tree
+from dripper.html.tree.urls import Base
+from dripper.labels import Labels, load
+from dripper.labels.fallback import Fallback, fall_back
+from dripper.labels.registry import used_fallback
+from dripper.page.language import SAMPLE_CHARACTERS, detect
+from dripper.page.prepare import Decoded, Prepared
+from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings
+
+DEFAULT_LABELS = LabelsSettings()
+DEFAULT_HTML = HtmlSettings()
+DEFAULT_MARKDOWN = MarkdownSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The main content of one page, or why there is none (`error_code`; `main_html` and `markdown`
+    are then "").
+
+    method: who decided: the labeler's name (`lm:windowed` where it saw the page in parts), or
+    `fallback:cpu`, `fallback:trafilatura`, `fallback:body`, `fallback:empty`.
+    confidence: 0 to 1, how sure the labeler is of the page as a whole; None where it does not say.
+    page_kind: article, forum, listing, product…, as the labeler sees it; None where it does not
+    say.
+    charset, charset_source: set where bytes came in.
+    metadata: what the page declares about itself (authors, dates, site…); None where there is no
+    extraction.
+    """
+
+    main_html: str = ""
+    markdown: str = ""
+    title: str = ""
+    language: str | None = None
+    language_probability: float | None = None
+    n_blocks: int = 0
+    n_main: int = 0
+    method: str | None = None
+    confidence: float | None = None
+    page_kind: str | None = None
+    charset: str | None = None
+    charset_source: str | None = None
+    error_code: ErrorCode | None = None
+    error_detail: str | None = None
+    metadata: Metadata | None = None
+
+    @property
+    def text(self) -> str:
+        """The main content as plain text, made of `main_html` when asked for: what the published
+        scores compare."""
+        return html_core.to_text(self.main_html)
+
+
+@dataclass(frozen=True, slots=True)
+class Splits:
+    """What the second half needs of a page, wherever it comes from.
+
+    texts: of the blocks, in order. prune: from main item ids to main HTML. whole: the page, and the
+    text of which Trafilatura makes its choice; called only where no block is main. profile: that
+    split it. base: of the page's relative addresses.
+    metadata: of the page, with addresses as written.
+    """
+
+    title: str
+    texts: Sequence[str]
+    prune: Callable[[Collection[int]], str]
+    whole: Callable[[], tuple[Page, Decoded]]
+    profile: str
+    base: Base | None = None
+    metadata: Metadata | None = None
+
+    @classmethod
+    def of_page(cls, page: Page, decoded: Decoded, url: str | None = None) -> "Splits":
+        """From the page in hand, what it was split from, and its address."""
+        texts = [block.text for block in page.blocks]
+        base = Base.of(url, page.hints.base)
+        return cls(page.title, texts, page.prune, lambda: (page, decoded), page.profile, base, page.metadata)
+
+    @classmethod
+    def of_prepared(cls, made: Prepared, profile: str, url: str | None = None) -> "Splits":
+        """From the first half and the page's address.
+
+        Its `whole` splits the source again, or restores the page without it (see `html.restore`):
+        for all but Trafilatura, which also reads what is in no mapping HTML (the head, comments,
+        hidden parts), that is as good.
+        """
+
+        def whole() -> tuple[Page, Decoded]:
+            decoded = Decoded.of(made.source if made.source is not None else made.mapping_html)
+            if made.source is not None:
+                return html_core.preprocess_utf8(decoded.utf8, profile, NO_LIMITS), decoded
+            restored = html_core.restore(made.mapping_html, made.title, profile)
+            return replace(restored, hints=made.hints), decoded
+
+        def prune(main_ids: Collection[int]) -> str:
+            return html_core.prune(made.mapping_html, main_ids, profile)
+
+        return cls(made.title, made.texts, prune, whole, profile, Base.of(url, made.hints.base), made.metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which blocks of a page become its extraction."""
+
+    page: Splits
+    """Whose blocks they are: where a fallback decided, the page as that one read it."""
+    main: npt.NDArray[np.bool_]
+    """Shape (n_blocks,)."""
+    method: str
+    """Who decided, as in `Extraction.method`."""
+    n_main: int
+    """How many blocks the labeler marked; 0 where a fallback decided."""
+    confidence: float
+    """The labeler's; NaN where it has none."""
+    page_kind: str | None = None
+    """The labeler's; None where it has none."""
+
+
+class Finisher:
+    """The second half: from labels to main HTML, Markdown and language.
+
+    >>> page = html_core.preprocess("<p>one<p>two")
+    >>> labels = Labels.certain(np.array([False, True]))
+    >>> splits = Splits.of_page(page, Decoded.of(""))
+    >>> Finisher(LabelerSettings()).finish(splits, labels, "rule").main_html
+    '<html><body><p>two</p></body></html>'
+    """
+
+    def __init__(
+        self,
+        settings: LabelerSettings,
+        labels: LabelsSettings = DEFAULT_LABELS,
+        html: HtmlSettings = DEFAULT_HTML,
+        markdown: MarkdownSettings = DEFAULT_MARKDOWN,
+    ) -> None:
+        self._html = html
+        self._markdown = markdown
+        if markdown.converter == "html2text":
+            html2text()  # Missing, it would fail every page.
+        self._fallback = Fallback(used_fallback(settings))
+        self._second = load("cpu", **labels.options("cpu")) if self._fallback is Fallback.CPU else None
+
+    def finish(self, page: Splits, labels: Labels | None, labeler: str, detail: str = "") -> Extraction:
+        """Return the extraction of a page whose labeler gave `labels`; None: it gave no usable
+        ones, `detail` says why.
+
+        Raises PageError as `choose` does, else what a page can meet.
+        """
+        return self.extract_chosen(self.choose(page, labels, labeler, detail))
+
+    def choose(self, page: Splits, labels: Labels | None, labeler: str, detail: str = "") -> Choice:
+        """Return the blocks that become the extraction: the labeler's, or the fallback's where it
+        marked none.
+
+        Raises PageError(LABELER_FAILED) where the fallback is `empty` and there are no labels.
+        """
+        n_main, confidence, kind = 0, math.nan, None
+        if labels is not None:
+            n_main, confidence, kind = int(np.count_nonzero(labels.main)), labels.confidence, labels.page_kind
+        if labels is not None and n_main:
+            method = labels.method or labeler
+            method = f"{method}:windowed" if labels.windows > 1 else method
+            return Choice(page, labels.main, method, n_main, confidence, kind)
+        if labels is None and self._fallback is Fallback.EMPTY:
+            raise PageError(ErrorCode.LABELER_FAILED, detail)
+        whole, decoded = page.whole()
+        decided, method = fall_back(whole, decoded.text, self._fallback, self._second)
+        split_again = replace(Splits.of_page(whole, decoded), base=page.base, metadata=page.metadata)
+        return Choice(split_again, decided.main, method, n_main, confidence, kind)
+
+    def extract_chosen(self, choice: Choice) -> Extraction:
+        """Return the extraction made of the chosen blocks."""
+        page = choice.page
+        main_ids = [i for i, is_main in enumerate(choice.main.tolist(), 1) if is_main]
+        main_html, tree = self._written(page, main_ids)
+        # The blocks' own text: that of the main HTML would cost ten times the detector.
+        language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]))
+        return Extraction(
+            main_html=main_html,
+            markdown=self._markdown_of(page, main_ids, main_html, tree),
+            title=page.title,
+            language=language,
+            language_probability=probability,
+            n_blocks=len(page.texts),
+            n_main=choice.n_main,
+            method=choice.method,
+            confidence=None if math.isnan(choice.confidence) else round(choice.confidence, 4),
+            page_kind=choice.page_kind,
+            metadata=page.metadata.completed(page.base) if page.metadata is not None else None,
+        )
+
+    def _written(self, page: Splits, main_ids: list[int]) -> tuple[str, Tree]:
+        """Return the main HTML as it leaves, and the tree from which its Markdown is written."""
+        pruned, is_ours = page.prune(main_ids), html_core.find_profile(page.profile).main_html_scans
+        tree = html_core.rewrite(pruned, self._html, page.base, is_pruned=is_ours)
+        # The main HTML of MinerU's profile is MinerU's, byte for byte.
+        return "".join(tree.parts) if is_ours else pruned, tree
+
+    def _markdown_of(self, page: Splits, main_ids: list[int], main_html: str, tree: Tree) -> str:
+        markdown = markdown_of(tree, self._markdown) if main_html else ""
+        if self._markdown.title == "exclude" or not markdown.strip():
+            return markdown
+        headline = page.metadata.title if page.metadata is not None else None
+        heading = heading_of(page.title, page.texts, main_ids, main_html, headline)
+        return f"{inert_line(heading, '# ')}\n\n{markdown}" if heading else markdown

@@ -1,0 +1,137 @@
+"""The first half of a page's way: from bytes to blocks, before somebody labels them. The second is
+`dripper.page.finish`.
+
+In one process they follow each other (`dripper.page.extraction`). In a staged run tables stand
+between them: what `Prepared` holds is all that the second half gets to see.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from dripper import html as html_core
+from dripper.errors import ErrorCode, PageError
+from dripper.html import DEFAULT_LIMITS, ParserLimits
+from dripper.html.blocks.page import Page
+from dripper.html.metadata import Metadata
+from dripper.html.tree.head import Hints
+from dripper.labels import Labeler, Labels
+from dripper.labels.cost import estimate_tokens
+from dripper.page.language import SAMPLE_CHARACTERS
+from dripper.sites import PageMemory
+from dripper.warc import to_utf8
+
+BLOCK_SAMPLE = 4 * SAMPLE_CHARACTERS
+"""Characters of a block's text that a `Prepared` keeps: the language detector looks at no more of a
+page's text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A page as UTF-8; charset and source (bom, http, meta, detector) where bytes came in."""
+
+    utf8: bytes
+    charset: str | None = None
+    source: str | None = None
+
+    @classmethod
+    def of(cls, html: str | bytes, content_type: str | None = None) -> "Decoded":
+        """Read bytes as browsers do, with the HTTP `content_type` if given; of text only lone
+        surrogates are lost."""
+        return cls(html.encode("utf-8", "ignore")) if isinstance(html, str) else cls(*to_utf8(html, content_type))
+
+    @property
+    def text(self) -> str:
+        """The page's text."""
+        return self.utf8.decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A page after the first half, or why there is none. texts: of each block, the first
+    BLOCK_SAMPLE characters. tokens: of the simplified HTML. hints: what the fallback `cpu` reads
+    beside the mapping HTML. source: the decoded page, which the fallback `trafilatura` reads; None:
+    not kept. labels: those of the first labeler of a chain; None: there is none, or it failed.
+    memory: for the page's site; None: not wanted, or there are no labels."""
+
+    title: str = ""
+    simplified_html: str = ""
+    mapping_html: str = ""
+    texts: list[str] = field(default_factory=list)
+    tokens: int = 0
+    hints: Hints = field(default_factory=Hints)
+    source: str | None = None
+    charset: str | None = None
+    charset_source: str | None = None
+    error_code: ErrorCode | None = None
+    error_detail: str | None = None
+    metadata: Metadata | None = None
+    labels: Labels | None = None
+    memory: PageMemory | None = None
+
+
+def split_into_blocks(decoded: Decoded, profile: str, limits: ParserLimits = DEFAULT_LIMITS) -> Page:
+    """Return the page split into blocks, at least one. Raises PageError(EMPTY_PAGE), or as
+    `preprocess` does."""
+    page = html_core.preprocess_utf8(decoded.utf8, profile, limits)
+    if not page.blocks:
+        raise PageError(ErrorCode.EMPTY_PAGE, "no visible text")
+    return page
+
+
+def prepare(
+    html: str | bytes,
+    content_type: str | None = None,
+    profile: str = "dripper",
+    count_tokens: Callable[[str], int] = estimate_tokens,
+    keep_source: bool = False,
+    limits: ParserLimits = DEFAULT_LIMITS,
+    first: Labeler | None = None,
+    remembers: bool = False,
+) -> Prepared:
+    """Return the first half of a page's way. A page that cannot be split gives a Prepared with
+    `error_code`.
+
+    keep_source: for a second half whose fallback is Trafilatura. first: labels the page on the way.
+    remembers: keep what the page's site needs, too.
+
+    >>> prepare("<title>T</title><p>one<p>two").texts
+    ['one', 'two']
+    """
+    decoded = Decoded.of(html, content_type)
+    try:
+        page = split_into_blocks(decoded, profile, limits)
+        simplified, mapping = page.simplified_html, page.mapping_html
+    except PageError as error:
+        return Prepared(
+            charset=decoded.charset,
+            charset_source=decoded.source,
+            error_code=error.code,
+            error_detail=error.detail or None,
+        )
+    texts = [block.text[:BLOCK_SAMPLE] for block in page.blocks]
+    source = decoded.text if keep_source else None
+    tokens = count_tokens(simplified)
+    labels = _labels_on_the_way(page, first)
+    return Prepared(
+        page.title,
+        simplified,
+        mapping,
+        texts,
+        tokens,
+        page.hints,
+        source,
+        decoded.charset,
+        decoded.source,
+        metadata=page.metadata,
+        labels=labels,
+        memory=PageMemory.of(page, labels) if remembers and labels is not None else None,
+    )
+
+
+def _labels_on_the_way(page: Page, first: Labeler | None) -> Labels | None:
+    try:
+        return first.label([page])[0] if first is not None else None
+    except PageError as error:
+        if error.code is not ErrorCode.LABELER_FAILED:
+            raise
+        return None

@@ -1,0 +1,224 @@
+"""Makes rows of the tables from a record and its outcome; with them the registered domain of a
+host, by the Public Suffix List, without network.
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+import dripper
+from dripper.extras import needed
+from dripper.html.metadata import Metadata
+from dripper.labels import Labels
+from dripper.page.finish import Extraction
+from dripper.page.prepare import Prepared
+from dripper.sites import PageMemory
+from dripper.warc import Record
+from dripper.warc.open.identity import crawl_of
+
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
+Row = dict[str, Any]
+
+
+def record_columns(record: Record, batch: int) -> Row:
+    """Return what `pages` and `extractions` say of the record itself."""
+    host = host_name(record.url)
+    return {
+        "page_id": record.page_id,
+        "batch": batch,
+        "url": record.url,
+        "host": host,
+        "warc_file": record.warc_file,
+        "warc_offset": record.offset,
+        "warc_length": record.length,
+        "fetched_at": record.fetched_at,
+        "http_status": record.http_status,
+        "content_type": record.content_type,
+        "payload_digest": record.payload_digest,
+        "payload_bytes": len(record.payload),
+        "truncated": record.truncated,
+        "flags": list(record.flags),
+        "warc_record_id": record.record_id,
+        "payload_digest_sha1": record.payload_digest_sha1,
+        "registered_domain": registered_domain(host) if host else None,
+        "crawl": crawl_of(record.warc_file),
+    }
+
+
+def extraction_columns(extraction: Extraction) -> Row:
+    """Return what `extractions` says of what became of a page."""
+    is_good = extraction.error_code is None
+    return {
+        "title": extraction.title if is_good else None,
+        "language": extraction.language,
+        "language_probability": extraction.language_probability,
+        "main_html": extraction.main_html if is_good else None,
+        "markdown": extraction.markdown if is_good else None,
+        "markdown_chars": len(extraction.markdown) if is_good else None,
+        "text_sha256": text_sha256(extraction.markdown) if is_good else None,
+        "method": extraction.method,
+        "n_blocks": extraction.n_blocks if is_good else None,
+        "n_main": extraction.n_main if is_good else None,
+        "confidence": extraction.confidence,
+        "page_kind": extraction.page_kind,
+        "metadata": _metadata(extraction.metadata),
+        "error_code": extraction.error_code.value if extraction.error_code else None,
+        "error_detail": extraction.error_detail,
+    }
+
+
+def extraction_row(record: Record, extraction: Extraction, batch: int, versions: Mapping[str, str | None]) -> Row:
+    """Return the row of one page of the fused job, as the columns of `schemas.EXTRACTIONS` want
+    it."""
+    charset = {"charset": extraction.charset, "charset_source": extraction.charset_source}
+    columns = record_columns(record, batch) | charset | extraction_columns(extraction)
+    return columns | {"versions": versions, "layout_id": None}
+
+
+def prepared_row(
+    record: Record, prepared: Prepared, batch: int, profile: str, first: tuple[str, str] | None = None
+) -> Row:
+    """Return the row of one page of the stage `preprocess`: the columns of `schemas.PAGES`, and
+    `simplified_html`.
+
+    first: name and version of the labeler that labelled on the way.
+    """
+    is_good = prepared.error_code is None
+    return record_columns(record, batch) | {
+        "charset": prepared.charset,
+        "charset_source": prepared.charset_source,
+        "title": prepared.title if is_good else None,
+        "mapping_html": prepared.mapping_html if is_good else None,
+        "texts": prepared.texts if is_good else None,
+        "metadata": {name: getattr(prepared.hints, name) for name in ("types", "description", "body")}
+        if is_good
+        else None,
+        "page_metadata": _metadata(prepared.metadata),
+        "base_href": prepared.hints.base if is_good else None,
+        "source": prepared.source,
+        "n_blocks": len(prepared.texts) if is_good else None,
+        "profile": profile,
+        "dripper": dripper.__version__,
+        "error_code": prepared.error_code.value if prepared.error_code else None,
+        "error_detail": prepared.error_detail,
+        "simplified_html": prepared.simplified_html if is_good else None,
+        "tokens": prepared.tokens if is_good else None,
+        "first_labels": _first_labels(prepared.labels, *first) if prepared.labels is not None and first else None,
+        "site_memory": _site_memory(prepared.memory),
+        "layout_id": prepared.memory.skeleton.layout_id if prepared.memory else None,
+    }
+
+
+def _site_memory(memory: PageMemory | None) -> Row | None:
+    if memory is None:
+        return None
+    blocks, prints = memory.blocks, memory.blocks.fingerprints
+    return {
+        "paths": prints.paths.tolist(),
+        "texts": prints.texts.tolist(),
+        "words": blocks.words.tolist(),
+        "signature": memory.skeleton.signature.tolist(),
+    }
+
+
+def label_columns(labels: Labels) -> Row:
+    """Return what tables say of a page's labels, whoever gave them."""
+    return {
+        "main": labels.main.tolist(),
+        "probability": None if np.isnan(labels.probability).all() else labels.probability.tolist(),
+        "confidence": None if math.isnan(labels.confidence) else float(labels.confidence),
+        "page_kind": labels.page_kind,
+    }
+
+
+def _first_labels(labels: Labels, labeler: str, version: str) -> Row:
+    by = {"method": labels.method or labeler, "labeler": labeler, "labeler_version": version}
+    return label_columns(labels) | by
+
+
+def _metadata(metadata: Metadata | None) -> Row | None:
+    return metadata.as_row() if metadata is not None else None
+
+
+def host_name(url: str) -> str | None:
+    """Return the host of `url` in lower case, or None where there is none.
+
+    >>> host_name("https://Example.org:8080/a")
+    'example.org'
+    """
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+def text_sha256(text: str) -> str:
+    """Return the hash by which equal texts are found: lower case, white space collapsed.
+
+    >>> text_sha256("A  b\\n") == text_sha256("a b")
+    True
+    """
+    return hashlib.sha256(" ".join(text.lower().split()).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def storable(row: Row) -> Row:
+    """Return the row with lone surrogates, which no UTF-8 column can hold, replaced by U+FFFD."""
+    return {key: _storable_value(value) for key, value in row.items()}
+
+
+def _storable_value(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_storable_value(item) for item in value]
+    if isinstance(value, dict):
+        return storable(value)
+    return _without_surrogates(value) if isinstance(value, str) else value
+
+
+def _without_surrogates(text: str) -> str:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return text
+
+
+@lru_cache(maxsize=1 << 14)
+def registered_domain(host: str) -> str | None:
+    """Return the domain that somebody registered, as `url_host_registered_domain` of Common Crawl's
+    columnar index has it.
+
+    Suffixes that registries run count, not those of companies: `me.github.io` is of github.io. None
+    for a number (an IP address), for a suffix itself, and for a host under none. Raises
+    MachineError where the list is not installed.
+
+    >>> registered_domain("news.bbc.co.uk")
+    'bbc.co.uk'
+    """
+    name = _ascii(host.lower().rstrip("."))
+    if not name or name.rpartition(".")[2].isdigit() or ":" in name:
+        return None
+    return _suffixes().privatesuffix(name)
+
+
+@cache
+def _suffixes() -> "PublicSuffixList":
+    """The list that comes with the package, read once per process: reading it takes as long as
+    thousands of look-ups."""
+    with needed("the column registered_domain", "warc"):
+        from publicsuffixlist import PublicSuffixList
+    return PublicSuffixList(accept_unknown=False, only_icann=True)
+
+
+def _ascii(host: str) -> str:
+    if host.isascii():
+        return host
+    try:
+        return host.encode("idna").decode("ascii")
+    except UnicodeError:
+        return ""

@@ -1,0 +1,24 @@
+"""What the pages of a site know together: hashes and sums of their blocks, and labels that go by
+them.
+
+Pure functions. What one page gives to its site adds up with what others give, in any order, to the
+same bits.
+"""
+
+from dripper.sites.fingerprints import Fingerprints, fingerprints
+from dripper.sites.layouts import Skeleton, skeleton
+from dripper.sites.page import PageMemory
+from dripper.sites.rule import relabel
+from dripper.sites.statistics import PageBlocks, SiteStatistics, remember
+
+__all__ = [
+    "Fingerprints",
+    "PageBlocks",
+    "PageMemory",
+    "SiteStatistics",
+    "Skeleton",
+    "fingerprints",
+    "relabel",
+    "remember",
+    "skeleton",
+]

@@ -1,0 +1,99 @@
+"""Hashes a page's blocks for its site: where each stands (paths that pages of a template share) and
+what it says, 8 bytes each.
+"""
+
+import re
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.html.blocks.page import Page
+from dripper.html.tree.tree import Tree, attribute
+
+_DIGITS = re.compile(r"\d+")
+_NAME_CHARACTERS = 200
+"""Of a class list or an id that count; generated ones run to kilobytes."""
+
+
+class Paths:
+    """The paths of one page's elements: tags from the root, each with its class names in order of
+    the alphabet, and its id; digits folded."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._known: dict[int, bytes] = {-1: b""}
+        # Items of a list are many, and their start tags few.
+        self._alike: dict[tuple[bytes, str], bytes] = {}
+
+    def digest(self, element: int) -> bytes:
+        """Return the hash of the path to an element, 8 bytes."""
+        way = []
+        while element not in self._known:
+            way.append(element)
+            element = self._tree.parents[element]
+        path = self._known[element]
+        for each in reversed(way):
+            path = self._known[each] = self._below(path, each)
+        return path
+
+    def _below(self, path: bytes, element: int) -> bytes:
+        key = path, self._tree.start_tag(element)
+        if key not in self._alike:
+            self._alike[key] = digest(_signature(self._tree.tags[element], key[1]), path)
+        return self._alike[key]
+
+
+def _signature(tag: str, start_tag: str) -> str:
+    """Return an element as its template has it."""
+    names, own = (folded((attribute(start_tag, name) or "")[:_NAME_CHARACTERS]) for name in ("class", "id"))
+    return f"{tag}.{'.'.join(sorted(set(names.split())))}#{own}"
+
+
+def folded(text: str) -> str:
+    """Return the text with each run of digits as one 0.
+
+    >>> folded("post-17 of 2024")
+    'post-0 of 0'
+    """
+    return _DIGITS.sub("0", text)
+
+
+def digest(text: str, before: bytes = b"") -> bytes:
+    """Return the hash of a text that follows another hash."""
+    return blake2b(before + text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+Hashes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprints:
+    """Of one page; both have shape (n_blocks,), in block order, and are the same on every
+    machine."""
+
+    paths: Hashes
+    """Of the tags from the root to the block, each with its class names in order of the alphabet,
+    and its id; digits folded."""
+    texts: Hashes
+    """Of the text: lower case, white space collapsed, digits folded."""
+
+
+def fingerprints(page: Page, paths: Paths | None = None) -> Fingerprints:
+    """Return the fingerprints of a page's blocks. paths: of its tree, where they are known.
+
+    >>> from dripper.html import preprocess
+    >>> of = fingerprints(preprocess("<p id=a1>One 12<p id=a2>ONE 7<p>Two"))
+    >>> len(set(of.paths.tolist())), len(set(of.texts.tolist()))
+    (2, 2)
+    """
+    known = paths or Paths(page.elements)
+    places = [known.digest(block.element) for block in page.blocks]
+    texts = [digest(folded(" ".join(block.text.lower().split()))) for block in page.blocks]
+    return Fingerprints(numbers(places), numbers(texts))
+
+
+def numbers(digests: list[bytes]) -> Hashes:
+    """Return hashes of 8 bytes as whole numbers, shape (n,)."""
+    return np.frombuffer(b"".join(digests), "<i8").astype(np.int64)

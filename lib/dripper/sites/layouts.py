@@ -1,0 +1,111 @@
+"""Which pages of a site are made with the same template.
+
+A page's skeleton is the set of paths of the elements that hold its blocks. Sets do not grow with
+the length of a list, and digits in names are folded. What an article may or may not have (a table,
+a quotation) would make two skeletons of one template, so elements of text do not count; where a
+container is missing (no comments, no related pages), the skeletons are nearly equal, and are
+joined.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.html.blocks.page import Page
+from dripper.sites.fingerprints import Hashes, Paths, digest, numbers
+
+T = TypeVar("T")
+
+CONTAINERS = frozenset(
+    ("body", "div", "section", "article", "main", "aside", "header", "footer", "nav", "form", "table", "ul", "ol", "dl")
+)
+"""Elements that make a skeleton."""
+N_HASHES = 32
+"""Of a MinHash signature (Broder 1997): the share of equal ones is the share of common paths, give
+or take .09."""
+ALIKE = 0.6
+"""Skeletons that have at least this share of their paths in common are of one template."""
+
+_FACTORS = np.random.default_rng(20260101).integers(1 << 63, size=N_HASHES, dtype=np.uint64) * 2 + 1
+_TEXT_PARENTS = frozenset(("p", "blockquote", "td", "th", "li", "dd", "figure", "pre"))
+"""What is inside of them is content: their containers do not count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """Of one page."""
+
+    layout_id: str
+    """16 hex digits: pages whose skeletons are equal have the same."""
+    signature: npt.NDArray[np.int32]
+    """Shape (N_HASHES,)."""
+
+
+def skeleton(page: Page, paths: Paths | None = None) -> Skeleton:
+    """Return the skeleton of a page. paths: of its tree, where they are known.
+
+    >>> from dripper.html import preprocess
+    >>> one, two = (preprocess("<div class=a>" + n * "<p id=x1>text" + "</div>") for n in (1, 9))
+    >>> skeleton(one).layout_id == skeleton(two).layout_id
+    True
+    """
+    known = paths or Paths(page.elements)
+    places = sorted({known.digest(element) for element in _containers(page)})
+    return Skeleton(digest("", b"".join(places)).hex(), _signature(numbers(places)))
+
+
+def _containers(page: Page) -> set[int]:
+    """Return the elements of the skeleton: each block's ancestors down to the first that is
+    text."""
+    tree = page.elements
+    found: set[int] = set()
+    for block in page.blocks:
+        for element in tree.path(block.element):
+            if tree.tags[element] in _TEXT_PARENTS:
+                break
+            if tree.tags[element] in CONTAINERS:
+                found.add(element)
+    return found
+
+
+def _signature(places: Hashes) -> npt.NDArray[np.int32]:
+    if not len(places):
+        return np.zeros(N_HASHES, np.int32)
+    hashed = (places.astype(np.uint64)[:, None] * _FACTORS) >> np.uint64(33)
+    lowest: npt.NDArray[np.int32] = hashed.min(axis=0).astype(np.int32)
+    return lowest
+
+
+def by_layout(pages: Sequence[T], skeleton_of: Callable[[T], Skeleton]) -> list[list[T]]:
+    """Return the pages of a site by their layouts, as `joined` makes them; all in the order of
+    `pages`."""
+    names = joined(map(skeleton_of, pages))
+    found: dict[str, list[T]] = defaultdict(list)
+    for page in pages:
+        found[names[skeleton_of(page).layout_id]].append(page)
+    return list(found.values())
+
+
+def joined(skeletons: Iterable[Skeleton]) -> dict[str, str]:
+    """Return, for each skeleton of a site, the `layout_id` of its template: that of the first
+    skeleton which is alike.
+
+    skeletons: in the order in which they were first seen. Those that come later change nothing for
+    those before them.
+    """
+    leaders: list[str] = []
+    signatures = np.zeros((0, N_HASHES), np.int32)
+    found: dict[str, str] = {}
+    for each in skeletons:
+        alike = (signatures == each.signature).mean(axis=1)
+        if len(alike) and alike.max() >= ALIKE:
+            found[each.layout_id] = leaders[int(alike.argmax())]
+        else:
+            found[each.layout_id] = each.layout_id
+            leaders.append(each.layout_id)
+            signatures = np.vstack([signatures, each.signature])
+    return found

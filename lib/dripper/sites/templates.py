@@ -1,0 +1,159 @@
+"""A few pages of a layout with good labels label the others.
+
+What an expensive labeler says of some representatives becomes a template: of each path, how many of
+its words are main content; of each text that repeats on them, what it is. Where the template has
+nothing to say, or says both, the labeler that has seen the page itself (`cpu`) counts. A page that
+the template does not fit keeps its own labels.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.labels import Labels
+from dripper.labels.arrays import FloatArray
+from dripper.sites.rule import decided
+from dripper.sites.statistics import PageBlocks
+
+LEAST_PAGES = 3
+"""Of a layout that has representatives: of fewer pages nearly all would be."""
+PRIOR_WORDS = 2.0
+"""A path's share of main words is counted as if one word more of each kind had been seen."""
+MOST_ODDS = 4.0
+"""Log odds of a path on which the representatives agree, at most."""
+OWN_SHARE = 0.5
+"""What the page's own log odds count beside those of the template."""
+LEAST_COVERED = 0.85
+"""Of a page's words, those on paths that the template knows."""
+LEAST_CONSISTENT = 0.7
+"""Of the representatives of a layout; below it, its template is not used. A guard: in the middle
+between layouts where a template is right and where it is not, which on labelled pages are nearly
+all above 0.9."""
+LEAST_AGREED = 0.5
+"""Of a page's words, those of which the template says what the page's own labels say."""
+
+
+@dataclass(slots=True)
+class _Vote:
+    main: float = 0.0
+    words: float = 0.0
+
+    @property
+    def log_odds(self) -> float:
+        """Of main content, by the words seen."""
+        odds = np.log((self.main + PRIOR_WORDS / 2) / (self.words - self.main + PRIOR_WORDS / 2))
+        return float(np.clip(odds, -MOST_ODDS, MOST_ODDS))
+
+
+@dataclass(slots=True)
+class Template:
+    """What representatives say of a layout."""
+
+    paths: dict[int, _Vote] = field(default_factory=dict)
+    texts: dict[int, _Vote] = field(default_factory=dict)
+    """Of texts that two representatives or more have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A page as its template labels it."""
+
+    labels: Labels
+    covered: float
+    """Share of the page's words on paths that the template knows, 0 to 1."""
+    agreed: float
+    """Share of the page's words of which it says the same as the page's own labels, 0 to 1."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether the page is to take the template's labels."""
+        return self.covered >= LEAST_COVERED and self.agreed >= LEAST_AGREED and bool(self.labels.main.any())
+
+
+def learn(representatives: Iterable[tuple[PageBlocks, npt.NDArray[np.bool_]]]) -> Template:
+    """Return the template of pages with good labels: what each keeps, and which of its blocks are
+    main, shape (n_blocks,)."""
+    template = Template()
+    seen: dict[int, int] = {}
+    for page, main in representatives:
+        rows = (page.fingerprints.paths, page.fingerprints.texts, page.words, main)
+        for path, text, words, is_main in zip(*(column.tolist() for column in rows), strict=True):
+            for votes, key in ((template.paths, path), (template.texts, text)):
+                vote = votes.setdefault(key, _Vote())
+                vote.words += words
+                vote.main += words * is_main
+        for text in set(page.fingerprints.texts.tolist()):
+            seen[text] = seen.get(text, 0) + 1
+    template.texts = {text: vote for text, vote in template.texts.items() if seen[text] > 1}
+    return template
+
+
+def fill(template: Template, page: PageBlocks, labels: Labels) -> Filled:
+    """Return a page as the template labels it. labels: the page's own, of a labeler with
+    probabilities."""
+    known, said = _said(template, page)
+    own = page.log_odds.astype(np.float64)
+    odds = np.where(known, said + OWN_SHARE * own, own)
+    made = decided(page, labels, odds)
+    n_words = max(1, int(page.words.sum()))
+    return Filled(
+        made, float(page.words[known].sum() / n_words), float(page.words[made.main == labels.main].sum() / n_words)
+    )
+
+
+def _said(template: Template, page: PageBlocks) -> tuple[npt.NDArray[np.bool_], FloatArray]:
+    """Return which blocks the template knows, and its log odds of them."""
+    prints = page.fingerprints
+    found = [
+        template.texts.get(text) or template.paths.get(path)
+        for path, text in zip(prints.paths.tolist(), prints.texts.tolist(), strict=True)
+    ]
+    known = np.array([vote is not None for vote in found], bool)
+    return known, np.array([vote.log_odds if vote is not None else 0.0 for vote in found])
+
+
+def consistency(pages: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> float:
+    """Return how well the representatives of a layout agree: the mean F1 over words, 0 to 1, of
+    each as the template of the others labels it; 1 for a single one, of which nothing can be said.
+
+    pages: of each what it keeps, its own labels, and the good ones, shape (n_blocks,).
+    """
+    if len(pages) < 2:
+        return 1.0
+    scores = []
+    for i, (page, labels, good) in enumerate(pages):
+        template = learn((other, main) for j, (other, _, main) in enumerate(pages) if j != i)
+        made = fill(template, page, labels).labels.main
+        n_words = page.words[made].sum() + page.words[good].sum()
+        scores.append(2 * page.words[made & good].sum() / n_words if n_words else 1.0)
+    return float(np.mean(scores))
+
+
+def representatives(pages: Mapping[str, PageBlocks], k: int) -> list[str]:
+    """Return the ids of k pages of a layout, or of all where there are fewer, which together show
+    the most of it.
+
+    pages: by id. A path counts as many words as all pages have on it; the page that adds most comes
+    first, of equal ones the one with the lowest id. When all paths are shown, they are shown again
+    by others: the same template may hold other content.
+    """
+    weights: dict[int, int] = {}
+    of_page: dict[str, set[int]] = {}
+    for page_id, page in pages.items():
+        paths = page.fingerprints.paths.tolist()
+        of_page[page_id] = set(paths)
+        for path, words in zip(paths, page.words.tolist(), strict=True):
+            weights[path] = weights.get(path, 0) + words
+    chosen: list[str] = []
+    shown: set[int] = set()
+    while len(chosen) < min(k, len(pages)):
+        gains = {page_id: sum(weights[path] for path in paths - shown) for page_id, paths in of_page.items()}
+        best = min(gains, key=lambda page_id: (-gains[page_id], page_id))
+        if not gains[best] and shown:
+            shown = set()
+            continue
+        chosen.append(best)
+        shown |= of_page.pop(best)
+    return chosen

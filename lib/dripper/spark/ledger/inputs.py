@@ -1,0 +1,146 @@
+"""Reads what a run is to do from its flags: whole files, or records of a selection, less what other
+readings of a file left in the tables.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from dripper.addresses import loggable
+from dripper.config import Settings
+from dripper.errors import InputError
+from dripper.spark.ledger.plan import Batch, Key, LedgerEntry, Plan, PlannedFile, batches_of
+from dripper.spark.tables.store import Tables
+from dripper.warc import Place, SourceFile, expand, select
+from dripper.warc.open.expand import named_files
+from dripper.warc.open.identity import canonical_address, opening_path
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What a run is to read. redo: addresses of files that are read again, as was typed. told: of
+    all that, for the table `runs`, without signatures. problems: of an index."""
+
+    files: tuple[PlannedFile, ...] = ()
+    redo: frozenset[str] = frozenset()
+    redo_typed: str = ""
+    told: str = ""
+    problems: tuple[str, ...] = ()
+
+
+def read_input(warcs: str, redo: str, selection: str, settings: Settings) -> Input:
+    """Return what the flags --warcs, --redo and --select mean. Raises InputError where one of them
+    means nothing."""
+    if warcs and selection:
+        raise InputError(
+            "--warcs reads whole files, --select single records of the files that an index names: give one of them"
+        )
+    again = named_files(redo, settings.reading) if redo else []
+    names = frozenset(file.address for file in again)
+    if selection:
+        return _selected(selection, names, redo, settings)
+    found = expand(warcs, settings.reading) if warcs or not redo else []
+    known = {file.address for file in found}
+    files = tuple(map(_planned, [*found, *(file for file in again if file.address not in known)]))
+    return Input(files, names, redo, told(warcs or redo))
+
+
+def _selected(text: str, redo: frozenset[str], redo_typed: str, settings: Settings) -> Input:
+    found = select(text, settings.reading)
+    if not found.n_records:
+        raise InputError(f"--select {told(text)}: no record of the index fits")
+    by_address: dict[str, tuple[str, dict[Place, None]]] = {}
+    for path, places in found.files.items():
+        # Two indexes may name one file in two ways.
+        by_address.setdefault(canonical_address(path), (path, {}))[1].update(dict.fromkeys(places))
+    files = (
+        PlannedFile(address, path=opening_path(path), selection=found.identity, places=tuple(sorted(places)))
+        for address, (path, places) in by_address.items()
+    )
+    problems = (
+        (f"{found.n_problems} lines of the index hold no capture: {found.problems[0]}",) if found.problems else ()
+    )
+    return Input(tuple(files), redo, redo_typed, f"--select {told(text)}", problems)
+
+
+def _planned(file: SourceFile) -> PlannedFile:
+    return PlannedFile(file.address, file.size_bytes, file.version, opening_path(file.path))
+
+
+def check_known(given: Input, entries: Sequence[LedgerEntry]) -> None:
+    """Raise InputError where a file is to be read again that the ledger does not know."""
+    known = {entry.file.key for entry in entries}
+    keys = {file.key for file in given.files if file.warc_file in given.redo}
+    unknown = (given.redo - {name for name, _ in keys}) | {key[0] for key in keys - known}
+    if unknown:
+        raise InputError(
+            f"--redo {given.redo_typed}: {min(unknown)} was never read into this output; --warcs reads new files"
+        )
+
+
+def told(typed: str) -> str:
+    """Return what somebody typed after --warcs or --select, without signatures.
+
+    >>> told("index=https://e.org/a.cdxj?sig=1,host=e.org")
+    'index=https://e.org/a.cdxj,host=e.org'
+    """
+    return ",".join(_told(part) for part in typed.split(","))
+
+
+def _told(part: str) -> str:
+    key, equals, value = part.partition("=")
+    return f"{key}={loggable(value)}" if equals and key.replace("-", "").isalpha() else loggable(part)
+
+
+def without_known(spark: SparkSession, tables: Tables, plan: Plan, entries: Iterable[LedgerEntry]) -> Plan:
+    """Return the plan without the places of selections whose records have a row by another reading
+    of their file.
+
+    entries: of the ledger, before the plan is noted. Nobody else writes while the run holds the
+    lease, and no two batches of a plan have a file in common, so what is true of the plan stays
+    true until its last batch is read.
+    """
+    keys = {file.key for batch in (*plan.resumed, *plan.fresh) for file in batch.files if file.selection is not None}
+    names = {name for name, _ in keys}
+    others = {
+        (entry.file.warc_file, number)
+        for entry in entries
+        if entry.file.warc_file in names and entry.file.key not in keys
+        for number in batches_of(entry)
+    }
+    if not others:
+        return plan
+    known = _offsets(spark, tables, others)
+    resumed, fresh = (tuple(_less(batch, known, keys) for batch in batches) for batches in (plan.resumed, plan.fresh))
+    return replace(plan, resumed=resumed, fresh=fresh)
+
+
+def _less(batch: Batch, known: dict[str, set[int]], keys: set[Key]) -> Batch:
+    return replace(batch, files=tuple(_less_of(file, known) if file.key in keys else file for file in batch.files))
+
+
+def _less_of(file: PlannedFile, known: dict[str, set[int]]) -> PlannedFile:
+    offsets = known.get(file.warc_file, set())
+    left = tuple(place for place in file.places if place.offset not in offsets)
+    return replace(file, places=left, n_before=len(file.places) - len(left))
+
+
+def _offsets(spark: SparkSession, tables: Tables, readings: set[tuple[str, int]]) -> dict[str, set[int]]:
+    """Return, by file, where the records are stored that these (file, batch) have a row of."""
+    columns = [list(column) for column in zip(*sorted(readings), strict=True)]
+    wanted = spark.createDataFrame(pa.table(columns, names=["warc_file", "batch"]))
+    numbers = sorted({number for _, number in readings})
+    found: dict[str, set[int]] = {}
+    # What a staged run has not extracted yet will have a row, and is in `pages`.
+    there = [table for table in ("extractions", "pages") if tables.version(table) is not None]
+    for table in there:
+        rows = tables.read(table).where(F.col("batch").isin(numbers))
+        rows = rows.where(~F.array_contains("flags", "inflated offset")).join(
+            F.broadcast(wanted), ["warc_file", "batch"]
+        )
+        for row in rows.select("warc_file", "warc_offset").collect():
+            found.setdefault(row["warc_file"], set()).add(row["warc_offset"])
+    return found

@@ -1,0 +1,375 @@
+"""One driver at a time: the table `runs` says who may write into an output.
+
+A run begins by adding its row under the next number (`epoch`), which Delta lets only one driver do,
+and from then on says now and then that it is alive. A second driver waits until it knows whether
+the first one is; if so, it ends with a sentence. It goes by whether the first one's row changes
+while it waits, and never by what a clock of another machine says. Where it takes over from a run
+that did not end well, it first shuts out that one's commits (`dripper.spark.tables.fence`).
+"""
+
+import logging
+import os
+import queue
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from dripper.errors import BusyError, InputError
+from dripper.spark.tables.fence import SPARK_ERRORS, Fence, is_conflict
+from dripper.spark.tables.schemas import RUNS, nullable
+from dripper.spark.tables.sql import first_line, quoted, reason
+from dripper.spark.tables.store import Tables
+
+logger = logging.getLogger(__name__)
+
+TABLE = "runs"
+BEAT_SECONDS = 30.0
+"""How often a run says that it is alive: a commit of .2 s, unless the run had nothing to say for
+longer."""
+SILENCE_SECONDS = 150.0
+"""A run that is not heard of for so long, while another one waits for it, is lost: five beats,
+which no pause of a garbage collector takes."""
+_SEQUENCE = "dripper.runs"
+_OBSERVED_SECONDS = 3.0
+"""Spark says what was observed in a write milliseconds after its end, and never where Delta left
+the write out."""
+_ENDED_WELL = (0, 4)
+"""Exit codes of runs of which nothing can be under way any more."""
+_at_work: set[str] = set()
+"""The runs of this process, which are not dead as long as it lives, but over when they say so."""
+
+
+class Lease:
+    """The right to write into one output. Use as a context manager; `end` says how the run
+    ended."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        tables: Tables,
+        *,
+        patience_seconds: float = SILENCE_SECONDS,
+        beat_seconds: float = BEAT_SECONDS,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+        holder: str | None = None,
+        writers: int = 1,
+    ) -> None:
+        """writers: commits of the run that may be under way at once."""
+        self.run_id = uuid.uuid4().hex
+        self._spark = spark
+        self._tables = tables
+        self._patience = patience_seconds
+        self._beat_seconds = beat_seconds
+        self._sleep = sleep
+        self._clock = clock
+        self._writers = writers + 1  # The last one says that the run is alive.
+        self._holder = holder or this_process()
+        self._row: dict[str, Any] = {}
+        self._heard = 0.0
+        self._is_lost = False
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._beat_now_and_then, name="lease", daemon=True)
+
+    def take(self, **columns: Any) -> None:
+        """Begin the run. columns: more values of its row. Raises BusyError where another run holds
+        the lease."""
+        runs = self._wait_for_others()
+        self._begin(runs, columns)
+        self._heard = _awake_or_not()
+        _at_work.add(self.run_id)
+        self._thread.start()
+        try:
+            self._take_over(runs)
+        except BaseException as error:
+            self.end("ended", exit_code=3, complaints=[f"{type(error).__name__}: {error}"[:1000]])
+            raise
+
+    def _begin(self, runs: Sequence[Mapping[str, Any]], columns: dict[str, Any]) -> None:
+        """Add the run's row under the next number, later than any other run by its time of
+        beginning."""
+        begun = [_milliseconds(run["started_at"]) for run in runs if run["started_at"]]
+        started = max([_milliseconds(datetime.now(UTC)), *(one + 1 for one in begun)])
+        now = datetime.fromtimestamp(started / 1000, UTC)
+        row = {"run_id": self.run_id, "state": "running", "holder": self._holder, "writers": self._writers}
+        self._row = row | {"started_at": now, "heard_at": now} | columns
+        last = max((run["epoch"] for run in runs), default=0)
+        # Where rows were deleted, or the table restored, Delta still knows the higher numbers that
+        # there were, and leaves out the row of a lower one. No counting has come as far as seconds.
+        for epoch in (last + 1, max(last + 1, int(time.time()))):
+            self._row["epoch"] = epoch
+            seen = Observation()
+            try:
+                rows = self._frame().observe(seen, F.count("*").alias("rows"))
+                self._tables.append(TABLE, rows, (_SEQUENCE, epoch))
+            except SPARK_ERRORS as error:
+                if is_conflict(error):
+                    raise BusyError(_taken_first(first_line(error))) from error
+                raise InputError(f"cannot write to {self._tables.sql_name(TABLE)}: {first_line(error)}") from error
+            # What was written and raised nothing was committed, so that nobody else has the number.
+            if _answer(seen) is not None or self._is_newest():
+                break
+            if self._runs(f"epoch >= {epoch}"):
+                raise BusyError(_taken_first(f"number {epoch} is another's"))
+        else:
+            raise InputError(f"{self._tables.sql_name(TABLE)} takes no row: drop the table, and the run makes it anew")
+        self._tables.fence = Fence(started, self._writers, self.confirm)
+
+    def _take_over(self, runs: Sequence[Mapping[str, Any]]) -> None:
+        """Shut out earlier runs of which something may be under way, and note which of them are
+        lost: in this order, as who comes next goes by the note."""
+        if lanes := lanes_to_shut(runs):
+            logger.info("commits of an earlier run, which did not end well, are shut out from now on")
+            self._tables.shut_out(lanes)
+        if lost := [quoted(run["run_id"]) for run in runs if run["state"] == "running"]:
+            statement = (
+                f"UPDATE {self._tables.sql_name(TABLE)} SET state = 'lost' WHERE state = 'running' "
+                f"AND run_id IN ({', '.join(lost)})"
+            )
+            self._tables.change(TABLE, statement)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether no run ever held this lease before, so that nobody has written into the
+        output."""
+        return bool(self._row) and self._row["epoch"] == 1
+
+    def check(self) -> None:
+        """Raise BusyError where the lease may have gone to another while this driver stood
+        still."""
+        if self._is_lost or _awake_or_not() - self._heard > 2 * self._beat_seconds:
+            self._beat()
+
+    def confirm(self) -> None:
+        """Raise BusyError unless this run may still write, which means that none of its commits was
+        left out. Reads the table `runs`."""
+        if self._is_lost or not self._is_newest():
+            self._is_lost = True
+            raise BusyError(
+                "another run has taken this output over, as this one was not heard of for too long; what this one had not "
+                "committed is left to that one, so wait for its end, then run the same command again"
+            )
+
+    def observed(self, seen: Observation) -> dict[str, Any]:
+        """Return what was observed in a write that has ended. Raises BusyError where nothing was,
+        as the write was another's to do."""
+        while (found := _answer(seen)) is None:
+            self.confirm()
+        return found
+
+    def end(self, state: str, **columns: Any) -> None:
+        """Note how the run ended. columns: more values of its row.
+
+        Raises nothing: after the loss of the JVM or of the storage there is nothing to write with,
+        and the next run finds that out.
+        """
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        if self.run_id not in _at_work:
+            return
+        now = datetime.now(UTC)
+        try:
+            with self._lock:
+                self._row |= {"state": state, "heard_at": now, "ended_at": now} | columns
+                if self._is_lost:
+                    logger.warning("how the run ended is not noted, as another one has taken its output over")
+                else:
+                    self._write()
+        except Exception as error:
+            logger.warning("the run could not note how it ended, so the next one calls it lost: %s", reason(error))
+        finally:
+            _at_work.discard(self.run_id)
+
+    def _wait_for_others(self) -> list[dict[str, Any]]:
+        """Return all runs when none of them is at work any more; wait as long as it takes to
+        know."""
+        watched: dict[str, tuple[Any, float]] = {}
+        while True:
+            # Before the look: who stood still between the two has waited less than it seems, not
+            # more.
+            now = self._clock()
+            runs = self._runs("TRUE")
+            unknown = []
+            for other in runs:
+                if other["state"] != "running" or self._is_over(other):
+                    continue
+                heard, since = watched.setdefault(other["run_id"], (other["heard_at"], now))
+                if other["heard_at"] != heard or is_alive(other["holder"], self._holder):
+                    raise BusyError(_at_work_words(other))
+                if now - since < self._patience:
+                    unknown.append(other)
+            if not unknown:
+                return runs
+            logger.info("waiting to see whether another run is alive: %s", _who(unknown[0]))
+            self._sleep(min(5.0, self._patience / 4))
+
+    def _is_over(self, other: Mapping[str, Any]) -> bool:
+        """Whether a run that did not say that it ended is known to have done so."""
+        if other["holder"] == self._holder == this_process():
+            return other["run_id"] not in _at_work
+        return is_dead(other["holder"], self._holder)
+
+    def _runs(self, condition: str) -> list[dict[str, Any]]:
+        rows = self._tables.read(TABLE).where(condition)
+        columns = ("run_id", "epoch", "state", "holder", "started_at", "heard_at", "exit_code", "writers")
+        found: list[dict[str, Any]] = rows.select(*columns).toArrow().to_pylist()
+        return found
+
+    def _is_newest(self) -> bool:
+        """Whether this run is the one that may write: under its number and all higher ones there is
+        no other."""
+        runs = self._runs(f"epoch >= {self._row['epoch']}")
+        return [(run["run_id"], run["state"]) for run in runs] == [(self.run_id, "running")]
+
+    def _beat_now_and_then(self) -> None:
+        while not self._stop.wait(self._beat_seconds):
+            try:
+                self._beat()
+            except BusyError:
+                logger.exception("the run stops before its next commit")
+                return
+            except Exception as error:
+                logger.warning("the run could not say that it is alive: %s", first_line(error))
+
+    def _beat(self) -> None:
+        with self._lock:
+            if self._stop.is_set():
+                return
+            heard = _awake_or_not()
+            self.confirm()
+            self._row["heard_at"] = datetime.now(UTC)
+            self._write()
+            self._heard = heard
+
+    def _write(self) -> None:
+        self._tables.replace_where(TABLE, self._frame(), f"run_id = {quoted(self.run_id)}")
+
+    def _frame(self) -> DataFrame:
+        schema = to_arrow_schema(nullable(RUNS.fields))
+        columns = [pa.array([_pairs(self._row.get(field.name))], field.type) for field in schema]
+        frame = self._spark.createDataFrame(pa.Table.from_arrays(columns, schema=schema), nullable(RUNS.fields))
+        return frame.coalesce(1)
+
+
+def this_process() -> str:
+    """Return who this driver is: machine, process, and when they were started, as far as they can
+    be told apart."""
+    return f"{socket.gethostname()} {_boot()} {os.getpid()} {_started(os.getpid())}"
+
+
+def is_dead(holder: str, mine: str) -> bool:
+    """Whether the driver `holder` is known to have ended: it ran on the machine of `mine`, and its
+    process is not there."""
+    return _same_machine(holder, mine) and not _is_there(holder)
+
+
+def is_alive(holder: str, mine: str) -> bool:
+    """Whether the driver `holder` is known to be at work, as its process is there, on the machine
+    of `mine`."""
+    return _same_machine(holder, mine) and _is_there(holder)
+
+
+def _same_machine(holder: str, mine: str) -> bool:
+    return holder.split(" ")[:2] == mine.split(" ")[:2] and "-" not in holder.split(" ")[1:2]
+
+
+def _is_there(holder: str) -> bool:
+    process, started = holder.split(" ")[2:4]
+    return _started(int(process)) == started
+
+
+def _boot() -> str:
+    """Return which start of which machine and which space of process numbers this is; "-" where
+    that is not told."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip().replace("-", "")
+        return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return "-"
+
+
+def _started(process: int) -> str:
+    """Return when a process was started, in ticks of its machine's clock; "" where there is no such
+    process."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+def _answer(seen: Observation) -> dict[str, Any] | None:
+    """Return what was observed in a write; None: nothing yet, perhaps for ever."""
+    answer: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+
+    def get() -> None:
+        try:
+            answer.put(seen.get)
+        except Exception as error:  # Connect raises where classic Spark waits.
+            logger.info("nothing was observed: %s", first_line(error))
+            time.sleep(_OBSERVED_SECONDS)
+            answer.put(None)
+
+    threading.Thread(target=get, name="observed", daemon=True).start()
+    try:
+        return answer.get(timeout=_OBSERVED_SECONDS)
+    except queue.Empty:
+        return None
+
+
+def lanes_to_shut(runs: Sequence[Mapping[str, Any]]) -> int:
+    """Return how many lanes earlier runs may still commit in: those that ended as they should have
+    ended all their commits, and have shut out those before them.
+
+    >>> ended = {"epoch": 1, "state": "ended", "exit_code": 0, "writers": 3}
+    >>> lost = {"epoch": 2, "state": "lost", "exit_code": None, "writers": 2}
+    >>> lanes_to_shut([ended]), lanes_to_shut([ended, lost])
+    (0, 2)
+    """
+    lanes = 0
+    for run in sorted(runs, key=lambda run: -run["epoch"]):
+        if run["state"] == "ended" and run["exit_code"] in _ENDED_WELL:
+            break
+        lanes = max(lanes, run["writers"] or 1)
+    return max([lanes, *(run["writers"] or 1 for run in runs if run["state"] == "running")])
+
+
+def _milliseconds(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)
+
+
+def _awake_or_not() -> float:
+    """Return seconds on this machine's clock that nobody sets, and that goes on while the machine
+    sleeps: a run that slept was not heard of meanwhile."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+def _who(other: Mapping[str, Any]) -> str:
+    machine, _, process, _ = other["holder"].split(" ")
+    return f"run {other['run_id']} (process {process} on {machine}, since {other['started_at']:%Y-%m-%d %H:%M} UTC)"
+
+
+def _at_work_words(other: Mapping[str, Any]) -> str:
+    return (
+        f"another run is at work on this output: {_who(other)}; an output has one writer at a time, so wait for its end or "
+        "stop it, then run the same command again"
+    )
+
+
+def _taken_first(why: str) -> str:
+    return f"another run began on this output at the same moment ({why}); run the same command again when it has ended"
+
+
+def _pairs(value: Any) -> Any:
+    return list(value.items()) if isinstance(value, dict) else value

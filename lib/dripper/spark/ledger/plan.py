@@ -1,0 +1,311 @@
+"""Which files are still to do, in which batches: pure functions over the ledger, the same answer
+every time."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Any
+
+from dripper.warc.index.select import Place
+from dripper.warc.read.record import ArchiveFault, archive_fault
+
+UNKNOWN_SIZE_BYTES = 1 << 30
+"""What a file counts for whose size is not known (lists do not tell): a Common Crawl WARC has about
+1 GiB."""
+
+REQUEST_BYTES = 1 << 18
+"""Counted for each single record on top of its bytes: a request takes about as long as 256 KiB more
+of an open one."""
+
+UNFINISHED = ("planned", "preprocessed", "labelled")
+"""States of a batch's files on their way, in order; then each is in one of FINISHED."""
+
+FINISHED = ("done", "failed", "set_aside", "dismissed")
+"""done: read to its end. failed: it was not; the next run tries again. set_aside: it failed too
+often, and is tried again only when somebody asks. dismissed: somebody said that it is not wanted
+any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """One archive file to read."""
+
+    warc_file: str
+    """Its canonical address."""
+    size_bytes: int | None = None
+    """As stored; None where not known."""
+    version: str | None = None
+    """Its ETag or modification time (`dripper.warc.read.members.Source`); None where not known."""
+    path: str | None = None
+    """How to open it; None: by its canonical address."""
+    replaces: int | None = None
+    """The batch that holds the rows of an earlier reading, which those of the next replace; None:
+    there are none."""
+    attempts: int = 0
+    """How often reading it has failed in a way that is the file's own fault."""
+    selection: str | None = None
+    """Which of its records are read: the identity of a selection (`dripper.warc.select`); None:
+    all."""
+    places: tuple[Place, ...] = ()
+    """Of a selection, the records that are to be read. The ledger does not keep them: the index
+    tells them again."""
+    n_before: int = 0
+    """Of a selection, the records that are not in `places`, as another reading of the file left
+    their rows."""
+    supersedes: tuple[int, ...] = ()
+    """Of a whole reading, the batches that hold rows of selections from the file, which its rows
+    replace."""
+
+    @property
+    def key(self) -> "Key":
+        """What the ledger has one row of."""
+        return self.warc_file, self.selection
+
+    @property
+    def has_earlier_rows(self) -> bool:
+        """Whether rows in other batches are replaced by those of the next reading."""
+        return self.replaces is not None or bool(self.supersedes)
+
+    @property
+    def weight(self) -> int:
+        """Bytes that planning counts for the file."""
+        if self.selection is not None:
+            return sum(place.length + REQUEST_BYTES for place in self.places)
+        return UNKNOWN_SIZE_BYTES if self.size_bytes is None else self.size_bytes
+
+    @property
+    def open_path(self) -> str:
+        """The path to open."""
+        return self.path or self.warc_file
+
+
+Key = tuple[str, str | None]
+"""Address of a file, and which of its records are meant (`PlannedFile.selection`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """What the ledger says of a file."""
+
+    file: PlannedFile
+    batch: int
+    state: str
+    """One of UNFINISHED or FINISHED."""
+    pages: int = 0
+    """Rows of `extractions` that its last reading left."""
+    fault: ArchiveFault | None = None
+    """Why it is no whole archive, where it was read to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The unit of commit."""
+
+    number: int
+    files: tuple[PlannedFile, ...]
+    state: str = "planned"
+    """How far it is, one of UNFINISHED."""
+
+
+def of_selections_apart(batch: Batch) -> Batch:
+    """Return the batch, such that it replaces no rows of selections."""
+    return replace(batch, files=tuple(replace(file, supersedes=()) for file in batch.files))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run is to do."""
+
+    resumed: tuple[Batch, ...] = ()
+    """Batches that an earlier run planned and did not finish, whatever stage they are at."""
+    fresh: tuple[Batch, ...] = ()
+    """New batches, of files that the ledger does not know, and of those in `moved`."""
+    moved: tuple[LedgerEntry, ...] = ()
+    """Files that leave the batch of their last reading: those that failed, that have changed, or
+    that are to be redone."""
+    n_done: int = 0
+    """Files of the input that need no work."""
+    n_left: int = 0
+    """Files beyond the limit."""
+    set_aside: tuple[str, ...] = ()
+    """Files of the input that failed too often to be tried again unasked."""
+    faults: Mapping[str, ArchiveFault] = field(default_factory=dict)
+    """Files of the input that are done, and are no whole archives."""
+    anew: frozenset[int] = frozenset()
+    """Of `resumed`, batches between stages that begin again, as one of their files is to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSize:
+    """A batch ends at `files` files or `bytes` bytes, whichever comes first; it has at least one
+    file."""
+
+    files: int
+    bytes: int
+
+
+def make_plan(
+    files: Sequence[PlannedFile],
+    ledger: Iterable[LedgerEntry],
+    size: BatchSize,
+    limit: int | None = None,
+    states: Collection[str] = UNFINISHED,
+    redo: Collection[str] = (),
+    last: int = 0,
+) -> Plan:
+    """Return what is to do for `files`, given the ledger.
+
+    limit: at most so many files that are not done; whole batches of an earlier run are never cut,
+    as their rows are committed together. states: at which batches of an earlier run are resumed; at
+    others they are none of this run's, and count as done. redo: files to be read again although
+    they are done; a batch between stages with one of them begins anew. last: new batches are
+    numbered above it, and above those of the ledger. Files of the ledger that are not in `files`
+    are left alone. The same file with another selection is another piece of work; one that was read
+    whole has the records of every selection, and a whole reading replaces those of all selections.
+    """
+    entries = {entry.file.key: entry for entry in ledger}
+    wanted = {file.key: file for file in files}
+    unfinished = {entry.batch for entry in entries.values() if entry.state in UNFINISHED and entry.file.key in wanted}
+    stored = existing(entries.values(), unfinished)
+    anew = frozenset(batch.number for batch in stored if batch.state != "planned" and _is_redone(batch, redo))
+    known = (replace(batch, state="planned") if batch.number in anew else batch for batch in stored)
+    resumed = [batch for batch in known if batch.state in states]
+    superseded = _superseded(entries.values())
+    todo = [
+        _superseding(_again(file, entry) if entry else file, superseded)
+        for file, entry in _undone(wanted, entries, unfinished, set(redo))
+    ]
+    room = len(todo) if limit is None else max(0, limit - sum(len(batch.files) for batch in resumed))
+    chosen = todo[:room]
+    first = 1 + max((entry.batch for entry in entries.values()), default=0)
+    first = max(first, last + 1)
+    untouched = wanted.keys() - {file.key for file in todo}
+    return Plan(
+        resumed=tuple(_opened_as_typed(batch, wanted) for batch in resumed),
+        fresh=tuple(Batch(first + i, tuple(group)) for i, group in enumerate(_groups(chosen, size))),
+        moved=tuple(entries[file.key] for file in chosen if file.key in entries),
+        n_done=len(untouched) - sum(len(untouched & {f.key for f in batch.files}) for batch in resumed),
+        n_left=len(todo) - len(chosen),
+        set_aside=tuple(sorted(key[0] for key in untouched if key in entries and entries[key].state == "set_aside")),
+        faults={key[0]: fault for key in untouched if key in entries and (fault := entries[key].fault)},
+        anew=anew & {batch.number for batch in resumed},
+    )
+
+
+def _is_redone(batch: Batch, redo: Collection[str]) -> bool:
+    return any(file.warc_file in redo for file in batch.files)
+
+
+def _undone(
+    wanted: dict[Key, PlannedFile], entries: dict[Key, LedgerEntry], unfinished: set[int], redo: set[str]
+) -> Iterable[tuple[PlannedFile, LedgerEntry | None]]:
+    """Yield the files that need a new batch, those that the ledger does not know first, each with
+    its entry."""
+    known = []
+    for key, file in wanted.items():
+        entry = entries.get(key)
+        whole = entries.get((file.warc_file, None))
+        if file.selection is not None and whole is not None and whole.state == "done":
+            continue
+        if entry is None:
+            yield file, None
+        elif entry.batch not in unfinished and (
+            file.warc_file in redo or entry.state == "failed" or has_changed(file, entry)
+        ):
+            known.append((file, entry))
+    yield from known
+
+
+def _superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...]]:
+    """Return, for files of which selections were read, the batches that hold their rows."""
+    found: dict[str, set[int]] = {}
+    for entry in entries:
+        if entry.file.selection is not None:
+            found.setdefault(entry.file.warc_file, set()).update(batches_of(entry))
+    return {name: tuple(sorted(numbers)) for name, numbers in found.items()}
+
+
+def batches_of(entry: LedgerEntry) -> list[int]:
+    """Return the batches that may hold rows of the file: its own, and while it is read again that
+    of the reading before."""
+    return [entry.batch] if entry.file.replaces is None else [entry.batch, entry.file.replaces]
+
+
+def _superseding(file: PlannedFile, superseded: Mapping[str, tuple[int, ...]]) -> PlannedFile:
+    numbers = superseded.get(file.warc_file, ()) if file.selection is None else ()
+    return replace(file, supersedes=numbers) if numbers else file
+
+
+def has_changed(file: PlannedFile, entry: LedgerEntry) -> bool:
+    """Whether the file is another than the one that was read, as far as its size and version tell.
+
+    What is not known of either says nothing, unless the file was never read: then it says that it
+    is there now.
+    """
+    if entry.state in UNFINISHED:
+        return False
+    for now, then in ((file.size_bytes, entry.file.size_bytes), (file.version, entry.file.version)):
+        if now != then and now is not None and (then is not None or entry.state != "done") and _comparable(now, then):
+            return True
+    return False
+
+
+def _comparable(now: str | int, then: str | int | None) -> bool:
+    """ETags and modification times tell nothing about each other: the same file, read in two
+    ways."""
+    return then is None or str(now).partition(":")[0] == str(then).partition(":")[0] or isinstance(now, int)
+
+
+def fault_of(row: Mapping[str, Any]) -> ArchiveFault | None:
+    """Return why the file is no whole archive, by its row of the ledger; None: nothing is known
+    against it. Where single records of it were read, nothing is."""
+    if row.get("selection") is not None or row.get("error") is not None or not row.get("n_problems"):
+        return None
+    return archive_fault(row["records"], dict(row["skipped"] or {}), bool(row["clipped"]))
+
+
+def _again(file: PlannedFile, entry: LedgerEntry) -> PlannedFile:
+    was_refused = entry.state == "failed"
+    return replace(
+        file, replaces=entry.batch if entry.pages else None, attempts=entry.file.attempts if was_refused else 0
+    )
+
+
+def _opened_as_typed(batch: Batch, wanted: dict[Key, PlannedFile]) -> Batch:
+    """A signed address is not kept: the one that was typed for this run is the one that works. Nor
+    are the places of records."""
+    files = (
+        replace(file, path=wanted[file.key].path, places=wanted[file.key].places) if file.key in wanted else file
+        for file in batch.files
+    )
+    return replace(batch, files=tuple(files))
+
+
+def existing(entries: Iterable[LedgerEntry], numbers: Collection[int]) -> list[Batch]:
+    """Return the batches of these numbers as the ledger has them, in order.
+
+    A batch with a file that is planned is redone as a whole, hence planned.
+    """
+    known = list(entries)
+    superseded = _superseded(known)
+    chosen = sorted((e for e in known if e.batch in numbers), key=lambda e: (e.batch, e.file.warc_file))
+    batches = []
+    for number, group in groupby(chosen, key=lambda e: e.batch):
+        members = list(group)
+        states = [state for state in UNFINISHED if any(member.state == state for member in members)]
+        files = tuple(_superseding(member.file, superseded) for member in members)
+        batches.append(Batch(number, files, states[0] if states else "planned"))
+    return batches
+
+
+def _groups(files: Sequence[PlannedFile], size: BatchSize) -> Iterable[list[PlannedFile]]:
+    group: list[PlannedFile] = []
+    weight = 0
+    for file in files:
+        if group and (len(group) >= size.files or weight + file.weight > size.bytes):
+            yield group
+            group, weight = [], 0
+        group.append(file)
+        weight += file.weight
+    if group:
+        yield group

@@ -1,0 +1,371 @@
+"""The tables against the ledger: whether the rows are there that the ledger counts, and what mends
+it where they are not.
+
+People drop tables, restore older versions of them, delete rows by SQL. So every run compares,
+before it works, the rows of each batch of `extractions` with what the ledger counts in it. The
+numbers are in Delta's log; no data is read. A batch that is on its way may have any number of rows:
+it is replaced as a whole.
+"""
+
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from dripper.errors import DifferenceError, InputError
+from dripper.spark.ledger.lease import Lease
+from dripper.spark.ledger.ledger import Ledger
+from dripper.spark.ledger.plan import UNFINISHED, Batch, LedgerEntry, Plan, batches_of
+from dripper.spark.tables.sql import quoted
+from dripper.spark.tables.store import Tables, within
+
+logger = logging.getLogger(__name__)
+
+TABLE = "extractions"
+FORGOTTEN = "forgotten"
+"""A table of rows that were removed on purpose: columns `batch` and `rows`, how many."""
+
+_SHOWN = 5
+"""Batches or files that a sentence names."""
+_VERSIONS_TRIED = 30
+"""Versions of a table that are looked at for the one that made a difference: two jobs each."""
+_KEEPS_ROWS = ("OPTIMIZE", "VACUUM", "ADD COLUMNS", "CHANGE COLUMN", "SET TBLPROPERTIES", "UNSET TBLPROPERTIES")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A batch whose rows are not those that the ledger counts."""
+
+    batch: int
+    rows: int
+    counted: int
+    """By the ledger."""
+
+
+def rows_by_batch(table: DataFrame) -> dict[int, int]:
+    """Return how many rows each batch of a table has.
+
+    By the statistics in Delta's log: one job over the log, which Delta keeps in memory for the
+    run's own commits. Where the log is out of reach (Spark Connect, Databricks' own Delta) or has
+    no numbers, rows are counted, for which Spark reads only the footers of the data files.
+    """
+    files = _files_in_log(table)
+    if files is not None:
+        deleted = F.coalesce(F.col("deletionVector.cardinality"), F.lit(0))
+        n_rows = F.get_json_object("stats", "$.numRecords").cast("long") - deleted
+        counted = files.groupBy(F.col("partitionValues")["batch"].cast("long").alias("batch")).agg(
+            F.sum(n_rows).alias("rows"), F.count_if(n_rows.isNull()).alias("uncounted")
+        )
+        found = counted.collect()
+        if not any(row["uncounted"] or row["batch"] is None for row in found):
+            return {row["batch"]: row["rows"] for row in found if row["rows"]}
+    return {row["batch"]: row["count"] for row in table.groupBy("batch").count().collect()}
+
+
+def _files_in_log(table: DataFrame) -> DataFrame | None:
+    """Return the data files of a Delta table, as its log has them; None where Python cannot reach
+    it."""
+    try:
+        leaf: Any = table._jdf.queryExecution().analyzed().collectLeaves().head()
+        return DataFrame(leaf.relation().location().getSnapshot().allFiles().toDF(), table.sparkSession)
+    except (AttributeError, TypeError, Py4JError, PySparkException):
+        return None
+
+
+def bounds(entries: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:
+    """Return, for each batch of the ledger, the fewest and the most rows that it may have.
+
+    The most is None where a batch is on its way, or has rows that one on its way will replace: a
+    kill may have come before or after its commit. Whole readings replace those of selections, too.
+    """
+    known = list(entries)
+    on_their_way = [entry for entry in known if entry.state in UNFINISHED]
+    replacing = {entry.file.warc_file for entry in on_their_way if entry.file.selection is None}
+    begun, touched = {entry.batch for entry in on_their_way}, {n for entry in on_their_way for n in batches_of(entry)}
+    fewest, most = Counter(dict.fromkeys(touched, 0)), Counter(dict.fromkeys(touched, 0))
+    for entry in known:
+        if entry.state in UNFINISHED:
+            continue
+        may_be_gone = entry.file.selection is not None and entry.file.warc_file in replacing
+        fewest[entry.batch] += 0 if may_be_gone or entry.batch in begun else entry.pages
+        most[entry.batch] += entry.pages
+    return {batch: (fewest[batch], None if batch in touched else most[batch]) for batch in most}
+
+
+def differences(
+    entries: Iterable[LedgerEntry], rows: Mapping[int, int], forgotten: Mapping[int, int] | None = None
+) -> list[Difference]:
+    """Return the batches in which the table has not as many rows as the ledger counts, in order.
+
+    rows: of each batch of the table. forgotten: of each batch, rows that were removed on purpose.
+    """
+    allowed, found = bounds(entries), []
+    for batch in sorted(allowed.keys() | rows.keys()):
+        fewest, most = allowed.get(batch, (0, 0))
+        there = rows.get(batch, 0)
+        if there < fewest - (forgotten or {}).get(batch, 0):
+            found.append(Difference(batch, there, fewest))
+        elif most is not None and there > most:
+            found.append(Difference(batch, there, most))
+    return found
+
+
+def reconcile(spark: SparkSession, tables: Tables, ledger: Ledger) -> None:
+    """Raise DifferenceError where `extractions` has not the rows that the ledger counts; what was
+    removed on purpose is no difference.
+
+    Batches of the ledger are numbered above all that are in the table from then on.
+    """
+    rows = rows_by_batch(tables.read(TABLE))
+    entries = ledger.entries()
+    ledger.number_above(rows)
+    found = differences(entries, rows)
+    if found:
+        found = differences(entries, rows, _forgotten(tables))
+    if not found:
+        return
+    name, repair = tables.sql_name(TABLE), f"jobs/maintain.py --output {tables.output} --repair"
+    if not entries:
+        raise DifferenceError(
+            f"the ledger {tables.sql_name('warc_files')} was dropped or emptied by version "
+            f"{_changed_by_people(spark, tables, 'warc_files')}, and {name} has {sum(rows.values())} rows in {_batches(rows)}; "
+            f"nothing was done, as a run would write over them. Restore the ledger, or {repair} rebuilds it from the rows"
+        )
+    since = changed_at(spark, tables, TABLE, found)
+    of_ledger = ""
+    if any(each.batch not in since for each in found):
+        of_ledger = f"; the ledger was last changed by version {_changed_by_people(spark, tables, 'warc_files')}"
+    raise DifferenceError(
+        f"{name} and the ledger differ: {'; '.join(_told(each, since) for each in found[:_SHOWN])}"
+        f"{f'; and {len(found) - _SHOWN} more' if len(found) > _SHOWN else ''}{of_ledger}. Nothing was done. Restore the table, or "
+        f"{repair} has the files of these batches read again by the next run"
+    )
+
+
+def _forgotten(tables: Tables) -> dict[int, int]:
+    if tables.version(FORGOTTEN) is None:
+        return {}
+    rows = tables.read(FORGOTTEN).groupBy("batch").agg(F.sum("rows").alias("rows")).collect()
+    return {row["batch"]: row["rows"] for row in rows}
+
+
+def _told(difference: Difference, since: Mapping[int, str]) -> str:
+    when = since.get(difference.batch, "")
+    since_when = f" since version {when}" if when else ""
+    return f"batch {difference.batch} has {difference.rows} rows of {difference.counted}{since_when}"
+
+
+def _batches(numbers: Iterable[int]) -> str:
+    listed = sorted(numbers)
+    return f"batch {listed[0]}" if len(listed) == 1 else f"{len(listed)} batches ({listed[0]} to {listed[-1]})"
+
+
+def changed_at(spark: SparkSession, tables: Tables, table: str, found: Sequence[Difference]) -> dict[int, str]:
+    """Return, by batch, the version of the table that made the difference, with its operation and
+    time; a batch whose version is not found is left out."""
+    counts: dict[int, dict[int, int]] = {}
+
+    def rows_at(version: int) -> dict[int, int]:
+        if version not in counts:
+            counts[version] = rows_by_batch(tables.read(table, version)) if version >= 0 else {}
+        return counts[version]
+
+    told: dict[int, str] = {}
+    # Versions whose log or data was cleared are not told.
+    with suppress(PySparkException, Py4JError):
+        history = _history(spark, tables, table)
+        # What people do first, then what jobs do; the newest first.
+        changes = [row for row in history if not row["operation"].startswith(_KEEPS_ROWS)]
+        changes.sort(key=lambda row: (row["operation"] == "WRITE", -row["version"]))
+        for row in islice(changes, _VERSIONS_TRIED):
+            left = [each for each in found if each.batch not in told]
+            if not left:
+                break
+            before, after = rows_at(row["version"] - 1), rows_at(row["version"])
+            for each in left:
+                # Rows of which none are counted are a run's: it is the ledger that has changed.
+                is_of_ledger = row["operation"] == "WRITE" and not each.counted
+                if before.get(each.batch, 0) == each.counted != after.get(each.batch, 0) and not is_of_ledger:
+                    told[each.batch] = _change(row)
+        if history and history[-1]["version"] == 0:
+            told = {each.batch: _change(history[-1]) for each in found if each.rows < each.counted} | told
+    return told
+
+
+def _history(spark: SparkSession, tables: Tables, table: str) -> list[dict[str, Any]]:
+    """Return the table's versions, the newest first."""
+    at = F.unix_seconds("timestamp").alias("at")
+    rows = spark.sql(f"DESCRIBE HISTORY {tables.sql_name(table)}").select("version", at, "operation", "userName")
+    return sorted((row.asDict() for row in rows.collect()), key=lambda row: -row["version"])
+
+
+def _changed_by_people(spark: SparkSession, tables: Tables, table: str) -> str:
+    """Return the newest version of the table that no run makes: runs write and merge."""
+    history: list[dict[str, Any]] = []
+    with suppress(PySparkException, Py4JError):
+        history = [
+            row
+            for row in _history(spark, tables, table)
+            if not row["operation"].startswith((*_KEEPS_ROWS, "WRITE", "MERGE"))
+        ]
+    return _change(history[0]) if history else "unknown"
+
+
+def _change(row: Mapping[str, Any]) -> str:
+    by = f" by {row['userName']}" if row["userName"] else ""
+    return f"{row['version']} ({row['operation']}{by}, {datetime.fromtimestamp(row['at'], UTC):%Y-%m-%d %H:%M} UTC)"
+
+
+def repair(spark: SparkSession, output: str) -> Iterator[str]:
+    """Bring the ledger and `extractions` together again; yield what was done, in sentences.
+
+    Files whose rows are not as counted are planned again. Rows of a reading that another has taken
+    the place of are deleted. Rows of files that the ledger does not know are noted in it. Raises
+    BusyError where a run is at work, InputError where there is no table.
+    """
+    tables = Tables(spark, output)
+    if tables.version(TABLE) is None and tables.version("warc_files") is None:
+        raise InputError(f"--output {output}: there is no table {TABLE} to repair, nor its ledger warc_files")
+    for table in (TABLE, "warc_files", "runs"):
+        tables.create(table)
+    held = Lease(spark, tables)
+    held.take(job="repair")
+    ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
+    try:
+        yield from _repair(tables, Ledger(spark, tables, held.run_id), held.check)
+        ending = {"state": "ended", "exit_code": 0}
+    finally:
+        try:
+            held.end(**ending)
+        except Exception:
+            logger.warning("the end of the repair could not be noted in %s", tables.sql_name("runs"), exc_info=True)
+
+
+def _repair(tables: Tables, ledger: Ledger, check: Callable[[], None]) -> Iterator[str]:
+    rows, entries = rows_by_batch(tables.read(TABLE)), ledger.entries()
+    ledger.number_above(rows)
+    found = differences(entries, rows, _forgotten(tables))
+    if not found:
+        yield f"{tables.sql_name(TABLE)}: every batch has the rows that the ledger counts, nothing to repair"
+        return
+    mended = _mended(entries, {each.batch for each in found}, _files_in(tables, [each.batch for each in found]))
+    check()
+    if mended.outdated:
+        batches = defaultdict(list)
+        for batch, name in mended.outdated:
+            batches[batch].append(quoted(name))
+        which = " OR ".join(f"({within([n])} AND warc_file IN ({', '.join(names)}))" for n, names in batches.items())
+        tables.delete(TABLE, which)
+        yield f"rows of earlier readings of {len(mended.outdated)} files deleted"
+    if mended.unknown:
+        ledger.rebuild(mended.unknown, datetime.now(UTC))
+        names = _named(row["warc_file"] for row in mended.unknown)
+        yield (
+            f"the ledger is rebuilt for {len(mended.unknown)} files, {names}, with what their rows tell: whether they were "
+            "read to their ends it cannot know (--redo FILES reads them again, and so must those of --select)"
+        )
+    if mended.again:
+        batches_again = _apart(mended.again, ledger)
+        ledger.record(Plan(fresh=tuple(batches_again), moved=tuple(mended.again)))
+        yield (
+            f"{len(mended.again)} files are planned again, {_named(entry.file.warc_file for entry in mended.again)}: "
+            "give them to the next run"
+        )
+
+
+def _named(files: Iterable[str]) -> str:
+    names = sorted(set(files))
+    return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Mended:
+    """What a repair writes."""
+
+    again: list[LedgerEntry]
+    """Files to be read again, each with the batch whose rows its next reading replaces."""
+    unknown: list[dict[str, Any]]
+    """Rows for the ledger."""
+    outdated: list[tuple[int, str]]
+    """Batches and files whose rows go."""
+
+
+def _files_in(tables: Tables, batches: Sequence[int]) -> dict[tuple[int, str], tuple[int, int]]:
+    """Return, by batch and file, the rows there are, and the error rows among them."""
+    counted = (
+        tables.read(TABLE)
+        .where(F.col("batch").isin(list(batches)))
+        .groupBy("batch", "warc_file")
+        .agg(F.count("*").alias("rows"), F.count("error_code").alias("failed"))
+    )
+    return {(row["batch"], row["warc_file"]): (row["rows"], row["failed"]) for row in counted.collect()}
+
+
+def _mended(
+    entries: Sequence[LedgerEntry], batches: set[int], there: Mapping[tuple[int, str], tuple[int, int]]
+) -> _Mended:
+    """Return what brings these batches in order. there: the rows and error rows of each file in
+    them."""
+    at: dict[tuple[int, str], list[LedgerEntry]] = defaultdict(list)
+    for entry in entries:
+        at[entry.batch, entry.file.warc_file].append(entry)
+    # What is on its way replaces these rows by itself.
+    on_their_way = [entry for entry in entries if entry.state in UNFINISHED]
+    left_alone = {(n, entry.file.warc_file) for entry in on_their_way for n in batches_of(entry)}
+    replacing = {entry.file.warc_file for entry in on_their_way if entry.file.selection is None}
+    again, outdated = [], []
+    for (batch, name), mine in sorted(at.items()):
+        counted, n_rows = sum(entry.pages for entry in mine), there.get((batch, name), (0, 0))[0]
+        if batch not in batches or counted == n_rows or name in replacing or (batch, name) in left_alone:
+            continue
+        again += [replace(entry, file=replace(entry.file, replaces=batch)) for entry in mine if entry.pages]
+        outdated += [(batch, name)] if not counted else []
+    known = {entry.file.warc_file for entry in entries}
+    strangers = sorted(place for place in there if place not in at and place not in left_alone)
+    outdated += [place for place in strangers if place[1] in known]
+    for i, entry in enumerate(again):
+        # The rows of another reading stay until the next one, where those of the last are gone.
+        instead = [place for place in outdated if place[1] == entry.file.warc_file]
+        if instead and (entry.batch, entry.file.warc_file) not in there:
+            again[i] = replace(entry, file=replace(entry.file, replaces=instead[-1][0]))
+            outdated.remove(instead[-1])
+    return _Mended(again, _rebuilt([place for place in strangers if place[1] not in known], there), outdated)
+
+
+def _rebuilt(
+    places: Sequence[tuple[int, str]], there: Mapping[tuple[int, str], tuple[int, int]]
+) -> list[dict[str, Any]]:
+    """Return rows for the ledger. A file with rows in several batches was read in selections: a
+    whole reading takes their place."""
+    times = Counter(name for _, name in places)
+    return [
+        {
+            "warc_file": name,
+            "batch": batch,
+            "pages": there[batch, name][0],
+            "failed_pages": there[batch, name][1],
+            "selection": f"rebuilt {batch}" if times[name] > 1 else None,
+        }
+        for batch, name in places
+    ]
+
+
+def _apart(entries: Sequence[LedgerEntry], ledger: Ledger) -> list[Batch]:
+    """Return new batches for the files, one for each that they come from."""
+    by_batch: dict[int, list[LedgerEntry]] = defaultdict(list)
+    for entry in entries:
+        by_batch[entry.batch].append(entry)
+    first = ledger.last_batch + 1
+    return [
+        Batch(first + i, tuple(replace(entry.file, attempts=0) for entry in group))
+        for i, (_, group) in enumerate(sorted(by_batch.items()))
+    ]

@@ -1,0 +1,1 @@
+"""What people read of a run: the last lines, the account page, estimates, scores."""

@@ -1,0 +1,181 @@
+"""The account of a run, read from its tables and put where somebody wants it."""
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+
+from dripper.config import CostSettings
+from dripper.errors import InputError
+from dripper.places import written_place
+from dripper.spark.ledger.plan import FINISHED
+from dripper.spark.reports.account import FileFacts, PageFacts, RunFacts, page
+from dripper.spark.tables.sql import first_line
+from dripper.spark.tables.store import Tables
+
+BESIDE = ""
+"""Where an account goes: next to the tables."""
+_SHOWN_PAGES = 20
+_FAILED_FIRST = ("time_limit", "memory_limit", "crashed", "internal", "labeler_failed")
+"""Errors that a person wants to see before the others, which are the page's own."""
+_FILE = ("warc_file", "state", "batch", "pages", "failed_pages", "bytes_read", "n_problems", "error", "error_kind")
+
+
+def check_place(spark: SparkSession, tables: Tables, to: str) -> None:
+    """Raise InputError where no account can be written to `to`, as far as that can be seen before
+    the work."""
+    if to == BESIDE and tables.in_catalog:
+        raise InputError(
+            f"{tables.output} is a schema of a catalog, which holds no files: say where, --report FILE.html"
+        )
+    place = f"{tables.output}/reports" if to == BESIDE else written_place("--report", to).text
+    here = _path_here(place)
+    if here is None:
+        try:
+            file_system, path = _hadoop_file(spark, place)
+            file_system.exists(path)
+        except (Py4JError, PySparkException) as error:
+            raise InputError(f"the report cannot be written to {place}: {first_line(error)}") from None
+    elif to:
+        folder = here if here.is_dir() else here.absolute().parent
+        if not folder.is_dir():
+            raise InputError(f"--report {to}: there is no folder {folder}")
+        if not os.access(here if here.exists() else folder, os.W_OK):
+            raise InputError(f"--report {to}: nobody but its owner may write there")
+
+
+def _path_here(place: str) -> Path | None:
+    """Return the path of a place on this machine; None for addresses."""
+    return Path(place) if written_place("--report", place).kind == "path" else None
+
+
+def _hadoop_file(spark: SparkSession, to: str) -> tuple[Any, Any]:
+    """Return the file system of an address and the path in it: where the tables are, Spark can
+    write, and has the credentials; this program may not. Raises InputError on Spark Connect."""
+    try:
+        context: Any = spark.sparkContext
+    except Exception:  # Connect sessions have no context and raise one of several types here, by version.
+        raise InputError(
+            f"the report cannot be written to {to}: over Spark Connect only a file or a folder of this machine can be written; "
+            "name one with --report"
+        ) from None
+    path = context._jvm.org.apache.hadoop.fs.Path(to)
+    return path.getFileSystem(context._jsc.hadoopConfiguration()), path
+
+
+def write_account(spark: SparkSession, output: str, to: str, cost: CostSettings, run_id: str | None = None) -> str:
+    """Write the account of a run as one HTML page, and return where it is.
+
+    to: a file, or a folder, in which it is called RUN_ID.html; also at an address that Spark can
+    write to, such as `s3a://`; BESIDE: `reports` next to the tables. run_id: which run; None: the
+    last. Raises InputError.
+    """
+    tables = Tables(spark, output)
+    check_place(spark, tables, to)
+    to = written_place("--report", to).text if to else BESIDE
+    facts = run_facts(tables, cost, run_id)
+    folder = f"{tables.output}/reports" if to == BESIDE else to.rstrip("/")
+    place = to if to.endswith((".html", ".htm")) else f"{folder}/{facts.run['run_id']}.html"
+    _write(spark, place, page(facts))
+    return place
+
+
+def try_account(spark: SparkSession, output: str, to: str, cost: CostSettings, run_id: str) -> str:
+    """As `write_account`, at the end of a run: what is wrong with it is no fault of the run. Return
+    a sentence for people."""
+    try:
+        return f"account of the run: {write_account(spark, output, to, cost, run_id)}\n"
+    except Exception as error:
+        return f"no account of the run: {first_line(error)}; jobs/report.py writes it later\n"
+
+
+def run_facts(tables: Tables, cost: CostSettings, run_id: str | None = None) -> RunFacts:
+    """Return what the tables say of a run; None: the last one. Raises InputError where there is no
+    such run."""
+    run = _run(tables, run_id)
+    ledger = tables.read("warc_files").where((F.col("run_id") == run["run_id"]) & F.col("state").isin(*FINISHED))
+    files = ledger.select(*_FILE, "finished_at", "task_ms", "slowest_page").collect()
+    batches = sorted({file["batch"] for file in files})
+    rows = tables.read("extractions").where(F.col("batch").isin(batches))
+    return RunFacts(
+        output=tables.output,
+        run=run,
+        files=[_file(file) for file in files],
+        slowest_pages=_slowest(rows, files),
+        failed_pages=[_page(row) for row in _failed(rows).collect()],
+        methods=_counted(rows, "method"),
+        languages=_counted(rows, "language"),
+        core_dollars_per_hour=cost.core_dollars_per_hour,
+    )
+
+
+def _run(tables: Tables, run_id: str | None) -> Mapping[str, Any]:
+    if tables.version("runs") is None:
+        raise InputError(f"--output {tables.output}: there is no table runs, so no run to report of")
+    runs = tables.read("runs")
+    wanted = runs.where(F.col("run_id") == run_id) if run_id else runs.where(F.col("job") != "dismiss")
+    found = wanted.orderBy(F.col("epoch").desc()).head()
+    if found is None:
+        raise InputError(f"{tables.output} has no run" + (f" {run_id}: the table runs has them all" if run_id else ""))
+    run = found.asDict()
+    return run | {name: _utc(run[name]) for name in ("started_at", "heard_at", "ended_at")}
+
+
+def _file(row: Row) -> FileFacts:
+    told = {name: row[name] for name in _FILE if row[name] is not None}
+    return FileFacts(**told, finished_at=_utc(row["finished_at"]), task_ms=row["task_ms"])
+
+
+def _slowest(rows: DataFrame, files: Sequence[Row]) -> list[PageFacts]:
+    told = {file["slowest_page"]["page_id"]: file["slowest_page"]["ms"] for file in files if file["slowest_page"]}
+    slowest = sorted(told, key=lambda page_id: (-told[page_id], page_id))[:_SHOWN_PAGES]
+    if not slowest:
+        return []
+    found = {row["page_id"]: row for row in rows.where(F.col("page_id").isin(slowest)).select(*_PAGE).collect()}
+    return [_page(found[page_id], told[page_id]) for page_id in slowest if page_id in found]
+
+
+_PAGE = ("page_id", "url", "warc_file", "warc_offset", "payload_bytes", "error_code", "error_detail")
+
+
+def _failed(rows: DataFrame) -> DataFrame:
+    first = F.when(F.col("error_code").isin(*_FAILED_FIRST), 0).otherwise(1)
+    failed = rows.where(F.col("error_code").isNotNull()).select(*_PAGE)
+    return failed.orderBy(first, "error_code", "page_id").limit(_SHOWN_PAGES)
+
+
+def _page(row: Row, ms: int | None = None) -> PageFacts:
+    return PageFacts(**{name: row[name] for name in _PAGE if name != "page_id"}, ms=ms)
+
+
+def _counted(rows: DataFrame, column: str) -> dict[str, int]:
+    counted = rows.where(F.col("error_code").isNull()).groupBy(column).count().collect()
+    pairs = sorted(((row[0] or "unknown", row["count"]) for row in counted), key=lambda pair: (-pair[1], pair[0]))
+    return dict(pairs)
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    """Spark gives the driver its timestamps in the driver's own time zone, without saying so."""
+    return moment.astimezone(UTC) if moment else None
+
+
+def _write(spark: SparkSession, to: str, text: str) -> None:
+    try:
+        if here := _path_here(to):
+            here.parent.mkdir(parents=True, exist_ok=True)
+            here.write_text(text, encoding="utf-8")
+            return
+        file_system, path = _hadoop_file(spark, to)
+        stream = file_system.create(path, True)
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()
+    except (OSError, Py4JError, PySparkException) as error:
+        raise InputError(f"the report cannot be written to {to}: {first_line(error)}") from None

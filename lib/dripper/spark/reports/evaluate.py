@@ -1,0 +1,67 @@
+"""Spreads an evaluation over a cluster. What is evaluated, and how, comes as functions: this layer
+knows no metric."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructField, StructType
+
+from dripper.spark.tables.schemas import EVALUATIONS
+from dripper.spark.tables.store import Tables
+
+Share = tuple[str, int, int]
+"""(data set, number, of how many)."""
+
+_LINES = StructType([StructField("line", StringType(), nullable=False)])
+
+
+def evaluate(
+    spark: SparkSession,
+    tables: Tables,
+    shares: Sequence[Share],
+    lines: Callable[[Share], Iterator[str]],
+    rows: Callable[[str], Iterator[tuple[Any, ...]]],
+) -> Iterator[str]:
+    """Work on the shares, append the rows to the table `evaluations` in one commit, and yield the
+    lines.
+
+    lines: the lines of a share; runs on the executors, which must reach the same data. rows: the
+    table's rows of a line, in the order of its columns after `batch`. Both are pickled. The lines
+    are computed once, whatever is done with them.
+    """
+    table = "evaluations"
+    last = tables.read(table).agg(F.max("batch")).head()
+    batch = (last[0] + 1) if last is not None and last[0] is not None else 0
+    planned = spark.createDataFrame(list(shares), "data_set string, number int, of int").repartition(len(shares))
+    computed = planned.mapInPandas(partial(_computed, lines), _LINES).persist()
+    try:
+        tables.append(table, _table_rows(computed, rows, batch))
+        yield from (row.line for row in computed.toLocalIterator())
+    finally:
+        computed.unpersist()
+
+
+def _table_rows(computed: DataFrame, rows: Callable[[str], Iterator[tuple[Any, ...]]], batch: int) -> DataFrame:
+    fields = [field for field in EVALUATIONS.fields if field.name != "batch"]
+    found = computed.mapInPandas(partial(_rows, rows, [field.name for field in fields]), StructType(fields))
+    return found.withColumn("batch", F.lit(batch).cast("long")).select(EVALUATIONS.fieldNames())
+
+
+def _computed(lines: Callable[[Share], Iterator[str]], frames: Iterator[Any]) -> Iterator[Any]:
+    pandas: Any = import_module("pandas")
+    for frame in frames:
+        for share in frame.itertuples(index=False):
+            yield pandas.DataFrame({"line": list(lines((share.data_set, int(share.number), int(share.of))))})
+
+
+def _rows(
+    rows: Callable[[str], Iterator[tuple[Any, ...]]], columns: Sequence[str], frames: Iterator[Any]
+) -> Iterator[Any]:
+    pandas: Any = import_module("pandas")
+    for frame in frames:
+        for line in frame["line"]:
+            yield pandas.DataFrame(list(rows(line)), columns=list(columns))

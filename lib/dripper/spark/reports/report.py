@@ -1,0 +1,180 @@
+"""The words at the end of a run: counts that close, and a few rows."""
+
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
+
+from dripper.addresses import printable
+from dripper.config import Settings
+from dripper.labels.chain import chain_of
+from dripper.labels.cost import Device, Sample, actual_words, estimate, estimate_words
+from dripper.labels.registry import labeler_settings, runs_staged
+from dripper.spark.ledger.plan import Plan
+from dripper.spark.reports.sample import PagesRead, take_sample
+from dripper.spark.run.outcome import Outcome, Totals
+from dripper.spark.tables.store import Tables
+
+_SHOWN_CHARACTERS = 70
+_GIVEN_UP = {"set_aside": "set aside", "dismissed": "dismissed"}
+
+
+def summary(outcome: Outcome, output: str, devices: Mapping[str, Device] | None = None) -> str:
+    """Return the closing counts of a run, as lines of text. devices: GPUs whose rent prices a stage
+    `label`."""
+    totals, ledger = outcome.totals, outcome.ledger
+    lines = [""]
+    if not (totals.files or totals.rows or totals.label.pages or outcome.complaints or totals.set_aside):
+        lines.append(_nothing(outcome))
+    else:
+        lines += ["this run"]
+        if not outcome.stages or "preprocess" in outcome.stages:
+            lines += _reading(totals)
+        lines += _stages(outcome, devices or {})
+        if not outcome.stages or "extract" in outcome.stages:
+            lines += _rows(totals)
+    between = "".join(f", {ledger[state]} {state}" for state in ("preprocessed", "labelled") if ledger.get(state))
+    given_up = "".join(f", {ledger[state]} {words}" for state, words in _GIVEN_UP.items() if ledger.get(state))
+    lines += [
+        f"all runs into {output}",
+        f"  files     {ledger['done']} done, {ledger['failed']} failed{between}, {ledger['planned']} planned{given_up}",
+        f"  records   {ledger['records']} = {ledger['pages']} pages + {ledger['skipped']} skipped",
+    ]
+    if outcome.plan.n_left:
+        lines.append(f"--limit left {outcome.plan.n_left} files for the next run")
+    lines += [f"NOT DONE: {complaint}" for complaint in outcome.complaints]
+    lines += [f"BAD INPUT: {sentence}" for sentence in outcome.bad_inputs]
+    return "".join(printable(line) + "\n" for line in lines)
+
+
+def _nothing(outcome: Outcome) -> str:
+    if not outcome.stages or "preprocess" in outcome.stages:
+        return f"nothing to do: all {outcome.plan.n_done} files were done before"
+    return f"nothing to do: no batch is ready for the stage {outcome.stages[0]}"
+
+
+def _reading(totals: Totals) -> list[str]:
+    skipped = ", ".join(
+        f"{count} {reason}" for reason, count in sorted(totals.skipped.items(), key=lambda item: -item[1])
+    )
+    return [
+        f"  files     {totals.files} read, {totals.broken_files} with faults, "
+        f"{sum(map(len, totals.failed_files.values()))} failed",
+        f"  records   {totals.records} = {totals.pages} pages + {sum(totals.skipped.values())} skipped",
+        f"  skipped   {skipped or 'none'}",
+    ]
+
+
+def _stages(outcome: Outcome, devices: Mapping[str, Device]) -> list[str]:
+    totals, label = outcome.totals, outcome.totals.label
+    lines = []
+    if "preprocess" in outcome.stages:
+        failed = totals.pages - totals.blocks
+        lines.append(f"  blocks    {totals.pages} pages = {totals.blocks} split into blocks + {failed} error rows")
+        if totals.escalated is not None:
+            sure = totals.blocks - totals.escalated
+            share = f" ({totals.escalated / totals.blocks:.1%})" if totals.blocks else ""
+            lines.append(
+                f"  chain     {sure} pages stay with the first labeler + {totals.escalated}{share} go on to the next"
+            )
+    if "asked" in totals.sites:
+        lines.append(_layouts(totals))
+    if "label" in outcome.stages and (label.pages or not totals.sites):
+        lines.append(
+            f"  labels    {label.pages} pages = {label.pages - label.failed} labelled ({label.windowed} in windows) + "
+            f"{label.failed} without usable labels"
+        )
+        if label.passes:
+            lines += actual_words(label.pages, label.tokens, label.passes, label.seconds * label.engines, devices)
+    if "pages" in totals.sites:
+        lines.append(_sites(totals))
+    return lines
+
+
+def _layouts(totals: Totals) -> str:
+    sites = totals.sites
+    share = f" ({sites['asked'] / sites['split']:.1%})" if sites["split"] else ""
+    return (
+        f"  layouts   {sites['asked']} of {sites['split']} pages{share} go on to the next labeler, {sites['layouts']} layouts have "
+        "representatives"
+    )
+
+
+def _sites(totals: Totals) -> str:
+    sites = totals.sites
+    by_template = f"{sites['by_template']} labelled by templates of their layouts, " if "asked" in sites else ""
+    return f"  sites     {sites['pages']} pages of hosts with others, {by_template}labels of {sites['changed']} changed by them"
+
+
+def _rows(totals: Totals) -> list[str]:
+    good = totals.rows - totals.failed_pages
+    by_fallback = f" ({totals.fallback_pages} by the fallback)" if totals.fallback_pages else ""
+    lines = [f"  rows      {totals.rows} = {good} extractions{by_fallback} + {totals.failed_pages} error rows"]
+    if len([method for method in totals.methods if not method.startswith("fallback:")]) > 1:
+        lines.append(f"  decided   {', '.join(f'{n} by {method}' for method, n in totals.methods.most_common())}")
+    return lines
+
+
+def plan_summary(plan: Plan) -> str:
+    """Return what a run would do, one line per batch."""
+    lines = [f"{plan.n_done} files are done; {len(plan.moved)} that failed or have changed are read again"]
+    for kind, batches in (("goes on", plan.resumed), ("new", plan.fresh)):
+        for batch in batches:
+            known = sum(file.size_bytes or 0 for file in batch.files)
+            unknown = sum(file.size_bytes is None for file in batch.files)
+            sizes = f"{known / 1e6:.1f} MB" + (f" and {unknown} files of unknown size" if unknown else "")
+            if places := [place for file in batch.files for place in file.places]:
+                sizes = f"{len(places)} records, {sum(place.length for place in places) / 1e6:.1f} MB"
+            lines.append(f"batch {batch.number} ({kind}): {len(batch.files)} files, {sizes}")
+    if plan.n_left:
+        lines.append(f"--limit leaves {plan.n_left} files")
+    return "\n".join(lines) + "\n"
+
+
+def cost_summary(read: PagesRead, settings: Settings) -> str:
+    """Return what labelling the pages of a plan in a stage of its own would cost, and the share of
+    them that a chain's next labeler gets, from some of its pages; "" where there is nothing to
+    do."""
+    if not read.files:
+        return ""
+    sample = take_sample(read, settings)
+    decoder = labeler_settings("lm", settings.labels).decoder
+    whole = estimate(sample, read.weight, decoder)
+    lines = _chain_words(sample, settings)
+    if (runs_staged(settings.labeler) or settings.sites.enabled) and (sample.tokens or not sample.split):
+        decodes = chain_of(settings.labeler.name)[-1] == "lm"
+        lines += estimate_words(sample, whole, settings.cost.devices, decoder if decodes else None)
+    return "".join(line + "\n" for line in lines)
+
+
+def _chain_words(sample: Sample, settings: Settings) -> list[str]:
+    labeler = settings.labeler
+    names = chain_of(labeler.name)
+    if len(names) == 1:
+        return []
+    if not sample.split:
+        return ["chain     no estimate: the sample has no page with text"]
+    went = len(sample.tokens)
+    chosen = (
+        f"the least sure {labeler.escalate_share:g} of them"
+        if labeler.escalate_share
+        else f"a confidence below {labeler.escalate_below:g}"
+    )
+    if settings.sites.enabled:
+        k = settings.sites.representatives
+        chosen = f"{k} of a layout, of pages in none {chosen}; with more pages of a host read, a smaller share"
+    return [
+        f"chain     {went / sample.split:.1%} of {sample.split} pages go on from {names[0]} to {names[1]} ({chosen})"
+    ]
+
+
+def show(spark: SparkSession, output: str, n_rows: int) -> str:
+    """Return a few rows of the table, with the SQL that reads them."""
+    name = Tables(spark, output).sql_name("extractions")
+    order = "ORDER BY markdown_chars DESC, page_id"
+    query = f"SELECT url, n_main, markdown FROM {name} WHERE error_code IS NULL {order} LIMIT {n_rows}"
+    lines = ["", query]
+    for row in spark.sql(query).collect():
+        text = " ".join(row["markdown"].split())
+        shown = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+        lines.append(printable(f"  {row['url']} | {row['n_main']} | {shown}"))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,191 @@
+"""Estimates what labelling will cost from a few pages of the input, read, split and labelled on the
+driver.
+"""
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from dripper.config import LabelerSettings, Settings
+from dripper.errors import PageError
+from dripper.guard import Guard, GuardLimits
+from dripper.html import preprocess
+from dripper.labels import Labeler
+from dripper.labels.chain import chain_of, is_sure
+from dripper.labels.cost import CpuSample, Sample, cpu_words
+from dripper.labels.registry import in_stages, load_from_settings, runs_staged
+from dripper.page.prepare import Decoded, Prepared, prepare, split_into_blocks
+from dripper.page.rows import host_name
+from dripper.sites import PageMemory
+from dripper.sites.layouts import by_layout
+from dripper.sites.templates import LEAST_PAGES, representatives
+from dripper.spark.ledger.plan import REQUEST_BYTES, Plan, PlannedFile
+from dripper.spark.run.parts import FilePart, reader_of
+from dripper.spark.workers.read import PageInput, warm_labeler
+from dripper.warc import Record
+
+_FILES = 4
+"""Files that a sample is spread over: those of one crawl segment are alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class PagesRead:
+    """The first pages of a few files of a plan: read once, for all that is estimated of it."""
+
+    weight: int
+    """Of all files of the plan (`PlannedFile.weight`)."""
+    files: Sequence[tuple[PlannedFile, Sequence[Record]]]
+    """Empty where the plan has nothing to do."""
+
+
+def read_pages(files: Sequence[PlannedFile], settings: Settings) -> PagesRead:
+    """Return the first pages of a few of a plan's files, `settings.cost.sample_pages` in all, at
+    most. Of a file that cannot be read there are none."""
+    step = max(1, len(files) // _FILES)
+    chosen = files[::step][:_FILES]
+    wanted = -(-settings.cost.sample_pages // max(1, len(chosen)))
+    read = [(file, list(islice(_records(file, settings), wanted))) for file in chosen]
+    return PagesRead(sum(file.weight for file in files), read)
+
+
+def planned_files(plan: Plan) -> list[PlannedFile]:
+    """Return the files that a run would work on, in order."""
+    return [file for batch in (*plan.resumed, *plan.fresh) for file in batch.files]
+
+
+def take_sample(read: PagesRead, settings: Settings) -> Sample:
+    """Return what the pages tell; one that cannot be split tells nothing, and ends nothing."""
+    bytes_read = pages = 0
+    made: list[tuple[str, Prepared]] = []
+    limits = GuardLimits.of(settings.limits)
+    first = _first_of_chain(settings)
+    remembers = first is not None and settings.sites.enabled
+    guard: Guard[PageInput, Prepared] = Guard(
+        lambda page: prepare(page[0], page[1], settings.profile, first=first, remembers=remembers), limits
+    )
+    with closing(guard):
+        for file, records in read.files:
+            end = 0
+            for record in records:
+                end = weight_until(file, record, end)
+                pages += 1
+                made += [(host_name(record.url) or "", page) for page in _prepared(record, guard)]
+            bytes_read += end
+    going = _to_be_labelled(made, settings) if first is not None else [page for _, page in made]
+    return Sample(bytes_read, pages, [page.tokens for page in going], [len(page.texts) for page in going], len(made))
+
+
+def _first_of_chain(settings: Settings) -> Labeler | None:
+    names = chain_of(settings.labeler.name)
+    if len(names) == 1:
+        return None
+    first = in_stages(settings.labeler)[0] if runs_staged(settings.labeler) else None
+    alone = settings.labeler.model_copy(update={"name": names[0]})
+    return warm_labeler(first or alone, settings.labels)
+
+
+def _to_be_labelled(made: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
+    """Return those pages of a sample, each with its host, that a chain's next labeler would get."""
+    if settings.sites.enabled:
+        return _by_layout(made, settings)
+    return _going_on([page for _, page in made], settings.labeler)
+
+
+def _going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> list[Prepared]:
+    """As `_to_be_labelled`, in the way of `spark.escalation`."""
+    if labeler.escalate_share is None:
+        return [page for page in pages if page.labels is None or not is_sure(page.labels, labeler.escalate_below)]
+    by_confidence = sorted(pages, key=lambda page: np.nan_to_num(page.labels.confidence, nan=-1) if page.labels else -1)
+    return by_confidence[: round(labeler.escalate_share * len(pages))]
+
+
+def _by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
+    """As `_to_be_labelled`, in the way of `spark.layout_choice`."""
+    by_host: dict[str, list[tuple[Prepared, PageMemory]]] = defaultdict(list)
+    others: list[Prepared] = []
+    for host, page in pages:
+        if host and page.memory is not None:
+            by_host[host].append((page, page.memory))
+        else:
+            others.append(page)
+    going = _going_on(others, settings.labeler)
+    for layout in (layout for site in by_host.values() for layout in by_layout(site, lambda pair: pair[1].skeleton)):
+        if len(layout) < LEAST_PAGES:
+            going += _going_on([page for page, _ in layout], settings.labeler)
+        else:
+            shown = {f"{i:09}": memory.blocks for i, (_, memory) in enumerate(layout)}
+            going += [layout[int(i)][0] for i in representatives(shown, settings.sites.representatives)]
+    return going
+
+
+def weight_until(file: PlannedFile, record: Record, before: int) -> int:
+    """Return what of a file's weight is read when this record is. before: the same of the record
+    before it."""
+    return record.offset + record.length if file.selection is None else before + record.length + REQUEST_BYTES
+
+
+def _records(file: PlannedFile, settings: Settings) -> Iterator[Record]:
+    return iter(reader_of(FilePart(file, file.weight), settings.reading))
+
+
+def _prepared(record: Record, guard: Guard[PageInput, Prepared]) -> list[Prepared]:
+    if record.error_code is not None:
+        return []
+    try:
+        page = guard.call((record.payload, record.content_type, record.url))
+    except PageError:
+        return []
+    return [page] if page.error_code is None else []
+
+
+_PROBE = "<p>One page, so that nothing is loaded on the first one that counts.</p>"
+
+
+def cpu_summary(read: PagesRead, settings: Settings) -> str:
+    """Return the CPU time that the pages of a plan would take to split and label; "" where there is
+    nothing to do. Raises as the labeler's loading does."""
+    if not read.files:
+        return ""
+    labeler = load_from_settings(settings.labeler, settings.labels)
+    labelers: Mapping[str, Labeler] = getattr(labeler, "members", {labeler.name: labeler})
+    for each in labelers.values():
+        each.label([preprocess(_PROBE)])
+    seconds: Counter[str] = Counter()
+    pages = bytes_read = 0
+    with closing(_guard(labelers, settings)) as guard:
+        for file, records in read.files:
+            end = 0
+            for record in records:
+                pages, end = pages + 1, weight_until(file, record, end)
+                if record.error_code is None:
+                    seconds.update(_timed(guard, (record.payload, record.content_type, record.url)))
+            bytes_read += end
+    sample = CpuSample(bytes_read, pages, dict(seconds))
+    return "\n".join(cpu_words(sample, read.weight)) + "\n"
+
+
+def _guard(labelers: Mapping[str, Labeler], settings: Settings) -> Guard[PageInput, dict[str, float]]:
+    def work(page: PageInput) -> dict[str, float]:
+        started = time.process_time()
+        blocks = split_into_blocks(Decoded.of(page[0], page[1]), settings.profile)
+        took = {"split": time.process_time() - started}
+        for name, labeler in labelers.items():
+            started = time.process_time()
+            labeler.label([blocks])
+            took[name] = time.process_time() - started
+        return took
+
+    return Guard(work, GuardLimits.of(settings.limits))
+
+
+def _timed(guard: Guard[PageInput, dict[str, float]], page: PageInput) -> Mapping[str, float]:
+    """Return CPU seconds by step; nothing of a page that ends as an error row."""
+    try:
+        return guard.call(page)
+    except PageError:
+        return {}

@@ -1,0 +1,218 @@
+"""Whether a batch is whole: every page that was read is one row, no more and no less, before the
+ledger says that it is done."""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
+from dataclasses import asdict, fields
+from itertools import islice, product
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from dripper.spark.ledger.plan import Batch
+from dripper.spark.tables.fence import is_conflict
+from dripper.spark.tables.sql import first_line
+from dripper.spark.tables.store import Tables
+from dripper.warc import FileReport, merge_reports
+
+Report = dict[str, Any]
+
+logger = logging.getLogger(__name__)
+
+_COUNTED = ("rows", "failed_pages", "fallback_pages", "errors", "methods")
+"""What a file's report takes over from its rows."""
+_MOST_REDONE = 2
+"""How often a batch is written again whose rows are not what was read."""
+_MOST_OUTCOMES = 256
+"""Ways to put a file's report together that are tried: of spans whose tasks ran twice with
+different outcomes, eight."""
+_KEY_DIGITS = 10
+"""Hexadecimal digits of a page id that are summed: 40 bits, so that the pages of a file, at most
+some 100,000, stay below 64."""
+
+
+class UnclosedError(Exception):
+    """What a batch wrote is not what it read; it is redone."""
+
+
+class LostRowsError(Exception):
+    """What an earlier stage of a batch wrote is not there any more: that stage, `stage`, has to
+    write it again."""
+
+    def __init__(self, stage: str, message: str) -> None:
+        super().__init__(message)
+        self.stage = stage
+
+
+def until_closed(
+    do: Callable[[], None], batch: Batch, is_stopped: Callable[[], bool], confirm: Callable[[], None]
+) -> None:
+    """Call `do`, which writes `batch`, and again where what it wrote is not what it read, or where
+    another commit was first.
+
+    confirm: called before it is called again; raises where the lease has gone to another, as what
+    that one wrote is not what was read here. Raises UnclosedError in the end.
+    """
+    for _ in range(_MOST_REDONE):
+        try:
+            return do()
+        except Exception as error:
+            if not (isinstance(error, UnclosedError) or is_conflict(error)):
+                raise
+            if is_stopped():
+                raise
+            confirm()
+            logger.warning("batch %d is written again: %s", batch.number, first_line(error))
+    return do()
+
+
+def page_key(page_id: str) -> int:
+    """Return the number that is summed over the pages of a file: equal sums of equal counts are the
+    same pages.
+
+    >>> page_key("000000000f" + "0" * 22)
+    15
+    """
+    return int(page_id[:_KEY_DIGITS], 16)
+
+
+def page_keys() -> Column:
+    """Return the sum of `page_key` over the column `page_id`."""
+    digits = F.substring("page_id", 1, _KEY_DIGITS)
+    return F.coalesce(F.sum(F.conv(digits, 16, 10).cast("long")), F.lit(0))
+
+
+def whole_reports(batch: Batch, told: Iterable[Report], rows: DataFrame) -> list[Report]:
+    """Return one report for each file of `batch`, such that it agrees with the rows that the batch
+    wrote.
+
+    told: as tasks told them. Spark may run a task twice, after the loss of an executor: then a file
+    is told twice, perhaps with another outcome, and the rows of one of the two are in the table.
+    rows: those of the batch. The returned reports have `rows`, `failed_pages` and `fallback_pages`
+    as counted in them. Raises UnclosedError where none fits.
+    """
+    counted = rows_by_file(rows)
+    by_file: dict[str, list[Report]] = {file.warc_file: [] for file in batch.files}
+    for report in told:
+        by_file.setdefault(report["warc_file"], []).append(report)
+    if foreign := (set(by_file) | set(counted)) - {file.warc_file for file in batch.files}:
+        raise UnclosedError(f"rows of {min(foreign)}, which is no file of the batch")
+    return [_fitting(name, merged(name, reports), counted.get(name, NO_ROWS)) for name, reports in by_file.items()]
+
+
+def merged(name: str, told: Iterable[Report]) -> list[Report]:
+    """Return what the reports of a file's spans may come to for the whole file: more than one where
+    a span was told twice.
+
+    Raises UnclosedError where a span is missing.
+    """
+    by_span: dict[int, list[Report]] = {}
+    for report in told:
+        same = by_span.setdefault(report["span"][0], [])
+        if not any(_untimed(report) == _untimed(other) for other in same):
+            same.append(report)
+    spans = [by_span[start] for start in sorted(by_span)]
+    at: int | None = 0
+    for same in spans:
+        if same[0]["span"][0] != at:
+            break
+        at = same[0]["span"][1]
+    if at is not None:
+        raise UnclosedError(f"{name}: nothing was told of it" + (f" from byte {at} on" if at else ""))
+    return [_joined(reports) for reports in islice(product(*spans), _MOST_OUTCOMES)]
+
+
+def _joined(reports: Sequence[Report]) -> Report:
+    names = [field.name for field in fields(FileReport)]
+    whole = merge_reports([FileReport(**{name: report[name] for name in names}) for report in reports])
+    return asdict(whole) | {
+        "page_keys": sum(report["page_keys"] for report in reports),
+        "task_ms": sum(report["task_ms"] for report in reports),
+        "slowest_page": max(
+            (report["slowest_page"] for report in reports if report["slowest_page"]),
+            key=lambda page: (page["ms"], page["page_id"]),
+            default=None,
+        ),
+    }
+
+
+def _untimed(report: Report) -> Report:
+    """A span that is read twice takes another time, which makes no other outcome of it."""
+    return {key: value for key, value in report.items() if key not in ("task_ms", "slowest_page")}
+
+
+NO_ROWS: Report = {"rows": 0, "keys": 0, "failed_pages": 0, "fallback_pages": 0, "errors": [], "methods": {}}
+"""What `rows_by_file` says of a file that has none."""
+
+
+def _fitting(name: str, reports: Sequence[Report], counted: Report) -> Report:
+    for report in reports:
+        if report["records"] != report["pages"] + sum(report["skipped"].values()):
+            raise UnclosedError(f"{name}: {report['records']} records were seen, and not all are pages or skipped")
+        if (report["pages"], report["page_keys"]) == (counted["rows"], counted["keys"]):
+            return report | {key: counted[key] for key in _COUNTED}
+    raise UnclosedError(f"{name}: {reports[-1]['pages']} pages were read, and {counted['rows']} rows are not the same")
+
+
+def rows_by_file(rows: DataFrame) -> dict[str, Report]:
+    """Return what can be counted of each archive file in rows of `pages` or `extractions`: `rows`,
+    the sum of their keys, error rows and their codes, rows by method, and those that a fallback
+    decided."""
+    method = F.col("method") if "method" in rows.columns else F.lit(None).cast("string")
+    counted = rows.groupBy("warc_file", method.alias("method")).agg(
+        F.count("*").alias("rows"),
+        page_keys().alias("keys"),
+        F.count("error_code").alias("failed_pages"),
+        F.collect_list("error_code").alias("errors"),
+    )
+    files: dict[str, Report] = {}
+    for row in counted.collect():
+        file, by = files.setdefault(row["warc_file"], deepcopy(NO_ROWS)), row["method"]
+        for key in ("rows", "keys", "failed_pages", "errors"):
+            file[key] += row[key]
+        if by is not None:
+            file["methods"][by] = row["rows"]
+            file["fallback_pages"] += row["rows"] * by.startswith("fallback:")
+    return files
+
+
+def check_rows(tables: Tables, table: str, batch: Batch, expected: DataFrame) -> int:
+    """Raise UnclosedError unless `table` has a row for every row of `expected` in `batch`, and none
+    twice; else return how many."""
+    return check_rows_of(table, tables.read(table).where(F.col("batch") == batch.number), expected)
+
+
+def check_pages(reports: Iterable[Report], pages: DataFrame) -> None:
+    """Raise LostRowsError unless `pages` are as many of each file as the ledger counted.
+
+    reports: of the ledger, or of the stage that wrote them. A table compared with another that was
+    emptied, too, would agree with it.
+    """
+    found = {row["warc_file"]: row["count"] for row in pages.groupBy("warc_file").count().collect()}
+    for report in reports:
+        name, n_rows = report["warc_file"], found.get(report["warc_file"], 0)
+        if n_rows != report["pages"]:
+            raise LostRowsError(
+                "preprocess", f"the table pages has {n_rows} of the {report['pages']} pages that were read from {name}"
+            )
+
+
+def check_between(table: str, stage: str, found: DataFrame, expected: DataFrame) -> None:
+    """Raise LostRowsError unless what `stage` wrote into `table`, and is there (`found`), is of the
+    pages in `expected`."""
+    try:
+        check_rows_of(table, found, expected)
+    except UnclosedError as error:
+        raise LostRowsError(stage, str(error)) from None
+
+
+def check_rows_of(table: str, found: DataFrame, expected: DataFrame) -> int:
+    """As `check_rows`, where `found` are the rows of `table`."""
+    have, want = (frame.agg(F.count("*"), page_keys()).head() for frame in (found, expected))
+    assert have is not None
+    assert want is not None
+    if tuple(have) != tuple(want):
+        raise UnclosedError(f"{want[0]} pages went into the table {table}, and its {have[0]} rows are not the same")
+    return int(have[0])

@@ -1,0 +1,117 @@
+"""A file that takes its worker down must not keep the others of its batch: it is found, and set
+aside with its reason."""
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from dripper.spark.ledger.ledger import Ledger
+from dripper.spark.ledger.plan import Batch
+from dripper.spark.run.parts import Tasks
+from dripper.spark.tables.sql import reason
+
+logger = logging.getLogger(__name__)
+
+_DEATHS = re.compile(
+    r"Python worker exited unexpectedly|Python worker failed|ExecutorLostFailure|OutOfMemoryError|Traceback \(most recent"
+)
+"""What Spark says where a task took its worker or its executor down, or raised what no page and no
+file explains."""
+_TASK = re.compile(r"Task (\d+)(?:\.\d+)? in stage \S+ failed")
+_MOST_IN_A_ROW = 12
+"""Failures without a success between them, after which the machine is at fault, and no file: ten
+halvings find one of 1,000."""
+
+
+def suspects(error: Exception, tasks: Tasks) -> list[str] | None:
+    """Return the files of the task that `error` says failed; of all tasks, where it does not say
+    which.
+
+    None: the files are not at fault (the output cannot be written, the job was cancelled).
+    """
+    words = str(error)
+    if not _DEATHS.search(words):
+        return None
+    found = _TASK.search(words)
+    of = tasks[int(found[1])] if found and int(found[1]) < len(tasks) else [part for task in tasks for part in task]
+    return list(dict.fromkeys(part.file.warc_file for part in of))
+
+
+class Isolation:
+    """Works a batch off, whatever its files do."""
+
+    def __init__(self, ledger: Ledger, max_attempts: int, is_stopped: Callable[[], bool]) -> None:
+        self._ledger = ledger
+        self._max_attempts = max_attempts
+        self._is_stopped = is_stopped
+        # Batches in flight count together.
+        self._lock = threading.Lock()
+        self._any_succeeded = False
+        self._in_a_row = 0
+
+    def work_off(
+        self,
+        batch: Batch,
+        split: Callable[[Batch], Tasks],
+        attempt: Callable[[Batch, Tasks], None],
+        set_aside: Callable[[Batch, str], None],
+    ) -> None:
+        """Call `attempt` on `batch`; where it fails for one of its files, on smaller and smaller
+        batches.
+
+        split: the tasks of a batch. set_aside: told of a batch of one file that was given up, and
+        why. Raises what `attempt` raises where no file is at fault.
+        """
+        waiting = [batch]
+        while waiting:
+            current = waiting.pop(0)
+            tasks = split(current)
+            try:
+                attempt(current, tasks)
+                self._count_success()
+            except Exception as error:
+                in_a_row = self._count_failure()
+                found = None if self._is_stopped() else suspects(error, tasks)
+                if found is None or in_a_row > _MOST_IN_A_ROW:
+                    raise
+                why = reason(error)
+                if len(current.files) > 1:
+                    waiting[:0] = self._smaller(current, found, why)
+                elif not self._gave_up(current, why, set_aside):
+                    # To the end: what works meanwhile shows that it is this file, and not the
+                    # machine.
+                    waiting += self._ledger.isolate(current, [found])
+                    if current.files[0].attempts + 1 >= self._max_attempts and len(waiting) == 1:
+                        raise
+
+    def _count_success(self) -> None:
+        with self._lock:
+            self._any_succeeded, self._in_a_row = True, 0
+
+    def _count_failure(self) -> int:
+        """Return how many there are in a row with this one."""
+        with self._lock:
+            self._in_a_row += 1
+            return self._in_a_row
+
+    def _gave_up(self, batch: Batch, why: str, set_aside: Callable[[Batch, str], None]) -> bool:
+        file = batch.files[0]
+        logger.warning("%s took its worker down: %s", file.warc_file, why)
+        # Where nothing has worked yet, it may be the machine: the file gets twice as many attempts,
+        # over several runs.
+        with self._lock:
+            factor = 1 if self._any_succeeded else 2
+        if file.attempts + 1 < self._max_attempts * factor:
+            return False
+        set_aside(batch, why)
+        self._ledger.set_aside(batch, why, datetime.now(UTC))
+        return True
+
+    def _smaller(self, batch: Batch, found: Sequence[str], why: str) -> list[Batch]:
+        logger.warning("batch %d failed (%s): %d of its files are tried apart", batch.number, why, len(found))
+        if len(found) < len(batch.files):
+            return self._ledger.isolate(batch, [found])
+        half = len(found) // 2
+        return self._ledger.isolate(batch, [found[:half], found[half:]])

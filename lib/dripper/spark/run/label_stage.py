@@ -1,0 +1,162 @@
+"""Runs the stage `label` of a batch (rows of `blocks` to the engines, answers into `labels`), and
+joins pages with their labels for the stage `extract`.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, Observation, Row
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from dripper.config import Settings
+from dripper.errors import SettingsError
+from dripper.labels.chain import chain_of
+from dripper.labels.fallback import Fallback
+from dripper.labels.registry import used_fallback
+from dripper.spark.ledger.plan import Batch
+from dripper.spark.run.closing import check_rows
+from dripper.spark.run.outcome import Totals
+from dripper.spark.run.output import Work
+from dripper.spark.run.progress import Progress
+from dripper.spark.session.engines import Engines, own_workers
+from dripper.spark.tables.schemas import LABELS, nullable
+from dripper.spark.tables.store import Tables, within
+from dripper.spark.workers.extract import LABEL_COLUMNS
+from dripper.spark.workers.label import labels_mapper
+
+
+class LabelStage:
+    """Labels batches, one at a time."""
+
+    def __init__(
+        self, work: Work, engines: Engines, settings: Settings, totals: Totals, planning: threading.Lock
+    ) -> None:
+        """settings: those of the labeler. planning: held by whoever plans a Python function, as
+        meanwhile the session's environment may say that it is this stage's."""
+        self._work = work
+        self._engines = engines
+        self._settings = settings
+        self._totals = totals
+        self._planning = planning
+        # Two label stages at once would start twice as many engines as there are GPUs.
+        self._labelling = threading.Lock()
+
+    def label(self, batch: Batch, progress: Progress, only: DataFrame | None = None) -> None:
+        """Write the batch's labels. only: the pages to label, in the column `page_id`; None: all
+        that have blocks. Raises UnclosedError where what was written is not that."""
+        tables, mine = self._work.tables, within([batch.number])
+        stored = tables.read("blocks").where(mine)
+        blocks = stored if only is None else stored.join(only.select("page_id"), "page_id", "left_semi")
+        read, labelled = Observation(), Observation()
+        rows = self._labelled(blocks, progress, read).observe(
+            labelled,
+            F.count("*").alias("pages"),
+            F.count("error_code").alias("failed"),
+            F.count_if(F.col("windows") > 1).alias("windowed"),
+            F.coalesce(F.sum("passes"), F.lit(0)).alias("passes"),
+        )
+        with self._labelling:
+            start = time.monotonic()
+            self._work.lease.check()
+            tables.replace_where("labels", rows, mine)
+            seconds = time.monotonic() - start
+        check_rows(tables, "labels", batch, stored if only is None else only)
+        counted, n_tokens = self._work.lease.observed(labelled), self._work.lease.observed(read)["tokens"]
+        with self._totals.lock:
+            totals = self._totals.label
+            for name in ("pages", "failed", "windowed", "passes"):
+                setattr(totals, name, getattr(totals, name) + int(counted[name]))
+            totals.tokens += int(n_tokens)
+            totals.seconds += seconds
+            totals.engines = self._engines.n
+
+    def _labelled(self, blocks: DataFrame, progress: Progress, read: Observation) -> DataFrame:
+        schema = nullable(LABELS.fields)
+        mapper = labels_mapper(self._engines.loader, self._settings, to_arrow_schema(schema), progress.sink)
+        pages = (
+            blocks.select("page_id", "batch", "simplified_html", F.size("item_ids").alias("n_blocks"), "tokens")
+            .observe(read, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
+            # A partition an engine; the shuffle also keeps the scan off the GPU executors. Longest
+            # first: pages of like length share a batch, and the last batches are short.
+            .repartition(self._engines.n, "page_id")
+            .sortWithinPartitions(F.desc("tokens"), "page_id")
+        )
+        with self._planning, own_workers(self._work.spark):
+            return pages.mapInArrow(mapper, schema, profile=self._engines.profile)
+
+
+@dataclass(frozen=True, slots=True)
+class MadeFor:
+    """What a stage was run for. labeler: the setting labeler.name. by_sites: sites.enabled."""
+
+    labeler: str
+    by_sites: bool
+
+
+def made_for(tables: Tables, run_ids: Collection[str]) -> dict[str, MadeFor]:
+    """Return for each of these runs, by its row of the table `runs`, whom it made its tables
+    for."""
+    rows = tables.read("runs").where(F.col("run_id").isin(sorted(run_ids))).select("run_id", "settings", "versions")
+    return {row["run_id"]: _made_for(row) for row in rows.collect() if row["versions"]}
+
+
+def _made_for(row: Row) -> MadeFor:
+    sites = json.loads(row["settings"] or "{}").get("sites", {})
+    return MadeFor(row["versions"].get("labeler", ""), bool(sites.get("enabled")))
+
+
+def check_made_for(tables: Tables, batch: Batch, run_ids: Collection[str], settings: Settings) -> None:
+    """Raise SettingsError where the batch was preprocessed for another chain than these settings
+    name: its pages would go on to nobody, or to the wrong labeler."""
+    now = settings.labeler.name
+    for before in made_for(tables, run_ids).values():
+        is_chain = len(chain_of(now)) > 1 or len(chain_of(before.labeler)) > 1
+        if (is_chain and before.labeler != now) or (before.by_sites and not settings.sites.enabled):
+            asked = f"labeler.name={before.labeler}" + (", sites.enabled=true" if before.by_sites else "")
+            raise SettingsError(
+                f"batch {batch.number} was preprocessed for {asked}, and this run would label it for labeler.name={now}: name the "
+                "same, or read its files again with --redo"
+            )
+
+
+_BROADCAST_BYTES = 256 << 20
+"""Labels below it go to every executor; above it, pages are shuffled with their mapping HTML to
+meet them."""
+
+
+def with_labels(pages: DataFrame, labels: DataFrame, settings: Settings) -> tuple[DataFrame, Settings]:
+    """Return the rows of `pages` with what the stage reads of those of `labels`, null where there
+    are none, and the settings of the labeler that was. Raises SettingsError where its fallback
+    lacks something."""
+    labels = labels.select("page_id", *(F.col(name).alias(alias) for name, alias in LABEL_COLUMNS.items()))
+    told = labels.agg(F.max("labeler"), F.sum(F.coalesce(F.size("main"), F.lit(0)) + 100)).head()
+    assert told is not None
+    if (told[1] or 0) < _BROADCAST_BYTES:
+        labels = F.broadcast(labels)
+    first = pages.where(F.col("first_labels").isNotNull()).select("first_labels.labeler").head()
+    # The fallback `auto` goes by the labeler that was, whatever the settings of this stage name.
+    name = first[0] if first is not None else told[0]
+    labeler = settings.labeler.model_copy(update={"name": name} if name else {})
+    joined = pages.drop("site_memory").join(labels, "page_id", "left")
+    if used_fallback(labeler) == Fallback.TRAFILATURA:
+        _check_sources(joined)
+    else:
+        joined = joined.drop("source")
+    return joined, settings.model_copy(update={"labeler": labeler})
+
+
+def _check_sources(pages: DataFrame) -> None:
+    """Raise SettingsError where a page needs the fallback `trafilatura` and its source was not
+    kept: Trafilatura would choose otherwise than in one pass."""
+    has_main = F.coalesce(F.array_contains("main", True) & (F.size("main") == F.col("n_blocks")), F.lit(False))
+    has_first = F.coalesce(F.array_contains("first_labels.main", True), F.lit(False))
+    missing = pages.where(F.col("error_code").isNull() & F.col("source").isNull() & ~has_main & ~has_first)
+    if not missing.select("page_id").isEmpty():
+        raise SettingsError(
+            "the fallback trafilatura reads the page as it was, and the stage preprocess kept none, as it ran with another: set "
+            "labeler.fallback to cpu, body or empty, or run all stages into a new output with labeler.fallback=trafilatura"
+        )

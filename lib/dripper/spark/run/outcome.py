@@ -1,0 +1,212 @@
+"""Sums up a run: what it did, what is left, which inputs are bad, and the exit code that says so."""
+
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from dripper.errors import FileErrorKind
+from dripper.spark.ledger.plan import Plan, fault_of
+from dripper.spark.run.scheduler import Worked
+from dripper.warc.read.record import ArchiveFault
+
+Report = dict[str, Any]
+
+
+@dataclass(slots=True)
+class LabelTotals:
+    """What the stage `label` did."""
+
+    pages: int = 0
+    """Pages labelled or failed."""
+    failed: int = 0
+    windowed: int = 0
+    passes: int = 0
+    tokens: int = 0
+    """Of the pages' simplified HTML."""
+    seconds: float = 0.0
+    """Wall time of the stage, start of the engines included, summed over batches."""
+    engines: int = 0
+    """How many worked at once."""
+
+
+@dataclass(slots=True)
+class Totals:
+    """What a run did. Batches add to it from several threads, one at a time (`lock`)."""
+
+    files: int = 0
+    """Files read by the run; `records`, `pages` and `skipped` are those in them."""
+    records: int = 0
+    pages: int = 0
+    blocks: int = 0
+    """Pages that were split into blocks, in staged runs."""
+    escalated: int | None = None
+    """In staged runs of a chain, those of them that went on to the stage `label`."""
+    rows: int = 0
+    """Rows of `extractions`, as counted after they were written."""
+    failed_pages: int = 0
+    fallback_pages: int = 0
+    """Rows that a fallback decided."""
+    methods: Counter[str] = field(default_factory=Counter)
+    """Rows, by who decided."""
+    errors: Counter[str] = field(default_factory=Counter)
+    """Error rows, by error code."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    broken_files: int = 0
+    faults: dict[str, ArchiveFault] = field(default_factory=dict)
+    """Files that were read to their end and are no whole archives."""
+    failed_files: dict[str, list[str]] = field(default_factory=dict)
+    """Files that could not be read to their end, by kind of error (`FileErrorKind`)."""
+    set_aside: dict[str, str] = field(default_factory=dict)
+    """Files that were given up in this run, and why."""
+    failed_batches: dict[int, str] = field(default_factory=dict)
+    put_back: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """Batches of a staged run that an earlier stage has to do again: which, and why."""
+    batches_not_begun: list[int] = field(default_factory=list)
+    stage_ms: Counter[str] = field(default_factory=Counter)
+    """Milliseconds of the batches' stages, summed."""
+    label: LabelTotals = field(default_factory=LabelTotals)
+    sites: Counter[str] = field(default_factory=Counter)
+    """Of the stage of the sites: `pages` whose hosts have others, and those of them that were
+    `changed`. In a chain: of all pages with blocks (`split`) those that the next labeler was
+    `asked` for, the `layouts` that have representatives, pages labelled `by_template`."""
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def read(self, reports: Iterable[Report]) -> None:
+        """Add the file reports of a batch that was read."""
+        for report in reports:
+            self.files += 1
+            self.records += report["records"]
+            self.pages += report["pages"]
+            self.broken_files += bool(report["n_problems"] or report["clipped"])
+            if report["error"] is not None:
+                kind = report.get("error_kind") or FileErrorKind.INTERNAL
+                self.failed_files.setdefault(str(kind), []).append(report["warc_file"])
+            self.skipped.update(report["skipped"])
+
+    def written(self, reports: Iterable[Report]) -> None:
+        """Add what a batch became in `extractions`, by its file reports."""
+        for report in reports:
+            self.rows += report["rows"]
+            self.failed_pages += report["failed_pages"]
+            self.fallback_pages += report["fallback_pages"]
+            self.errors.update(report["errors"])
+            self.methods.update(report["methods"])
+
+    def ended(self, worked: Worked) -> None:
+        """Add what did not work."""
+        self.failed_batches.update(worked.failed)
+        self.batches_not_begun += sorted(worked.not_begun)
+
+    def noted(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Add the files that, by these rows of the ledger, will not be tried again, and those that
+        are no whole archives."""
+        rows = list(rows)
+        self.faults.update({row["warc_file"]: fault for row in rows if (fault := fault_of(row))})
+        self.set_aside.update({row["warc_file"]: row["error"] for row in rows if row["state"] == "set_aside"})
+
+
+def is_outage(reports: Iterable[Report]) -> bool:
+    """Whether no file of a batch could be read, and not because they are gone: the network or the
+    credentials are at fault."""
+    kinds = [report.get("error_kind") if report["error"] is not None else None for report in reports]
+    return bool(kinds) and None not in kinds and set(kinds) != {FileErrorKind.GONE}
+
+
+_AGAIN = "run the same command again: only what is missing is done"
+_SHOWN = 5
+"""Files that a sentence names; the ledger has all."""
+
+_CURES = {
+    FileErrorKind.DENIED: "grant access or renew the credentials",
+    FileErrorKind.EXPIRED: "renew the credentials",
+    FileErrorKind.CHANGED: "they were replaced while they were read",
+    FileErrorKind.UNREACHABLE: "the storage or the network did not answer",
+}
+
+
+_FAULTS = {
+    ArchiveFault.NO_ARCHIVE: "hold no WARC or ARC record",
+    ArchiveFault.CUT_SHORT: "are cut short (the pages before the cut are rows)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended."""
+
+    plan: Plan
+    totals: Totals
+    ledger: dict[str, int]
+    """Files by state, records, pages and skipped, over all runs into the output."""
+    complaints: tuple[str, ...] = ()
+    """Why work is left, each with what to do."""
+    bad_inputs: tuple[str, ...] = ()
+    """Inputs that another run would find as bad as this one did, each with what to do."""
+    stages: tuple[str, ...] = ()
+    """Of a staged run, those that it ran; none: the fused job."""
+    run_id: str = ""
+    """The run, as in the table `runs`."""
+
+    @property
+    def exit_code(self) -> int:
+        """0: every record is accounted for. 3: work is left. 4: all is done, but for inputs that
+        are bad."""
+        return 3 if self.complaints else 4 if self.bad_inputs else 0
+
+
+def work_left(totals: Totals) -> list[str]:
+    """Return a sentence for each batch that failed, one for those that were not begun, and one for
+    each kind of failure of files that may be read by another run."""
+    words = [
+        f"batch {number} failed ({error}); mend the cause, unless it was chance, then {_AGAIN}"
+        for number, error in sorted(totals.failed_batches.items())
+    ]
+    words += [
+        f"batch {number} goes back to the stage {stage}: {why}. Rows were deleted, or a table was: run that stage again over "
+        "the same files, then those after it"
+        for number, (stage, why) in sorted(totals.put_back.items())
+    ]
+    if totals.batches_not_begun:
+        words.append(
+            f"{len(totals.batches_not_begun)} batches were not begun, as too many before them failed in a row: mend the "
+            f"cause, then {_AGAIN}"
+        )
+    for kind, names in sorted(totals.failed_files.items()):
+        open_files = [name for name in names if name not in totals.set_aside]
+        if kind == FileErrorKind.GONE or not open_files:
+            continue
+        cure = _CURES.get(FileErrorKind(kind), "see the column error of warc_files, mend the cause")
+        words.append(
+            f"{len(open_files)} files could not be read to their end ({kind}: {cure}), {_named(open_files)}; {_AGAIN}"
+        )
+    return words
+
+
+def bad_inputs(totals: Totals, plan: Plan) -> list[str]:
+    """Return a sentence for files that do not exist, one for those that are no archives, one for
+    those that are cut short, and one for those that are set aside."""
+    words = []
+    faults = {**plan.faults, **totals.faults}
+    for fault, what in _FAULTS.items():
+        if names := [name for name, found in faults.items() if found is fault]:
+            words.append(
+                f"{len(names)} files {what}, {_named(names)}: fetch them again, or say with --dismiss FILE,… that it is known"
+            )
+    gone = [name for name in totals.failed_files.get(FileErrorKind.GONE, []) if name not in totals.set_aside]
+    if gone:
+        words.append(f"{len(gone)} files do not exist, {_named(gone)}; if that is known, say so with --dismiss FILE,…")
+    aside = [*totals.set_aside, *(name for name in plan.set_aside if name not in totals.set_aside)]
+    if aside:
+        words.append(
+            f"{len(aside)} files are set aside, as reading them failed too often, {_named(aside)}: see the column error of "
+            "warc_files; --redo FILE,… tries them again, --dismiss FILE,… says that it is known"
+        )
+    return words
+
+
+def _named(names: Iterable[str]) -> str:
+    listed = list(names)
+    return ", ".join(islice(sorted(listed), _SHOWN)) + (", …" if len(listed) > _SHOWN else "")

@@ -1,0 +1,157 @@
+"""Opens an output for one run: its tables exist in this version, and no other driver writes into
+them.
+"""
+
+import json
+import logging
+import platform
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+import dripper
+from dripper.addresses import loggable
+from dripper.config import Settings
+from dripper.spark.ledger import lease
+from dripper.spark.ledger.lease import Lease
+from dripper.spark.ledger.ledger import Ledger
+from dripper.spark.ledger.reconcile import reconcile
+from dripper.spark.run.outcome import Outcome, Totals
+from dripper.spark.tables import migrate
+from dripper.spark.tables.store import Tables, require_log_store
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One run over one output."""
+
+    spark: SparkSession
+    tables: Tables
+    ledger: Ledger
+    lease: Lease
+    settings: Settings
+
+
+logger = logging.getLogger(__name__)
+
+OF_SITES = ("site_blocks", "layouts")
+"""Tables of a run that goes by sites."""
+_STAGES_AT_ONCE = 3
+"""Batches of a staged run that are at work at least, each in another stage."""
+BETWEEN = ("blocks", "labels", "pages")
+"""Tables between the stages of a staged run; `pages` last, as its presence tells that the others
+are there."""
+
+
+@dataclass(slots=True)
+class Opened:
+    """An output at work. Who opened it sets `outcome` before the end, which the table `runs` then
+    tells."""
+
+    work: Work
+    outcome: Outcome | None = None
+
+
+@contextmanager
+def opened(
+    spark: SparkSession, output: str, settings: Settings, *, job: str, input: str, is_staged: bool = False
+) -> Iterator[Opened]:
+    """Open the tables below `output` for one run: make or migrate them, and hold the lease until
+    the end.
+
+    job, input: what the table `runs` says of the run. Raises BusyError where another run is at work
+    on the output, InputError where it cannot be used, SettingsError where two writers could lose
+    each other's commits, DifferenceError where the rows of `extractions` are not those that the
+    ledger counts.
+    """
+    tables = Tables(spark, output)
+    require_log_store(spark, tables, settings.output.single_writer)
+    of_sites = OF_SITES if settings.sites.enabled else ()
+    names = (lease.TABLE, "warc_files", "extractions", *(BETWEEN[:-1] if is_staged else ()), *of_sites)
+    # At once, as each waits for the file system and for Spark's planner most of the time.
+    with ThreadPoolExecutor(max_workers=len(names)) as pool:
+        versions = list(pool.map(tables.version, names))
+        old = migrate.tables_to_migrate(tables, versions, names)
+        made = pool.map(tables.bring_up, names[:1] if old else names, versions)
+        is_new = dict(zip(names, made, strict=False))
+    writers = max(settings.batch.in_flight, _STAGES_AT_ONCE if is_staged else 1)
+    held, start = Lease(spark, tables, writers=writers), time.monotonic()
+    held.take(job=job, input=input, settings=changed_settings(settings), versions=_versions(spark, settings))
+    ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
+    try:
+        if old:
+            migrate.migrate(spark, tables)
+            for name in names[1:]:
+                tables.create(name)
+        if is_staged:
+            tables.create(BETWEEN[-1])
+        attempts = settings.batch.file_attempts
+        # A table that was new before the lease was taken may be full by now, of a run that came
+        # between.
+        is_empty = is_new.get("warc_files", False) and held.is_first
+        ledger = Ledger(spark, tables, held.run_id, attempts, is_new=is_empty)
+        if not (is_empty and is_new.get("extractions", False)):
+            reconcile(spark, tables, ledger)
+        output_at_work = Opened(Work(spark, tables, ledger, held, settings))
+        yield output_at_work
+        if tables.fence and tables.fence.is_used:
+            held.confirm()
+        if output_at_work.outcome is not None:
+            ending = {"state": "ended", **_ending(output_at_work.outcome, time.monotonic() - start)}
+    except Exception as error:
+        ending = {"state": "ended", "exit_code": 3, "complaints": [f"{type(error).__name__}: {error}"[:1000]]}
+        raise
+    finally:
+        held.end(**ending)
+
+
+def changed_settings(settings: Settings) -> str:
+    """Return the settings that are not as by default, as JSON, without what may be secret."""
+    secret: Mapping[str, Any] = {"spark": {"properties"}, "labels": {"lm": {"api_key"}}}
+    changed = settings.model_dump(mode="json", exclude_defaults=True, exclude=dict(secret))
+    return json.dumps(_loggable(changed), sort_keys=True)
+
+
+def _loggable(value: Any) -> Any:
+    """Return settings with what is secret in their addresses left out."""
+    if isinstance(value, dict):
+        return {key: _loggable(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_loggable(part) for part in value]
+    return loggable(value) if isinstance(value, str) and "://" in value else value
+
+
+def _versions(spark: SparkSession, settings: Settings) -> dict[str, str]:
+    found = {
+        "dripper": dripper.__version__,
+        "spark": spark.version,
+        "python": platform.python_version(),
+        "profile": settings.profile,
+        "labeler": settings.labeler.name,
+    }
+    with suppress(PackageNotFoundError):
+        found["delta"] = version("delta-spark")
+    return found
+
+
+def _ending(outcome: Outcome, seconds: float) -> dict[str, Any]:
+    totals: Totals = outcome.totals
+    complaints: Sequence[str] = (*outcome.complaints, *outcome.bad_inputs)
+    return {
+        "exit_code": outcome.exit_code,
+        "files": totals.files,
+        "records": totals.records,
+        "pages": totals.pages,
+        "pages_per_second": totals.pages / seconds if seconds else None,
+        "failed_pages": totals.failed_pages,
+        "skipped": dict(totals.skipped),
+        "errors": dict(totals.errors),
+        "stage_ms": dict(totals.stage_ms),
+        "complaints": list(complaints),
+    }

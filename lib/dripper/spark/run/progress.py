@@ -1,0 +1,123 @@
+"""Shows a person what a job is doing: log lines every few seconds, and names of Spark's jobs in the
+UI.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from pyspark import AccumulatorParam
+from pyspark.sql import SparkSession
+
+from dripper.spark.workers.read import ProgressSink
+
+logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def described(spark: SparkSession, tag: str, description: str) -> Iterator[None]:
+    """Name the jobs that this thread starts inside, and tag them."""
+    context = _context(spark)
+    spark.addTag(tag)
+    if context is not None:
+        context.setJobDescription(description)
+    try:
+        yield
+    finally:
+        # After the loss of the JVM there is nobody left to tell.
+        with suppress(Exception):
+            spark.removeTag(tag)
+            if context is not None:
+                context.setJobDescription(None)
+
+
+def cancel(spark: SparkSession, tag: str) -> None:
+    """Cancel the jobs that are tagged so, and no others of the session."""
+    try:
+        spark.interruptTag(tag)
+    except Exception:
+        logger.debug("jobs could not be cancelled", exc_info=True)
+
+
+def _context(spark: SparkSession) -> Any:
+    try:
+        return spark.sparkContext
+    except Exception:  # Connect sessions have no context and raise one of several types here, by version.
+        return None
+
+
+INTERVAL_SECONDS = 5.0
+
+
+class _Counts(AccumulatorParam[dict[str, int]]):
+    def zero(self, value: dict[str, int]) -> dict[str, int]:
+        return {}
+
+    def addInPlace(self, value1: dict[str, int], value2: dict[str, int]) -> dict[str, int]:  # noqa: N802 (Spark's name)
+        for key, count in value2.items():
+            value1[key] = value1.get(key, 0) + count
+        return value1
+
+
+class Progress:
+    """Logs a line every INTERVAL_SECONDS in which something was done. Use as a context manager.
+
+    Counts arrive when a task ends. They are for the eye alone: a task that Spark runs twice is
+    counted twice. `sink` is None where the session has no accumulators (Spark Connect); then only
+    finished batches are told.
+    """
+
+    def __init__(self, spark: SparkSession, n_files: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._n_files = n_files
+        self._clock = clock
+        self._start = clock()
+        self._told: dict[str, int] = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._tell_now_and_then, name="progress", daemon=True)
+        self._counts: Any = _accumulator(spark)
+
+    @property
+    def sink(self) -> ProgressSink | None:
+        """What tasks add their counts to."""
+        return self._counts  # type: ignore[no-any-return]
+
+    def __enter__(self) -> "Progress":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+        self.tell()
+
+    def batch_done(self, number: int, stage: str = "") -> None:
+        """Say that a batch is committed, in a staged run by which stage."""
+        logger.info("batch %d committed%s", number, f" by {stage}" if stage else "")
+
+    def tell(self) -> None:
+        """Log the counts, if they have changed."""
+        counts = dict(self._counts.value) if self._counts is not None else {}
+        if counts == self._told:
+            return
+        self._told = counts
+        seconds = max(self._clock() - self._start, 1e-9)
+        pages, failed = counts.get("pages", 0), counts.get("failed", 0)
+        stages = "".join(f", {counts[stage]} {stage}" for stage in ("labelled", "extracted") if stage in counts)
+        logger.info(
+            "%d of %d files, %d pages, %.1f pages/s, %d pages failed%s",
+            *(counts.get("files", 0), self._n_files, pages, pages / seconds, failed, stages),
+        )
+
+    def _tell_now_and_then(self) -> None:
+        while not self._stop.wait(INTERVAL_SECONDS):
+            self.tell()
+
+
+def _accumulator(spark: SparkSession) -> Any:
+    try:
+        return spark.sparkContext.accumulator({}, _Counts())
+    except Exception:  # Connect sessions have no context and raise one of several types here, by version.
+        return None

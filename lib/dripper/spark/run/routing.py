@@ -1,0 +1,102 @@
+"""Routes pages to labelers: who labels in which stage, and which pages go on to the next labeler of
+a chain.
+"""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from dripper.config import LabelerSettings, Settings
+from dripper.errors import SettingsError
+from dripper.labels.chain import chain_of
+from dripper.labels.registry import find_entry, in_stages, runs_staged
+
+
+def who_labels(settings: Settings) -> tuple[LabelerSettings | None, LabelerSettings | None]:
+    """Return who labels on the way to the middle stage of a staged run, and who in it."""
+    if settings.sites.enabled and len(chain_of(settings.labeler.name)) == 1:
+        return settings.labeler, None
+    return in_stages(settings.labeler)
+
+
+def is_staged(settings: Settings) -> bool:
+    """Tell whether a run of these settings is staged. Raises SettingsError where sites.enabled is,
+    and cannot be."""
+    labeler = settings.labeler
+    if not settings.sites.enabled:
+        return runs_staged(labeler)
+    if labeler.staged is False:
+        raise SettingsError(
+            "sites.enabled makes a run staged, and labeler.staged=false forbids it: leave one of them out"
+        )
+    first, *others = chain_of(labeler.name)
+    if len(others) > 1 or (others and find_entry(first).staged):
+        raise SettingsError(
+            f"labeler.name={labeler.name}: sites.enabled is for one labeler, or for two of which the first labels every page on "
+            "CPUs, as cpu,lm"
+        )
+    if others and labeler.escalate_share is not None:
+        raise SettingsError(
+            "labeler.escalate_share is for chains without sites.enabled: of a layout sites.representatives pages go on, of pages "
+            "in no layout those below labeler.escalate_below"
+        )
+    if not find_entry(first).tells_confidence:
+        raise SettingsError(
+            f"labeler.name={labeler.name}: sites.enabled goes by probabilities and a confidence, which {first} does not "
+            "give; cpu does"
+        )
+    return True
+
+
+_BINS = 10_000
+"""Of confidence, 0 to 1: the pages of one bin travel to the driver."""
+
+
+def with_escalated(pages: DataFrame, labeler: LabelerSettings) -> DataFrame:
+    """Return the pages of a batch with the column `escalated` set where they have blocks.
+
+    pages: with `page_id`, `simplified_html` (null: no blocks) and `first_labels`; read up to three
+    times. A page without labels counts as the least sure, and equal confidence goes by `page_id`:
+    the same pages give the same choice.
+    """
+    has_blocks = F.col("simplified_html").isNotNull()
+    if labeler.escalate_share is None:
+        goes_on = confidence() < labeler.escalate_below
+    else:
+        goes_on = _least_sure(pages.where(has_blocks), labeler.escalate_share)
+    return pages.withColumn("escalated", F.when(has_blocks, goes_on))
+
+
+def to_be_labelled() -> Column:
+    """Return whether a row of `pages` has one in `blocks`."""
+    is_whole: Column = F.col("error_code").isNull()
+    return is_whole & F.coalesce("escalated", F.lit(True))
+
+
+def confidence() -> Column:
+    """Return the first labeler's confidence; -1 where there is none."""
+    return F.coalesce("first_labels.confidence", F.lit(-1.0))
+
+
+def _least_sure(pages: DataFrame, share: float) -> Column:
+    """Return whether a page is among the least sure `share` of `pages`, rounded to whole pages."""
+    counted = pages.groupBy(_bin().alias("bin")).count().orderBy("bin").collect()
+    left = round(share * sum(row["count"] for row in counted))
+    for row in counted:
+        if row["count"] > left:
+            break
+        left -= row["count"]
+    else:
+        return F.lit(True)
+    within = pages.where(_bin() == row["bin"]).select(confidence().alias("confidence"), "page_id")
+    chosen = within.orderBy("confidence", "page_id").limit(left).collect()
+    if not chosen:
+        below: Column = _bin() < row["bin"]
+        return below
+    last = chosen[-1]
+    up_to: Column = F.struct(confidence(), "page_id") <= F.struct(F.lit(last["confidence"]), F.lit(last["page_id"]))
+    return up_to
+
+
+def _bin() -> Column:
+    number: Column = F.floor(confidence() * _BINS)
+    return number

@@ -1,0 +1,248 @@
+"""The jobs as functions: plan, work, say how it ended."""
+
+import logging
+from collections.abc import Collection, Sequence
+
+from pyspark.sql import SparkSession
+
+from dripper.config import Settings
+from dripper.errors import InputError
+from dripper.labels.entry import Use
+from dripper.labels.registry import check_use, load_from_settings
+from dripper.spark.ledger.inputs import Input, check_known, read_input, told, without_known
+from dripper.spark.ledger.ledger import Ledger
+from dripper.spark.ledger.plan import UNFINISHED, Batch, BatchSize, Plan, make_plan
+from dripper.spark.ledger.reconcile import rows_by_batch
+from dripper.spark.run.fused import FusedJob
+from dripper.spark.run.label_stage import check_made_for
+from dripper.spark.run.outcome import Outcome, Totals, bad_inputs, work_left
+from dripper.spark.run.output import BETWEEN, Opened, Work, opened
+from dripper.spark.run.progress import Progress
+from dripper.spark.run.routing import is_staged, who_labels
+from dripper.spark.run.staged import STAGES, StagedJob
+from dripper.spark.session import capacity
+from dripper.spark.session.capacity import is_local, properties
+from dripper.spark.session.engines import Engines, engine_profile, n_engines
+from dripper.spark.session.session import require_workers
+from dripper.spark.tables.schemas import SCHEMA_VERSION
+from dripper.spark.tables.store import Tables
+from dripper.spark.workers.label import Loader, check_labeler, load_labeler
+from dripper.warc.open.expand import named_files
+
+logger = logging.getLogger(__name__)
+
+
+def dry_plan(
+    spark: SparkSession, warcs: str, output: str, settings: Settings, limit: int | None = None, select: str = ""
+) -> Plan:
+    """Return what `run` would do, and write nothing. Raises UsageError like `run`."""
+    tables = Tables(spark, output)
+    version = tables.version("warc_files")
+    if version not in (None, SCHEMA_VERSION):
+        raise InputError(f"--output {output}: its tables are of another release; a run of this one migrates them first")
+    ledger = Ledger(spark, tables, run_id="", is_new=version is None)
+    return _plan(spark, tables, ledger, read_input(warcs, "", select, settings), settings, limit)
+
+
+def run(
+    spark: SparkSession,
+    warcs: str,
+    output: str,
+    settings: Settings,
+    limit: int | None = None,
+    loader: Loader = load_labeler,
+    redo: str = "",
+    select: str = "",
+) -> Outcome:
+    """Extract all pages of `warcs` into the tables below `output`; files that are done are left
+    alone.
+
+    In one pass, or where the labeler wants it (`labeler.staged`) in three, several batches at once
+    in different stages.
+    loader: makes the labeler of a staged run. redo: files to be read again, as `warcs` names files.
+    select: in the place of `warcs`, the records of an index (`dripper.warc.index.selection`).
+    Raises UsageError for what a person has to change, BusyError where another run is at work on the
+    output. Everything else ends in the `Outcome`.
+    """
+    if is_staged(settings):
+        return run_stages(spark, STAGES, output, settings, warcs, limit, loader, redo, select)
+    _check_use(settings)
+    load_from_settings(settings.labeler, settings.labels)
+    require_workers(spark)
+    given = read_input(warcs, redo, select, settings)
+    with opened(spark, output, settings, job="run", input=given.told) as output_at_work:
+        work = output_at_work.work
+        plan = _plan(spark, work.tables, work.ledger, given, settings, limit)
+        batches = _begun(work.ledger, plan)
+        totals = Totals()
+        if batches:
+            with Progress(spark, _n_files(batches)) as progress:
+                totals = FusedJob(work).run(batches, progress)
+        return _ended(output_at_work, plan, totals, given.problems)
+
+
+def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) -> int:
+    """Note in the ledger that these files, which could not be read, are not wanted any more; return
+    how many there are.
+
+    files: as `run` takes them; they need not exist. Raises InputError where one of them is not a
+    file that failed, or is no whole archive.
+    """
+    names = [file.address for file in named_files(files, settings.reading)]
+    with opened(spark, output, settings, job="dismiss", input=told(files)) as output_at_work:
+        ledger = output_at_work.work.ledger
+        bad = {
+            entry.file.warc_file for entry in ledger.entries() if entry.fault or entry.state in ("failed", "set_aside")
+        }
+        if others := [name for name in names if name not in bad]:
+            raise InputError(
+                f"--dismiss {others[0]}: no file of that address failed, or is no whole archive, in {output}"
+            )
+        ledger.dismiss(names)
+        output_at_work.outcome = Outcome(Plan(), Totals(), ledger.counts())
+    return len(names)
+
+
+def _plan(
+    spark: SparkSession,
+    tables: Tables,
+    ledger: Ledger,
+    given: Input,
+    settings: Settings,
+    limit: int | None,
+    states: Collection[str] = UNFINISHED,
+) -> Plan:
+    # For the cores that the cluster may come to have: it grows only while tasks wait for more.
+    size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * capacity.slots(spark))
+    entries = ledger.entries()
+    check_known(given, entries)
+    plan = make_plan(given.files, entries, size, limit, states, given.redo, ledger.last_batch)
+    return without_known(spark, tables, plan, entries)
+
+
+def _ended(
+    output_at_work: Opened, plan: Plan, totals: Totals, problems: Sequence[str] = (), stages: Sequence[str] = ()
+) -> Outcome:
+    ledger = output_at_work.work.ledger
+    ledger.compact()
+    outcome = Outcome(
+        plan,
+        totals,
+        ledger.counts(),
+        tuple(work_left(totals)),
+        (*problems, *bad_inputs(totals, plan)),
+        tuple(stages),
+        output_at_work.work.lease.run_id,
+    )
+    output_at_work.outcome = outcome
+    return outcome
+
+
+def _check_use(settings: Settings, stages: Sequence[str] = (), is_local: bool = False) -> None:
+    use = Use(settings.profile, stages if who_labels(settings)[1] is not None else (), is_local)
+    for warning in check_use(settings.labeler, settings.labels, use):
+        logger.warning("%s", warning)
+
+
+def run_stages(
+    spark: SparkSession,
+    stages: Sequence[str],
+    output: str,
+    settings: Settings,
+    warcs: str | None = None,
+    limit: int | None = None,
+    loader: Loader = load_labeler,
+    redo: str = "",
+    select: str = "",
+) -> Outcome:
+    """Run some of STAGES, neighbours in their order, over what is ready for them in the tables
+    below `output`.
+
+    warcs: the input of `preprocess`, which plans; the others take the batches that the stage before
+    has left. limit: at most so many files for `preprocess`, else batches. redo, select: see `run`.
+    Raises UsageError for what a person has to change, BusyError where another run is at work on the
+    output.
+    """
+    is_staged(settings)
+    engines = _engines(spark, stages, settings, loader)
+    _check_use(settings, stages, loader is load_labeler and is_local(properties(spark)))
+    require_workers(spark)
+    has_pages = Tables(spark, output).version("pages") is not None
+    if stages[0] != "preprocess" and not has_pages:
+        raise InputError(
+            f"--output {output}: there is no table pages; run jobs/preprocess.py into the same output first"
+        )
+    plans = stages[0] == "preprocess"
+    given = read_input(warcs or "", redo, select, settings) if plans else Input()
+    states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
+    with opened(spark, output, settings, job=", ".join(stages), input=given.told, is_staged=True) as output_at_work:
+        work = output_at_work.work
+        lost = [] if has_pages else _lost(work.ledger)
+        if plans:
+            for table in BETWEEN:
+                work.ledger.number_above(rows_by_batch(work.tables.read(table)))
+            plan = _plan(spark, work.tables, work.ledger, given, settings, limit, states)
+        else:
+            plan = _ready(work.ledger, states[0], limit)
+        if "label" in stages:
+            _check_made_for(work, plan, settings)
+        batches = _begun(work.ledger, plan)
+        totals = Totals()
+        if batches:
+            with Progress(spark, _n_files(batches)) as progress:
+                totals = StagedJob(work, engines).run(batches, progress, stages)
+        left = {batch.number for batch in lost} - {batch.number for batch in batches}
+        totals.put_back |= dict.fromkeys(left, ("preprocess", _NO_PAGES))
+        return _ended(output_at_work, plan, totals, given.problems, stages)
+
+
+_NO_PAGES = "the table pages is not there"
+
+
+def _lost(ledger: Ledger) -> list[Batch]:
+    """Put back the batches between stages, whose rows went with the table `pages`, and return
+    them."""
+    lost = [batch for state in UNFINISHED[1:] for batch in ledger.batches(state)]
+    for batch in lost:
+        logger.warning("batch %d goes back to the stage preprocess: %s", batch.number, _NO_PAGES)
+        ledger.put_back(batch, UNFINISHED[0])
+    return lost
+
+
+def _check_made_for(work: Work, plan: Plan, settings: Settings) -> None:
+    for batch in plan.resumed:
+        if batch.state == "preprocessed":
+            run_ids = {report["run_id"] for report in work.ledger.reports(batch)}
+            check_made_for(work.tables, batch, run_ids, settings)
+
+
+def _engines(spark: SparkSession, stages: Sequence[str], settings: Settings, loader: Loader) -> Engines:
+    last = who_labels(settings)[1]
+    if last is None:
+        return Engines(loader)
+    if "preprocess" in stages or "label" in stages:
+        # Also before the stage `preprocess`: what it makes would be for nobody.
+        check_labeler(settings.model_copy(update={"labeler": last}), loader)
+    if "label" not in stages:
+        return Engines(loader)
+    return Engines(loader, n_engines(spark, settings.stages), engine_profile(spark, settings.stages))
+
+
+def _ready(ledger: Ledger, state: str, limit: int | None) -> Plan:
+    batches = ledger.batches(state)
+    taken = batches if limit is None else batches[:limit]
+    return Plan(resumed=tuple(taken), n_left=_n_files(batches) - _n_files(taken))
+
+
+def _begun(ledger: Ledger, plan: Plan) -> list[Batch]:
+    batches = [*plan.resumed, *plan.fresh]
+    logger.info("%d files to do in %d batches, %d done before", _n_files(batches), len(batches), plan.n_done)
+    for batch in plan.resumed:
+        if batch.number in plan.anew:
+            ledger.put_back(batch, UNFINISHED[0])
+    ledger.record(plan)
+    return batches
+
+
+def _n_files(batches: Sequence[Batch]) -> int:
+    return sum(len(batch.files) for batch in batches)

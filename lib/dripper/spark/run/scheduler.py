@@ -1,0 +1,146 @@
+"""Runs batches side by side: one that fails does not end the others, many in a row do, and so does
+Ctrl-C. Batches that write the same rows take turns.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from dripper.errors import BusyError
+from dripper.spark.ledger.plan import Batch
+from dripper.spark.tables.sql import reason
+from dripper.spark.tables.store import touched_batches
+
+
+class Turns:
+    """Who may write into which batches. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._taken: set[int] = set()
+
+    @contextmanager
+    def taking(self, batch: Batch) -> Iterator[None]:
+        """Wait until nobody else is at work on the batches in which `batch` puts or replaces rows,
+        and keep them until the end."""
+        mine = touched_batches(batch)
+        with self._condition:
+            self._condition.wait_for(lambda: self._taken.isdisjoint(mine))
+            self._taken |= mine
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._taken -= mine
+                self._condition.notify_all()
+
+
+logger = logging.getLogger(__name__)
+
+_CANCEL_SECONDS = 30
+"""How long a cancelled batch may take to end: Spark kills its tasks at once, a commit under way
+takes its second."""
+
+
+class Breaker:
+    """Says when to stop: after so many failures in a row, or when somebody asks. Safe to use from
+    several threads."""
+
+    def __init__(self, most_failures: int) -> None:
+        self._most_failures = most_failures
+        self._lock = threading.Lock()
+        self._failures = 0
+        self._stopped = threading.Event()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no more work is to be begun."""
+        return self._stopped.is_set()
+
+    def succeeded(self) -> None:
+        """Count a batch that was worked off."""
+        with self._lock:
+            self._failures = 0
+
+    def failed(self) -> None:
+        """Count a batch that was not."""
+        with self._lock:
+            self._failures += 1
+            if self._failures >= self._most_failures:
+                self._stopped.set()
+
+    def stop(self) -> None:
+        """Begin no more work."""
+        self._stopped.set()
+
+
+@dataclass(slots=True)
+class Worked:
+    """What became of batches."""
+
+    failed: dict[int, str] = field(default_factory=dict)
+    """Why which failed."""
+    not_begun: list[int] = field(default_factory=list)
+    """Those that were left after too many failures in a row."""
+
+
+def work_through(
+    batches: Sequence[Batch],
+    at_once: int,
+    work: Callable[[Batch], None],
+    breaker: Breaker,
+    cancel: Callable[[], None],
+) -> Worked:
+    """Call `work` on every batch, `at_once` at a time, until the breaker opens.
+
+    cancel: ends what is being worked on. KeyboardInterrupt (Ctrl-C, and SIGTERM where the command
+    turns it into one) opens the breaker, cancels, and is raised again when all threads have ended.
+    BusyError is raised when they have.
+    """
+    worked = Worked()
+    lost: list[BusyError] = []
+
+    def take(batch: Batch) -> None:
+        if breaker.is_open:
+            worked.not_begun.append(batch.number)
+            return
+        try:
+            work(batch)
+        except BusyError as error:
+            lost.append(error)
+            breaker.stop()
+        except Exception as error:
+            if not breaker.is_open:
+                logger.exception("batch %d failed", batch.number)
+            worked.failed[batch.number] = reason(error)
+            breaker.failed()
+
+    pool = ThreadPoolExecutor(max_workers=at_once, thread_name_prefix="batch")
+    waiting: set[Future[None]] = set()
+    try:
+        waiting |= {pool.submit(take, batch) for batch in batches}
+        while waiting:
+            _, waiting = wait(waiting, timeout=1, return_when=FIRST_COMPLETED)
+    except KeyboardInterrupt:
+        breaker.stop()
+        _cancel(waiting, cancel)
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    if lost:
+        raise lost[0]
+    return worked
+
+
+def _cancel(waiting: set[Future[None]], cancel: Callable[[], None]) -> None:
+    """Cancel again and again: a thread between two Spark jobs goes on to the next."""
+    logger.warning("interrupted: the batches at work are cancelled")
+    running = {future for future in waiting if not future.cancel()}
+    for _ in range(_CANCEL_SECONDS):
+        cancel()
+        _, running = wait(running, timeout=1)
+        if not running:
+            return

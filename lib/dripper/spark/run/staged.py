@@ -1,0 +1,352 @@
+"""The staged job: preprocess → label → extract, three passes that meet only in the tables `pages`,
+`blocks` and `labels`.
+
+Each stage commits a batch as a whole and then notes it in the ledger, so that a kill at any time
+leaves a batch at the stage before: the next run does that stage again, with the same rows. Stages
+of different batches overlap; each may run on a cluster of its own.
+"""
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StringType, StructField
+
+from dripper.spark.ledger.plan import UNFINISHED, Batch, of_selections_apart
+from dripper.spark.run.closing import (
+    NO_ROWS,
+    LostRowsError,
+    UnclosedError,
+    check_between,
+    check_pages,
+    check_rows,
+    rows_by_file,
+    until_closed,
+    whole_reports,
+)
+from dripper.spark.run.isolation import Isolation
+from dripper.spark.run.label_stage import LabelStage, made_for, with_labels
+from dripper.spark.run.outcome import Report, Totals, is_outage
+from dripper.spark.run.output import Work
+from dripper.spark.run.parts import Tasks, split_into_tasks
+from dripper.spark.run.progress import Progress, cancel, described
+from dripper.spark.run.routing import to_be_labelled, who_labels, with_escalated
+from dripper.spark.run.scheduler import Breaker, Turns, work_through
+from dripper.spark.session import capacity
+from dripper.spark.session.engines import Engines
+from dripper.spark.sites.layouts import Layouts
+from dripper.spark.sites.stage import Sites
+from dripper.spark.tables.schemas import BLOCKS, EXTRACTIONS, PAGES, nullable
+from dripper.spark.tables.store import replaced_rows, touched_batches, within
+from dripper.spark.workers.extract import extractions_mapper
+from dripper.spark.workers.read import REPORT, files_mapper, preparing
+
+logger = logging.getLogger(__name__)
+
+STAGES = ("preprocess", "label", "extract")
+"""Stage i takes the batches whose state is UNFINISHED[i]."""
+
+
+class StagedJob:
+    """Takes batches through their stages."""
+
+    def __init__(self, work: Work, engines: Engines) -> None:
+        self._work = work
+        self._tables = work.tables
+        self._settings = work.settings
+        self._first, last = who_labels(work.settings)
+        self._sites = Sites(work) if work.settings.sites.enabled else None
+        self._has_blocks = last is not None
+        self._totals = Totals()
+        self._reports: dict[int, list[Report]] = {}
+        self._breaker = Breaker(work.settings.batch.max_failures)
+        self._isolation = Isolation(work.ledger, work.settings.batch.file_attempts, lambda: self._breaker.is_open)
+        self._turns = Turns()
+        # While the stage `label` is planned, the session's environment says so, and no other stage
+        # may be.
+        self._planning = threading.Lock()
+        of_last = work.settings.model_copy(update={"labeler": last})
+        self._label_stage = LabelStage(work, engines, of_last, self._totals, self._planning)
+
+    def run(self, batches: Sequence[Batch], progress: Progress, stages: Sequence[str] = STAGES) -> Totals:
+        """Take `batches` through those of `stages` that are left for them. One that fails is noted
+        in `failed_batches` and stays where it was; the others go on."""
+
+        def take(batch: Batch) -> None:
+            parts = [batch]
+            left = STAGES[UNFINISHED.index(batch.state) :]
+            if "preprocess" in left:
+                parts = self._preprocess_all(batch, progress) if "preprocess" in stages else []
+            for part in parts:
+                for stage, do in (("label", self._label), ("extract", self._extract)):
+                    if stage in left and stage in stages and not self._breaker.is_open:
+                        if not self._is_whole_before(stage, part):
+                            break
+                        self._do(stage, part, partial(do, part, progress))
+                        progress.batch_done(part.number, stage)
+
+        if self._sites is not None:
+            return self._run_by_sites(batches, progress, stages, self._sites)
+        # One batch a stage at least, so that CPUs and GPUs are both at work.
+        self._work_through(batches, max(self._settings.batch.in_flight, len(stages)), take)
+        return self._totals
+
+    def _run_by_sites(
+        self, batches: Sequence[Batch], progress: Progress, stages: Sequence[str], sites: Sites
+    ) -> Totals:
+        """As `run`; one stage after the other, as no host is known before all batches are
+        preprocessed."""
+        at: dict[str, list[Batch]] = {
+            state: [batch for batch in batches if batch.state == state] for state in UNFINISHED
+        }
+
+        def preprocess(batch: Batch) -> None:
+            at["preprocessed"] += self._preprocess_all(batch, progress)
+
+        def extract(batch: Batch) -> None:
+            if not self._is_whole_before("extract", batch):
+                return
+            self._do("extract", batch, partial(self._extract, batch, progress))
+            progress.batch_done(batch.number, "extract")
+
+        if "preprocess" in stages and not self._work_through(at["planned"], self._settings.batch.in_flight, preprocess):
+            return self._totals
+        ready = sorted(at["preprocessed"], key=lambda batch: batch.number)
+        if "label" in stages:
+            ready = self._whole_before_label(ready)
+        if "label" in stages and ready:
+            if sites.layouts is not None and not self._ask(ready, progress, sites.layouts):
+                return self._totals
+            done = [
+                self._together("sites", group, partial(self._label_by_site, group, sites, progress))
+                for group in sites.groups(ready)
+            ]
+            if not all(done):
+                return self._totals
+            at["labelled"] += ready
+        if "extract" in stages:
+            self._work_through(at["labelled"], self._settings.batch.in_flight, extract)
+        return self._totals
+
+    def _whole_before_label(self, batches: Sequence[Batch]) -> list[Batch]:
+        whole: list[Batch] = []
+
+        def look(batch: Batch) -> None:
+            if self._is_whole_before("label", batch):
+                whole.append(batch)
+
+        self._work_through(batches, 1, look)
+        return whole
+
+    def _ask(self, batches: Sequence[Batch], progress: Progress, layouts: Layouts) -> bool:
+        """Let the next labeler of a chain label what is chosen of the batches; return whether all
+        of it worked."""
+
+        def choose() -> None:
+            self._totals.sites.update(layouts.choose(batches))
+
+        def label(batch: Batch) -> None:
+            if not layouts.is_labelled(batch):
+                write = lambda: self._label_stage.label(batch, progress, layouts.chosen([batch.number]))  # noqa: E731
+                self._do("label", batch, write)
+                progress.batch_done(batch.number, "label")
+
+        return (
+            self._together("layouts", batches, choose)
+            and self._work_through(batches, 1, label)
+            and self._together("layouts", batches, lambda: layouts.learn(batches))
+        )
+
+    def _together(self, stage: str, batches: Sequence[Batch], do: Callable[[], None]) -> bool:
+        """Do what is done for several batches at once; return whether it worked."""
+        return self._work_through(batches[:1], 1, lambda first: self._do_timed(stage, stage, first, do))
+
+    def _label_by_site(self, batches: Sequence[Batch], sites: Sites, progress: Progress) -> None:
+        self._totals.sites.update(sites.label(batches))
+        for batch in batches:
+            self._labelled(batch)
+            progress.batch_done(batch.number, "sites")
+
+    def _work_through(self, batches: Sequence[Batch], at_once: int, take: Callable[[Batch], None]) -> bool:
+        """Return whether all of it worked."""
+        stop = lambda: cancel(self._work.spark, self._work.lease.run_id)  # noqa: E731
+        worked = work_through(batches, at_once, take, self._breaker, stop)
+        self._totals.ended(worked)
+        return not (worked.failed or worked.not_begun)
+
+    def _do(self, stage: str, batch: Batch, do: Callable[[], None]) -> None:
+        with self._turns.taking(batch):
+            self._do_timed(stage, f"batch {batch.number}: {stage}", batch, do)
+
+    def _do_timed(self, stage: str, what: str, batch: Batch, do: Callable[[], None]) -> None:
+        """Do it until its counts close. what: its name in Spark's UI."""
+        start = time.monotonic()
+        with described(self._work.spark, self._work.lease.run_id, what):
+            until_closed(do, batch, lambda: self._breaker.is_open, self._work.lease.confirm)
+        with self._totals.lock:
+            self._totals.stage_ms[stage] += round((time.monotonic() - start) * 1000)
+
+    def _preprocess_all(self, batch: Batch, progress: Progress) -> list[Batch]:
+        """Preprocess the batch, and return what it became: itself, or parts, where one of its files
+        takes its worker down."""
+        parts: list[Batch] = []
+
+        def attempt(part: Batch, tasks: Tasks) -> None:
+            self._do("preprocess", part, lambda: self._preprocess(part, tasks, progress))
+            progress.batch_done(part.number, "preprocess")
+            parts.append(part)
+
+        self._isolation.work_off(
+            batch,
+            lambda part: split_into_tasks(part, capacity.slots(self._work.spark), self._settings.batch.split_bytes),
+            attempt,
+            self._give_up,
+        )
+        return parts
+
+    def _preprocess(self, batch: Batch, tasks: Tasks, progress: Progress) -> None:
+        schema = nullable([*PAGES, BLOCKS["simplified_html"], BLOCKS["tokens"], StructField(REPORT, StringType())])
+        mapper = files_mapper(tasks, batch.number, self._settings, to_arrow_schema(schema), progress.sink, preparing)
+        with self._planning:
+            made = self._work.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
+        # Two tables and the reports from one pass, on the executors' disks in between: 6.9 CPU s
+        # for 485 pages, by way of a third table 8.3, for one table alone 5.6. An executor that is
+        # lost takes its part along, and the archives are read again, perhaps with another outcome:
+        # so the tables are compared with the reports, and each other, before the ledger says so.
+        made = made.persist(StorageLevel.DISK_ONLY)
+        self._work.lease.check()
+        try:
+            told = [json.loads(row[0]) for row in made.where(F.col(REPORT).isNotNull()).select(REPORT).collect()]
+            pages = made.where(F.col("page_id").isNotNull())
+            if self._first is not None and self._sites is None:
+                pages = with_escalated(pages, self._settings.labeler)
+            self._forget_earlier(batch)
+            if self._sites is not None:
+                self._sites.forget(batch)
+            self._tables.replace_batch("pages", pages.select(*PAGES.names), batch)
+            blocks = pages.where(F.col("simplified_html").isNotNull() & to_be_labelled())
+            blocks = blocks.withColumn("item_ids", F.sequence(F.lit(1), F.col("n_blocks"))).select(*BLOCKS.names)
+            if self._has_blocks:
+                self._tables.replace_where("blocks", blocks, f"batch = {batch.number}")
+            else:
+                self._tables.delete("blocks", f"batch = {batch.number}")
+        finally:
+            made.unpersist()
+        written = self._batch_of("pages", batch)
+        reports = whole_reports(batch, told, written)
+        n_blocks = 0
+        if self._has_blocks:
+            n_blocks = check_rows(self._tables, "blocks", batch, written.where(to_be_labelled()))
+        if self._sites is not None:
+            self._sites.sum_up(batch)
+        self._work.lease.check()
+        noted = self._work.ledger.finish(batch, reports, datetime.now(UTC), state="preprocessed")
+        self._reports[batch.number] = reports
+        self._breaker.failed() if is_outage(reports) else self._breaker.succeeded()
+        with self._totals.lock:
+            self._totals.read(reports)
+            self._totals.noted(noted)
+            self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in reports)
+            if self._first is not None and self._sites is None:
+                self._totals.escalated = (self._totals.escalated or 0) + n_blocks
+
+    def _forget_earlier(self, batch: Batch) -> None:
+        """Delete what an earlier reading of the batch's files left in tables whose rows do not name
+        a file."""
+        if any(file.has_earlier_rows for file in batch.files):
+            touched = f"t.{within(touched_batches(batch))}"
+            for table in ("blocks", "labels"):
+                self._tables.delete_matching(table, "pages", "page_id", replaced_rows(batch), touched)
+
+    def _give_up(self, batch: Batch, why: str) -> None:
+        """The rows of an earlier reading go: the ledger counts none for these files any more. Those
+        of selections stay."""
+        given_up = of_selections_apart(batch)
+        if any(file.has_earlier_rows for file in given_up.files):
+            self._forget_earlier(given_up)
+            for table in ("pages", "extractions"):
+                self._tables.delete(table, replaced_rows(given_up))
+            if self._sites is not None:
+                self._sites.sum_up(given_up)
+        with self._totals.lock:
+            self._totals.set_aside |= {file.warc_file: why for file in batch.files}
+
+    def _is_whole_before(self, stage: str, batch: Batch) -> bool:
+        """Whether what the stages before `stage` wrote of the batch is all there, by the ledger;
+        where not, the batch goes back to the one that lacks rows."""
+        try:
+            with described(self._work.spark, self._work.lease.run_id, f"batch {batch.number}: before {stage}"):
+                self._check_before(stage, batch)
+        except LostRowsError as lost:
+            logger.warning("batch %d goes back to the stage %s: %s", batch.number, lost.stage, lost)
+            self._work.lease.check()
+            self._work.ledger.put_back(batch, UNFINISHED[STAGES.index(lost.stage)])
+            with self._totals.lock:
+                self._totals.put_back[batch.number] = lost.stage, str(lost)
+            return False
+        return True
+
+    def _check_before(self, stage: str, batch: Batch) -> None:
+        pages = self._batch_of("pages", batch)
+        check_pages(self._files_of(batch), pages)
+        expected = pages.where(to_be_labelled())
+        if stage == "label":
+            if self._has_blocks:
+                check_between("blocks", "preprocess", self._batch_of("blocks", batch), expected)
+        elif not self._was_by_sites(batch):  # There, pages of hosts that know nothing more have no labels.
+            check_between("labels", "label", self._batch_of("labels", batch), expected)
+
+    def _was_by_sites(self, batch: Batch) -> bool:
+        """Whether the labels of the batch are those of a run by sites; the stage `extract` may run
+        with other settings."""
+        if self._sites is not None:
+            return True
+        run_ids = {str(report.get("run_id")) for report in self._files_of(batch)}
+        return any(run.by_sites for run in made_for(self._work.tables, run_ids).values())
+
+    def _label(self, batch: Batch, progress: Progress) -> None:
+        self._label_stage.label(batch, progress)
+        self._labelled(batch)
+
+    def _labelled(self, batch: Batch) -> None:
+        self._work.lease.check()
+        self._work.ledger.finish(batch, self._files_of(batch), datetime.now(UTC), state="labelled")
+
+    def _extract(self, batch: Batch, progress: Progress) -> None:
+        pages, settings = with_labels(self._batch_of("pages", batch), self._batch_of("labels", batch), self._settings)
+        schema = nullable(EXTRACTIONS.fields)
+        mapper = extractions_mapper(settings, to_arrow_schema(schema), progress.sink)
+        with self._planning:
+            rows = pages.mapInArrow(mapper, schema)
+        self._work.lease.check()
+        self._tables.replace_batch("extractions", rows, batch)
+        check_rows(self._tables, "extractions", batch, self._batch_of("pages", batch))
+        counted = rows_by_file(self._batch_of("extractions", batch))
+        for report in self._files_of(batch):
+            n_rows = counted.get(report["warc_file"], NO_ROWS)["rows"]
+            if n_rows != report["pages"]:
+                raise UnclosedError(f"{report['warc_file']}: {report['pages']} pages were read, and {n_rows} are rows")
+        reports = [report | counted.get(report["warc_file"], NO_ROWS) for report in self._files_of(batch)]
+        self._work.lease.check()
+        noted = self._work.ledger.finish(batch, reports, datetime.now(UTC))
+        with self._totals.lock:
+            self._totals.written(reports)
+            self._totals.noted(noted)
+
+    def _files_of(self, batch: Batch) -> list[Report]:
+        """Return what is known of the batch's files: from this run's first stage, or from the
+        ledger."""
+        if batch.number not in self._reports:
+            self._reports[batch.number] = self._work.ledger.reports(batch)
+        return self._reports[batch.number]
+
+    def _batch_of(self, table: str, batch: Batch) -> DataFrame:
+        return self._tables.read(table).where(F.col("batch") == batch.number)

@@ -1,0 +1,101 @@
+"""Where the stage `label` runs: how many engines there are, the resource profile that gives each
+its GPU, and Python workers that no other stage gets."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pyspark.errors import PySparkException
+from pyspark.resource import ExecutorResourceRequests, ResourceProfile, ResourceProfileBuilder, TaskResourceRequests
+from pyspark.sql import SparkSession
+
+from dripper.config import StageSettings
+from dripper.errors import SettingsError
+from dripper.spark.session.capacity import live, most_executors, properties
+from dripper.spark.workers.label import Loader
+
+_ENVIRONMENT = "DRIPPER_STAGE"
+_OWN_CLUSTER = (
+    "give the stage its own cluster: run jobs/preprocess.py, jobs/label.py and jobs/extract.py one after the other, jobs/label.py "
+    "with stages.gpus=0 on machines with GPUs, submitted with --conf spark.executor.resource.gpu.amount=1 and "
+    "--conf spark.task.resource.gpu.amount=1"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """How the stage `label` runs: who makes a labeler, how many work at once, on which executors
+    (None: any)."""
+
+    loader: Loader
+    n: int = 1
+    profile: ResourceProfile | None = None
+
+
+def n_engines(spark: SparkSession, settings: StageSettings) -> int:
+    """Return how many engines label at once: as set, else one a GPU of the session, else one."""
+    if settings.engines is not None:
+        return settings.engines
+    if settings.gpus:
+        return _executors(spark)
+    gpus = int(spark.conf.get("spark.executor.resource.gpu.amount", "0") or 0)
+    # Spark puts as many tasks on a GPU as fit a task's share of it; an engine wants the whole.
+    return max(1, gpus * _executors(spark))
+
+
+def _executors(spark: SparkSession) -> int:
+    up = live(spark)
+    return most_executors(properties(spark)) or max(1, up.executors if up else 1)
+
+
+def engine_profile(spark: SparkSession, settings: StageSettings) -> ResourceProfile | None:
+    """Return the resource profile of the stage, or None where it runs with what the session has
+    (`stages.gpus` 0).
+
+    Raises SettingsError where the session cannot give one stage other executors, saying what to do
+    instead.
+    """
+    if not settings.gpus:
+        return None
+    if not gives_profiles(spark):
+        raise SettingsError(
+            f"stages.gpus={settings.gpus}: only YARN, Kubernetes and standalone clusters, with "
+            f"spark.dynamicAllocation.enabled=true, give one stage executors of its own. Otherwise {_OWN_CLUSTER}"
+        )
+    executors = (
+        ExecutorResourceRequests()
+        .cores(settings.executor_cores)
+        .memory(settings.executor_memory)
+        .memoryOverhead(settings.executor_memory_overhead)
+        .resource("gpu", settings.gpus, settings.gpu_discovery_script, "nvidia.com")
+    )
+    # One engine an executor: all its cores for the one task.
+    tasks = TaskResourceRequests().cpus(settings.executor_cores).resource("gpu", settings.gpus)
+    return ResourceProfileBuilder().require(executors).require(tasks).build
+
+
+@contextmanager
+def own_workers(spark: SparkSession) -> Iterator[None]:
+    """Python functions that are planned inside run in worker processes that others do not get.
+
+    Spark hands a task the worker that has been idle longest, whichever stage it worked for: with 6
+    batches on two cores two engines started, and on a GPU the second finds the memory taken by the
+    first. Workers of other environments are never mixed.
+    """
+    try:
+        environment = spark.sparkContext.environment
+    except (PySparkException, AttributeError):  # Connect sessions have no context: there, workers are the platform's.
+        yield
+        return
+    environment[_ENVIRONMENT] = "label"
+    try:
+        yield
+    finally:
+        del environment[_ENVIRONMENT]
+
+
+def gives_profiles(spark: SparkSession) -> bool:
+    """Whether the session can give one stage executors of its own."""
+    master = spark.conf.get("spark.master", "") or ""
+    is_cluster = master == "yarn" or master.startswith(("k8s://", "spark://", "local-cluster["))
+    return is_cluster and spark.conf.get("spark.dynamicAllocation.enabled", "false") == "true"

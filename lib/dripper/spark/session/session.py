@@ -1,0 +1,237 @@
+"""The Spark session: the one that is already there (Databricks, spark-submit), or one made here
+with Delta in it."""
+
+import logging
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from pathlib import Path
+
+import pyspark
+from pyspark.errors import PySparkRuntimeError
+from pyspark.logger import PySparkLogger
+from pyspark.sql import SparkSession
+
+import dripper
+from dripper.config import SparkSettings
+from dripper.errors import MachineError
+from dripper.spark.session.capacity import is_local, properties
+from dripper.spark.tables.sql import first_line
+
+_SUPPORTED_JAVA = ("17", "21")
+_DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+_DELTA_FOR = {"4.0": "4.0.1", "4.1": "4.1.0"}
+"""Where no delta-spark is installed beside a pyspark from elsewhere."""
+_LOCAL = {
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "2",
+    # Delta reads its own log with 50 tasks by default: half a minute of nothing on two busy cores.
+    "spark.databricks.delta.snapshotPartitions": "1",
+    # Delta's VACUUM lists a table with 10,000 tasks by default: 30 s of nothing a table.
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
+}
+"""For one machine: small tables, few cores. What Spark would do for a cluster costs seconds here
+and brings nothing."""
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_ALWAYS = {
+    # Timestamps must not depend on where the job runs.
+    "spark.sql.session.timeZone": "UTC",
+    # Says the line a hung Python worker stands in, instead of nothing.
+    "spark.python.worker.faulthandler.enabled": "true",
+    # Rows that a worker gets at once: pages have up to 32 MiB, and a string column overflows at 2
+    # GiB (default: 10,000 rows).
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "32",
+}
+
+
+def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSession:
+    """Return a session that can read and write Delta.
+
+    Under spark-submit or on Databricks the running session is used and must bring Delta along.
+    Otherwise one is made: Delta's jars come from `settings.jars`, from an earlier download, or from
+    Maven Central. Raises MachineError, saying what to do, if there is no fitting Java, no Spark, or
+    no Delta.
+    """
+    builder = SparkSession.builder.appName(app_name)
+    properties = dict(_ALWAYS)
+    if not is_given():
+        _require_java()
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        master = settings.master or os.environ.get("MASTER") or "local[*,4]"
+        builder = builder.master(master)
+        properties |= (_LOCAL if master.startswith("local") else {}) | _DELTA | delta_jars(settings) | _quiet_logging()
+    for key, value in _merged(properties, settings.properties).items():
+        builder = builder.config(key, value)
+    # PySpark logs the whole JVM stack of every failed analysis, also of those that this program
+    # expects and handles.
+    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    try:
+        spark = builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        raise MachineError(
+            "Spark did not start; its own words are above. Most often Delta's jars could not be fetched: without a network, "
+            f"put the jars of {delta_package(settings)} into a folder and pass --set spark.jars=FOLDER ({first_line(error)})"
+        ) from None
+    _require_delta(spark, settings)
+    return spark
+
+
+def is_given() -> bool:
+    """Whether somebody else starts and stops the session: spark-submit, a notebook, Databricks, a
+    Connect server."""
+    given = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
+    return any(name in os.environ for name in given) or SparkSession.getActiveSession() is not None
+
+
+def require_workers(spark: SparkSession, module: str = "dripper.spark.workers.read") -> None:
+    """Raise MachineError where an executor cannot import what its tasks need, which would else fail
+    every task of every batch in turn. One task finds out.
+
+    In local mode workers are of the driver's own Python, and over Spark Connect of the platform's:
+    there nothing is asked. module: what is imported there.
+    """
+    if is_local(properties(spark)):
+        return
+    try:
+        context = spark.sparkContext
+    except Exception:  # Connect sessions have no context and raise one of several types here, by version.
+        return
+    try:
+        host, python, lacks, theirs = context.parallelize([module], 1).map(_probe()).collect()[0]
+    except Exception as error:
+        if not (words := _NO_PYTHON.search(str(error))):
+            raise
+        raise MachineError(f"the executors' Python does not start: {words[0].strip()}. {_SHIP}") from None
+    if lacks:
+        raise MachineError(f"the executor on {host} cannot run this job, its {python}: {lacks}. {_SHIP}")
+    if theirs != dripper.__version__:
+        raise MachineError(
+            f"the executor on {host} has dripper {theirs} in its {python}, and the driver has {dripper.__version__}. {_SHIP}"
+        )
+
+
+_NO_PYTHON = re.compile(r"Cannot run program[^\n]*|\[PYTHON_VERSION_MISMATCH\][^\n]*")
+_SHIP = "Every executor needs the driver's environment: docs/shipping.md says how it gets there"
+
+
+def _probe() -> Callable[[str], tuple[str, str, str, str]]:
+    """Return what a worker without this package can run: functions of modules travel by their
+    names, those inside others whole."""
+
+    def probe(module: str) -> tuple[str, str, str, str]:
+        import importlib
+        import platform
+        import socket
+        import sys
+
+        python, lacks, version = f"Python {platform.python_version()} at {sys.executable}", "", ""
+        try:
+            importlib.import_module(module)
+            version = importlib.import_module("dripper").__version__
+        except Exception as error:
+            lacks = str(error) or type(error).__name__
+        return socket.gethostname(), python, lacks, version
+
+    return probe
+
+
+def _require_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    words = f"install Java {' or '.join(_SUPPORTED_JAVA)} (a JRE is enough) and set JAVA_HOME or PATH"
+    if not java or not Path(java).exists():
+        raise MachineError(f"no Java found{f' at JAVA_HOME={home}' if home else ''}: {words}")
+    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(\d+)', told)
+    if not found or found[1] not in _SUPPORTED_JAVA:
+        raise MachineError(f"{java} is Java {found[1] if found else 'of an unknown version'}: {words}")
+
+
+def _quiet_logging() -> dict[str, str]:
+    """Spark's own default prints a dozen warnings that nobody can act on."""
+    return {_JAVA_OPTIONS: f"-Dlog4j2.configurationFile={files('dripper.spark') / 'log4j2.properties'}"}
+
+
+def _merged(ours: dict[str, str], theirs: dict[str, str]) -> dict[str, str]:
+    """The user's properties win, but for Java's options, which are a list."""
+    options = " ".join(filter(None, (ours.get(_JAVA_OPTIONS), theirs.get(_JAVA_OPTIONS))))
+    return ours | theirs | ({_JAVA_OPTIONS: options} if options else {})
+
+
+def delta_jars(settings: SparkSettings) -> dict[str, str]:
+    """Return the properties that bring Delta along: from `settings.jars`, an earlier download, or
+    Maven Central."""
+    if settings.jars:
+        return {"spark.jars": ",".join(_jars_on_disk(settings.jars))}
+    package = delta_package(settings)
+    fetched = _fetched_jars(package)
+    if fetched:
+        return {"spark.jars": ",".join(fetched), "spark.jars.packages": ""}
+    return {"spark.jars.packages": package}
+
+
+def delta_package(settings: SparkSettings) -> str:
+    """Return the Maven coordinates of Delta: as set, else those of the installed Python package for
+    the installed Spark.
+
+    From 4.1 on Delta is built for each Spark by itself, and its artifacts say for which
+    (delta/pip_utils.py).
+    """
+    if settings.delta_package:
+        return settings.delta_package
+    spark = ".".join(pyspark.__version__.split(".")[:2])
+    try:
+        delta = version("delta-spark")
+    except PackageNotFoundError:
+        delta = _DELTA_FOR.get(spark, _DELTA_FOR["4.0"])
+    artifact = "delta-spark_2.13" if delta.startswith("4.0.") else f"delta-spark_{spark}_2.13"
+    return f"io.delta:{artifact}:{delta}"
+
+
+def _jars_on_disk(jars: str) -> list[str]:
+    found = (
+        sorted(map(str, Path(jars).glob("*.jar"))) if Path(jars).is_dir() else [jar.strip() for jar in jars.split(",")]
+    )
+    missing = [jar for jar in found if not Path(jar).is_file()]
+    if missing or not found:
+        raise MachineError(
+            f"setting spark.jars={jars}: {f'no such file {missing[0]}' if missing else 'no *.jar in that folder'}"
+        )
+    for part in ("delta-spark", "delta-storage"):
+        if not any(part in Path(jar).name for jar in found):
+            raise MachineError(
+                f"setting spark.jars={jars}: no {part} jar among {', '.join(Path(jar).name for jar in found)}"
+            )
+    return found
+
+
+def _fetched_jars(package: str) -> list[str]:
+    """Delta's jars from an earlier run, as Ivy left them; asking Ivy again costs 2 s and 20 lines
+    of its log."""
+    group, artifact, version = package.split(":")
+    for folder in sorted(Path.home().glob(".ivy2*/jars"), reverse=True):
+        needed = [folder / f"{group}_{artifact}-{version}.jar", folder / f"io.delta_delta-storage-{version}.jar"]
+        # Delta 4.3 has two more jars beside these.
+        needed += sorted(folder.glob(f"io.delta_delta-kernel-*-{version}.jar"))
+        parsers = sorted(folder.glob("org.antlr_antlr4-runtime-*.jar"))
+        if all(jar.is_file() for jar in needed) and parsers:
+            return [str(jar) for jar in (*needed, parsers[-1])]
+    return []
+
+
+def _require_delta(spark: SparkSession, settings: SparkSettings) -> None:
+    if "delta" in str(spark.conf.get("spark.sql.extensions", "")).lower() or "DATABRICKS_RUNTIME_VERSION" in os.environ:
+        return
+    flags = " ".join(f"--conf {key}={value}" for key, value in _DELTA.items())
+    raise MachineError(
+        f"this Spark session has no Delta. Start the job with: spark-submit --packages {delta_package(settings)} {flags} …, "
+        "or with --properties-file conf/spark-local.conf"
+    )

@@ -1,0 +1,1 @@
+"""Site memory on Spark: what the pages of a host add up to, and labels that go by it."""

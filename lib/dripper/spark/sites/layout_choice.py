@@ -1,0 +1,150 @@
+"""Which pages an expensive labeler gets, layout by layout: the rows of `layouts` before it is
+asked.
+
+Of each layout of three pages or more a few representatives; of the pages in no such layout those
+that the first labeler is not sure of.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import groupby
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StringType, StructField, StructType
+
+from dripper.config import SiteSettings
+from dripper.page.rows import Row
+from dripper.sites import Skeleton
+from dripper.sites.layouts import joined
+from dripper.sites.templates import LEAST_PAGES, representatives
+from dripper.spark.run.routing import confidence
+from dripper.spark.sites.sums import LAYOUT, can_be_remembered, layout_id_of, page_blocks, remembered
+from dripper.spark.workers.read import in_batches
+
+CHOSEN, TEMPLATE, INCONSISTENT, FAILED = "chosen", "template", "inconsistent", "failed"
+TOO_FEW_PAGES, NO_LAYOUT = "too_few_pages", "no_layout"
+"""All: values of `layouts.state`."""
+NOWHERE = ""
+"""Host and layout_id of the row of a batch for the pages of which no layout is known. Each batch
+has it, if only for 0 pages: it tells that the choice was made."""
+
+_MOST_COMPARED = 200
+"""Pages of a layout among which its representatives are chosen, the first by page_id, which is a
+hash."""
+_KEY = ["host", "layout_id"]
+_NAMES = StructType([StructField(name, StringType()) for name in ("host", "skeleton", "layout_id")])
+_CHOSEN = StructType([StructField("page_id", StringType())])
+
+
+def placed_pages(pages: DataFrame, site_blocks: DataFrame) -> DataFrame:
+    """Return of rows of `pages` that have blocks: page_id, batch, host, layout_id (near-equal ones
+    joined), confidence. site_blocks: of all batches."""
+    is_known = can_be_remembered()
+    found = pages.select(
+        *("page_id", "batch"),
+        *(F.when(is_known, F.col(name)).otherwise(F.lit(NOWHERE)).alias(name) for name in _KEY),
+        confidence().alias("confidence"),
+    ).withColumnRenamed("layout_id", "skeleton")
+    names = _layout_names(site_blocks.join(found.select("host").distinct(), "host", "left_semi"))
+    return found.join(names, ["host", "skeleton"], "left").select(
+        "page_id", "batch", "host", F.coalesce("layout_id", "skeleton").alias("layout_id"), "confidence"
+    )
+
+
+def _layout_names(site_blocks: DataFrame) -> DataFrame:
+    """Return the layout of each skeleton of a host."""
+    skeletons = site_blocks.where(F.col("kind") == LAYOUT).groupBy("host", "fingerprint")
+    seen = skeletons.agg(F.max("signature").alias("signature"), F.min("batch").alias("first_batch"))
+    ordered = seen.repartition("host").sortWithinPartitions("host", "first_batch", "fingerprint")
+    return ordered.mapInArrow(grouped_mapper(("host",), _names_of, _NAMES), _NAMES)
+
+
+def _names_of(rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield the layouts of one host's skeletons, in the order in which they were first seen."""
+    known = list(rows)
+    skeletons = [Skeleton(layout_id_of(row["fingerprint"]), np.array(row["signature"], np.int32)) for row in known]
+    for skeleton, layout in joined(skeletons).items():
+        yield {"host": known[0]["host"], "skeleton": skeleton, "layout_id": layout}
+
+
+def choices(
+    pages: DataFrame, placed: DataFrame, stored: DataFrame, batches: DataFrame, settings: SiteSettings, below: float
+) -> DataFrame:
+    """Return the rows of `layouts` for some batches of which nothing is chosen yet.
+
+    pages, placed: all pages of those batches that have blocks, as in the table and as
+    `placed_pages` gives them. stored: rows of `layouts` of other batches; a layout of which one has
+    examples is not asked for again. batches: their numbers, in the column `batch`. below: pages in
+    no layout that has representatives go on where the confidence is lower.
+    """
+    settled = stored.where(F.size("examples") > 0).groupBy(*_KEY).agg(F.max("state").alias("known"))
+    layouts = placed.groupBy(*_KEY).agg(F.count("*").alias("n")).join(settled, _KEY, "left")
+    few = F.when(F.col("host") == NOWHERE, NO_LAYOUT).when(F.col("n") < LEAST_PAGES, TOO_FEW_PAGES)
+    layouts = layouts.select(*_KEY, F.coalesce("known", few.otherwise(CHOSEN)).alias("state"))
+    told = placed.join(layouts, _KEY)
+    chosen = _representatives(pages, told.where(F.col("state") == CHOSEN), settings.representatives)
+    told = told.join(chosen.withColumn("is_chosen", F.lit(True)), "page_id", "left")
+    is_unsure = ~F.col("state").isin(CHOSEN, TEMPLATE) & (F.col("confidence") < below)
+    told = told.withColumn("goes_on", F.coalesce("is_chosen", is_unsure))
+    marks = batches.select("batch", *(F.lit(NOWHERE).alias(name) for name in _KEY), F.lit(NO_LAYOUT).alias("state"))
+    return (
+        told.unionByName(marks, allowMissingColumns=True)
+        .groupBy("batch", *_KEY, "state")
+        .agg(
+            F.count("page_id").alias("pages"),
+            F.array_sort(F.collect_list(F.when(F.col("goes_on"), F.col("page_id")))).alias("representatives"),
+        )
+    )
+
+
+def _representatives(pages: DataFrame, placed: DataFrame, k: int) -> DataFrame:
+    """Return the representatives of each layout, in the column `page_id`."""
+    place = F.row_number().over(Window.partitionBy(*_KEY).orderBy("page_id"))
+    compared = placed.withColumn("place", place).where(F.col("place") <= _MOST_COMPARED).select("page_id", *_KEY)
+    kept = remembered(pages).drop(*_KEY).join(compared, "page_id")
+    kept = kept.repartition(*_KEY).sortWithinPartitions(*_KEY, "page_id")
+
+    def chosen(rows: Iterable[Row]) -> Iterator[Row]:
+        for page_id in representatives({row["page_id"]: page_blocks(row) for row in rows}, k):
+            yield {"page_id": page_id}
+
+    return kept.mapInArrow(grouped_mapper(_KEY, chosen, _CHOSEN), _CHOSEN)
+
+
+def grouped_mapper(
+    key: Collection[str], work: Callable[[Iterable[Row]], Iterator[Row]], schema: StructType
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return the function for `mapInArrow` that calls `work` on the rows of each group. Its input
+    is sorted by `key`, and no group is in two partitions."""
+    names, arrow = tuple(key), to_arrow_schema(schema)
+
+    def made(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+        rows = (row for batch in batches for row in batch.to_pylist())
+        for _, group in groupby(rows, lambda row: tuple(row[name] for name in names)):
+            yield from work(group)
+
+    return lambda batches: in_batches(made(batches), arrow)
+
+
+def recounted(stored: DataFrame, placed: DataFrame) -> DataFrame:
+    """Return the rows of `layouts` of batches that lost files to others.
+
+    stored: their rows. placed: the pages that are left in them, as `placed_pages` gives them. What
+    went is no representative and no example of its batch any more.
+    """
+    key = ["batch", *_KEY]
+    counts = placed.groupBy(*key).agg(F.count("*").alias("pages"))
+    asked = stored.select("batch", F.explode("representatives").alias("page_id"))
+    left = asked.join(placed.select("batch", "page_id", *_KEY), ["batch", "page_id"])
+    left = left.groupBy(*key).agg(F.array_sort(F.collect_list("page_id")).alias("left"))
+    found = stored.drop("pages").join(counts, key, "left").join(left, key, "left")
+    names = F.coalesce("left", F.array().cast("array<string>"))
+    is_left = lambda example: F.array_contains(names, example["page_id"])  # noqa: E731
+    return found.select(
+        *key,
+        *("state", F.coalesce("pages", F.lit(0)).cast("long").alias("pages"), names.alias("representatives")),
+        F.filter("examples", is_left).alias("examples"),
+    ).where((F.col("pages") > 0) | (F.col("host") == NOWHERE))

@@ -1,0 +1,104 @@
+"""What representatives of layouts teach: the rows of `layouts` after the expensive labeler was
+asked."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+
+from dripper.labels import Labels
+from dripper.page.rows import Row
+from dripper.sites import PageBlocks
+from dripper.sites.templates import LEAST_CONSISTENT, Template, consistency, learn
+from dripper.spark.sites.layout_choice import CHOSEN, FAILED, INCONSISTENT, TEMPLATE, grouped_mapper
+from dripper.spark.sites.sums import fingerprints_of, first_labels, page_blocks, remembered
+from dripper.spark.tables.schemas import EXAMPLE
+
+_KEY = ["host", "layout_id"]
+_TAUGHT = StructType(
+    [
+        *(StructField("host", StringType()), StructField("layout_id", StringType())),
+        *(StructField("taught", StringType()), StructField("learned", ArrayType(EXAMPLE))),
+    ]
+)
+
+
+def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> DataFrame:
+    """Return rows of `layouts` of some batches with the state that the labels of representatives
+    make, and the examples: each in the row of its batch.
+
+    labels, pages: rows of these batches; of `labels` no others than representatives' are read. A
+    representative without labels, or none of whose blocks is main, is no example.
+    """
+    asked = layouts.where(F.col("state") == CHOSEN).select(
+        "batch", *_KEY, F.explode("representatives").alias("page_id")
+    )
+    answers = labels.select("page_id", "batch", "main", "labeler", "labeler_version")
+    kept = remembered(pages).select("page_id", "batch", "site_memory", "first_labels")
+    rows = asked.join(answers, ["page_id", "batch"], "left").join(kept, ["page_id", "batch"])
+    rows = rows.repartition(*_KEY).sortWithinPartitions(*_KEY, "page_id")
+    taught = rows.mapInArrow(grouped_mapper(_KEY, _taught, _TAUGHT), _TAUGHT)
+    # Not of those that were settled before.
+    is_taught = (F.col("state") == CHOSEN) & F.col("taught").isNotNull()
+    is_own = lambda example: F.array_contains("representatives", example["page_id"])  # noqa: E731
+    return (
+        layouts.join(taught, _KEY, "left")
+        .withColumn("examples", F.when(is_taught, F.filter("learned", is_own)).otherwise(F.col("examples")))
+        .withColumn("state", F.when(is_taught, F.col("taught")).otherwise(F.col("state")))
+        .drop("taught", "learned")
+    )
+
+
+def _taught(rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield what the representatives of a layout teach."""
+    asked = list(rows)
+    good = [row for row in asked if _is_usable(row)]
+    seen = [(page_blocks(row), first_labels(row), _main(row["main"])) for row in good]
+    key = {name: asked[0][name] for name in _KEY}
+    yield key | {"taught": state_of(seen), "learned": [_example(row) for row in good]}
+
+
+def state_of(seen: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> str:
+    """Return the state of a layout by its representatives that have good labels: of each what it
+    keeps, its own labels, and the good ones, shape (n_blocks,)."""
+    if not seen:
+        return FAILED
+    return TEMPLATE if consistency(seen) >= LEAST_CONSISTENT else INCONSISTENT
+
+
+def _is_usable(row: Row) -> bool:
+    main = row["main"]
+    return main is not None and any(main) and len(main) == len(row["site_memory"]["words"])
+
+
+def _main(main: Sequence[bool]) -> npt.NDArray[np.bool_]:
+    return np.array(main, bool)
+
+
+def _example(row: Row) -> dict[str, Any]:
+    kept = {name: row["site_memory"][name] for name in ("paths", "texts", "words")}
+    return kept | {name: row[name] for name in ("page_id", "main", "labeler", "labeler_version")}
+
+
+def template_of(examples: Iterable[Row]) -> Template:
+    """Return the template that examples of `layouts` make, in whatever order."""
+    return learn((_kept(example), _main(example["main"])) for example in examples)
+
+
+def _kept(example: Row) -> PageBlocks:
+    words = np.array(example["words"], np.int32)
+    # Who learns from a page asks for its good labels, and not for what another labeler made of it.
+    return PageBlocks(fingerprints_of(example), words, np.zeros(len(words), np.float32), 0.0)
+
+
+def taught_by(examples: Iterable[Row]) -> str:
+    """Return who labelled examples, with their versions.
+
+    >>> taught_by([{"labeler": "lm", "labeler_version": "2"}] * 2)
+    'lm 2'
+    """
+    return " + ".join(sorted({f"{example['labeler']} {example['labeler_version']}" for example in examples}))

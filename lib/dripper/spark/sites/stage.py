@@ -1,0 +1,102 @@
+"""Site memory in a staged run: what `preprocess` adds to `site_blocks`, and the stage that makes
+`labels` of it.
+
+The stage begins when all batches of the run are preprocessed, so that each of them goes by what all
+of them know, whatever order they came in, and by what earlier runs left. It takes several batches
+at a time; their labels are one commit. In a chain the next labeler goes before it (`layouts`): its
+labels stay, and teach the templates by which the others go.
+"""
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from dripper.errors import SettingsError
+from dripper.spark.ledger.plan import Batch
+from dripper.spark.run.closing import check_rows_of
+from dripper.spark.run.output import Work
+from dripper.spark.run.routing import who_labels
+from dripper.spark.sites.labels import BY_SITE, BY_TEMPLATE, layouts_of, site_labels, with_evidence
+from dripper.spark.sites.layouts import Layouts
+from dripper.spark.sites.sums import remembered, site_sums
+from dripper.spark.tables.schemas import LABELS
+from dripper.spark.tables.store import Tables, touched_batches, within
+
+
+class Sites:
+    """What a staged run does for sites."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._tables: Tables = work.tables
+        self._settings = work.settings.sites
+        self.layouts = Layouts(work) if who_labels(work.settings)[1] is not None else None
+        """None: there is one labeler alone."""
+
+    def sum_up(self, batch: Batch) -> None:
+        """Write what the batch's pages add to their hosts; again that of other batches which lost a
+        file to it."""
+        touched = within(touched_batches(batch))
+        pages = remembered(self._tables.read("pages").where(touched))
+        self._tables.replace_where("site_blocks", site_sums(pages, self._settings), touched)
+
+    def forget(self, batch: Batch) -> None:
+        """Delete what an earlier attempt at a batch that is preprocessed again has left."""
+        if self.layouts is not None:
+            self.layouts.forget(batch)
+
+    def groups(self, batches: Sequence[Batch]) -> list[list[Batch]]:
+        """Return batches that are labelled together."""
+        n = self._settings.batches
+        return [list(batches[i : i + n]) for i in range(0, len(batches), n)]
+
+    def label(self, batches: Sequence[Batch]) -> dict[str, int]:
+        """Write the labels of all pages of the batches whose hosts know more than the page; return
+        counts for the closing words. Raises UnclosedError where what was written is not that."""
+        return self._label_alone(batches) if self.layouts is None else self._label_others(batches, self.layouts)
+
+    def _label_alone(self, batches: Sequence[Batch]) -> dict[str, int]:
+        numbers = sorted(batch.number for batch in batches)
+        mine = within(numbers)
+        if not self._tables.read("blocks").where(mine).isEmpty():
+            raise SettingsError(
+                "a batch was preprocessed without sites.enabled, or for a chain: label it as it was preprocessed, or read its "
+                "files again with --redo"
+            )
+        site_blocks = self._tables.read("site_blocks")
+        pages = remembered(self._tables.read("pages").where(mine))
+        rows = site_labels(pages, site_blocks, numbers, self._settings)
+        written = self._write(rows, mine, with_evidence(pages, site_blocks))
+        touched = within(set().union(*(touched_batches(batch) for batch in batches)))
+        labels, stored = (self._tables.read(table).where(touched) for table in ("labels", "pages"))
+        self._tables.replace_where("layouts", layouts_of(labels, stored), touched)
+        return _counted(written)
+
+    def _label_others(self, batches: Sequence[Batch], layouts: Layouts) -> dict[str, int]:
+        """As `label`, beside the labels that the next labeler of a chain gave."""
+        numbers = sorted(batch.number for batch in batches)
+        mine = within(numbers)
+        site_blocks, chosen = self._tables.read("site_blocks"), layouts.chosen(numbers)
+        pages = remembered(self._tables.read("pages").where(mine))
+        others = pages.join(chosen.select("page_id"), "page_id", "left_anti")
+        rows = site_labels(others, site_blocks, numbers, self._settings, self._tables.read("layouts"))
+        asked = self._tables.read("labels").where(mine).drop("layout_id").join(chosen, ["page_id", "batch"])
+        expected = with_evidence(others, site_blocks).select("page_id").unionByName(chosen.select("page_id"))
+        written = self._write(rows.unionByName(asked.select(*LABELS.names)), mine, expected)
+        return _counted(written.join(chosen.select("page_id"), "page_id", "left_anti"))
+
+    def _write(self, rows: DataFrame, mine: str, expected: DataFrame) -> DataFrame:
+        self._work.lease.check()
+        self._tables.replace_where("labels", rows, mine)
+        written = self._tables.read("labels").where(mine)
+        check_rows_of("labels", written, expected)
+        return written
+
+
+def _counted(labels: DataFrame) -> dict[str, int]:
+    ends = {"changed": BY_SITE, "by_template": BY_TEMPLATE}
+    counts = (F.count_if(F.col("method").endswith(end)).alias(name) for name, end in ends.items())
+    counted = labels.agg(F.count("*").alias("pages"), *counts).head()
+    assert counted is not None
+    return {name: int(count) for name, count in counted.asDict().items()}

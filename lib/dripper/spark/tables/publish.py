@@ -1,0 +1,238 @@
+"""The table `published`: the rows of `extractions`, laid out for those who query them, and kept up
+to date.
+
+`extractions` is cut into batches, by which the job writes; whoever looks for a host or a day reads
+all of it. `published` is clustered by host and time of fetching. Each call takes over the batches
+that have changed since the last one. A row says which state of its batch it is of
+(`batch_version`), so that rows and the note that they are published are one commit.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from dripper.errors import InputError
+from dripper.spark.ledger.lease import Lease
+from dripper.spark.ledger.ledger import Ledger
+from dripper.spark.ledger.plan import UNFINISHED
+from dripper.spark.ledger.reconcile import Difference, changed_at, reconcile
+from dripper.spark.tables.schemas import PUBLISHED, TABLES
+from dripper.spark.tables.store import Tables, within
+
+logger = logging.getLogger(__name__)
+
+TABLE = "published"
+TARGET_BYTES = 256 << 20
+"""Of a data file: large enough to compress and to list, small enough that one host is in few
+bytes."""
+_ROWS_A_COMMIT = 5_000_000
+"""Some 40 GB of text, an hour of a small cluster: what a kill costs at most."""
+_CLUSTERED_BY = ("host", "fetched_at")
+_PROPERTIES = {
+    # Files that cannot have a value are not opened: by these columns, and not by the first 32,
+    # which are texts for the most part.
+    "delta.dataSkippingStatsColumns": "page_id,batch,url,host,warc_file,fetched_at,http_status,language,markdown_chars,"
+    "text_sha256,error_code,registered_domain,crawl",
+    # Commits that only add, as nearly all do, cost nothing more with it.
+    "delta.enableChangeDataFeed": "true",
+}
+_KEY = ("warc_file", "finished_at", "pages")
+"""What of a file's row in the ledger changes when its rows in `extractions` do."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a batch of `extractions` holds."""
+
+    version: str
+    """Changes when one of its files is read again."""
+    rows: int
+    """By the ledger."""
+    is_settled: bool = True
+    """Whether no file of it is on its way to be read again."""
+
+
+def publish(spark: SparkSession, output: str, with_main_html: bool = True, target_bytes: int = TARGET_BYTES) -> str:
+    """Bring the table `published` up to date, and return what was done, in a sentence. Holds the
+    lease on the output: a run that reads files again would move rows from one batch to another
+    meanwhile.
+
+    with_main_html: whether a new table has the column main_html; it is most of the bytes.
+    target_bytes: of a data file, after OPTIMIZE. Raises BusyError where a run is at work,
+    InputError where there is nothing to publish from, or where the table is there with main_html
+    and is wanted without; DifferenceError where the rows of `extractions` are not those that the
+    ledger counts.
+    """
+    tables = Tables(spark, output)
+    _prepare(tables, with_main_html)
+    held = Lease(spark, tables)
+    held.take(job="publish")
+    ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
+    try:
+        told = _publish(spark, tables, held, target_bytes)
+        if tables.fence and tables.fence.is_used:
+            held.confirm()
+        ending = {"state": "ended", "exit_code": 0}
+    finally:
+        held.end(**ending)
+    return told
+
+
+def _publish(spark: SparkSession, tables: Tables, held: Lease, target_bytes: int) -> str:
+    reconcile(spark, tables, Ledger(spark, tables, held.run_id))
+    wanted, there = _wanted(tables), _there(tables)
+    lost = _lost(wanted, there)
+    since = changed_at(spark, tables, TABLE, lost) if lost else {}
+    groups = list(_groups(wanted, there))
+    for group in groups:
+        held.check()
+        _replace(spark, tables, group, wanted, there)
+    name = tables.sql_name(TABLE)
+    if not groups:
+        return f"{name}: nothing to publish, all {len(wanted)} batches are there"
+    before, after = optimize(spark, tables, target_bytes)
+    batches = [batch for group in groups for batch in group]
+    n_rows = sum(wanted[batch].rows for batch in batches if batch in wanted)
+    differed = ""
+    if lost:
+        when = ", ".join(sorted(set(since.values())))
+        differed = (
+            f"; {len(lost)} of them were published before, and had {sum(each.rows for each in lost)} of their "
+            f"{sum(each.counted for each in lost)} rows{when and f' since version {when}'}"
+        )
+    return (
+        f"{name}: {len(batches)} batches with {n_rows} rows published in {len(groups)} commits; "
+        f"{before} files clustered into {after}{differed}"
+    )
+
+
+def _prepare(tables: Tables, with_main_html: bool) -> None:
+    for table in ("warc_files", "extractions"):
+        version = tables.version(table)
+        if version is None:
+            raise InputError(f"--output {tables.output}: there is no table {table} to publish from")
+        tables.bring_up(table, version)
+    tables.create("runs")
+    version = tables.version(TABLE)
+    if version is None:
+        fields = [field for field in PUBLISHED if with_main_html or field.name != "main_html"]
+        tables.make(TABLE, fields, TABLES[TABLE][1], f"CLUSTER BY ({', '.join(_CLUSTERED_BY)})", _PROPERTIES)
+        return
+    tables.bring_up(TABLE, version)
+    if not with_main_html and "main_html" in tables.read(TABLE).columns:
+        raise InputError(f"{tables.sql_name(TABLE)} has the column main_html: drop the table, and it is made without")
+
+
+def _wanted(tables: Tables) -> dict[int, State]:
+    """Return what the batches of `extractions` hold, by the ledger.
+
+    Of a file that is on its way to be read again the rows of the reading before are still there, in
+    the batch of that.
+    """
+    ledger = tables.read("warc_files").where("pages > 0")
+    is_on_its_way = F.col("state").isin(list(UNFINISHED))
+    batch = F.when(is_on_its_way, F.col("replaces")).otherwise(F.col("batch"))
+    # Not as text, which is another in each time zone.
+    finished = F.unix_micros("finished_at").alias("finished_at")
+    told = F.concat_ws("|", *(finished if name == "finished_at" else F.col(name) for name in _KEY))
+    states = (
+        ledger.withColumn("holds", batch)
+        .where("holds IS NOT NULL")
+        .groupBy("holds")
+        .agg(
+            F.substring(F.sha2(F.concat_ws("\n", F.sort_array(F.collect_list(told))), 256), 1, 16).alias("version"),
+            F.sum("pages").alias("rows"),
+            (F.count_if(is_on_its_way) == 0).alias("is_settled"),
+        )
+    )
+    return {row["holds"]: State(row["version"], row["rows"], row["is_settled"]) for row in states.collect()}
+
+
+def _there(tables: Tables) -> dict[int, State]:
+    """Return the batches that are published, and in which state; "" where rows of several are, as
+    nothing here writes them."""
+    versions = F.array_sort(F.collect_set("batch_version")).alias("versions")
+    rows = tables.read(TABLE).groupBy("batch").agg(versions, F.count("*").alias("rows")).collect()
+    return {row["batch"]: State(row["versions"][0] if len(row["versions"]) == 1 else "", row["rows"]) for row in rows}
+
+
+def _lost(wanted: dict[int, State], there: dict[int, State]) -> list[Difference]:
+    """Return the batches that are published in the state that is wanted, and yet have not its
+    rows."""
+    return [
+        Difference(batch, state.rows, wanted[batch].rows)
+        for batch, state in sorted(there.items())
+        if batch in wanted
+        and state.version == wanted[batch].version
+        and wanted[batch].is_settled
+        and state.rows != wanted[batch].rows
+    ]
+
+
+def _groups(wanted: dict[int, State], there: dict[int, State]) -> Iterator[list[int]]:
+    """Yield the batches of each commit. Where batches are replaced, or have gone, all is one
+    commit, as a file that was read again has moved from one batch to another."""
+    fresh = sorted(wanted.keys() - there.keys())
+    lost = {each.batch for each in _lost(wanted, there)}
+    changed = sorted(
+        batch
+        for batch, state in there.items()
+        if batch not in wanted or wanted[batch].version != state.version or batch in lost
+    )
+    if changed:
+        yield [*changed, *fresh]
+        return
+    group: list[int] = []
+    rows = 0
+    for batch in fresh:
+        if group and rows + wanted[batch].rows > _ROWS_A_COMMIT:
+            yield group
+            group, rows = [], 0
+        group.append(batch)
+        rows += wanted[batch].rows
+    if group:
+        yield group
+
+
+def _replace(
+    spark: SparkSession, tables: Tables, group: list[int], wanted: dict[int, State], there: dict[int, State]
+) -> None:
+    """Publish the batches of a group, in one commit."""
+    columns = [name for name in tables.read(TABLE).columns if name in PUBLISHED.names]
+    states = [(batch, wanted[batch].version) for batch in group if batch in wanted]
+    rows = tables.read("extractions").where(F.col("batch").isin(group))
+    versions = spark.createDataFrame(states, "batch long, batch_version string")
+    rows = rows.join(F.broadcast(versions), "batch").select(*columns)
+    logger.info("publishing %d batches", len(group))
+    if not there.keys().isdisjoint(group):
+        tables.replace_where(TABLE, rows, within(group), compression="zstd")
+    else:
+        tables.append(TABLE, rows, compression="zstd")
+
+
+def optimize(spark: SparkSession, tables: Tables, target_bytes: int = TARGET_BYTES) -> tuple[int, int]:
+    """Cluster the table and join its small files; return how many files were taken, and how many
+    made of them."""
+    wanted = {
+        "spark.databricks.delta.optimize.maxFileSize": str(target_bytes),
+        "spark.databricks.delta.optimize.minFileSize": str(target_bytes),
+        "spark.sql.parquet.compression.codec": "zstd",
+    }
+    before = {name: spark.conf.get(name, None) for name in wanted}
+    try:
+        for name, value in wanted.items():
+            spark.conf.set(name, value)
+        metrics = spark.sql(f"OPTIMIZE {tables.sql_name(TABLE)}").select("metrics.*").head()
+    finally:
+        _restore(spark, before.items())
+    assert metrics is not None
+    return metrics["numFilesRemoved"], metrics["numFilesAdded"]
+
+
+def _restore(spark: SparkSession, values: Iterable[tuple[str, str | None]]) -> None:
+    for name, value in values:
+        spark.conf.unset(name) if value is None else spark.conf.set(name, value)

@@ -1,0 +1,354 @@
+"""Schemas of the tables, column by column; `extractions` is declared in `dripper.page.columns`.
+
+Names are fixed; a change of meaning raises SCHEMA_VERSION.
+"""
+
+from collections.abc import Iterable
+
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from dripper.page import columns
+
+
+def nullable(fields: Iterable[StructField]) -> StructType:
+    """Return the columns as a Python pass gives them: by name and type, any may be null."""
+    return StructType([StructField(field.name, field.dataType) for field in fields])
+
+
+def column(name: str, kind: DataType, comment: str, nullable: bool = True) -> StructField:
+    """Return a column of a table, with its comment."""
+    return StructField(name, kind, nullable, {"comment": comment})
+
+
+_TYPES: dict[columns.Kind, DataType] = {
+    columns.Kind.STRING: StringType(),
+    columns.Kind.INTEGER: IntegerType(),
+    columns.Kind.LONG: LongType(),
+    columns.Kind.DOUBLE: DoubleType(),
+    columns.Kind.TIMESTAMP: TimestampType(),
+}
+
+
+def declared(of: columns.Column) -> StructField:
+    """Return a column that `dripper.page.columns` declares."""
+    return column(of.name, spark_type(of.type), of.comment, of.nullable)
+
+
+def spark_type(kind: columns.Type) -> DataType:
+    """Return the type of a column of `dripper.page.columns` as Spark names it."""
+    if isinstance(kind, columns.ListOf):
+        return ArrayType(spark_type(kind.items))
+    if isinstance(kind, columns.Struct):
+        return StructType([StructField(name, spark_type(field)) for name, field in kind.fields])
+    return _TYPES[kind]
+
+
+_OF_BLOCKS = [
+    StructField("paths", ArrayType(LongType())),
+    StructField("texts", ArrayType(LongType())),
+    StructField("words", ArrayType(IntegerType())),
+]
+"""Of each block of a page: hashes of its path and its text, and its words."""
+
+SITE_MEMORY = StructType([*_OF_BLOCKS, StructField("signature", ArrayType(IntegerType()))])
+
+SITE_BLOCKS = StructType(
+    [
+        column("batch", LongType(), "The batch whose pages were counted; the partition", nullable=False),
+        column("host", StringType(), "Key: the host", nullable=False),
+        column("kind", StringType(), "Key: page, path, text or layout", nullable=False),
+        column("fingerprint", LongType(), "Key: hash of the path, text or skeleton; 0: of all pages", nullable=False),
+        column("pages", LongType(), "Pages that have it, of those that were counted"),
+        column(
+            "words",
+            LongType(),
+            "Words on the path, at most 50 a block; of kind page, all pages of the host, counted or not",
+        ),
+        column(
+            "log_odds",
+            LongType(),
+            "Of main content, a block's times its words, summed, in steps of 1/64; of kind page, confidence in 1/10,000",
+        ),
+        column("signature", ArrayType(IntegerType()), "Of kind layout: the skeleton's MinHash"),
+    ]
+)
+
+EXAMPLE = StructType(
+    [
+        StructField("page_id", StringType()),
+        *_OF_BLOCKS,
+        StructField("main", ArrayType(BooleanType())),
+        StructField("labeler", StringType()),
+        StructField("labeler_version", StringType()),
+    ]
+)
+
+LAYOUTS = StructType(
+    [
+        column("batch", LongType(), "The batch whose pages these are; the partition", nullable=False),
+        column("host", StringType(), "Key: the host; empty: pages of which no layout is known", nullable=False),
+        column("layout_id", StringType(), "Key: the layout, as in extractions", nullable=False),
+        column("pages", LongType(), "Pages of the batch that have it"),
+        column(
+            "representatives",
+            ArrayType(StringType()),
+            "Pages of the batch that an expensive labeler was asked for; empty: there is none",
+        ),
+        column("state", StringType(), "Who labels its other pages, see docs/sites.md"),
+        column(
+            "examples",
+            ArrayType(EXAMPLE),
+            "Representatives with what the template learns from: hashes of each block's path and text, its words, its label",
+        ),
+    ]
+)
+
+SCHEMA_VERSION = 2
+"""Kept as the table property `dripper.schema_version`; how a table of an older one is brought up to
+it: `dripper.spark.tables.migrate`."""
+
+
+HINTS = StructType(
+    [
+        StructField("types", ArrayType(StringType())),
+        StructField("description", StringType()),
+        StructField("body", StringType()),
+    ]
+)
+
+FIRST_LABELS = StructType(
+    [
+        StructField("main", ArrayType(BooleanType())),
+        StructField("probability", ArrayType(FloatType())),
+        StructField("confidence", DoubleType()),
+        StructField("page_kind", StringType()),
+        StructField("method", StringType()),
+        StructField("labeler", StringType()),
+        StructField("labeler_version", StringType()),
+    ]
+)
+
+_PAGE_COLUMNS = [declared(each) for each in columns.PAGE]
+EXTRACTIONS = StructType([declared(each) for each in columns.EXTRACTIONS])
+
+_MADE_BY = [
+    column("profile", StringType(), "The rules that split the page"),
+    column("dripper", StringType(), "The version of this program"),
+]
+
+PAGES = StructType(
+    [
+        *_PAGE_COLUMNS,
+        column("title", StringType(), "Title of the page"),
+        column("mapping_html", StringType(), "The page with its blocks numbered, from which main_html is cut"),
+        column("texts", ArrayType(StringType()), "How the text of each block begins: for the language detector"),
+        column("metadata", HINTS, "What the page says about itself out of sight: for the fallback cpu"),
+        column("page_metadata", spark_type(columns.METADATA), "What becomes the column metadata of extractions"),
+        column(
+            "base_href", StringType(), "What relative addresses of the page start from, where it says so (<base href>)"
+        ),
+        column("source", StringType(), "The page as decoded: for the fallback trafilatura; null: it is not set"),
+        column("n_blocks", IntegerType(), "Blocks the page was split into"),
+        *_MADE_BY,
+        column("error_code", StringType(), "Why the page could not be split; null: it could"),
+        column("error_detail", StringType(), "What exactly went wrong"),
+        *(declared(each) for each in columns.ORIGIN),
+        column("first_labels", FIRST_LABELS, "In a chain of labelers: what the first says of the page, as in labels"),
+        column(
+            "escalated", BooleanType(), "In a chain: whether the page goes on to the stage label, for the next labeler"
+        ),
+        column(
+            "site_memory",
+            SITE_MEMORY,
+            "What its host needs: hashes of each block's path and text, its words; the signature of the skeleton",
+        ),
+        column("layout_id", StringType(), "The page's skeleton as a hash; near-equal ones are joined in extractions"),
+    ]
+)
+
+BLOCKS = StructType(
+    [
+        column("page_id", StringType(), "Key: the page, as in pages", nullable=False),
+        column("batch", LongType(), "The batch that wrote the row; the partition", nullable=False),
+        column("simplified_html", StringType(), "What a labeler reads: one element a block", nullable=False),
+        column("item_ids", ArrayType(IntegerType()), "The blocks' numbers in simplified_html", nullable=False),
+        column("tokens", IntegerType(), "Tokens of simplified_html: estimated, or counted where a tokenizer is set"),
+        *_MADE_BY,
+    ]
+)
+
+LABELS = StructType(
+    [
+        column("page_id", StringType(), "Key: the page, as in blocks", nullable=False),
+        column("batch", LongType(), "The batch that wrote the row; the partition", nullable=False),
+        column("main", ArrayType(BooleanType()), "Which of the page's blocks are main content; null: see error_code"),
+        column("probability", ArrayType(FloatType()), "The probability of main; null: the labeler has none"),
+        column("confidence", DoubleType(), "How sure the labeler is of the page as a whole, 0 to 1"),
+        column("page_kind", StringType(), "Kind of page as the labeler sees it; null: it does not say"),
+        column("passes", IntegerType(), "Forward passes of a language model over the page"),
+        column("windows", IntegerType(), "Parts the page was cut into to fit the labeler"),
+        column("labeler", StringType(), "The labeler", nullable=False),
+        column("labeler_version", StringType(), "Its version: model, prompt, settings", nullable=False),
+        column("error_code", StringType(), "Why there are no labels; null: there are"),
+        column("error_detail", StringType(), "What exactly went wrong"),
+        column("method", StringType(), "Who decided, as in extractions; null: the labeler"),
+        column("layout_id", StringType(), "The page's layout on its host, near-equal ones joined; null: none is known"),
+    ]
+)
+
+_SLOWEST = StructType([StructField("page_id", StringType()), StructField("ms", LongType())])
+
+WARC_FILES = StructType(
+    [
+        column("warc_file", StringType(), "Key: the archive file's canonical address", nullable=False),
+        column("path", StringType(), "How the file is opened, where that is not warc_file"),
+        column("batch", LongType(), "The batch it belongs to", nullable=False),
+        column("replaces", LongType(), "While it is read again: the batch that holds the rows of the reading before"),
+        column(
+            "state",
+            StringType(),
+            "planned, preprocessed, labelled (these two in staged runs), done, failed (not read to its end; the next run "
+            "tries again), set_aside (failed too often; tried again on --redo), or dismissed (by --dismiss)",
+        ),
+        column("attempts", IntegerType(), "How often reading it failed by its own fault; 0 once it is done"),
+        column("size_bytes", LongType(), "Size of the file; null: not known before reading"),
+        column("version", StringType(), "ETag or modification time of the file; null: not known"),
+        column("bytes_read", LongType(), "Bytes of it that were read"),
+        column("records", LongType(), "Records seen = pages + all skipped"),
+        column("pages", LongType(), "Records that are HTML pages: each is one row of extractions"),
+        column("failed_pages", LongType(), "Pages whose extraction ended as an error row"),
+        column("skipped", MapType(StringType(), LongType()), "Records that are not pages, by reason"),
+        column("clipped", BooleanType(), "The file ends inside a record"),
+        column("n_problems", LongType(), "Faults found in the file"),
+        column("problems", ArrayType(StringType()), "The first faults, each with its offset"),
+        column("error", StringType(), "Why the file could not be read to its end"),
+        column(
+            "error_kind",
+            StringType(),
+            "gone, denied, expired, changed, unreachable, unreadable, crashed (it took its worker down) or internal",
+        ),
+        column("run_id", StringType(), "The run that wrote the row, as in runs"),
+        column("finished_at", TimestampType(), "When its batch was committed"),
+        column(
+            "task_ms",
+            LongType(),
+            "Milliseconds that tasks were at work on it, from its first byte to its last row; in staged runs those of preprocess",
+        ),
+        column("slowest_page", _SLOWEST, "The page that took longest, and how long"),
+        column(
+            "selection", StringType(), "Key too: which records were read, a hash of --select; null: all of the file"
+        ),
+    ]
+)
+
+OF_RUN = frozenset({"batch", "attempts", "run_id", "finished_at", "task_ms", "slowest_page"})
+"""Columns of the ledger that may differ from run to run over the same files."""
+
+RUNS = StructType(
+    [
+        column("run_id", StringType(), "Key: the run", nullable=False),
+        column("epoch", LongType(), "Runs into this output are numbered: the newest one may write", nullable=False),
+        column("state", StringType(), "running, ended, interrupted, or lost (it ended without a word)", nullable=False),
+        column("holder", StringType(), "The driver: machine, process and when that was started"),
+        column("writers", IntegerType(), "How many of its commits into one table may be under way at once"),
+        column("started_at", TimestampType(), "When the run began"),
+        column("heard_at", TimestampType(), "When it last said that it is alive"),
+        column("ended_at", TimestampType(), "When it ended"),
+        column("exit_code", IntegerType(), "0: all done. 3: work is left. 4: all done but for inputs that are bad"),
+        column("job", StringType(), "The stages that it ran"),
+        column("input", StringType(), "What it was told to read, without signatures"),
+        column("settings", StringType(), "Its settings that are not the default, as JSON, without secrets"),
+        column("versions", MapType(StringType(), StringType()), "dripper, Spark, Delta, Python, labeler"),
+        column("files", LongType(), "Files that it read"),
+        column("records", LongType(), "Records in them = pages + all skipped"),
+        column("pages", LongType(), "Records that are HTML pages"),
+        column("failed_pages", LongType(), "Pages that ended as error rows"),
+        column("skipped", MapType(StringType(), LongType()), "Records that are not pages, by reason"),
+        column("errors", MapType(StringType(), LongType()), "Error rows, by error code"),
+        column("pages_per_second", DoubleType(), "pages over the seconds from start to end"),
+        column("stage_ms", MapType(StringType(), LongType()), "Milliseconds of its batches' stages, summed"),
+        column("complaints", ArrayType(StringType()), "Why it is not whole, each with what to do"),
+    ]
+)
+
+EVALUATIONS = StructType(
+    [
+        column("batch", LongType(), "The evaluation that wrote the row; the partition", nullable=False),
+        column("data_set", StringType(), "Key: the set of labelled pages", nullable=False),
+        column("page_id", StringType(), "Key: the page's id within its set", nullable=False),
+        column("host", StringType(), "The page's site"),
+        column("language", StringType(), "Language of the page, ISO 639-1"),
+        column("page_type", StringType(), "article, forum, product…, where the set says so"),
+        column("complexity", DoubleType(), "Share of the page's words that are not main content, 0 to 1"),
+        column("extractor", StringType(), "Key: who extracted", nullable=False),
+        column("extractor_version", StringType(), "Its version", nullable=False),
+        column("cpu_ms", DoubleType(), "CPU milliseconds of the extraction"),
+        column("error_code", StringType(), "Why there is no extraction; null: there is one"),
+        column("error_detail", StringType(), "What exactly went wrong"),
+        column("metric", StringType(), "Key: the metric", nullable=False),
+        column("value", DoubleType(), "Its value, 0 to 1; null: not defined for this page"),
+    ]
+)
+
+PUBLISHED = StructType(
+    [
+        *(StructField(field.name, field.dataType, field.nullable, field.metadata) for field in EXTRACTIONS),
+        column(
+            "batch_version", StringType(), "The state of its batch; changes when one of the batch's files is read again"
+        ),
+    ]
+)
+
+TABLES = {
+    "extractions": (EXTRACTIONS, "One row per HTML page of the archives: its main content, or why there is none"),
+    "published": (PUBLISHED, "The rows of extractions, clustered by host and fetched_at (jobs/maintain.py --publish)"),
+    "evaluations": (
+        EVALUATIONS,
+        "One row per page, extractor and metric: how well the extractor did on a labelled page",
+    ),
+    "pages": (
+        PAGES,
+        "One row per HTML page, for the stage extract: the page with numbered blocks, or why there are none",
+    ),
+    "blocks": (BLOCKS, "One row per page that is to be labelled, for the stage label: all that a labeler reads"),
+    "labels": (LABELS, "One row per page that was labelled after preprocess: which blocks are main content"),
+    "site_blocks": (
+        SITE_BLOCKS,
+        "One row per batch, host and thing that its pages have in common: in how many, and what the labeler said of it",
+    ),
+    "layouts": (
+        LAYOUTS,
+        "One row per batch, host and layout; of one labeler alone, where a host has two pages or more",
+    ),
+    "warc_files": (
+        WARC_FILES,
+        "One row per archive file, and selection of its records: what was read, what was skipped and why",
+    ),
+    "runs": (RUNS, "One row per run of a job: when, with which settings, and how it ended"),
+}
+"""Name → (schema, comment)."""
+
+PARTITIONED = frozenset(TABLES) - {"warc_files", "runs", "published"}
+"""Tables that are partitioned by `batch`. The ledger is not: it has few rows for each of
+thousands of batches, and every commit of a batch would read the names of all its files."""
+
+READABLE = {"delta.enableDeletionVectors": "false", "delta.checkpointPolicy": "classic"}
+"""Properties of every table, whatever the workspace's defaults are: with deletion vectors, or
+checkpoints of the second kind, the reader `deltalake` (1.6) refuses a table."""
+
+PROPERTIES = {"warc_files": {"delta.dataSkippingStatsColumns": "batch"}}
+"""Of Delta tables, beside the schema version. The ledger is read as a whole or by batch: statistics
+of all its columns were two thirds of the time that a plan takes to be written down."""

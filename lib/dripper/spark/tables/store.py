@@ -1,0 +1,448 @@
+"""Reads and writes the Delta tables, by folder or by catalog name, one batch at a time, atomically;
+refuses storage where two drivers could overwrite each other.
+
+The lease of a run is a commit as well, so it cannot help there.
+"""
+
+import logging
+import os
+import re
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+
+from dripper.errors import InputError, SettingsError
+from dripper.places import written_place
+from dripper.spark.ledger.plan import Batch
+from dripper.spark.tables.fence import SPARK_ERRORS, Fence, persistently
+from dripper.spark.tables.schemas import PARTITIONED, PROPERTIES, READABLE, SCHEMA_VERSION, TABLES
+from dripper.spark.tables.sql import first_line, quoted
+
+logger = logging.getLogger(__name__)
+
+VERSION_PROPERTY = "dripper.schema_version"
+BOOKS = frozenset({"warc_files", "runs"})
+"""Tables whose commits are small, and are tried again where an OPTIMIZE was first."""
+_TXN_OF_SQL = ("spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion")
+"""What the options txnAppId and txnVersion are to a DELETE, MERGE or UPDATE, which have none."""
+
+
+class Tables:
+    """The tables below one output: a folder or `s3a://` prefix (`O/extractions`), or
+    `catalog.schema`.
+
+    Tables of pages are partitioned by `batch`; a batch is replaced as a whole in one commit, so
+    that writing it again after a kill changes nothing.
+    """
+
+    def __init__(self, spark: SparkSession, output: str) -> None:
+        if not output.strip():
+            raise InputError("--output is empty: give a folder, an s3a:// prefix, or catalog.schema")
+        self._spark = spark
+        self.fence: Fence | None = None
+        """That of the run that holds the lease; None: there is no run."""
+        self._changing = threading.Lock()
+        place = written_place("--output", output, catalogs=True)
+        self._names = place.names
+        self.in_catalog = place.kind == "catalog"
+        self.output = str(Path(place.text).absolute()) if place.kind == "path" else place.text
+
+    def sql_name(self, table: str) -> str:
+        """Return how SQL addresses the table: `catalog.schema.table`, or delta.`path`."""
+        if self.in_catalog:
+            return _dotted(*self._names, table)
+        return f"delta.`{self._path(table)}`"
+
+    def location(self) -> str:
+        """Return the folder or prefix that the tables are below, of a catalog's schema too; ""
+        where the catalog does not say."""
+        if not self.in_catalog:
+            return self.output
+        try:
+            told = self._spark.sql(f"DESCRIBE SCHEMA EXTENDED {_dotted(*self._names)}").collect()
+        except SPARK_ERRORS:
+            # Whatever is wrong with it is told where the tables are opened.
+            return ""
+        return next((row[1] for row in told if row[0] == "Location"), "") or ""
+
+    def create(self, table: str) -> bool:
+        """Make the table if it is not there, with comments on its columns; return whether it is
+        new.
+
+        One that is there gets the columns that it lacks, at its end; a user's own columns stay.
+        Raises InputError if it is there with another schema version (`dripper.spark.tables.migrate`
+        goes first), or if something else is in its place.
+        """
+        return self.bring_up(table, self.version(table))
+
+    def bring_up(self, table: str, version: int | None) -> bool:
+        """As `create`, for a table whose version is known."""
+        schema, comment = TABLES[table]
+        if version == SCHEMA_VERSION:
+            self._add_columns(table)
+            return False
+        if version is not None:
+            raise InputError(
+                f"{self.sql_name(table)} has schema version {version}, this program writes {SCHEMA_VERSION}: choose another "
+                "--output, or the release that wrote the table"
+            )
+        layout = "PARTITIONED BY (batch)" if table in PARTITIONED else ""
+        return self.make(table, schema, comment, layout, PROPERTIES.get(table))
+
+    def make(
+        self,
+        table: str,
+        fields: Iterable[StructField],
+        comment: str,
+        layout: str = "",
+        properties: Mapping[str, str] | None = None,
+    ) -> bool:
+        """Make a table that is not there. layout: how SQL says that it is partitioned or clustered.
+        Raises InputError."""
+        columns = ", ".join(_column_ddl(field) for field in fields)
+        told = {VERSION_PROPERTY: str(SCHEMA_VERSION)} | READABLE | dict(properties or {})
+        try:
+            self._spark.sql(
+                f"CREATE TABLE {self.sql_name(table)} ({columns}) USING delta {layout} COMMENT {quoted(comment)} "
+                f"TBLPROPERTIES ({', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in told.items())})"
+            )
+        except SPARK_ERRORS as error:
+            # Another driver may have been here first: which of the two may write is the lease's to
+            # say.
+            if self.version(table) == SCHEMA_VERSION:
+                return False
+            raise self._unusable("create", table, error) from None
+        return True
+
+    def _add_columns(self, table: str) -> None:
+        missing = self._missing(table)
+        if not missing:
+            return
+        self._refuse_gone(table, missing)
+        logger.info("%s gets the columns %s", self.sql_name(table), ", ".join(missing))
+        columns = ", ".join(_column_ddl(as_added(field), path) for path, field in missing.items())
+        try:
+            self._spark.sql(f"ALTER TABLE {self.sql_name(table)} ADD COLUMNS ({columns})")
+        except SPARK_ERRORS as error:
+            if self._missing(table):
+                raise self._unusable("add columns to", table, error) from None
+
+    def _missing(self, table: str) -> dict[str, StructField]:
+        """Return the columns that the table lacks, and the fields within columns, by their path."""
+        wanted = [field for field in TABLES[table][0] if field.name not in OPTIONAL.get(table, set())]
+        return missing_fields(StructType(wanted), self.read(table).schema)
+
+    def _refuse_gone(self, table: str, missing: Mapping[str, StructField]) -> None:
+        """Raise InputError where one of the columns was there: somebody renamed or dropped it."""
+        name = self.sql_name(table)
+        gone = {path: "" for path, field in missing.items() if not field.nullable}
+        for row in self._spark.sql(f"DESCRIBE HISTORY {name}").where(_IS_OF_COLUMNS).collect():
+            of = row["operationParameters"]
+            before, after = (of.get(key, "").replace("`", "") for key in ("oldColumnPath", "newColumnPath"))
+            dropped = re.findall(r"[\w.]+", of.get("columns", "")) if not before else [before]
+            # The newest comes first, and says what it is called now.
+            gone = {path: after for path in missing if path.lower() in [each.lower() for each in dropped]} | gone
+        if gone:
+            path, now = next(iter(gone.items()))
+            cure = f"name it so again (ALTER TABLE {name} RENAME COLUMN `{now}` TO `{path}`)" if now else "restore it"
+            raise InputError(
+                f"{name} had the column {path}, which was {f'renamed to {now}' if now else 'dropped'}: {cure}, or choose "
+                "another --output"
+            )
+
+    def version(self, table: str) -> int | None:
+        """Return the table's schema version; 0 for a Delta table that another program made, None if
+        there is no table.
+
+        Raises InputError where it cannot be opened.
+        """
+        try:
+            # Table properties alone: DESCRIBE DETAIL has them too, but counts the table's files for
+            # it, 4 times the time.
+            properties = {
+                row["key"]: row["value"]
+                for row in self._spark.sql(f"SHOW TBLPROPERTIES {self.sql_name(table)}").collect()
+            }
+        except SPARK_ERRORS as error:
+            if isinstance(error, AnalysisException) and error.getCondition() in _ABSENT:
+                return None
+            raise self._unusable("open", table, error) from None
+        return int(properties.get(VERSION_PROPERTY, 0))
+
+    def _unusable(self, action: str, table: str, error: Exception) -> InputError:
+        words = first_line(error)
+        hint = ""
+        if "S3AFileSystem not found" in words:
+            hint = ". Start the job with spark-submit --packages org.apache.hadoop:hadoop-aws:VERSION, that of your Spark's Hadoop"
+        elif self.in_catalog:
+            hint = f". This Spark may not know such a catalog; a folder of that name is --output ./{self.output}"
+        return InputError(f"cannot {action} {self.sql_name(table)}: {words}{hint}")
+
+    def read(self, table: str, version: int | None = None) -> DataFrame:
+        """Return the table as it is now, or as it was at a version."""
+        reader = self._spark.read if version is None else self._spark.read.option("versionAsOf", version)
+        if self.in_catalog:
+            return reader.table(self.sql_name(table))
+        return reader.format("delta").load(self._path(table))
+
+    def replace_batch(self, table: str, rows: DataFrame, batch: Batch) -> None:
+        """Make `rows` the whole content of `batch`, and of what its files left in other batches, in
+        one commit."""
+        self.replace_where(table, rows, replaced_rows(batch))
+
+    def replace_where(
+        self,
+        table: str,
+        rows: DataFrame,
+        condition: str,
+        sequence: tuple[str, int] | None = None,
+        **options: str | int,
+    ) -> None:
+        """Put `rows` in the place of those for which the SQL `condition` holds, in one commit.
+        sequence: as for `append`. options: of Delta's writer."""
+        self._save(table, rows.write.mode("overwrite").options(**options).option("replaceWhere", condition), sequence)
+
+    def replace_table(self, table: str, rows: DataFrame) -> None:
+        """Make `rows` the whole content of the table, and give it back without partitions, in one
+        commit."""
+        self._save(table, rows.write.mode("overwrite").option("overwriteSchema", "true"))
+
+    def append(
+        self, table: str, rows: DataFrame, sequence: tuple[str, int] | None = None, **options: str | int
+    ) -> None:
+        """Add `rows`, in one commit.
+
+        sequence: a name and a number; nothing is added where this number or a higher one of that
+        name was there before (Delta's `txnAppId` and `txnVersion`); None: those of the run's fence.
+        options: of Delta's writer.
+        """
+        self._save(table, rows.write.mode("append").options(**options), sequence)
+
+    def delete(self, table: str, condition: str) -> None:
+        """Delete the rows for which the SQL `condition` holds."""
+        self.change(table, f"DELETE FROM {self.sql_name(table)} WHERE {condition}")
+
+    def delete_matching(self, table: str, other: str, key: str, condition: str, within: str = "TRUE") -> None:
+        """Delete the rows whose `key` is that of a row in the table `other` for which the SQL
+        `condition` holds.
+
+        within: a condition on the rows `t` of the table itself; what lies outside may be written by
+        others at the same time.
+        """
+        self.change(
+            table,
+            f"MERGE INTO {self.sql_name(table)} t USING (SELECT {key} FROM {self.sql_name(other)} WHERE {condition}) o "
+            f"ON {within} AND t.{key} = o.{key} WHEN MATCHED THEN DELETE",
+        )
+
+    def change(self, table: str, statement: str) -> None:
+        """Run a DELETE, MERGE or UPDATE of the table: one commit."""
+
+        def run(sequence: tuple[str, int] | None) -> None:
+            with self._sequenced(sequence):
+                self._spark.sql(statement)
+
+        # What they are given is the session's, and so is of one statement at a time.
+        with self._changing:
+            self._commit(table, run)
+
+    @contextmanager
+    def _sequenced(self, sequence: tuple[str, int] | None) -> Iterator[None]:
+        """Give the session's statements a sequence."""
+        try:
+            for key, value in zip(_TXN_OF_SQL, sequence or (), strict=False):
+                self._spark.conf.set(key, str(value))
+        except PySparkException as error:
+            # Serverless sessions take few settings. Rows are written by other ways there, too.
+            logger.info("statements are not fenced: %s", first_line(error))
+        try:
+            yield
+        finally:
+            for key in _TXN_OF_SQL if sequence else ():
+                with suppress(PySparkException):
+                    self._spark.conf.unset(key)
+
+    def shut_out(self, lanes: int) -> None:
+        """Put the number of this run into so many lanes of all tables that are there, so that
+        commits of earlier runs that are under way fail, and later ones are left out."""
+        fence = self.fence
+        assert fence is not None
+
+        def shut(table: str) -> None:
+            if self.version(table) is None:
+                return
+            nothing = self._spark.createDataFrame([], self.read(table).schema)
+            for lane in range(lanes):
+                sequence = fence.sequence(lane)
+                persistently(partial(self.append, table, nothing, sequence), fence.confirm)
+
+        tables = TABLES.keys() - {"evaluations"}
+        with ThreadPoolExecutor(max_workers=len(tables)) as pool:
+            list(pool.map(shut, sorted(tables)))
+
+    def _save(self, table: str, writer: DataFrameWriter, sequence: tuple[str, int] | None = None) -> None:
+        def save(given: tuple[str, int] | None) -> None:
+            if given is not None:
+                writer.option("txnAppId", given[0]).option("txnVersion", given[1])
+            if self.in_catalog:
+                writer.format("delta").saveAsTable(self.sql_name(table))
+            else:
+                writer.format("delta").save(self._path(table))
+
+        if sequence is not None:
+            save(sequence)
+        else:
+            self._commit(table, save)
+
+    def _commit(self, table: str, do: Callable[[tuple[str, int] | None], None]) -> None:
+        """Call `do`, which commits, with the run's next sequence."""
+        if self.fence is None:
+            do(None)
+            return
+        with self.fence.lane() as sequence:
+            if table in BOOKS:
+                persistently(lambda: do(sequence), self.fence.confirm)
+            else:
+                do(sequence)
+
+    def _path(self, table: str) -> str:
+        return f"{self.output}/{table}"
+
+
+OPTIONAL = {"published": {"main_html"}}
+"""Columns that a table may be made without."""
+
+_IS_OF_COLUMNS = "operation IN ('RENAME COLUMN', 'DROP COLUMNS')"
+_ABSENT = {"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "TABLE_OR_VIEW_NOT_FOUND"}
+
+
+def replaced_rows(batch: Batch) -> str:
+    """Return the SQL condition for the rows that a commit of `batch` replaces.
+
+    Those of its number; and those that an earlier reading of its files left under other numbers.
+    The first part prunes partitions, which Delta does for a condition on `batch` alone.
+    """
+    again = [file for file in batch.files if file.has_earlier_rows]
+    if not again:
+        return f"batch = {batch.number}"
+    names = [file.warc_file for file in again]
+    of_files = f"warc_file IN ({', '.join(map(quoted, names))})"
+    return f"{within(touched_batches(batch))} AND (batch = {batch.number} OR {of_files})"
+
+
+def touched_batches(batch: Batch) -> set[int]:
+    """Return the numbers of the batches in which a commit of `batch` puts or replaces rows."""
+    replaced = {file.replaces for file in batch.files if file.replaces is not None}
+    return {batch.number, *replaced, *(number for file in batch.files for number in file.supersedes)}
+
+
+def within(numbers: Collection[int]) -> str:
+    """Return the SQL condition for the rows of these batches.
+
+    >>> within([]), within([2, 1])
+    ('FALSE', 'batch IN (1, 2)')
+    """
+    return f"batch IN ({', '.join(map(str, sorted(numbers)))})" if numbers else "FALSE"
+
+
+def as_added(field: StructField) -> StructField:
+    """Return the column as it can be added to a table that has rows: they have no value in it."""
+    return StructField(field.name, field.dataType, True, field.metadata)
+
+
+def _dotted(*names: str) -> str:
+    return ".".join(f"`{name.replace('`', '``')}`" for name in names)
+
+
+def missing_fields(wanted: DataType, there: DataType, path: str = "") -> dict[str, StructField]:
+    """Return the fields of the type `wanted` that the type `there` lacks, by their path as SQL
+    writes it, at any depth.
+
+    >>> old, new = StructType().add("b", "int"), StructType().add("b", "int").add("c", "int")
+    >>> list(missing_fields(StructType().add("a", new), StructType().add("a", old)))
+    ['a.c']
+    """
+    if isinstance(wanted, ArrayType) and isinstance(there, ArrayType):
+        return missing_fields(wanted.elementType, there.elementType, f"{path}.element")
+    if isinstance(wanted, MapType) and isinstance(there, MapType):
+        return missing_fields(wanted.keyType, there.keyType, f"{path}.key") | missing_fields(
+            wanted.valueType, there.valueType, f"{path}.value"
+        )
+    if not (isinstance(wanted, StructType) and isinstance(there, StructType)):
+        return {}
+    fields = {field.name.lower(): field for field in there}
+    missing: dict[str, StructField] = {}
+    for field in wanted:
+        inner = f"{path}.{field.name}" if path else field.name
+        known = fields.get(field.name.lower())
+        missing |= {inner: field} if known is None else missing_fields(field.dataType, known.dataType, inner)
+    return missing
+
+
+def _column_ddl(field: StructField, path: str = "") -> str:
+    required = "" if field.nullable else " NOT NULL"
+    comment = field.metadata.get("comment")
+    name = ".".join(f"`{part}`" for part in (path or field.name).split("."))
+    return f"{name} {field.dataType.simpleString()}{required}" + (f" COMMENT {quoted(comment)}" if comment else "")
+
+
+_S3 = re.compile(r"(s3a?|s3n)://", re.IGNORECASE)
+_SAFE = "S3DynamoDBLogStore"
+"""Delta's log store for several writers: a table of DynamoDB gives each commit to one of them.
+Delta 4.0 to 4.4 has no other, none that uses S3's conditional writes."""
+
+_PACKAGE = "io.delta:delta-storage-s3-dynamodb"
+
+
+def require_log_store(spark: SparkSession, tables: Tables, single_writer: bool) -> None:
+    """Raise SettingsError where two drivers could lose each other's commits to these tables.
+
+    single_writer: a person vouches for it that there is one.
+    """
+    if single_writer or "DATABRICKS_RUNTIME_VERSION" in os.environ:
+        return
+
+    def conf_get(key: str) -> str | None:
+        # Sessions of others refuse names that they do not know, with one of several types.
+        with suppress(Exception):
+            return spark.conf.get(key, None)
+        return None
+
+    if problem := log_store_problem(tables.location(), conf_get):
+        raise SettingsError(problem)
+
+
+def log_store_problem(location: str, conf_get: Callable[[str], str | None]) -> str | None:
+    """Return what to set before anything writes to `location`, or None where nothing is missing.
+
+    location: the folder or prefix of the tables. conf_get: returns a Spark property, None where it
+    is not set.
+
+    >>> log_store_problem("/data/out", {}.get)
+    >>> print(log_store_problem("s3a://b/out", {}.get)[:48])
+    s3a://b/out: Delta alone cannot keep two writers
+    """
+    found = _S3.match(location)
+    if not found or _on_databricks(conf_get):
+        return None
+    scheme = found[1].lower()
+    keys = (f"spark.delta.logStore.{scheme}.impl", "spark.delta.logStore.class")
+    if any(_SAFE in (conf_get(key) or "") for key in keys):
+        return None
+    return (
+        f"{location}: Delta alone cannot keep two writers on S3 from losing each other's commits; give it a log store "
+        f"({keys[0]}=io.delta.storage.{_SAFE}, spark.io.delta.storage.{_SAFE}.ddb.region, and the package {_PACKAGE} of "
+        "your Delta's version), or say --set output.single_writer=true where nothing else ever writes there"
+    )
+
+
+def _on_databricks(conf_get: Callable[[str], str | None]) -> bool:
+    """Tell whether this is Databricks, whose own service orders the commits of all its clusters."""
+    return any(conf_get(f"spark.databricks.clusterUsageTags.{name}") for name in ("clusterId", "sparkVersion"))

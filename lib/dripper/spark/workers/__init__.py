@@ -1,0 +1,1 @@
+"""What runs inside Spark tasks: reading, labelling, extracting."""

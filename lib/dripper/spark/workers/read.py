@@ -1,0 +1,249 @@
+"""What runs in a Spark task: archive files in, Arrow batches of rows and of file reports out.
+
+The output has the columns of `extractions` and one more, `report`: the last row of a file, or of a
+span of it, is empty but for its report (JSON), so that rows and counts come out of one pass and of
+the same attempt of a task.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar
+
+import pyarrow as pa
+
+from dripper.addresses import loggable, loggable_text
+from dripper.config import LabelerSettings, LabelsSettings, Settings
+from dripper.errors import PageError
+from dripper.guard import Guard, GuardLimits, Watchdog
+from dripper.html import ParserLimits, preprocess
+from dripper.labels import Labeler
+from dripper.labels.chain import chain_of
+from dripper.labels.cost import estimate_tokens
+from dripper.labels.entry import CountTokens
+from dripper.labels.fallback import Fallback
+from dripper.labels.registry import find_entry, labeler_settings, load_from_settings, used_fallback
+from dripper.page.extraction import Extraction, shared_extractor
+from dripper.page.prepare import Prepared, prepare
+from dripper.page.rows import Row, extraction_row, prepared_row, storable
+from dripper.spark.run.closing import page_key
+from dripper.spark.run.parts import FilePart, Tasks, reader_of
+from dripper.spark.run.routing import who_labels
+from dripper.spark.workers.singleton import WorkerSingleton
+from dripper.warc import FileReport, Record, RecordReader, Span
+
+logger = logging.getLogger(__name__)
+
+REPORT = "report"
+
+_BATCH_ROWS = 64
+_BATCH_BYTES = 8 << 20
+"""An Arrow batch ends at whichever comes first. Pages have up to 32 MiB; a string column overflows
+at 2 GiB."""
+
+
+class ProgressSink(Protocol):
+    """Where a task tells what it has done; Spark's accumulators are one."""
+
+    def add(self, counts: dict[str, int]) -> None:
+        """Add `counts` (files, pages, failed)."""
+        ...
+
+
+PageInput = tuple[bytes, str | None, str | None]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[Result]):
+    """What is done with each page. work: runs in the page process. result: the class of what it
+    gives, which also makes one of an error code. row: the row of a result."""
+
+    work: Callable[[PageInput], Result]
+    result: Callable[..., Result]
+    row: Callable[[Record, Result], Row]
+
+
+def extracting(settings: Settings, batch: int) -> Step[Extraction]:
+    """Return the whole way of a page: the rows of `extractions`."""
+    extractor = shared_extractor(settings)
+    return Step(
+        lambda page: extractor.extract(page[0], page[2], page[1]),
+        Extraction,
+        lambda record, extraction: extraction_row(record, extraction, batch, extractor.versions),
+    )
+
+
+def preparing(settings: Settings, batch: int) -> Step[Prepared]:
+    """Return the first half of a page's way: the rows of `pages` and `blocks` in one."""
+    first, last = who_labels(settings)
+    sections = settings.labels.model_dump_json()
+    count_tokens = _token_counter(chain_of(last.name)[0], sections) if last is not None else estimate_tokens
+    labeler = _first_labeler(first.model_dump_json(), sections) if first is not None else None
+    by = (labeler.name, labeler.version) if labeler is not None else None
+    keep_source = used_fallback(settings.labeler) == Fallback.TRAFILATURA
+    limits, remembers = ParserLimits.of(settings.limits), settings.sites.enabled
+    return Step(
+        lambda page: prepare(page[0], page[1], settings.profile, count_tokens, keep_source, limits, labeler, remembers),
+        Prepared,
+        lambda record, prepared: prepared_row(record, prepared, batch, settings.profile, by),
+    )
+
+
+@WorkerSingleton
+def _token_counter(labeler: str, labels: str) -> CountTokens:
+    """The worker's tokenizer singleton; the stage that needs it has no engine. labels: settings, as
+    JSON."""
+    sections = LabelsSettings.model_validate_json(labels)
+    return find_entry(labeler).count_tokens(labeler_settings(labeler, sections)) or estimate_tokens
+
+
+@WorkerSingleton
+def _first_labeler(labeler: str, labels: str) -> Labeler:
+    """The worker's model singleton of a chain, warm before any page process is forked. Both:
+    settings, as JSON."""
+    return warm_labeler(LabelerSettings.model_validate_json(labeler), LabelsSettings.model_validate_json(labels))
+
+
+def warm_labeler(labeler: LabelerSettings, labels: LabelsSettings) -> Labeler:
+    """Return the labeler, which has labelled one page, so that processes forked from this one find
+    everything loaded."""
+    loaded = load_from_settings(labeler, labels)
+    loaded.label([preprocess("<p>One page, so that nothing is loaded on the first one that counts.</p>")])
+    return loaded
+
+
+def files_mapper(
+    tasks: Tasks,
+    batch: int,
+    settings: Settings,
+    schema: pa.Schema,
+    progress: ProgressSink | None,
+    step: Callable[[Settings, int], Step[Any]] = extracting,
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return the function for `mapInArrow`. Its input column `id` says which of `tasks` to work
+    on."""
+
+    def made(parts: Sequence[FilePart], watchdog: Watchdog) -> Iterator[pa.RecordBatch]:
+        with closing(_rows_of_parts(parts, step(settings, batch), settings, progress, watchdog)) as rows:
+            yield from in_batches(rows, schema)
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for ids in batches:
+            for task in ids.column("id").to_pylist():
+                watchdog = Watchdog(settings.limits.stall_seconds, "reading archives")
+                yield from watchdog.watch(made(tasks[task], watchdog))
+
+    return work
+
+
+def _rows_of_parts(
+    parts: Sequence[FilePart],
+    step: Step[Any],
+    settings: Settings,
+    progress: ProgressSink | None,
+    watchdog: Watchdog,
+) -> Generator[Row, None, None]:
+    guard: Guard[PageInput, Any] = Guard(step.work, GuardLimits.of(settings.limits))
+    with closing(guard):
+        for part in parts:
+            # A task that ends early (a LIMIT, a kill) must not leave files and connections open.
+            with closing(reader_of(part, settings.reading)) as reader:
+                # Records that are no pages are progress, too.
+                watchdog.follow(partial(_place, reader.report))
+                yield from _rows_of_part(part, reader, guard, step, progress)
+
+
+def _place(report: FileReport) -> tuple[int, int]:
+    return report.records, report.bytes_read
+
+
+def _rows_of_part(
+    part: FilePart, reader: RecordReader, guard: Guard[PageInput, Any], step: Step[Any], progress: ProgressSink | None
+) -> Iterator[Row]:
+    failed = keys = 0
+    stopwatch = Stopwatch()
+    for record in _until_fault(reader):
+        with stopwatch.page(record.page_id):
+            row = step.row(record, _result(record, guard, step))
+        failed += row["error_code"] is not None
+        keys += page_key(record.page_id)
+        yield storable(row)
+    yield {REPORT: report_json(reader.report, keys, part.span, stopwatch)}
+    if progress is not None:
+        progress.add({"files": int(part.span.end is None), "pages": reader.report.pages, "failed": failed})
+
+
+def _until_fault(reader: RecordReader) -> Iterator[Record]:
+    """The reader's records; an exception nobody foresaw ends the file with an error in its report,
+    not the task."""
+    try:
+        yield from reader
+    except Exception as error:
+        logger.exception("reading %s", loggable(reader.report.warc_file))
+        reader.report.fail(error)
+
+
+def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result]) -> Result:
+    if record.error_code is not None:
+        return step.result(error_code=record.error_code, error_detail=record.error_detail)
+    try:
+        return guard.call((record.payload, record.content_type, record.url))
+    except PageError as error:
+        logger.warning(
+            "%s in %s at %d: %s",
+            loggable(record.url),
+            loggable(record.warc_file),
+            record.offset,
+            loggable_text(str(error)),
+        )
+        return step.result(error_code=error.code, error_detail=error.detail or None)
+
+
+class Stopwatch:
+    """How long a task was at work on a file, or a span of it, and on which of its pages longest."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._slowest: tuple[float, str] | None = None
+
+    @contextmanager
+    def page(self, page_id: str) -> Iterator[None]:
+        """Time one page."""
+        begun = time.monotonic()
+        yield
+        self._slowest = max(self._slowest or (-1.0, ""), (time.monotonic() - begun, page_id))
+
+    def times(self) -> dict[str, Any]:
+        """Return what the ledger says of it: `task_ms` until now, and `slowest_page`."""
+        slowest = {"page_id": self._slowest[1], "ms": round(self._slowest[0] * 1000)} if self._slowest else None
+        return {"task_ms": round((time.monotonic() - self._started) * 1000), "slowest_page": slowest}
+
+
+def report_json(report: FileReport, page_keys: int, span: Span, stopwatch: Stopwatch) -> str:
+    """Return the report of a file, or a span of it, as one JSON object. page_keys: the sum of
+    `page_key` over its pages."""
+    return json.dumps(asdict(report) | {"page_keys": page_keys, "span": [span.start, span.end]} | stopwatch.times())
+
+
+def in_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the rows as Arrow batches of at most _BATCH_ROWS rows or about _BATCH_BYTES of text."""
+    pending: list[Row] = []
+    weight = 0
+    for row in rows:
+        pending.append(row)
+        weight += sum(len(value) for value in row.values() if isinstance(value, str))
+        if len(pending) >= _BATCH_ROWS or weight >= _BATCH_BYTES:
+            yield _to_arrow(pending, schema)
+            pending, weight = [], 0
+    if pending:
+        yield _to_arrow(pending, schema)
+
+
+def _to_arrow(rows: list[Row], schema: pa.Schema) -> pa.RecordBatch:
+    columns: list[Any] = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)

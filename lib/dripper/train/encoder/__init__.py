@@ -1,1 +1,0 @@
-"""Training of a small model for the labeler `encoder`: `python -m dripper.train.encoder`."""

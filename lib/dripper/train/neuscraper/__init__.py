@@ -1,1 +1,0 @@
-"""Training of the labeler `neuscraper`: `python -m dripper.train.neuscraper`."""

@@ -1,0 +1,1 @@
+"""Decoding a page: from its bytes to text, as browsers do it."""

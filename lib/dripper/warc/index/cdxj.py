@@ -1,0 +1,95 @@
+"""CDXJ, the text form of an index: a key to sort by, a timestamp, and a JSON object a line.
+
+As pywb, cdxj-indexer and Common Crawl's URL index write it. Numbers are strings in most files.
+"""
+
+import json
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+from dripper.errors import FileError, FileErrorKind
+from dripper.warc.index.selection import Capture
+from dripper.warc.open.stored import READ_BYTES, Readable
+from dripper.warc.read.headers import whole_number
+
+_MAX_LINE_BYTES = 1 << 22
+"""A line that is longer is no capture: 4 MiB, beyond what any address has."""
+
+
+def parse_line(line: str) -> Capture:
+    """Return the capture of one line. Raises ValueError, with what is wrong, where it holds none.
+
+    >>> told = '{"url": "http://e.org/", "filename": "a.warc", "offset": "0", "length": "9"}'
+    >>> parse_line(f"org,e)/ 2024 {told}").file
+    'a.warc'
+    """
+    parts = line.split(" ", 2)
+    if len(parts) < 3 or not parts[1].isdigit():
+        raise ValueError("it is not a key, a timestamp and a JSON object")
+    try:
+        fields = json.loads(parts[2])
+    except ValueError as error:
+        raise ValueError(f"its JSON is broken: {error}") from None
+    if not isinstance(fields, dict):
+        raise ValueError("it has no JSON object")
+    languages = fields.get("languages")
+    return Capture(
+        url=_text(fields, "url"),
+        file=_text(fields, "filename"),
+        offset=_number(fields, "offset"),
+        length=_number(fields, "length", 1),
+        status=whole_number(str(fields.get("status", ""))),
+        mime=str(fields.get("mime-detected") or fields.get("mime") or ""),
+        languages=tuple(str(languages).split(",")) if languages else None,
+    )
+
+
+def lines(stream: Readable, path: str) -> Iterator[str]:
+    """Yield the lines of a stream, unzipped where it is zipped (several members too). Raises
+    FileError where it ends inside one, or is damaged."""
+    rest = b""
+    for data in _unzipped(stream, path):
+        *whole, rest = (rest + data).split(b"\n")
+        yield from (line.decode("utf-8", "replace") for line in whole)
+        if len(rest) > _MAX_LINE_BYTES:
+            raise FileError(FileErrorKind.UNREADABLE, f"{path} is no CDXJ: a line of it does not end")
+    if rest:
+        yield rest.decode("utf-8", "replace")
+
+
+def _unzipped(stream: Readable, path: str) -> Iterator[bytes]:
+    data = stream.read(READ_BYTES)
+    if not data.startswith(b"\x1f\x8b"):
+        while data:
+            yield data
+            data = stream.read(READ_BYTES)
+        return
+    inflate = zlib.decompressobj(31)
+    while data:
+        try:
+            yield inflate.decompress(data)
+        except zlib.error as error:
+            raise FileError(FileErrorKind.UNREADABLE, f"{path} is damaged: {error}") from error
+        data = inflate.unused_data
+        if inflate.eof and (data := data or stream.read(READ_BYTES)):
+            inflate = zlib.decompressobj(31)
+        elif not inflate.eof:
+            data = stream.read(READ_BYTES)
+    if not inflate.eof:
+        raise FileError(FileErrorKind.UNREADABLE, f"{path} is cut short")
+
+
+def _text(fields: dict[str, Any], name: str) -> str:
+    value = fields.get(name)
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"it has no {name}")
+    return value
+
+
+def _number(fields: dict[str, Any], name: str, least: int = 0) -> int:
+    value = str(fields.get(name, ""))
+    number = whole_number(value)
+    if number is None or number < least:
+        raise ValueError(f"its {name} is {value[:100] or 'missing'}")
+    return number

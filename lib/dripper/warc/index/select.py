@@ -1,0 +1,126 @@
+"""From what `--select` says to the places of single records in archive files, by way of an
+index."""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+from dripper.errors import InputError
+from dripper.settings import ReadSettings
+from dripper.warc.index.cdxj import lines, parse_line
+from dripper.warc.index.columnar import ColumnarIndex
+from dripper.warc.index.selection import Capture, Selection, parse_selection
+from dripper.warc.open.expand import located, read_text
+from dripper.warc.open.identity import canonical_address
+from dripper.warc.open.source import open_source
+from dripper.warc.read.record import MAX_PROBLEMS
+
+_CDXJ_NAME = re.compile(r"\.cdxj?(?:\.gz)?$|/cdx-\d+\.gz$", re.IGNORECASE)
+"""Common Crawl calls them cdx-00000.gz. What has another name is Parquet."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where an index says that the record of `url` is stored in an archive file, in bytes as
+    stored."""
+
+    offset: int
+    length: int
+    url: str
+
+
+@dataclass(slots=True)
+class Selected:
+    """What a selection found. identity: of the selection over these indexes, see
+    `Selection.identity`. files: the places in each archive file, in order, by the path to open it
+    with. problems: of the index; at most 20, `n_problems` counts all."""
+
+    identity: str = ""
+    files: dict[str, tuple[Place, ...]] = field(default_factory=dict)
+    n_problems: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def problem(self, sentence: str) -> None:
+        """Count a problem; keep its sentence if there are few."""
+        self.n_problems += 1
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(sentence)
+
+    @property
+    def n_records(self) -> int:
+        """How many records were selected."""
+        return sum(map(len, self.files.values()))
+
+
+def select(text: str, settings: ReadSettings | None = None) -> Selected:
+    """Return the places of the records that `text`, what follows `--select`, means
+    (`dripper.warc.index.selection`).
+
+    Relative names of archives in the index are joined to `settings.list_prefix`; without one, to
+    the bucket, server or folder of the index. A line that holds no capture is a problem and
+    counted. Raises InputError for a wrong `text`, an index that cannot be read, and one that tells
+    no languages where some are wanted.
+    """
+    settings = settings or ReadSettings()
+    selection, urls = parse_selection(text)
+    if urls is not None:
+        lines_of_urls = (line.strip() for line in read_text(urls, settings).splitlines())
+        selection = replace(selection, urls=frozenset(line for line in lines_of_urls if line))
+    found, versions = Selected(), dict[str, str | None]()
+    places: dict[str, set[Place]] = {}
+    for index in selection.indexes:
+        by_name: dict[str, list[Place]] = {}
+        for capture in _captures(index, selection, settings, versions):
+            if isinstance(capture, Capture):
+                by_name.setdefault(capture.file, []).append(Place(capture.offset, capture.length, capture.url))
+            else:
+                found.problem(str(capture))
+        for path, chosen in zip(located(list(by_name), index, settings), by_name.values(), strict=True):
+            places.setdefault(path, set()).update(chosen)
+    found.files = {path: _once(places[path]) for path in sorted(places)}
+    found.identity = selection.identity(versions, map(canonical_address, found.files))
+    return found
+
+
+def _once(places: Iterable[Place]) -> tuple[Place, ...]:
+    """Return the places in order, each record once: of two lengths that indexes tell for one, the
+    larger."""
+    found = {(place.offset, place.url): place for place in sorted(places)}
+    return tuple(sorted(found.values()))
+
+
+def _captures(
+    index: str, selection: Selection, settings: ReadSettings, versions: dict[str, str | None]
+) -> Iterator[Capture | ValueError]:
+    """Yield the wanted captures of an index, and an error for each line that holds none; note the
+    versions of its files."""
+    if _CDXJ_NAME.search(index):
+        return _of_lines(index, selection, settings, versions)
+    columnar = ColumnarIndex(index, selection, settings.s3)
+    for file in columnar.files():
+        versions[canonical_address(file)] = open_source(file, settings).version
+    return columnar.captures()
+
+
+def _of_lines(
+    index: str, selection: Selection, settings: ReadSettings, versions: dict[str, str | None]
+) -> Iterator[Capture | ValueError]:
+    source = open_source(index, settings)
+    versions[canonical_address(index)] = source.version
+    n_captures, tells_languages = 0, False
+    with closing(source.open_at(0)) as stream:
+        for number, line in enumerate(lines(stream, index), 1):
+            if not line.strip() or line.startswith((" CDX", "!meta")):
+                continue
+            try:
+                capture = parse_line(line)
+            except ValueError as error:
+                yield ValueError(f"{index}: line {number} holds no capture: {error}")
+                continue
+            n_captures += 1
+            tells_languages |= capture.languages is not None
+            if selection.wants(capture):
+                yield capture
+    if selection.languages and n_captures and not tells_languages:
+        raise InputError(f"the index {index} tells no languages; leave out language=, or take another index")

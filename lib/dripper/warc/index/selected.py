@@ -1,0 +1,191 @@
+"""Single records of an archive file, read where an index says that they are."""
+
+import io
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+
+from dripper.errors import InputError
+from dripper.settings import ReadSettings
+from dripper.warc.index.select import Place
+from dripper.warc.open.source import open_source
+from dripper.warc.open.stored import Readable, Source
+from dripper.warc.read.frames import HEAD_BYTES, Frame, FrameReader, Gap, Part
+from dripper.warc.read.headers import clean_url
+from dripper.warc.read.members import Members
+from dripper.warc.read.reader import RecordReader
+from dripper.warc.read.record import Record
+
+GAP_BYTES = 1 << 18
+"""Records that are no farther apart are read in one go: a request takes about as long as 256 KiB
+more of an open one."""
+
+_HELD_BYTES = 16 << 20
+"""A record that is stored in more is read from the file, as often as needed, and not kept: what an
+index says may be wrong."""
+
+
+class _Excerpt:
+    """A file, as a `Source`, that ends where the record that is looked at ends: what follows is not
+    read."""
+
+    def __init__(self, source: Source) -> None:
+        self.size_bytes = source.size_bytes
+        self.version = source.version
+        self._source = source
+        self._stream: Readable | None = None
+        self._at = 0
+        self._start = 0
+        self._end: int | None = None
+        self._data = b""
+
+    def connect(self, group: Sequence[Place]) -> None:
+        """Ask for the bytes of neighbours in one go."""
+        self.close()
+        self._at = group[0].offset
+        if _is_held(group[0]):
+            self._stream = self._source.open_at(self._at, group[-1].offset + group[-1].length)
+
+    def show(self, place: Place) -> None:
+        """Look at a record of the group that was asked for last."""
+        self._start, self._end, self._data = place.offset, place.offset + place.length, b""
+        if _is_held(place):
+            self._read(place.offset - self._at)
+            self._data = self._read(place.length)
+
+    def _read(self, size: int) -> bytes:
+        parts = []
+        while size and self._stream and (data := self._stream.read(min(size, 1 << 20))):
+            parts.append(data)
+            size -= len(data)
+            self._at += len(data)
+        return b"".join(parts)
+
+    def open_at(self, offset: int, end: int | None = None) -> Readable:
+        """See `Source`."""
+        if self._end is None or offset < self._start:  # the first bytes, which tell what kind of file it is
+            return self._source.open_at(offset, end)
+        if self._data:
+            return io.BytesIO(self._data[offset - self._start :])
+        return _Limited(self._source.open_at(offset, self._end), max(0, self._end - offset))
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._stream:
+            self._stream.close()
+        self._stream = None
+
+
+class _Limited:
+    """The first `size` bytes of a stream."""
+
+    def __init__(self, stream: Readable, size: int) -> None:
+        self._stream = stream
+        self._size = size
+
+    def read(self, size: int, /) -> bytes:
+        """See `Readable`."""
+        data = self._stream.read(min(size, self._size)) if self._size else b""
+        self._size -= len(data)
+        return data
+
+    def close(self) -> None:
+        """See `Readable`."""
+        self._stream.close()
+
+
+class SelectedReader(RecordReader):
+    """The pages among the records at `places`. In the report `records` counts the places."""
+
+    def __init__(
+        self,
+        path: str,
+        places: Sequence[Place],
+        settings: ReadSettings,
+        address: str | None = None,
+        n_before: int = 0,
+    ) -> None:
+        super().__init__(path, settings, address=address)
+        self._places = sorted(places)
+        self._n_before = n_before
+
+    def _read(self) -> Generator[Record, None, None]:
+        report = self.report
+        for _ in range(self._n_before):
+            report.skip("read before")
+        if not self._places:
+            return
+        try:
+            with closing(_Excerpt(open_source(self._path, self._settings))) as source:
+                report.size_bytes, report.version = source.size_bytes, source.version
+                members = Members(source)
+                members.is_compressed()
+                for group in grouped(self._places):
+                    source.connect(group)
+                    for place in group:
+                        source.show(place)
+                        if record := self._record_at(place, members.again()):
+                            yield record
+                        report.bytes_read += place.length
+        except (InputError, OSError) as error:
+            report.fail(error)
+
+    def _record_at(self, place: Place, members: Members) -> Record | None:
+        """Count the record at a place, and return it if it is a page."""
+        frames = FrameReader(members, self._settings.page_bytes + HEAD_BYTES, Part(place.offset))
+        item = next(iter(frames), None)
+        why = self._misplaced(place, item)
+        if why is None and isinstance(item, Frame):
+            return self._take(item)
+        self.report.skip("not as indexed")
+        self.report.problem(f"the index has {place.url} at byte {place.offset}, but {why}")
+        return None
+
+    def _misplaced(self, place: Place, item: Frame | Gap | None) -> str | None:
+        """Return what is not as the index says, or None."""
+        inside = place.offset + place.length < (self.report.size_bytes or 0)
+        if not isinstance(item, Frame) or (item.fault == "clipped" and inside):
+            return f"no whole record is in the {place.length} bytes there"
+        if item.head.url != clean_url(place.url):
+            return f"the record there is of {item.head.url or 'no address'}"
+        return None
+
+
+def read_selected(
+    path: str,
+    places: Sequence[Place],
+    settings: ReadSettings | None = None,
+    address: str | None = None,
+    n_before: int = 0,
+) -> SelectedReader:
+    """Return an iterator over the pages of one WARC or ARC file at `places`, by ranged reads; see
+    `read_records`.
+
+    The records are those that reading the whole file gives, with the same `page_id`. A place where
+    there is no record, or that of another address, is a problem, and skipped as "not as indexed".
+
+    address: the canonical address that records and report name; None: that of `path`. n_before:
+    records that were selected as well, and are not read, as their rows are there: counted as
+    skipped.
+    """
+    return SelectedReader(path, places, settings or ReadSettings(), address, n_before)
+
+
+def grouped(places: Sequence[Place]) -> Iterator[list[Place]]:
+    """Yield neighbours together: places in order, no more than GAP_BYTES apart. One that is too
+    large to hold is alone."""
+    group: list[Place] = []
+    for place in places:
+        if group and not (_is_held(place) and _is_held(group[-1]) and 0 <= _gap(group[-1], place) <= GAP_BYTES):
+            yield group
+            group = []
+        group.append(place)
+    if group:
+        yield group
+
+
+def _gap(first: Place, second: Place) -> int:
+    return second.offset - (first.offset + first.length)
+
+
+def _is_held(place: Place) -> bool:
+    return place.length <= _HELD_BYTES

@@ -1,0 +1,153 @@
+"""Archives in storages that are neither S3 nor HTTP: `hdfs://`, `gs://`, `abfss://` and others,
+through fsspec.
+
+Each needs a package of its own, on the driver and on the workers; see docs/storages.md.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import fsspec
+
+from dripper.addresses import loggable, loggable_text
+from dripper.errors import FileError, FileErrorKind
+from dripper.warc.open.remote import RangeStream, earlier, etag_version, retried
+from dripper.warc.open.stored import Readable
+
+_URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
+_OTHER_NAMES = {"abfss": "abfs", "wasb": "abfs", "wasbs": "abfs"}
+"""What Hadoop calls it → what fsspec calls it."""
+
+_PACKAGES = {
+    "gs": "gcsfs",
+    "gcs": "gcsfs",
+    "abfs": "adlfs",
+    "az": "adlfs",
+    "hdfs": "Hadoop's native library (HADOOP_HOME and CLASSPATH say where it is)",
+    "sftp": "paramiko",
+    "oci": "ocifs",
+    "oss": "ossfs",
+}
+_BLOCK_BYTES = 8 << 20
+"""Read ahead: a request of some 50 ms then brings bytes for a second of work."""
+
+_PASSING = (Exception,)
+"""Each storage raises exceptions of its own where a connection breaks; those that will not pass are
+FileErrors by then."""
+
+
+def list_files(path: str) -> Iterator[tuple[str, int | None, str | None]]:
+    """Yield (path, bytes, version) of all files below a folder, or that a pattern matches, in the
+    order of names.
+
+    A file is listed as itself. Raises FileError where there is nothing.
+    """
+    system, inner = _opened(path)
+    try:
+        pattern = re.search(r"[*?\[]", inner)
+        if pattern:
+            found = system.glob(inner, detail=True)
+        elif system.isfile(inner):
+            found = {inner: system.info(inner)}
+        else:
+            found = system.find(inner, detail=True)
+            if not found and not system.exists(inner):
+                raise FileError(FileErrorKind.GONE, f"{loggable(path)} does not exist")
+    except Exception as error:
+        raise explain(path, error) from error
+    scheme, _, rest = path.partition("://")
+    authority, _, key = rest.partition("/")
+    inner_root = inner.rstrip("/").removesuffix(key.rstrip("/"))
+    for name, info in sorted(found.items()):
+        if info.get("type") == "file":
+            below = name.removeprefix(inner_root).lstrip("/")
+            yield f"{scheme}://{authority}/{below}", info.get("size"), _version(info)
+
+
+class StoredFile:
+    """One file, as a `Source`. Raises FileError where it cannot be read."""
+
+    def __init__(self, path: str, max_attempts: int) -> None:
+        self._path = path
+        self._max_attempts = max_attempts
+        self._system, self._inner = _opened(path)
+        info = retried(path, self._info, _PASSING, max_attempts)
+        if info.get("type") == "directory":
+            raise FileError(FileErrorKind.UNREADABLE, f"{loggable(path)} is a folder, not an archive file")
+        self.size_bytes: int | None = info.get("size")
+        self.version: str | None = _version(info)
+
+    def open_at(self, offset: int, end: int | None = None) -> Readable:
+        """See `Source`."""
+        until = earlier(end, self.size_bytes)
+        return RangeStream(self._path, self._connect, offset, until, _PASSING, self._max_attempts)
+
+    def _info(self) -> dict[str, Any]:
+        try:
+            info: dict[str, Any] = self._system.info(self._inner)
+        except (FileNotFoundError, PermissionError) as error:
+            raise explain(self._path, error) from error
+        return info
+
+    def _connect(self, offset: int) -> Readable:
+        try:
+            stream: Readable = self._system.open(
+                self._inner, "rb", block_size=_BLOCK_BYTES, cache_type="readahead", size=self.size_bytes
+            )
+            stream.seek(offset)  # type: ignore[attr-defined]
+        except (FileNotFoundError, PermissionError) as error:
+            raise explain(self._path, error) from error
+        return stream
+
+
+def explain(path: str, error: Exception) -> FileError:
+    """Return an error that says what to do about what a file system said."""
+    if isinstance(error, FileError):
+        return error
+    if isinstance(error, FileNotFoundError):
+        return FileError(FileErrorKind.GONE, f"{loggable(path)} does not exist")
+    if isinstance(error, PermissionError):
+        return FileError(FileErrorKind.DENIED, f"{loggable(path)}: access denied; {loggable_text(str(error))}")
+    return FileError(FileErrorKind.UNREACHABLE, f"{loggable(path)}: {loggable_text(str(error))}")
+
+
+def _opened(path: str) -> tuple[Any, str]:
+    """Return the file system of a path, and the path as that system knows it."""
+    found = _URL.match(path)
+    assert found
+    scheme = found["scheme"].lower()
+    name = _OTHER_NAMES.get(scheme, scheme)
+    try:
+        system, inner = fsspec.url_to_fs(f"{name}://{path[found.end() :]}")
+    except ImportError as error:
+        raise FileError(FileErrorKind.UNREADABLE, f"{loggable(path)}: {_lacking(scheme, name, error)}") from error
+    except ValueError as error:
+        known = "s3://, http(s)://, hdfs://, gs://, abfss://, wasbs:// and paths are"
+        raise FileError(
+            FileErrorKind.UNREADABLE, f"{loggable(path)}: addresses that start with {scheme}:// cannot be read; {known}"
+        ) from error
+    except Exception as error:  # credentials that are not there, a library that cannot be loaded: each in its own way
+        if name == "hdfs":
+            raise FileError(FileErrorKind.UNREADABLE, f"{loggable(path)}: {_lacking(scheme, name, error)}") from error
+        raise explain(path, error) from error
+    return system, str(inner)
+
+
+def _lacking(scheme: str, name: str, error: Exception) -> str:
+    needed = _PACKAGES.get(name)
+    if needed is None:
+        return f"reading {scheme}:// needs a package that is not there ({error})"
+    how = "" if " " in needed else f": pip install {needed}"
+    reason = str(error).partition("\n")[0]
+    return f"reading {scheme}:// needs {needed} on the driver and on the workers{how} ({reason})"
+
+
+def _version(info: dict[str, Any]) -> str | None:
+    """Return the `Source.version` of a file, by what its storage tells."""
+    if etag := info.get("etag") or info.get("ETag"):
+        return etag_version(str(etag))
+    changed = next(
+        (info[name] for name in ("mtime", "updated", "last_modified", "modificationTime") if info.get(name)), None
+    )
+    return None if changed is None else f"mtime:{changed}"

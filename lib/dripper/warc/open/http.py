@@ -1,0 +1,176 @@
+"""Archives behind `http://` and `https://`, such as https://data.commoncrawl.org/."""
+
+import ipaddress
+import os
+import socket
+import ssl
+from functools import lru_cache, partial
+from http import HTTPStatus
+from io import BytesIO
+from urllib.parse import urljoin, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import urllib3
+from urllib3.exceptions import HTTPError
+
+from dripper.addresses import loggable
+from dripper.errors import FileError, FileErrorKind
+from dripper.warc.open.remote import RangeStream, byte_range, check_range, earlier, etag_version, pace_of
+from dripper.warc.open.stored import Readable
+from dripper.warc.read.headers import whole_number
+
+_PASSING = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
+_KINDS = {401: FileErrorKind.DENIED, 403: FileErrorKind.DENIED, 404: FileErrorKind.GONE, 410: FileErrorKind.GONE}
+_CONNECTION_ERRORS = (HTTPError, OSError)
+_MAX_REDIRECTS = 5
+_SKIP_BYTES = 1 << 20
+_USER_AGENT = "dripper-spark"
+
+
+class HttpFile:
+    """A file behind HTTP, as a `Source`. Raises FileError where the server refuses it."""
+
+    def __init__(self, url: str, max_attempts: int, timeout_seconds: float) -> None:
+        self.size_bytes: int | None = None
+        self.version: str | None = None
+        self._url = url
+        self._name = loggable(url)
+        self._max_attempts = max_attempts
+        self._timeout_seconds = timeout_seconds
+        self._etag: str | None = None
+        self._is_known = False
+        first = self.open_at(0)
+        first.read(1)
+        first.close()
+        self.version = etag_version(self._etag)
+
+    def open_at(self, offset: int, end: int | None = None) -> Readable:
+        """See `Source`."""
+        connect, until = partial(self._connect, end=end), earlier(end, self.size_bytes)
+        return RangeStream(self._name, connect, offset, until, _CONNECTION_ERRORS, self._max_attempts)
+
+    def _connect(self, offset: int, end: int | None) -> Readable:
+        """Open the file at `offset`; a busy server is an error that is tried again, others are a
+        FileError."""
+        pace = pace_of(urlsplit(self._url).netloc.rpartition("@")[2])
+        pace.wait()
+        response = _get(self._url, byte_range(offset, end), self._timeout_seconds)
+        pace.answered(response.status)
+        if (
+            response.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and not offset
+        ):  # an empty file has no first byte
+            response.close()
+            self.size_bytes, self._is_known = 0, True
+            return BytesIO()
+        try:
+            if response.status not in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT):
+                self._refuse(response)
+            self._check(response, offset)
+        except BaseException:
+            response.close()
+            raise
+        return response
+
+    def _refuse(self, response: urllib3.BaseHTTPResponse) -> None:
+        """Raise what an answer other than the file means."""
+        status = response.status
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _PASSING:
+            raise ConnectionError(f"the server answered {status}")
+        kind = _KINDS.get(status, FileErrorKind.UNREADABLE)
+        hint = "; its signature may have expired" if kind == FileErrorKind.DENIED and "?" in self._url else ""
+        raise FileError(kind, f"{self._name}: the server answered {status} {response.reason}{hint}")
+
+    def _check(self, response: urllib3.BaseHTTPResponse, offset: int) -> None:
+        """Learn the size from the first answer; see that a later one is of the same file and starts
+        at `offset`."""
+        etag, told = response.headers.get("ETag"), response.headers.get("Content-Range")
+        length = response.headers.get("Content-Length")
+        ranged = response.status == HTTPStatus.PARTIAL_CONTENT
+        if not self._is_known and not offset:
+            check_range(told, 0, None)
+            self._etag, self._is_known = etag, True
+            total = told.rpartition("/")[2] if told and ranged else length
+            self.size_bytes = whole_number(total)
+        if etag != self._etag:
+            raise FileError(FileErrorKind.CHANGED, f"{self._name} was changed while it was read; run again")
+        if ranged:
+            check_range(told, offset, self.size_bytes)
+        elif offset:  # the server knows no ranges
+            while offset and (skipped := response.read(min(_SKIP_BYTES, offset))):
+                offset -= len(skipped)
+
+
+def _get(url: str, wanted: str, timeout_seconds: float) -> urllib3.BaseHTTPResponse:
+    """Return the answer to a request for a range of bytes, behind redirects that may be followed.
+    Raises FileError for others."""
+    named = url
+    headers = {"User-Agent": _USER_AGENT, "Range": wanted}
+    timeout = urllib3.Timeout(connect=timeout_seconds, read=timeout_seconds)
+    for _ in range(_MAX_REDIRECTS):
+        pool = _pool(os.getpid(), _proxy(url))
+        response = pool.request(
+            "GET",
+            url,
+            headers=headers,
+            preload_content=False,
+            decode_content=False,
+            retries=False,
+            redirect=False,
+            timeout=timeout,
+        )
+        target = response.get_redirect_location()
+        if not target:
+            break
+        response.close()
+        if reason := _mistrusted(named, url, target):
+            raise FileError(
+                FileErrorKind.UNREADABLE,
+                f"{loggable(named)} is redirected to {loggable(target)}, {reason}; if that is right, name that address itself",
+            )
+        url = urljoin(url, target)
+    return response
+
+
+def _mistrusted(named: str, before: str, to: str) -> str | None:
+    """Return why a redirect is not followed, None where it is: whoever answers must not take what
+    was encrypted off the encryption, nor send this machine to services of its own network."""
+    try:
+        after = urljoin(before, to)
+        target = urlsplit(after)
+        host = target.hostname or ""
+    except ValueError:
+        return "which is no address"
+    if target.scheme not in ("http", "https") or not host:
+        return "which is no HTTP address"
+    if urlsplit(before).scheme == "https" and target.scheme == "http":
+        return "which is not encrypted"
+    if host != urlsplit(named).hostname and _is_inside(host, asks=_proxy(after) is None):
+        return "another host in a private network"
+    return None
+
+
+def _is_inside(host: str, asks: bool) -> bool:
+    """Tell whether a host is this machine, or in a network that the world does not reach. asks: the
+    name service; else names are a proxy's to look up."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=0 if asks else socket.AI_NUMERICHOST)
+    except (OSError, UnicodeError):
+        return False
+    addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    return any(not (getattr(one, "ipv4_mapped", None) or one).is_global for one in addresses)
+
+
+def _proxy(url: str) -> str | None:
+    """Return the proxy that the environment names for this address."""
+    parts = urlsplit(url)
+    return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+
+
+@lru_cache(maxsize=4)
+def _pool(process: int, proxy: str | None) -> urllib3.PoolManager:
+    """Return one process's connections: a TLS handshake for each of many short ranges would take
+    longer than they do."""
+    context = ssl.create_default_context()
+    return urllib3.ProxyManager(proxy, ssl_context=context) if proxy else urllib3.PoolManager(ssl_context=context)

@@ -1,0 +1,225 @@
+"""One canonical address per archive file, whatever way its path was typed: what the ledger's keys
+and page ids are made of."""
+
+import hashlib
+import os
+import re
+from typing import NamedTuple
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+
+from dripper.warc.open.source import ARCHIVE_NAME, bucket_and_key, has_file_system, is_http, is_s3, local_path
+
+_COMMON_CRAWL = ("data.commoncrawl.org", "commoncrawl")
+"""A server, and the bucket that it shows."""
+
+_S3_HOST = re.compile(r"(?:(?P<bucket>[a-z0-9][a-z0-9.-]+)\.)?s3[.-](?:[a-z0-9-]+\.)*amazonaws\.com(?:\.cn)?")
+"""Amazon's addresses of a bucket: `BUCKET.s3.REGION.amazonaws.com/KEY`,
+`s3.REGION.amazonaws.com/BUCKET/KEY`."""
+
+
+class _Signature(NamedTuple):
+    """The parameters of one kind of presigned address. needs: all of them; one_of: and one of
+    these; dropped: then none of these is of the file."""
+
+    needs: frozenset[str]
+    one_of: frozenset[str]
+    dropped: re.Pattern[str]
+
+
+def _signature(needs: str, one_of: str, dropped: str) -> _Signature:
+    return _Signature(frozenset(needs.split()), frozenset(one_of.split()), re.compile(dropped, re.IGNORECASE))
+
+
+_SIGNATURES = (
+    # Amazon's versions 4 and 2.
+    _signature("x-amz-signature", "x-amz-credential x-amz-date x-amz-algorithm", "x-amz-.*"),
+    _signature("awsaccesskeyid signature expires", "", "awsaccesskeyid|signature|expires|x-amz-.*"),
+    # Google's versions 4 and 2.
+    _signature("x-goog-signature", "x-goog-credential x-goog-date x-goog-algorithm", "x-goog-.*"),
+    _signature("googleaccessid signature expires", "", "googleaccessid|signature|expires|x-goog-.*"),
+    # CloudFront, Google's CDN, Alibaba.
+    _signature("key-pair-id signature", "expires policy", "key-pair-id|signature|expires|policy|hash-algorithm"),
+    _signature("keyname signature expires", "", "keyname|signature|expires"),
+    _signature("ossaccesskeyid signature expires", "", "ossaccesskeyid|signature|expires|security-token"),
+    # Azure: of an account, a service, and a person (those with k and o).
+    _signature(
+        "sig sv", "se si", "sig|s[veiprts]|spr|sip|srt|sdd|ses|sk[tesv]|skoid|sktid|skdutid|sduoid|saoid|suoid|scid"
+    ),
+)
+"""What changes from one day to the next, and holds credentials. One parameter alone says nothing:
+`sr` or `expires` may be of the file."""
+
+_CREDENTIALS = frozenset(
+    (
+        *("token", "access_token", "access-token", "accesstoken", "auth_token", "authtoken", "id_token"),
+        *("refresh_token", "private_token", "x-access-token", "__token__", "jwt", "bearer", "auth", "authorization"),
+        *("api_key", "api-key", "apikey", "password", "passwd", "pwd", "secret", "client_secret"),
+        *("sig", "signature", "hmac", "hdnts", "hdnea", "hdntl", "__gda__"),
+        *("awsaccesskeyid", "x-amz-signature", "x-amz-credential", "x-amz-security-token"),
+        *("x-goog-signature", "x-goog-credential"),
+    )
+)
+"""Parameters that are secret by their name, in lower case; Akamai calls its tokens `hdn…`."""
+
+_REDACTED = re.compile(r"redacted-[0-9a-f]{12}")
+
+_S3_SECRET = re.compile(r"\A[A-Za-z0-9]+:[A-Za-z0-9+/=%]*@")
+"""A key and its secret before a bucket, as old versions of Hadoop took them; the secret may hold a
+slash."""
+
+_CRAWL = re.compile(r"/crawl-data/([^/]+)/|/(CC-(?:MAIN-\d{4}-\d{2,4}|NEWS))/")
+"""Common Crawl's layout of folders; others keep copies of a crawl in a folder of its name."""
+
+_SLASH = re.compile("%2F", re.IGNORECASE)
+"""A slash that is a character of a name, and parts no folders."""
+
+_SAFE = "/~:@!$&'()*+,;="
+"""What a URL's path may hold unescaped (RFC 3986, 3.3)."""
+
+
+def canonical_address(path: str) -> str:
+    """Return the one address by which the file at `path` is known.
+
+    A local file: its absolute path, with symbolic links resolved. S3 (`s3a://`, `s3n://`, Amazon's
+    HTTP addresses, Common Crawl's server): `s3://bucket/key`. Other HTTP addresses: scheme and host
+    in lower case, without a default port, a fragment or credentials. Others, such as `hdfs://`:
+    scheme and host in lower case, without a password. Never raises; needs no network.
+
+    >>> canonical_address("s3a://commoncrawl/x.warc.gz")
+    's3://commoncrawl/x.warc.gz'
+    >>> canonical_address("https://data.commoncrawl.org/x.warc.gz")
+    's3://commoncrawl/x.warc.gz'
+    >>> canonical_address("HTTPS://Example.org:443/a//b.warc#top")
+    'https://example.org/a//b.warc'
+    """
+    if is_s3(path):
+        return f"s3://{without_credentials(path).split('://', 1)[1]}"
+    if is_http(path):
+        return _http_address(path)
+    if has_file_system(path):
+        scheme, rest = without_credentials(path).split("://", 1)
+        host, slash, name = rest.partition("/")
+        return f"{scheme.lower()}://{host.lower()}{slash}{name}"
+    return os.path.realpath(local_path(path))
+
+
+def opening_path(path: str) -> str:
+    """Return how to open the file from other processes: a local file by its canonical address,
+    another as it was typed."""
+    return path if is_s3(path) or is_http(path) or has_file_system(path) else canonical_address(path)
+
+
+def reading_path(path: str) -> str:
+    """Return how to open the file later: as `opening_path`, but without credentials, which must not
+    be kept in a table."""
+    return without_credentials(opening_path(path))
+
+
+def without_credentials(address: str) -> str:
+    """Return an address that may be kept: without password, signature and token; the rest as it
+    was.
+
+    A token (`?token=`, `?sig=`) is left out where what stays names an archive, as the same file has
+    another one tomorrow. Where nothing else may tell files apart, a short hash stands in its place.
+
+    >>> without_credentials("https://u:p@e.org/a.warc.gz?token=1f&part=2")
+    'https://e.org/a.warc.gz?part=2'
+    >>> without_credentials("https://e.org/get?token=1f")
+    'https://e.org/get?token=redacted-e53de62e4724'
+    >>> without_credentials("hdfs://user:secret@namenode/a.warc")
+    'hdfs://user@namenode/a.warc'
+    """
+    if is_s3(address):
+        scheme, rest = address.split("://", 1)
+        return f"{scheme}://{_S3_SECRET.sub('', rest, count=1)}"
+    if not (is_http(address) or has_file_system(address)):
+        return address
+    web = is_http(address)
+    base, mark, query = (address.partition("#")[0] if web else address).partition("?")
+    kept = _kept_query(base, query, _CREDENTIALS if web else frozenset())
+    return _without_password(base, keeps_user=not web) + (mark + kept if kept or not query else "")
+
+
+def _without_password(base: str, *, keeps_user: bool) -> str:
+    """A container of Azure stands where others have a user; an HTTP address' user may be a
+    token."""
+    scheme, rest = base.split("://", 1)
+    authority, slash, path = rest.partition("/")
+    user, _, host = authority.rpartition("@")
+    user = user.partition(":")[0] if keeps_user else ""
+    return f"{scheme}://{user}{'@' if user else ''}{host}{slash}{path}"
+
+
+def page_id(warc_file: str, offset: int, inflated: bool = False) -> str:
+    """Return the first 32 hex digits of sha256(canonical address, line feed, offset).
+
+    inflated: the offset counts inflated bytes (`Frame.inflated`); it then has a plus sign, so that
+    it never meets another's.
+    """
+    return hashlib.sha256(
+        f"{warc_file}\n{'+' if inflated else ''}{offset}".encode("utf-8", "surrogateescape")
+    ).hexdigest()[:32]
+
+
+def crawl_of(warc_file: str) -> str | None:
+    """Return the crawl of Common Crawl that an archive file is of, where a folder in its address
+    says so; else None.
+
+    >>> crawl_of("s3://commoncrawl/crawl-data/CC-MAIN-2024-10/segments/1707947473347.0/warc/a.warc.gz")
+    'CC-MAIN-2024-10'
+    """
+    found = _CRAWL.search(warc_file)
+    return (found[1] or found[2]) if found else None
+
+
+def _http_address(url: str) -> str:
+    bare = without_credentials(url)
+    try:
+        parts = urlsplit(bare)
+        port = parts.port
+    except ValueError:
+        return bare
+    host = (parts.hostname or "").lower()
+    if host == _COMMON_CRAWL[0]:
+        return f"s3://{_COMMON_CRAWL[1]}{unquote(parts.path)}"
+    if bucket := _bucket(host, parts.path):
+        return bucket
+    default = {"http": 80, "https": 443}[parts.scheme]
+    server = host if port in (None, default) else f"{host}:{port}"
+    path = "%2F".join(map(_normal, _SLASH.split(parts.path))) or "/"
+    return urlunsplit((parts.scheme, server, path, parts.query, ""))
+
+
+def _normal(path: str) -> str:
+    """Return a part of a path in the one way that its characters are escaped."""
+    return quote(unquote(path, errors="surrogateescape"), safe=_SAFE, errors="surrogateescape")
+
+
+def _bucket(host: str, path: str) -> str | None:
+    """Return the `s3://` address of an object that Amazon's HTTP address names; None where it names
+    none."""
+    found = _S3_HOST.fullmatch(host)
+    if not found:
+        return None
+    address = f"s3://{found['bucket'] + '/' if found['bucket'] else ''}{unquote(path).removeprefix('/')}"
+    return address if bucket_and_key(address)[1] else None
+
+
+def _kept_query(base: str, query: str, credentials: frozenset[str]) -> str:
+    """Return a query without signatures and `credentials`; as it was where there are none."""
+    pairs = parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
+    names = {name.lower() for name, _ in pairs}
+    signed = [s for s in _SIGNATURES if s.needs <= names and (not s.one_of or s.one_of & names)]
+    kept = [(name, value) for name, value in pairs if not any(s.dropped.fullmatch(name) for s in signed)]
+    bare = [(name, value) for name, value in kept if name.lower() not in credentials]
+    if len(bare) == len(pairs):
+        return query
+    if len(bare) < len(kept) and not any(map(ARCHIVE_NAME.search, (unquote(base), *(value for _, value in bare)))):
+        bare = [(name, _redacted(name, value) if name.lower() in credentials else value) for name, value in kept]
+    return urlencode(bare, errors="surrogateescape")
+
+
+def _redacted(name: str, value: str) -> str:
+    if _REDACTED.fullmatch(value):
+        return value
+    return "redacted-" + hashlib.sha256(f"{name.lower()}={value}".encode("utf-8", "surrogateescape")).hexdigest()[:12]

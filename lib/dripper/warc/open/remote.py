@@ -1,0 +1,265 @@
+"""Reads a file behind a network from front to back: a dropped connection resumes where it broke,
+and all processes of a machine share one pace of requests.
+
+A worker that is told to slow down (503 SlowDown, 429) knows what its neighbours do not, and a retry
+of one call helps little while sixteen others go on. So the pace is kept in a small file in the
+folder for temporary files.
+"""
+
+import fcntl
+import os
+import random
+import re
+import struct
+import tempfile
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from hashlib import sha256
+from http import HTTPStatus
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from dripper.addresses import loggable, loggable_text
+from dripper.errors import FileError, FileErrorKind
+from dripper.warc.open.stored import Readable
+from dripper.warc.read.headers import whole_number
+
+BUSY_STATUSES = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
+"""What servers answer to whom asks too often."""
+
+_FIRST_GAP = 0.05
+_LONGEST_GAP = 2.0
+"""Seconds between two requests of a machine: a thousand machines then ask 500 times a second, a
+tenth of what one S3 prefix takes."""
+
+_FASTER = 0.8
+_NO_GAP = 0.01
+_SLOWER_EVERY = 1.0
+"""Seconds in which refusals count once: sixteen requests that were under way together are one
+reason to slow down."""
+
+_STATE = struct.Struct("<ddd")
+
+
+class _State(NamedTuple):
+    """gap: seconds between requests, 0 for none. next_at: when the next one may start. slowed_at:
+    of the last refusal."""
+
+    gap: float = 0.0
+    next_at: float = 0.0
+    slowed_at: float = 0.0
+
+
+class Pace:
+    """The pace of requests to one server. Where its file cannot be had, the process keeps a pace of
+    its own."""
+
+    def __init__(self, server: str, folder: Path | None = None) -> None:
+        self._state = _State()
+        name = sha256(server.encode()).hexdigest()[:16]
+        try:
+            folder = folder or Path(tempfile.gettempdir()) / f"dripper-pace-{os.getuid()}"
+            folder.mkdir(mode=0o700, exist_ok=True)
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            self._file: int | None = os.open(folder / name, flags, 0o600)
+        except OSError:
+            self._file = None
+
+    def wait(self) -> None:
+        """Wait for this process's turn; no time at all while nobody was refused."""
+        now = time.time()
+
+        def reserve(state: _State) -> _State:
+            if not state.gap:
+                return state
+            start = min(max(now, state.next_at), now + 64 * _LONGEST_GAP)  # a clock that was set back must not block
+            return state._replace(next_at=start + state.gap * random.uniform(0.5, 1.5))
+
+        before, after = self._change(reserve)
+        if after is not before:
+            time.sleep(max(0.0, min(before.next_at, now + 64 * _LONGEST_GAP) - now))
+
+    def answered(self, status: int) -> None:
+        """Learn from the status of an answer: slower after a refusal, a little faster after
+        anything else."""
+        now = time.time()
+
+        def learn(state: _State) -> _State:
+            if status not in BUSY_STATUSES:
+                gap = state.gap * _FASTER
+                return state if not state.gap else state._replace(gap=gap if gap > _NO_GAP else 0.0)
+            if 0 <= now - state.slowed_at < _SLOWER_EVERY:
+                return state
+            return state._replace(gap=min(_LONGEST_GAP, max(_FIRST_GAP, 2 * state.gap)), slowed_at=now)
+
+        self._change(learn)
+
+    @property
+    def gap(self) -> float:
+        """Seconds between two requests, on average."""
+        return self._change(lambda state: state)[0].gap
+
+    def _change(self, change: Callable[[_State], _State]) -> tuple[_State, _State]:
+        """Return the state before and after `change`, which no other process touches in between."""
+        if self._file is None:
+            before = self._state
+            self._state = after = change(before)
+            return before, after
+        # Locks of lockf are a process's own, those of flock are shared with forked children.
+        fcntl.lockf(self._file, fcntl.LOCK_EX)
+        try:
+            stored = os.pread(self._file, _STATE.size, 0)
+            before = _State(*_STATE.unpack(stored)) if len(stored) == _STATE.size else _State()
+            after = change(before)
+            if after is not before:
+                os.pwrite(self._file, _STATE.pack(*after), 0)
+        finally:
+            fcntl.lockf(self._file, fcntl.LOCK_UN)
+        return before, after
+
+
+@lru_cache(maxsize=64)
+def pace_of(server: str) -> Pace:
+    """Return this process's hold of the pace for `server`."""
+    return Pace(server)
+
+
+_MAX_PAUSE_SECONDS = 20.0
+_CONTENT_RANGE = re.compile(r"bytes (?P<start>\d+)-\d+/(?P<size>\d+|\*)")
+
+Answer = TypeVar("Answer")
+
+
+def etag_version(etag: str | None) -> str | None:
+    """Return the `Source.version` of what a server gave this ETag; the same for weak ones and in
+    either notation.
+
+    >>> etag_version('W/"abc"'), etag_version(None)
+    ('etag:abc', None)
+    """
+    bare = (etag or "").removeprefix("W/").strip('"')
+    return f"etag:{bare}" if bare else None
+
+
+def check_range(told: str | None, offset: int, size: int | None) -> None:
+    """Raise ConnectionError where a `Content-Range` is of other bytes than `offset` to the end, or
+    of a file of another size.
+
+    >>> check_range("bytes 5-9/10", 5, 10)
+    """
+    if told is None:
+        if offset:
+            raise ConnectionError(f"the answer is the whole file, not the bytes from {offset} on")
+        return
+    found = _CONTENT_RANGE.fullmatch(told.strip())
+    if (
+        not found
+        or whole_number(found["start"]) != offset
+        or (size is not None and found["size"] not in ("*", str(size)))
+    ):
+        raise ConnectionError(f"the answer is {told!r}, not the bytes from {offset} on")
+
+
+def byte_range(start: int, end: int | None) -> str:
+    """Return the value of a `Range` header for the bytes from `start` on, up to `end`, or to the
+    last.
+
+    >>> byte_range(5, 9), byte_range(5, None)
+    ('bytes=5-8', 'bytes=5-')
+    """
+    return f"bytes={start}-" if end is None else f"bytes={start}-{end - 1}"
+
+
+def earlier(end: int | None, size: int | None) -> int | None:
+    """Return where a stream ends that is asked for up to `end`, of a file of `size` bytes; None:
+    not known."""
+    return min(end, size) if end is not None and size is not None else size if end is None else end
+
+
+class _Attempts:
+    """Attempts at one thing, with pauses that grow and are never in step with those of others."""
+
+    def __init__(self, name: str, max_attempts: int) -> None:
+        self._name = name
+        self._max_attempts = max_attempts
+        self._failures = 0
+
+    def succeeded(self) -> None:
+        """Start counting anew."""
+        self._failures = 0
+
+    def failed(self, error: Exception, place: str = "") -> None:
+        """Wait before the next attempt, or give up with a FileError."""
+        self._failures += 1
+        if self._failures >= self._max_attempts:
+            raise FileError(
+                FileErrorKind.UNREACHABLE,
+                f"{loggable(self._name)}: gave up{place} after {self._failures} attempts: {loggable_text(str(error))}",
+            ) from error
+        time.sleep(min(_MAX_PAUSE_SECONDS, 0.1 * 2**self._failures) * random.uniform(0.5, 1.0))
+
+
+def retried(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], ...], max_attempts: int) -> Answer:
+    """Return what `ask` answers, asking again after one of `errors`; raises FileError after
+    `max_attempts`."""
+    attempts = _Attempts(name, max_attempts)
+    while True:
+        try:
+            return ask()
+        except FileError:
+            raise
+        except errors as error:
+            attempts.failed(error)
+
+
+class RangeStream:
+    """Bytes from `start` to `end` of a remote file, whatever the number of connections that takes.
+
+    open_at: opens a connection at an offset. errors: what a broken connection raises. max_attempts:
+    how often in a row it is opened without a byte more; then FileError. An early end is a broken
+    connection too: S3 and proxies close without a word.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        open_at: Callable[[int], Readable],
+        start: int,
+        end: int | None,
+        errors: tuple[type[Exception], ...],
+        max_attempts: int,
+    ) -> None:
+        self._open_at = open_at
+        self._at = start
+        self._end = end
+        self._errors = errors
+        self._attempts = _Attempts(name, max_attempts)
+        self._stream: Readable | None = None
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to `size` bytes; b"" only at the end."""
+        while self._end is None or self._at < self._end:
+            try:
+                self._stream = self._stream or self._open_at(self._at)
+                data = self._stream.read(size)
+                if not data and self._end is not None:
+                    raise ConnectionError(f"the connection ended at byte {self._at} of {self._end}")
+            except FileError:
+                raise
+            except self._errors as error:
+                self.close()
+                self._attempts.failed(error, f" at byte {self._at}")
+                continue
+            if self._end is not None:
+                data = data[: self._end - self._at]
+            self._at += len(data)
+            self._attempts.succeeded()
+            return data
+        return b""
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._stream:
+            self._stream.close()
+        self._stream = None

@@ -1,0 +1,217 @@
+"""Archives in S3, and in what speaks its language, through boto3."""
+
+import os
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore import UNSIGNED
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    CredentialRetrievalError,
+    NoCredentialsError,
+    ParamValidationError,
+)
+from urllib3.exceptions import HTTPError
+
+from dripper.addresses import loggable_text
+from dripper.errors import FileError, FileErrorKind
+from dripper.settings import S3Settings
+from dripper.warc.open.remote import Pace, RangeStream, byte_range, check_range, earlier, etag_version, pace_of, retried
+from dripper.warc.open.source import bucket_and_key
+from dripper.warc.open.stored import Readable
+from dripper.warc.read.headers import whole_number
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+CONNECTION_ERRORS = (BotoCoreError, HTTPError, OSError)
+"""What boto3 raises where a connection cannot be made or breaks."""
+
+_PASSING = frozenset({"SlowDown", "Throttling", "ThrottlingException", "RequestTimeout", "InternalError"})
+_EXPIRED = frozenset({"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"})
+_GONE = frozenset({"404", "NoSuchKey", "NoSuchBucket"})
+_DENIED = frozenset(
+    {"401", "403", "AccessDenied", "AllAccessDisabled", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"}
+)
+
+
+def s3_client(settings: S3Settings) -> "S3Client":
+    """Return this process's client. To make one takes 86 CPU ms, and a file's connections serve the
+    next file too."""
+    return _client(settings, os.getpid())
+
+
+@lru_cache(maxsize=8)
+def _client(settings: S3Settings, process: int) -> "S3Client":
+    """Return a client for one process: a forked child must not write into its parent's connections.
+
+    It asks once: what fails is asked again by `retried` and `RangeStream`, at the pace of the whole
+    machine.
+    """
+    config = Config(
+        retries={"mode": "standard", "total_max_attempts": 1},
+        connect_timeout=settings.timeout_seconds,
+        read_timeout=settings.timeout_seconds,
+        signature_version=UNSIGNED if settings.anonymous else None,
+        s3={"addressing_style": "path"} if settings.endpoint_url else None,
+    )
+    client: S3Client = boto3.session.Session().client(
+        "s3", endpoint_url=settings.endpoint_url, region_name=settings.region, config=config
+    )
+    pace = pace_of(settings.endpoint_url or "s3")
+    client.meta.events.register("before-send.s3", lambda **_: pace.wait())
+    client.meta.events.register("response-received.s3", lambda **answer: _tell(pace, answer["response_dict"]))
+    return client
+
+
+def _tell(pace: Pace, answer: dict[str, Any] | None) -> None:
+    if answer is not None:
+        pace.answered(answer["status_code"])
+
+
+class S3Object:
+    """One object, as a `Source`. Raises FileError where it cannot be read."""
+
+    def __init__(self, path: str, settings: S3Settings) -> None:
+        self._path = path
+        self._settings = settings
+        bucket, key = bucket_and_key(path)
+        self._request: dict[str, Any] = {"Bucket": bucket, "Key": key} | _payer(settings)
+        first = retried(path, self._first_byte, CONNECTION_ERRORS, settings.max_attempts)
+        # The size is the one in Content-Range: a wrong length of one answer would be a file that
+        # ends too early.
+        self.size_bytes: int | None = (
+            whole_number(first["ContentRange"].rpartition("/")[2]) if first.get("ContentRange") else 0
+        )
+        self._etag = first["ETag"]
+        self.version: str | None = etag_version(self._etag)
+
+    def open_at(self, offset: int, end: int | None = None) -> Readable:
+        """See `Source`."""
+        attempts = self._settings.max_attempts
+        connect = partial(self._connect, end=end)
+        return RangeStream(self._path, connect, offset, earlier(end, self.size_bytes), CONNECTION_ERRORS, attempts)
+
+    def _first_byte(self) -> dict[str, Any]:
+        """Ask for one byte: what S3 answers to HEAD has no body that could say why something is
+        refused."""
+        try:
+            ranged = self._request | {"Range": "bytes=0-0"}
+            got = _asked(self._path, self._settings, lambda client: client.get_object(**ranged))
+        except FileError as error:
+            if not _is_empty(error):
+                raise
+            return _asked(self._path, self._settings, lambda client: client.head_object(**self._request))
+        got["Body"].close()
+        check_range(got.get("ContentRange") or "none", 0, None)
+        return got
+
+    def _connect(self, offset: int, end: int | None) -> Readable:
+        ranged = self._request | {"Range": byte_range(offset, end), "IfMatch": self._etag}
+        got = _asked(self._path, self._settings, lambda client: client.get_object(**ranged))
+        try:
+            check_range(got.get("ContentRange"), offset, self.size_bytes)
+        except ConnectionError:
+            got["Body"].close()
+            raise
+        body: Readable = got["Body"]
+        return body
+
+
+def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tuple[str, int, str | None]]:
+    """Yield (key, bytes, version) of a bucket's objects whose keys start with `prefix`, in the
+    order of keys."""
+    path = f"s3://{bucket}/{prefix}"
+    request: dict[str, Any] = {"Bucket": bucket, "Prefix": prefix} | _payer(settings)
+    while True:
+        listed = retried(
+            path,
+            lambda: _asked(path, settings, lambda client: client.list_objects_v2(**request)),
+            CONNECTION_ERRORS,
+            settings.max_attempts,
+        )
+        for entry in listed.get("Contents", []):
+            yield entry["Key"], entry["Size"], etag_version(entry.get("ETag"))
+        if not listed.get("IsTruncated"):
+            return
+        request["ContinuationToken"] = listed["NextContinuationToken"]
+
+
+def _is_empty(error: FileError) -> bool:
+    """Tell whether S3 refused a range because the object has no bytes at all."""
+    cause: Any = error.__cause__
+    return bool(getattr(cause, "response", {}).get("Error", {}).get("Code") == "InvalidRange")
+
+
+def _payer(settings: S3Settings) -> dict[str, str]:
+    return {"RequestPayer": "requester"} if settings.requester_pays else {}
+
+
+def _asked(path: str, settings: S3Settings, ask: "Callable[[S3Client], Any]") -> dict[str, Any]:
+    """Return what S3 answers; raises ConnectionError for what another attempt may mend, else
+    FileError.
+
+    botocore renews credentials that know how. Others may have been renewed where they are kept, a
+    file for instance: a new client looks there, once.
+    """
+    for renewed in (False, True):
+        try:
+            answer: dict[str, Any] = ask(s3_client(settings))
+            return answer
+        except (ClientError, NoCredentialsError) as error:
+            if _is_passing(error):
+                raise ConnectionError(f"S3 answered {error}") from error
+            explained = explain(path, error, settings)
+            if explained.kind == FileErrorKind.EXPIRED or isinstance(error, NoCredentialsError):
+                _client.cache_clear()
+            if renewed or explained.kind != FileErrorKind.EXPIRED:
+                raise explained from error
+        except ParamValidationError as error:
+            raise explain(path, error, settings) from error
+    raise AssertionError("the second attempt returns or raises")
+
+
+def _is_passing(error: Exception) -> bool:
+    """Tell whether S3 says that it is busy or broken, not that something is wrong with the
+    request."""
+    response: Any = getattr(error, "response", {})
+    status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    code = response.get("Error", {}).get("Code", "")
+    return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS or code in _PASSING
+
+
+def explain(path: str, error: Exception, settings: S3Settings) -> FileError:
+    """Return an error that says what to do about what S3 answered."""
+    response: Any = getattr(error, "response", {})
+    code = str(response.get("Error", {}).get("Code", ""))
+    if code in _GONE:
+        return FileError(FileErrorKind.GONE, f"{path} does not exist")
+    if code in ("412", "PreconditionFailed"):
+        return FileError(FileErrorKind.CHANGED, f"{path} was changed while it was read; run again")
+    if code in _EXPIRED or isinstance(error, CredentialRetrievalError):
+        return FileError(
+            FileErrorKind.EXPIRED, f"{path}: the AWS credentials have expired ({code}); renew them and run again"
+        )
+    if isinstance(error, NoCredentialsError):
+        return FileError(
+            FileErrorKind.DENIED,
+            f"{path}: no AWS credentials were found; set some up, or reading.s3.anonymous=true for a public bucket",
+        )
+    if code in _DENIED:
+        return FileError(FileErrorKind.DENIED, f"{path}: access denied ({code}); {_advice(settings)}")
+    if code in ("301", "PermanentRedirect"):
+        return FileError(FileErrorKind.UNREADABLE, f"{path}: the bucket is in another region; set reading.s3.region")
+    return FileError(FileErrorKind.UNREADABLE, f"{path}: {loggable_text(str(error))}")
+
+
+def _advice(settings: S3Settings) -> str:
+    if settings.anonymous:
+        return "the bucket may not be public"
+    if settings.requester_pays:
+        return "for a public bucket set reading.s3.anonymous=true"
+    return "for a public bucket set reading.s3.anonymous=true, for one whose readers pay reading.s3.requester_pays=true"

@@ -1,0 +1,125 @@
+"""Opens an archive wherever it is: a local file, an object in S3, a file behind HTTP or in another
+storage.
+"""
+
+import os
+import re
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+from dripper.errors import FileError, FileErrorKind, InputError
+from dripper.extras import needed
+from dripper.settings import ReadSettings
+from dripper.warc.open.stored import Source
+
+_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
+_KNOWN = frozenset({"s3", "s3a", "s3n", "http", "https", "file", "dbfs"})
+"""Schemes that have a way of their own."""
+ARCHIVE_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
+
+
+def is_s3(path: str) -> bool:
+    """Tell whether a path names S3; `s3a` and `s3n` are what Hadoop calls it."""
+    return path[:6].lower().startswith(("s3://", "s3a://", "s3n://"))
+
+
+def bucket_and_key(path: str) -> tuple[str, str]:
+    """Split `s3://bucket/key`; raises InputError where there is no bucket.
+
+    >>> bucket_and_key("s3://commoncrawl/crawl-data/x.warc.gz")
+    ('commoncrawl', 'crawl-data/x.warc.gz')
+    """
+    bucket, _, key = path.split("://", 1)[1].partition("/")
+    if not bucket:
+        raise InputError(f"{path} names no bucket; write s3://bucket/key")
+    return bucket, key
+
+
+def has_file_system(path: str) -> bool:
+    """Tell whether a path is in a storage of its own kind, such as `hdfs://` or `gs://`."""
+    found = _SCHEME.match(path)
+    return found is not None and found["scheme"].lower() not in _KNOWN
+
+
+class LocalFile:
+    """A file on this machine, as a `Source`. Raises FileError where it does not exist or is a
+    folder."""
+
+    def __init__(self, path: str) -> None:
+        self._path = local_path(path)
+        try:
+            found = self._path.stat()
+        except (OSError, ValueError) as error:
+            raise _explain(path, error) from error
+        if kind := _no_file(found.st_mode):
+            raise FileError(FileErrorKind.UNREADABLE, f"{path} is a {kind}, not an archive file")
+        self.size_bytes: int | None = found.st_size
+        self.version: str | None = local_version(found)
+
+    def open_at(self, offset: int, end: int | None = None) -> BinaryIO:
+        """See `Source`."""
+        try:
+            stream = self._path.open("rb")
+        except OSError as error:
+            raise _explain(str(self._path), error) from error
+        stream.seek(offset)
+        return stream
+
+
+def _no_file(mode: int) -> str | None:
+    """Return what something is that is no file: to open a FIFO would wait for ever for a writer."""
+    kinds = {stat.S_IFDIR: "folder", stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFREG: None}
+    return kinds.get(stat.S_IFMT(mode), "device")
+
+
+def _explain(path: str, error: OSError | ValueError) -> FileError:
+    kind = FileErrorKind.UNREADABLE
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        kind = FileErrorKind.GONE
+    elif isinstance(error, PermissionError):
+        kind = FileErrorKind.DENIED
+    return FileError(kind, f"{path}: {getattr(error, 'strerror', None) or error}")
+
+
+def local_version(found: os.stat_result) -> str:
+    """Return the `Source.version` of a local file."""
+    return f"mtime:{found.st_mtime_ns}"
+
+
+def local_path(path: str) -> Path:
+    """Return a local path, of which a `file:` URL is one way to write it, and Databricks' `dbfs:`
+    another.
+
+    >>> local_path("dbfs:/crawl/a.warc"), local_path("dbfs:/Volumes/c/s/v/a.warc")
+    (PosixPath('/dbfs/crawl/a.warc'), PosixPath('/Volumes/c/s/v/a.warc'))
+    """
+    if path.startswith("dbfs:/"):
+        inner = path.removeprefix("dbfs:").lstrip("/")
+        return Path("/" if inner.startswith("Volumes/") else "/dbfs") / inner
+    if not path.startswith("file:/"):
+        return Path(path)
+    return Path("/" + path.removeprefix("file:").removeprefix("//localhost/").lstrip("/"))
+
+
+def is_http(path: str) -> bool:
+    """Tell whether a path is an HTTP URL."""
+    return path[:8].lower().startswith(("http://", "https://"))
+
+
+def open_source(path: str, settings: ReadSettings) -> Source:
+    """Return the file at `path` (local, `file:`, `s3://`, `http(s)://`, what fsspec knows); raises
+    FileError where it cannot be opened."""
+    if is_s3(path):
+        with needed("reading from S3", "warc"):
+            from dripper.warc.open.s3 import S3Object
+        return S3Object(path, settings.s3)
+    if is_http(path):
+        with needed("reading over HTTP", "warc"):
+            from dripper.warc.open.http import HttpFile
+        return HttpFile(path, settings.s3.max_attempts, settings.s3.timeout_seconds)
+    if has_file_system(path):
+        with needed(f"reading {path.partition(':')[0]}://", "warc"):
+            from dripper.warc.open.filesystem import StoredFile
+        return StoredFile(path, settings.s3.max_attempts)
+    return LocalFile(path)

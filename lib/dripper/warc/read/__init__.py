@@ -1,0 +1,1 @@
+"""Reading archives: stored bytes to members, members to records, records to pages."""

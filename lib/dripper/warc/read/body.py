@@ -1,0 +1,186 @@
+"""Decodes an HTTP response's body as a browser would: chunks joined, content codings undone,
+whatever state they are in; also bodies without a header.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dripper.errors import ErrorCode, PageError
+from dripper.settings import ReadSettings
+from dripper.warc.read.budget import MAX_BODY_MEMBERS, MAX_CHUNKS, MAX_CODINGS
+from dripper.warc.read.compression import (
+    GZIP_MAGIC,
+    ZSTD_MAGIC,
+    BrotliDecompressor,
+    Decompressor,
+    GzipDecompressor,
+    ZstdDecompressor,
+    inflate_member,
+)
+from dripper.warc.read.sniff import BINARY_BYTE, SNIFF_BYTES, other_than_html
+
+_CHUNK_LINE = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
+
+_CODINGS: dict[str, tuple[bytes, tuple[Callable[[], Decompressor], ...]]] = {
+    "gzip": (GZIP_MAGIC, (GzipDecompressor,)),
+    "x-gzip": (GZIP_MAGIC, (GzipDecompressor,)),
+    "zstd": (ZSTD_MAGIC, (ZstdDecompressor,)),
+    "deflate": (b"", (lambda: GzipDecompressor(15), lambda: GzipDecompressor(-15))),
+    "br": (b"", (BrotliDecompressor,)),
+}
+"""Content coding → how its bytes start, and its decompressors. deflate: RFC 9110 8.4.1.2 says zlib,
+many servers send it bare."""
+
+_BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+_NO_CODINGS = frozenset({"", "identity", "chunked", "none"})
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A body, decoded as far as it could be. `cut`: the end is missing. flags: what was odd; see
+    `dripper.warc.read.record.FLAGS`."""
+
+    payload: bytes
+    cut: bool = False
+    flags: tuple[str, ...] = ()
+
+
+def decode_body(stored: bytes, transfer_encoding: str, content_encoding: str, max_bytes: int) -> Body:
+    """Undo `Transfer-Encoding: chunked`, then each content coding, the last one first (RFC 9110
+    8.4, RFC 9112 7.1).
+
+    A header that claims what the body is not is common (Common Crawl and wget keep decoded bodies
+    under the original headers): then the body is taken as it is and flagged. Damage in the middle
+    keeps what came before it, flagged too. Raises PageError: PAGE_TOO_LARGE above `max_bytes`,
+    BODY_UNREADABLE where nothing at all can be had.
+
+    >>> decode_body(b"3\\r\\nabc\\r\\n0\\r\\n\\r\\n", "chunked", "", 100).payload
+    b'abc'
+    """
+    body = Body(stored)
+    if "chunked" in transfer_encoding.lower():
+        body = _join_chunks(stored)
+    codings = _names(content_encoding) + _names(transfer_encoding)
+    if len(codings) > MAX_CODINGS:
+        codings, body = [], _taken_as_it_is(body, f"{len(codings)} content codings; at most {MAX_CODINGS} are undone")
+    for coding in reversed(codings):
+        body = _undo(coding, body, max_bytes)
+    if body.payload.startswith(GZIP_MAGIC):  # encoded twice, or encoded and not declared: no HTML starts like this
+        body = _undo("gzip", _flagged(body, "undeclared gzip"), max_bytes)
+    if len(body.payload) > max_bytes:
+        raise _too_large(max_bytes)
+    return body
+
+
+def _names(header: str) -> list[str]:
+    return [name for part in header.lower().split(",") if (name := part.strip(" \t\"'")) not in _NO_CODINGS]
+
+
+def _flagged(body: Body, flag: str, payload: bytes | None = None, cut: bool = False) -> Body:
+    flags = body.flags if flag in body.flags else (*body.flags, flag)
+    return Body(body.payload if payload is None else payload, body.cut or cut, flags)
+
+
+def _too_large(max_bytes: int) -> PageError:
+    return PageError(ErrorCode.PAGE_TOO_LARGE, f"the body is larger than {max_bytes} bytes")
+
+
+def _join_chunks(stored: bytes) -> Body:
+    """Join chunks; from the first thing on that is no chunk, take the bytes as they are."""
+    parts: list[bytes] = []
+    at = 0
+    while len(parts) < MAX_CHUNKS and (line := _CHUNK_LINE.match(stored, at)):
+        size = int(line[1], 16)
+        if not size:
+            return Body(b"".join(parts))
+        data = stored[line.end() : line.end() + size]
+        parts.append(data)
+        at = line.end() + size
+        if len(data) < size:
+            return Body(b"".join(parts), cut=True, flags=("bad chunking",))
+        if stored[at : at + 2] != b"\r\n":
+            break
+        at += 2
+    if at >= len(stored) and parts:  # only the last chunk, of no bytes, is missing
+        return Body(b"".join(parts), flags=("bad chunking",))
+    return Body(b"".join([*parts, stored[at:]]), flags=("bad chunking" if parts else "not chunked",))
+
+
+def _undo(coding: str, body: Body, max_bytes: int) -> Body:
+    """Undo one content coding."""
+    stored = body.payload
+    if not stored:
+        return body
+    magic, decompressors = _CODINGS.get(coding, (b"", ()))
+    best, problem = b"", "that is not its first bytes" if decompressors else "no such coding is known"
+    for new in decompressors if stored.startswith(magic) else ():
+        payload, problem = _inflate(new, stored, max_bytes)
+        if not problem:
+            return Body(payload, body.cut, body.flags)
+        best = max(best, payload, key=len)
+    if best and not _is_readable(stored):
+        return _flagged(body, "broken encoding", best, cut=True)
+    return _taken_as_it_is(body, f"{len(stored)} bytes said to be {coding[:40]}: {problem}")
+
+
+def _is_readable(stored: bytes) -> bool:
+    return stored.startswith(_BOMS) or not BINARY_BYTE.search(stored, 0, 1024)
+
+
+def _taken_as_it_is(body: Body, problem: str) -> Body:
+    """Return a body that can be read without undoing a coding; raises BODY_UNREADABLE where it
+    cannot."""
+    if not _is_readable(body.payload):
+        raise PageError(ErrorCode.BODY_UNREADABLE, problem)
+    return _flagged(body, "not encoded")
+
+
+def _inflate(new: Callable[[], Decompressor], stored: bytes, max_bytes: int) -> tuple[bytes, str]:
+    """Return what all members of `stored` inflate to, and what is wrong or ""."""
+    parts: list[bytes] = []
+    first, at, n_bytes, n_members, problem = stored[:3], 0, 0, 0, ""
+    while at < len(stored) and not problem:
+        n_members += 1
+        if n_members > MAX_BODY_MEMBERS:
+            problem = f"it has more than {MAX_BODY_MEMBERS} members"
+            break
+        member = inflate_member(new, stored, at)
+        try:
+            while True:
+                parts.append(next(member))
+                n_bytes += len(parts[-1])
+                if n_bytes > max_bytes:
+                    raise _too_large(max_bytes)
+        except StopIteration as done:
+            at, problem = done.value
+        if stored[at : at + 3] != first or first not in (GZIP_MAGIC, ZSTD_MAGIC[:3]):
+            break
+    return b"".join(parts), problem
+
+
+PAGE_BYTES = ReadSettings().page_bytes
+"""What a page may have, inflated, where nothing else is said."""
+
+
+def bare_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> str | bytes:
+    """Return a page inflated where it is gzip or zstd, else as it is. (Brotli cannot be told from
+    noise.)
+
+    Raises PageError: NOT_HTML for what is surely something else, and as `decode_body` does for
+    bytes.
+
+    >>> bare_page(b"<p>one"), bare_page("two")
+    (b'<p>one', 'two')
+    """
+    if isinstance(html, str):
+        _refuse_other(html[:SNIFF_BYTES].encode("utf-8", "ignore"))
+        return html
+    payload = decode_body(html, "", "zstd" if html.startswith(ZSTD_MAGIC) else "", max_bytes).payload
+    _refuse_other(payload)
+    return payload
+
+
+def _refuse_other(payload: bytes) -> None:
+    if kind := other_than_html(payload):
+        raise PageError(ErrorCode.NOT_HTML, f"it is {kind}")

@@ -1,0 +1,252 @@
+"""Decompression behind one small interface, for archive files (gzip, zstd, lz4) and HTTP bodies
+(gzip, deflate, br, zstd).
+
+Archives are chains of members (RFC 1952 section 2.2; zstd and lz4 say frames): usually one a
+record. A decompressor inflates one member and says where it ended, so that the bytes after it can
+be given to the next one.
+"""
+
+import zlib
+from collections.abc import Callable, Generator
+from functools import cache, lru_cache
+from types import ModuleType
+from typing import Any, Protocol
+
+from dripper.extras import needed
+
+MAX_OUTPUT = 1 << 20
+"""Most bytes one call inflates to: a gzip bomb (1:1000) then costs time, never memory."""
+
+_BITE = 1 << 16
+_FIRST_BITE = 1 << 10
+"""A body of many short members would be copied 64 KiB at a time."""
+
+_ZSTD_INPUT = 2048
+"""zstandard's decompressor has no output limit and a block of 4 stored bytes may inflate to 128
+KiB: 64 MiB at the worst."""
+
+_ZSTD_WINDOW_BYTES = 1 << 27
+"""128 MiB: what `zstd --long` writes, and the most memory that a damaged frame header can ask
+for."""
+
+
+MAX_DICTIONARY = 1 << 24
+"""16 MiB: the dictionary of a `.warc.zst` file has a few MB at most. 16 KB of zstd may inflate to
+1.5 GB."""
+
+
+class DecompressionError(Exception):
+    """Damaged data, whichever library found it."""
+
+
+@cache
+def _zstandard() -> ModuleType:
+    with needed("zstd", "warc"):
+        import zstandard
+    return zstandard
+
+
+@lru_cache(maxsize=2)
+def _zstd_dictionary(content: bytes) -> Any:
+    """Digested once a file, not once a frame."""
+    return _zstandard().ZstdCompressionDict(content)
+
+
+@cache
+def _lz4() -> Any:
+    with needed("lz4", "warc"):
+        import lz4.frame  # type: ignore[import-untyped]
+    return lz4.frame
+
+
+@cache
+def _brotli() -> Any:
+    with needed("brotli", "warc"):
+        import brotli
+    return brotli
+
+
+class Decompressor(Protocol):
+    """Inflates one member. `eof`: the member, its checksum included, is complete."""
+
+    eof: bool
+
+    def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
+        """Return (at most `limit` inflated bytes, stored bytes not used yet); raises
+        DecompressionError on damage.
+
+        Call again with the rest while it is not empty or inflated bytes came, until `eof`.
+        """
+        ...
+
+
+class GzipDecompressor:
+    """One gzip member; zlib checks its CRC and length. wbits: 15 for a zlib stream, -15 for bare
+    deflate, as in zlib."""
+
+    def __init__(self, wbits: int = 31) -> None:
+        self.eof = False
+        self._decompressor = zlib.decompressobj(wbits)
+
+    def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
+        """See `Decompressor`."""
+        decompressor = self._decompressor
+        try:
+            inflated = decompressor.decompress(stored, limit)
+        except zlib.error as error:
+            raise DecompressionError(str(error)) from None
+        self.eof = decompressor.eof
+        return inflated, decompressor.unused_data if self.eof else decompressor.unconsumed_tail
+
+
+class ZstdDecompressor:
+    """One zstd frame (RFC 8878)."""
+
+    def __init__(self, dictionary: bytes | None = None) -> None:
+        self.eof = False
+        self._pending = b""
+        zstd = _zstandard()
+        known = _zstd_dictionary(dictionary) if dictionary else None
+        decompressor = zstd.ZstdDecompressor(dict_data=known, max_window_size=_ZSTD_WINDOW_BYTES)
+        self._decompressor = decompressor.decompressobj()
+        self._error: type[Exception] = zstd.ZstdError
+
+    def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
+        """See `Decompressor`."""
+        rest = stored
+        if not self._pending and not self._decompressor.eof:
+            try:
+                self._pending = self._decompressor.decompress(stored[:_ZSTD_INPUT])
+            except self._error as error:
+                raise DecompressionError(str(error)) from None
+            rest = self._decompressor.unused_data + stored[_ZSTD_INPUT:]
+        inflated, self._pending = self._pending[:limit], self._pending[limit:]
+        self.eof = self._decompressor.eof and not self._pending
+        return inflated, rest
+
+
+class Lz4Decompressor:
+    """One lz4 frame."""
+
+    def __init__(self) -> None:
+        self.eof = False
+        self._decompressor = _lz4().LZ4FrameDecompressor()
+
+    def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
+        """See `Decompressor`."""
+        try:
+            inflated = self._decompressor.decompress(stored, limit)
+        except (RuntimeError, EOFError) as error:
+            raise DecompressionError(str(error)) from None
+        self.eof = self._decompressor.eof
+        return inflated, (self._decompressor.unused_data or b"") if self.eof else b""
+
+
+class BrotliDecompressor:
+    """One brotli stream (RFC 7932)."""
+
+    def __init__(self) -> None:
+        self.eof = False
+        self._decompressor = _brotli().Decompressor()
+
+    def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
+        """See `Decompressor`."""
+        try:
+            inflated: bytes = self._decompressor.process(stored, output_buffer_limit=limit)
+        except _brotli().error as error:
+            raise DecompressionError(str(error)) from None
+        self.eof = self._decompressor.is_finished()
+        return inflated, b""
+
+
+GZIP_MAGIC = b"\x1f\x8b\x08"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+LZ4_MAGIC = b"\x04\x22\x4d\x18"
+
+DECOMPRESSORS: dict[bytes, Callable[[], Decompressor]] = {
+    GZIP_MAGIC: GzipDecompressor,
+    ZSTD_MAGIC: ZstdDecompressor,
+    LZ4_MAGIC: Lz4Decompressor,
+}
+"""How a member starts → what inflates it."""
+
+RUN_BYTES = {GZIP_MAGIC: 1 << 17, ZSTD_MAGIC: 1 << 17, LZ4_MAGIC: 1 << 22}
+"""How a file's members start → the longest run of bytes that one can hold as they were: a stored
+block of deflate has at most 65,535 (RFC 1951 3.2.4), a block of zstd 128 KiB (RFC 8878 3.1.1.2.4),
+one of lz4 4 MiB."""
+
+
+def inflate_member(
+    new: Callable[[], Decompressor], stored: bytes, start: int = 0
+) -> Generator[bytes, None, tuple[int, str]]:
+    """Yield what the member at `start` in `stored` inflates to; return (where it ends, what is
+    wrong with it or "").
+
+    Damage ends it, and `stored` with it: what came before is yielded to the last byte, for the byte
+    by byte second try gives what zlib drops when a call fails.
+    """
+    decompressor, inflated, n_inflated, at, size = new(), b"", 0, start, _FIRST_BITE
+    try:
+        while not decompressor.eof and (at < len(stored) or inflated):
+            bite = stored[at : at + size]
+            inflated, rest = decompressor.inflate(bite)
+            at += len(bite) - len(rest)
+            size = min(_BITE, 4 * size)
+            n_inflated += len(inflated)
+            yield inflated
+    except DecompressionError as error:
+        yield from _inflate_slowly(new(), stored, start, at, n_inflated)
+        return len(stored), str(error)
+    return at, "" if decompressor.eof else "it ends too early"
+
+
+def _inflate_slowly(
+    decompressor: Decompressor, stored: bytes, start: int, good: int, skip: int
+) -> Generator[bytes, None, None]:
+    """Yield the inflated bytes after the first `skip`; stored bytes from `good` on go in one by
+    one."""
+    bites = [stored[at : min(at + _BITE, good)] for at in range(start, good, _BITE)]
+    bites += [stored[at : at + 1] for at in range(good, min(good + _BITE, len(stored)))]
+    for rest in bites:
+        while rest and not decompressor.eof:
+            try:
+                inflated, rest = decompressor.inflate(rest)
+            except DecompressionError:
+                return
+            yield inflated[skip:]
+            skip = max(0, skip - len(inflated))
+
+
+def skippable_size(stored: bytes) -> int | None:
+    """Return the bytes of the skippable frame that `stored` starts with (RFC 8878 3.1.2; lz4 has
+    the same), else None."""
+    if len(stored) < 8 or stored[1:4] != b"\x2a\x4d\x18" or not 0x50 <= stored[0] <= 0x5F:
+        return None
+    return 8 + int.from_bytes(stored[4:8], "little")
+
+
+def zstd_dictionary(frame: bytes) -> bytes | None:
+    """Return the dictionary in the first frame of a `.warc.zst` (IIPC "WARC and Zstandard" 1.0), or
+    None.
+
+    frame: a whole skippable frame with magic 0x184D2A5D; its content is the dictionary,
+    zstd-compressed or not. Raises DecompressionError where it is compressed and damaged, or has
+    more than MAX_DICTIONARY bytes.
+    """
+    if frame[0] != 0x5D:
+        return None
+    content = frame[8:]
+    return _inflated_dictionary(content) if content.startswith(ZSTD_MAGIC) else content
+
+
+def _inflated_dictionary(content: bytes) -> bytes:
+    found, member = bytearray(), inflate_member(ZstdDecompressor, content)
+    while True:
+        try:
+            found += next(member)
+        except StopIteration as end:
+            if end.value[1]:
+                raise DecompressionError(end.value[1]) from None
+            return bytes(found)
+        if len(found) > MAX_DICTIONARY:
+            raise DecompressionError(f"it inflates to more than {MAX_DICTIONARY} bytes")

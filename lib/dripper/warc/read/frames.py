@@ -1,0 +1,315 @@
+"""Records and gaps, one after the other, to the end of the file whatever is in it.
+
+A record's length is believed when what follows its block is what must follow: an empty line, a
+record, a member's end. Where it is not, the block ends at the next record that can be found. So one
+wrong byte costs one record, never the rest of the file.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from dripper.warc.read.budget import MEMBER_RECORDS, RECORD_BYTES
+from dripper.warc.read.headers import RECORD_START, START_BYTES, RecordHead, arc_head, find_start, warc_head
+from dripper.warc.read.members import Members
+from dripper.warc.read.window import Boundary, Window
+
+Fault = Literal["clipped", "length mismatch", "damaged"]
+
+HEAD_BYTES = 1 << 16
+"""What is kept of a block that is too large to keep: enough for its HTTP header and for
+sniffing."""
+
+_MAX_HEADER_BYTES = 1 << 20
+"""Some crawlers put whole JSON documents into header fields; a header that never ends must not eat
+the file."""
+
+_SLACK_BYTES = 4 << 20
+"""What the window holds beside one block: what it did not let go of yet, a header, the piece behind
+the block; 1 MiB each."""
+
+_FAR_REWINDS = 8
+"""How often a file may be opened again because a huge block's length was wrong, until a member
+starts with a record; after that the first start found counts. Without a limit a file of n false
+lengths would be read n times."""
+
+_HEADER_END = re.compile(rb"\n\r?\n")
+_HEADER_END_BYTES = 2
+"""One less than its longest match has."""
+_LINE_END = re.compile(rb"\n")
+_LINE_ENDS = (b"\r\n\r\n", b"\n\n", b"\n")
+_KEPT_TYPES = frozenset({"response", "resource"})
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One record: its header, its block, and where it is stored.
+
+    offset, length: bytes in the file; of the inflated file where `inflated` is set: then no member
+    holds the record alone. block: b"" for record types that hold no pages; the first `HEAD_BYTES`
+    where `block_bytes`, its true size, is too large. fault: why the block may not be what was
+    written; `whole`: all of it is there none the less.
+    """
+
+    head: RecordHead
+    offset: int
+    length: int
+    inflated: bool
+    block: bytes
+    block_bytes: int
+    fault: Fault | None = None
+    problem: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """Whether the block has the length that the header gives."""
+        return self.block_bytes == self.head.length
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Bytes in which no record could be found; `problem` names the offset. over_budget: in which
+    none was looked for, as their member holds too many."""
+
+    problem: str
+    clipped: bool = False
+    over_budget: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which records of a file are read. at: the stored offset where reading begins: 0, or that of a
+    member or of a record. skip: bytes of a file that is not compressed whose records are read and
+    not handed on. ends: tells whether the part ends before the record that a member at this stored
+    offset starts with, or, not compressed, that is stored there."""
+
+    at: int = 0
+    skip: int = 0
+    ends: Callable[[int], bool] = lambda _: False
+
+
+class FrameReader:
+    """Iterates over one archive file, or a part of it. `n_starts`: records whose header could be
+    read; 0 at the file's end means: not an archive. `ended_at`: the stored offset where the part
+    ended; None: at the file's end."""
+
+    def __init__(self, members: Members, hold_bytes: int, part: Part | None = None) -> None:
+        self.n_starts = 0
+        self.ended_at: int | None = None
+        self._members = members
+        self._hold_bytes = hold_bytes
+        self._part = part or Part()
+        self._n_before = None if self._part.at else 0
+        self._window = Window(members, hold_bytes + _SLACK_BYTES, self._part.at)
+        self._position = 0
+        self._arc: bool | None = None
+        self._rewinds_left = _FAR_REWINDS
+        self._header_end = (0, 0, -1)
+        self._member: int | None = None
+        self._n_of_member = 0
+
+    def __iter__(self) -> Iterator[Frame | Gap]:
+        window = self._window
+        while True:
+            start = window.skip_blank(self._position)
+            for boundary in window.between(self._position, start):
+                if boundary.problem and not boundary.reported:
+                    boundary.reported = True
+                    yield Gap(boundary.problem, boundary.clipped)
+            if start == window.end or self._ends(start):
+                return
+            item = self._too_many(start) or self._frame(start)
+            if start >= self._part.skip:
+                yield item
+            window.release(self._position)
+
+    def begins_well(self) -> bool:
+        """Tell whether reading begins with a member that starts with a record, whose header can be
+        read. In a chain of such members (`Members.is_sound`), what is read from there on does not
+        depend on what comes before."""
+        return self._window.matches(RECORD_START, 0) and self._head(0)[0] is not None
+
+    def _ends(self, start: int) -> bool:
+        """Tell whether the part ends before the record at `start`."""
+        stored: int | None = start
+        if self._members.compressed:
+            member = self._window.member_at(start)
+            stored = member.stored if member else None
+        if stored is None or not self._part.ends(stored):
+            return False
+        self.ended_at = stored
+        return True
+
+    def _too_many(self, start: int) -> Gap | None:
+        """Count what is read of a member; skip what it has from `start` on where it holds more
+        records than its size allows."""
+        member = self._window.member_before(start)
+        if member is not None and member != self._member:
+            self._member, self._n_of_member = member, 0
+        self._n_of_member += 1
+        if self._member is None or self._n_of_member % MEMBER_RECORDS:
+            return None
+        least = self._n_of_member * RECORD_BYTES
+        if self._members.reaches(self._member, least):
+            return None
+        self._position = self._window.next_boundary(start)
+        return Gap(
+            f"the member at byte {self._member} holds more than {self._n_of_member - 1} records in fewer than {least} "
+            "bytes; what follows in it is not read",
+            over_budget=True,
+        )
+
+    def _blame(self, start: int, end: int) -> Boundary | None:
+        """Return the problem at positions start..end that the bytes before it have, and mark it as
+        told."""
+        boundary = next(iter(self._window.between(start, end)), None)
+        if boundary is None or not boundary.problem:  # a problem behind the start of a member is that member's
+            return None
+        boundary.reported = True
+        return boundary
+
+    def _frame(self, start: int) -> Frame | Gap:
+        """Read the record at `start`, or what stands there instead, and move on behind it."""
+        head, at = self._head(start)
+        if head is None:
+            return self._gap(start)
+        if self._starts_member(start):  # which ends a false length too, so that the file is not read again and again
+            self._rewinds_left = _FAR_REWINDS
+        self.n_starts += 1
+        first = self._first_bytes(head, at)
+        end, trusted = self._end_of_block(at, head.length)
+        after = self._window.skip_blank(end)
+        offset, length, inflated = self._locate(start, end, after)
+        fault, problem = self._fault(head, at, end, after, trusted)
+        self._position = end
+        block = b""
+        if head.record_type in _KEPT_TYPES:
+            block = self._window.read(at, end) if at >= self._window.start else first[: end - at]
+        return Frame(head, offset, length, inflated, block, end - at, fault, problem)
+
+    def _head(self, start: int) -> tuple[RecordHead | None, int]:
+        """Return the header at `start` and the position of the block, or (None, start)."""
+        window = self._window
+        if not window.matches(RECORD_START, start) and not self._arc:  # the date in an ARC line may be nonsense
+            return None, start
+        is_warc = window.read(start, start + 5).upper() == b"WARC/"
+        at = self._end_of_header(start) if is_warc else self._end_of_line(start)
+        if at < 0:
+            return None, start
+        if is_warc and window.find_start(start + 1, at, arc=False) >= 0:
+            return None, at
+        if any(b.problem or window.matches(RECORD_START, b.position) for b in window.between(start + 1, at - 1)):
+            return None, start
+        block = window.read(start, at)
+        head = warc_head(block) if is_warc else None if find_start(block, 1, arc=False) > 0 else arc_head(block)
+        if head:
+            self._arc = not is_warc
+        return head, at
+
+    def _end_of_line(self, start: int) -> int:
+        window, limit = self._window, start + START_BYTES
+        while (at := window.search(_LINE_END, start, min(window.end, limit))) < 0:
+            if window.end >= limit or not window.pull():
+                return -1
+        return at
+
+    def _end_of_header(self, start: int) -> int:
+        """Return the position after the empty line that ends the header at `start`, or -1.
+
+        What was searched for one start is not searched again for the next: a mebibyte may hold
+        60,000, and no empty line.
+        """
+        window, limit = self._window, start + _MAX_HEADER_BYTES
+        first, searched, at = self._header_end
+        if not first <= start < searched:
+            first, searched, at = start, start, -1
+        while at < 0 and searched < limit:
+            begin, searched = max(start, searched - _HEADER_END_BYTES), min(window.end, limit)
+            at = window.search(_HEADER_END, begin, searched)
+            if at < 0 and searched == window.end < limit and not window.pull():
+                break
+        self._header_end = first, searched if at < 0 else at - _HEADER_END_BYTES, at
+        return at
+
+    def _starts_member(self, start: int) -> bool:
+        return self._window.member_at(start) is not None and self._window.matches(RECORD_START, start)
+
+    def _gap(self, start: int) -> Gap:
+        """Skip to the next record that can be found."""
+        window = self._window
+        first = window.read(start, start + 5)
+        end = window.next_start(start + 1, self._arc)
+        offset, _, inflated = self._locate(start, end, end)
+        boundary = self._blame(end, end)
+        clipped = boundary.clipped if boundary else end == window.end and b"WARC/".startswith(first)
+        self._position = end
+        reason = f" ({boundary.problem})" if boundary else ""
+        return Gap(f"no record can be read in the {end - start} bytes from {_place(offset, inflated)}{reason}", clipped)
+
+    def _first_bytes(self, head: RecordHead, at: int) -> bytes:
+        """Return the start of a block that may turn out too large for the window."""
+        if (head.length is not None and head.length <= self._hold_bytes) or head.record_type not in _KEPT_TYPES:
+            return b""
+        self._window.fill(at + HEAD_BYTES)
+        return self._window.read(at, at + HEAD_BYTES)
+
+    def _end_of_block(self, at: int, length: int | None) -> tuple[int, bool]:
+        """Return where the block that starts at `at` ends, and whether that is where the header
+        says."""
+        window, target, blank = self._window, at + (length or 0), False
+        if length is not None and (length <= self._hold_bytes or self._rewinds_left):
+            if window.reach(at, target) == target:
+                if self._ends_well(target):
+                    return target, True
+                blank = window.read(target, target + 4).startswith(b"\n" if self._arc else (b"\r\n\r\n", b"\n\n"))
+            self._rewinds_left -= window.start > at
+        window.rewind(at)
+        end = window.next_start(at, self._arc)
+        if blank and end >= target:  # no record inside, an empty line behind: what comes then is another's damage
+            window.rewind(target)
+            return target, True
+        if end == window.end and length is not None and end < target:  # cut in the block: no line ends follow it
+            return end, False
+        tail = window.read(max(at, end - 4), end)
+        return end - next((len(line_ends) for line_ends in _LINE_ENDS if tail.endswith(line_ends)), 0), False
+
+    def _ends_well(self, end: int) -> bool:
+        """Tell whether nothing, a record or another member follows a block that ends at `end`."""
+        after = self._window.skip_blank(end)
+        followed = self._window.between(end, after) or after == self._window.end
+        return bool(followed) or self._window.matches(RECORD_START, after)
+
+    def _locate(self, start: int, end: int, after: int) -> tuple[int, int, bool]:
+        """Return (offset, length, inflated) of the record at start..end, blank up to `after`; see
+        `Frame`."""
+        if not self._members.compressed:
+            return self._part.at + start, end - start, False
+        first = [b.stored for b in self._window.between(self._position, start) if not b.problem]
+        last = [b.stored for b in self._window.between(max(end, start + 1), after)]
+        if not last and after == self._window.end:
+            last = [self._members.bytes_read]
+        if first and last:
+            return first[-1], last[0] - first[-1], False
+        if self._n_before is None:
+            self._n_before = self._members.inflated_before(self._part.at)
+        return self._n_before + start, end - start, True
+
+    def _fault(self, head: RecordHead, at: int, end: int, after: int, trusted: bool) -> tuple[Fault | None, str]:
+        """Return what is wrong with the block at at..end, and a sentence about it."""
+        if boundary := self._blame(end, after):
+            return "clipped" if boundary.clipped else "damaged", boundary.problem
+        if trusted:
+            return None, ""
+        says = "no length" if head.length is None else f"{head.length} bytes"
+        clipped = (
+            after == self._window.end
+            and head.length is not None
+            and not self._members.compressed
+            and head.length > end - at
+        )
+        return "clipped" if clipped else "length mismatch", f"a record of {end - at} bytes whose header says {says}"
+
+
+def _place(offset: int, inflated: bool) -> str:
+    return f"inflated byte {offset}" if inflated else f"byte {offset}"

@@ -1,0 +1,211 @@
+"""Parses the header of a record, WARC or ARC, and finds where records start, also after damage."""
+
+import re
+from base64 import b32encode
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from io import BytesIO
+
+from warcio.statusandheaders import StatusAndHeaders, StatusAndHeadersParser
+
+_WARC_LINE = rb"WARC/\d+\.\d+[ \t]*\r?\n"
+_HEADER_NAME = rb"[A-Za-z][A-Za-z0-9\-]*[ \t]*:"
+SCHEMES = rb"(?:https?|ftps?|dns|whois|filedesc|gopher|nntp|news|rtsp|mms|mailto|metadata|urn|screenshot):"
+"""Of URLs in archives. Any word with a colon would find records in HTTP headers, and half of one in
+`tp://`."""
+
+_ARC_LINE = SCHEMES + rb"[^\s][^\n]{0,8192} [0-9a-fA-F.:]+ \d{14} (?=[^\n]{0,1280}+\n)[^\n]{0,1024}\d[ \t]*+\r?\n"
+"""The line must end soon after the date, or a line of many dates would be searched for its end from
+each of them, and backwards."""
+
+RECORD_START = re.compile(rb"(?i:" + _WARC_LINE + _HEADER_NAME + rb")|" + _ARC_LINE)
+"""A WARC version line (ISO 28500:2017 6.2; 0.17 and 0.18 of the drafts too, small letters too) and
+the header line after it, or the URL line of ARC version 1 or 2: URL (some hold spaces), IP address,
+14-digit date, …, length."""
+
+_NEXT_WARC = re.compile(rb"(?<![\w \t:=;,'\"])(?i:" + _WARC_LINE + _HEADER_NAME + rb")")
+_NEXT_ARC = re.compile(rb"(?<=\n)(?:" + _ARC_LINE + rb")")
+_NEXT_EITHER = re.compile(_NEXT_WARC.pattern + rb"|" + _NEXT_ARC.pattern)
+
+START_BYTES = 10_240
+"""No start is longer. Searches in pieces overlap by this."""
+
+
+def find_start(data: bytes | bytearray, start: int, arc: bool | None, end: int | None = None) -> int:
+    """Return where in `data[start:end]` the next record starts, or -1.
+
+    arc: look in an ARC, at the start of lines only, or in a WARC, where the line feed may be
+    missing (it may be what was lost) but what comes before must not make the version a value, as in
+    `format: WARC/1.0`. None: look for both.
+    """
+    pattern = _NEXT_EITHER if arc is None else _NEXT_ARC if arc else _NEXT_WARC
+    found = pattern.search(data, start, len(data) if end is None else max(0, end))
+    return found.start() if found else -1
+
+
+# warcio's parser: continuation lines, colons in names, UTF-8 then Latin-1. 14 to 22 µs a header, 5
+# % of reading a page.
+_PARSER = StatusAndHeadersParser([], verify=False)
+
+_FOLD = re.compile(rb"\r*\n(?=[ \t])")
+_MANY_FOLDS = 1000
+"""warcio appends continuation lines one by one, which takes the square of their number."""
+
+_URL = rb"(?P<url>" + SCHEMES + rb".*)"
+_ARC_DATE = rb"\d{14}|\d{12}|\d{8}"
+_ARC_LINES = (
+    re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") (?P<type>\S*) (?P<length>\d+)\s*"),
+    # Version 2 (Internet Archive, "Arc File Format", 1996) adds result code, checksum, location,
+    # offset, file name.
+    re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") (?P<type>\S*)(?: \S+){5} (?P<length>\d+)\s*"),
+    re.compile(rb"(?P<url>" + SCHEMES + rb"\S*) (?P<ip>\S+) (?P<date>\S+) (?P<type>\S*) (?P<length>\d+)\s*"),
+)
+_NUMBER_DIGITS = 18
+"""More than any file has bytes; Python refuses to read numbers of more than 4,300 digits."""
+_HEX_SHA1 = re.compile(r"[0-9a-fA-F]{40}")
+_BASE32_SHA1 = re.compile(r"[A-Za-z2-7]{32}")
+_ISO_DATE = re.compile(
+    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*(Z|[+-]\d\d:?\d\d)?)?)?)?",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordHead:
+    """A record's header. `length`: of the block in bytes, None where the header gives none that can
+    be read.
+
+    record_type: small letters; "" where missing. truncated, record_id, payload_digest: the values
+    of `WARC-Truncated`, `WARC-Record-ID` and `WARC-Payload-Digest`.
+    """
+
+    record_type: str
+    url: str
+    date: str | None
+    content_type: str | None
+    length: int | None
+    truncated: str | None = None
+    record_id: str | None = None
+    payload_digest: str | None = None
+
+
+def parse_headers(block: bytes) -> StatusAndHeaders:
+    """Return first line and headers of `block`, which ends with its empty line; never raises on
+    bytes that have a first line."""
+    if block.count(b"\n ") + block.count(b"\n\t") > _MANY_FOLDS:
+        block = _FOLD.sub(b"", block)
+    return _PARSER.parse(BytesIO(block))
+
+
+def warc_head(block: bytes) -> RecordHead:
+    """Parse a WARC header with its version line and empty line (ISO 28500:2017 section 4).
+
+    >>> warc_head(b"WARC/1.0\\r\\nWARC-Target-URI: <http://a/>\\r\\n\\r\\n").url
+    'http://a/'
+    """
+    fields = parse_headers(block)
+    return RecordHead(
+        record_type=(fields.get_header("WARC-Type") or "").strip().lower(),
+        url=clean_url(fields.get_header("WARC-Target-URI") or ""),
+        date=fields.get_header("WARC-Date"),
+        content_type=fields.get_header("Content-Type"),
+        length=whole_number(fields.get_header("Content-Length")),
+        truncated=fields.get_header("WARC-Truncated") or None,
+        record_id=(fields.get_header("WARC-Record-ID") or "").strip() or None,
+        payload_digest=fields.get_header("WARC-Payload-Digest") or None,
+    )
+
+
+def arc_head(line: bytes) -> RecordHead | None:
+    """Parse the URL line of an ARC record, version 1 or 2; None where it is none.
+
+    >>> arc_head(b"http://a/b c 1.2.3.4 20080430204825 text/html 680\\n").url
+    'http://a/b%20c'
+    """
+    found = next((match for pattern in _ARC_LINES if (match := pattern.fullmatch(line))), None)
+    if found is None:
+        return None
+    text = {name: _decode(value) for name, value in found.groupdict().items()}
+    kind = "warcinfo" if text["url"].startswith("filedesc:") else "response"
+    return RecordHead(kind, clean_url(text["url"]), text["date"], text["type"] or None, whole_number(text["length"]))
+
+
+def whole_number(text: str | None) -> int | None:
+    """Return the number that a header gives, or None where it gives none that can be a size or a
+    code: no digits, or more than any has. Never raises.
+
+    >>> whole_number(" 680 "), whole_number("-1"), whole_number("²"), whole_number("9" * 5000)
+    (680, None, None, None)
+    """
+    digits = (text or "").strip()
+    if not (digits.isascii() and digits.isdigit()):
+        return None
+    digits = digits.lstrip("0") or "0"
+    return int(digits) if len(digits) <= _NUMBER_DIGITS else None
+
+
+def sha1_base32(digest: str | None) -> str | None:
+    """Return the SHA-1 of a header such as `WARC-Payload-Digest` in base 32, as CDX and Common
+    Crawl's indexes have it.
+
+    None where it is of another algorithm, or no SHA-1. Some crawlers write it in hexadecimal
+    digits.
+
+    >>> sha1_base32("sha1:2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV")
+    '2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV'
+    >>> sha1_base32("sha1:" + "0" * 40), sha1_base32("md5:00")
+    ('AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', None)
+    """
+    algorithm, _, value = (digest or "").strip().partition(":")
+    if algorithm.lower().replace("-", "") != "sha1":
+        return None
+    if _HEX_SHA1.fullmatch(value):
+        return b32encode(bytes.fromhex(value)).decode()
+    return value.upper() if _BASE32_SHA1.fullmatch(value) else None
+
+
+def parse_date(value: str) -> datetime | None:
+    """Return the time in UTC of a WARC-Date (1.1: any precision from the year on) or an ARC date
+    (8, 12 or 14 digits), or None.
+
+    >>> parse_date("2014-03").isoformat(), parse_date("20080430204825").isoformat()
+    ('2014-03-01T00:00:00+00:00', '2008-04-30T20:48:25+00:00')
+    """
+    value = value.strip()
+    if value.isascii() and value.isdigit() and len(value) in (8, 12, 14):
+        parts: list[str | None] = [value[:4], *(value[i : i + 2] for i in range(4, len(value), 2))]
+        zone = fraction = None
+    elif found := _ISO_DATE.fullmatch(value):
+        *parts, fraction, zone = found.groups()
+    else:
+        return None
+    year, month, day, hour, minute, second = [int(part) if part else None for part in [*parts, *[None] * 6][:6]]
+    micro = int((fraction or "0")[:6].ljust(6, "0"))
+    try:
+        when = datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, second or 0, micro, _zone(zone))
+        return when.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _zone(zone: str | None) -> timezone:
+    if zone is None or zone in "zZ":
+        return UTC
+    minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+    return timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes))
+
+
+def clean_url(url: str) -> str:
+    """Undo wget 1.19's angle brackets; percent-encode spaces, as browsers and warcio do.
+
+    >>> clean_url("<http://a/b c>")
+    'http://a/b%20c'
+    """
+    url = url.strip()
+    if url.startswith("<") and url.endswith(">"):
+        url = url[1:-1]
+    return url.replace(" ", "%20")
+
+
+def _decode(value: bytes) -> str:
+    return StatusAndHeadersParser.decode_header(value) if value else ""

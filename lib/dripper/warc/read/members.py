@@ -1,0 +1,443 @@
+"""From stored bytes to inflated bytes: the members of an archive file one after the other, damage
+included.
+
+Why not warcio's or FastWARC's reader: both end a file at its first damaged member and end a clipped
+file without a word (warcio#138), and neither can be asked to go on. `benchmarks/warc_readers.py`
+measures all three side by side.
+"""
+
+import re
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+from dripper.warc.open.stored import READ_BYTES, Cursor, Source, bites
+from dripper.warc.read.budget import CHAIN_BYTES, MAX_GZIP_HEADER, Doubt, may_inflate
+from dripper.warc.read.compression import (
+    DECOMPRESSORS,
+    GZIP_MAGIC,
+    ZSTD_MAGIC,
+    DecompressionError,
+    Decompressor,
+    GzipDecompressor,
+    ZstdDecompressor,
+    skippable_size,
+    zstd_dictionary,
+)
+from dripper.warc.read.headers import RECORD_START, START_BYTES, find_start
+
+_MAX_DICTIONARY_BYTES = 1 << 26
+"""64 MiB: a `.warc.zst` dictionary is at most a few MB; a larger claim is damage."""
+
+_HEAD_BYTES = 2 * MAX_GZIP_HEADER
+_CHECK_BYTES = 1024
+"""What looking at one doubtful member costs beside inflating it."""
+
+_MAGIC = re.compile(b"|".join(re.escape(magic) for magic in DECOMPRESSORS))
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Inflated bytes, or an event between them.
+
+    kind: "data"; "member" (a member starts at stored offset `at`); "hole" (stored bytes were lost,
+    reading goes on at `at`, with a member or the end); "clipped" (the file ends, at `at`, inside a
+    member). problem: a sentence, of the last two.
+    """
+
+    kind: Literal["data", "member", "hole", "clipped"]
+    data: bytes = b""
+    at: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Damage:
+    """Where inflating stopped: the member's stored offset, why, and whether the file simply ended
+    there. until: how far stored bytes were used for it."""
+
+    at: int
+    until: int
+    why: str
+    at_end: bool = False
+
+
+class Members:
+    """Reads one archive file. `compressed`: known after the first piece. `bytes_read`: how far
+    stored bytes were used."""
+
+    def __init__(self, source: Source) -> None:
+        self.compressed: bool | None = None
+        self.bytes_read = 0
+        self._source = source
+        self._dictionary: bytes | None = None
+        self._doubt = Doubt()
+        self._begun = sys.maxsize
+        self._unsound: set[int] = set()
+
+    def pieces(self, start: int = 0) -> Iterator[Piece]:
+        """Yield the file from stored offset `start` (0, or a member's start; any offset of a file
+        not compressed)."""
+        yield from self._inflated(start) if self.is_compressed() else self._plain(start)
+
+    def is_compressed(self) -> bool:
+        """Tell whether the file consists of compressed members; the first call reads its first
+        bytes."""
+        if self.compressed is None:
+            self.compressed = self._looks_compressed()
+        return self.compressed
+
+    def again(self) -> "Members":
+        """Return a reader of the same file that knows what its first bytes say and has read
+        nothing."""
+        self.is_compressed()
+        other = Members(self._source)
+        other.compressed, other._dictionary = self.compressed, self._dictionary
+        return other
+
+    def magic_at(self, start: int) -> bytes | None:
+        """Return the first bytes, which name the compression, of the member at stored offset
+        `start`."""
+        with self._open(start) as cursor:
+            found = _MAGIC.match(cursor.stored) if cursor.fill(8) else None
+        return found[0] if found else None
+
+    def is_sound(self, start: int, n_bytes: int) -> bool:
+        """Tell whether from stored offset `start` on, for more than `n_bytes` or to the file's end,
+        members follow one another without damage, and inflate to no more than CHAIN_BYTES."""
+        chain, size, starts = self._chain(start), 0, [start]
+        while size <= CHAIN_BYTES and start not in self._unsound:
+            try:
+                piece = next(chain)
+            except StopIteration as end:
+                if end.value is not None:  # which each of them meets as soon
+                    self._unsound.update(starts)
+                return end.value is None
+            size += len(piece.data)
+            if piece.kind == "member":
+                starts.append(piece.at)
+                if piece.at - start > n_bytes:
+                    break
+        chain.close()
+        return size <= CHAIN_BYTES and start not in self._unsound
+
+    def leads_to(self, start: int, target: int) -> bool:
+        """Tell whether from stored offset `start` on members follow one another up to one at
+        `target`."""
+        chain, size = self._chain(start), 0
+        for piece in chain:
+            size += len(piece.data)
+            if size > CHAIN_BYTES or (piece.kind == "member" and piece.at >= target):
+                chain.close()
+                return piece.kind == "member" and piece.at == target
+        return False
+
+    def reaches(self, start: int, n_bytes: int) -> bool:
+        """Tell whether the member at stored offset `start` has at least `n_bytes` stored bytes;
+        reads little more than those."""
+        with self._open(start) as cursor:
+            decompressor = self._decompressor_of(cursor.stored) if cursor.fill(8) else None
+            try:
+                for _ in self._use_up(decompressor, cursor) if decompressor else ():
+                    if cursor.at - start >= n_bytes:
+                        return True
+            except DecompressionError:
+                return False
+            return cursor.at - start >= n_bytes
+
+    def _use_up(self, decompressor: Decompressor, cursor: Cursor) -> Iterator[int]:
+        """Use up the member at the cursor; yield how many bytes each step inflates to. Raises
+        DecompressionError."""
+        inflated = b""
+        while not decompressor.eof and (cursor.stored or inflated or cursor.more()):
+            inflated, rest = decompressor.inflate(cursor.stored)
+            cursor.keep(rest)
+            yield len(inflated)
+
+    def inflated_before(self, start: int) -> int:
+        """Return how many inflated bytes come before the member at stored offset `start`; reads all
+        of them."""
+        size = 0
+        for piece in self.pieces():
+            if piece.kind == "member" and piece.at == start:
+                break
+            size += len(piece.data)
+        return size
+
+    @contextmanager
+    def _open(self, start: int) -> Iterator[Cursor]:
+        stream = self._source.open_at(start)
+        cursor = Cursor(stream, start)
+        try:
+            yield cursor
+        finally:
+            self.bytes_read = max(self.bytes_read, cursor.at)
+            stream.close()
+
+    def _looks_compressed(self) -> bool:
+        """Decide by the first bytes; where those say nothing (damage), by what can be found further
+        on."""
+        with self._open(0) as cursor:
+            cursor.fill(READ_BYTES)
+            head = cursor.stored
+            if skippable_size(head):
+                self._skip_frame(cursor, skippable_size(head) or 0)  # the dictionary, wherever reading starts
+                return True
+        if _MAGIC.match(head) or _is_cut_magic(head):
+            return True
+        if RECORD_START.match(head.lstrip()):
+            return False
+        start = find_start(head, 0, arc=None)
+        member = self._find_member(0, len(head) if start < 0 else start)  # lz4 leaves text readable: the first counts
+        return member is not None or (start < 0 and self._find_member(len(head)) is not None)
+
+    def _plain(self, start: int) -> Iterator[Piece]:
+        with self._open(start) as cursor:
+            while cursor.more():
+                piece = Piece("data", cursor.stored)
+                cursor.keep(b"")
+                self.bytes_read = max(self.bytes_read, cursor.at)
+                yield piece
+
+    def _inflated(self, start: int) -> Iterator[Piece]:
+        """Yield member after member; after damage, go on at the next member that starts with a
+        record.
+
+        That may lie in what the damaged one has used: it has swallowed it. But a file can be built
+        so that every part of it inflates in many ways; so there, only members count that are whole.
+        """
+        self._begun = min(start, self._begun)
+        resume: int | None = start
+        doubtful = start  # a damaged member has used what comes before it
+        while resume is not None:
+            damage = yield from self._chain(resume, doubtful)
+            if damage is None:
+                return
+            resume = damage.at + 1
+            if damage.at >= doubtful:
+                resume, doubtful = self._behind_records(damage), damage.until
+            resume = self._next_member(resume, doubtful)
+            if resume is None and damage.at_end:
+                yield Piece(
+                    "clipped", at=self.bytes_read, problem=f"the file ends inside the member at byte {damage.at}"
+                )
+                return
+            until = self.bytes_read if resume is None else resume
+            yield Piece("hole", at=until, problem=f"bytes {damage.at} to {until} are damaged: {damage.why}")
+
+    def _next_member(self, start: int, doubtful: int) -> int | None:
+        """Return the next member from `start` on that begins with a record; before `doubtful`, the
+        next that is whole."""
+        for at in self.starts(start, doubtful):
+            if self._is_whole(at):
+                return at
+            if not self._may_spend(_CHECK_BYTES):
+                break
+        return self._find_member(max(start, doubtful))
+
+    def _may_spend(self, n_bytes: int) -> bool:
+        return self._doubt.spend(n_bytes, self.bytes_read - self._begun)
+
+    def _is_whole(self, at: int) -> bool:
+        with self._open(at) as cursor:
+            decompressor = self._decompressor_of(cursor.stored) if cursor.fill(8) else None
+            try:
+                for n_bytes in self._use_up(decompressor, cursor) if decompressor else ():
+                    if not self._may_spend(n_bytes):
+                        return False
+            except DecompressionError:
+                return False
+            return decompressor is not None and decompressor.eof
+
+    def _behind_records(self, damage: _Damage) -> int:
+        """Return from where on a damaged member may have swallowed others: from behind the last
+        record, after its first, that was read from it, so that no record is read twice.
+
+        Of gzip only, which shows text of a swallowed member where it is all there. lz4 and zstd may
+        show some of it.
+        """
+        after = damage.at + 1
+        if next(self.starts(after, damage.until), None) is None:
+            return after
+        with self._open(damage.at) as cursor:
+            if not cursor.fill(8) or not cursor.stored.startswith(GZIP_MAGIC):
+                return after
+            decompressor, text, n_before = GzipDecompressor(), b"", 0
+            while cursor.at < damage.until and not decompressor.eof and (cursor.stored or cursor.more()):
+                n_here = min(_CHECK_BYTES, damage.until - cursor.at, len(cursor.stored))
+                rest = cursor.stored[:n_here]
+                try:
+                    while rest and not decompressor.eof:
+                        inflated, rest = decompressor.inflate(rest)
+                        if not self._may_spend(len(inflated)):
+                            return damage.until
+                        text, n_before = text[-START_BYTES:] + inflated, n_before + len(text[:-START_BYTES])
+                        at = find_start(text, max(0, len(text) - len(inflated) - START_BYTES, not n_before), arc=None)
+                        if at >= 0:
+                            after = cursor.at + n_here
+                            text, n_before = text[at + 1 :], n_before + at + 1
+                except DecompressionError:
+                    break
+                cursor.keep(cursor.stored[n_here:])
+        return after
+
+    def _chain(self, start: int, doubtful: int = 0) -> Generator[Piece, None, _Damage | None]:
+        """Yield the members from `start` on until the file's end (returns None) or damage; before
+        stored offset `doubtful`, only such as are whole."""
+        with self._open(start) as cursor:
+            while cursor.fill(8) or cursor.stored:
+                if size := skippable_size(cursor.stored):
+                    if damage := self._skip_frame(cursor, size):
+                        return damage
+                elif decompressor := self._decompressor_of(cursor.stored):
+                    if start < cursor.at < doubtful and not self._is_whole(cursor.at):
+                        yield Piece("member", at=cursor.at)
+                        return _Damage(cursor.at, doubtful, "the member there is not whole")
+                    if damage := (yield from self._member(decompressor, cursor)):
+                        return damage
+                elif cursor.stored.strip(b"\0"):
+                    cut = _is_cut_magic(cursor.stored)
+                    yield Piece("member", at=cursor.at)
+                    return _Damage(cursor.at, cursor.at + 1, "no compressed member starts there", at_end=cut)
+                else:  # zeros that pad the file to a block of a tape or disk, as gzip(1) allows
+                    cursor.keep(b"")
+                self.bytes_read = max(self.bytes_read, cursor.at)
+        return None
+
+    def _decompressor_of(self, stored: bytes) -> Decompressor | None:
+        found = _MAGIC.match(stored)
+        if found and found[0] == ZSTD_MAGIC:
+            return ZstdDecompressor(self._dictionary)
+        return DECOMPRESSORS[found[0]]() if found else None
+
+    def _skip_frame(self, cursor: Cursor, size: int) -> _Damage | None:
+        """Skip a skippable frame; the first of a `.warc.zst` file is its dictionary."""
+        after = cursor.at + 1
+        if size > _MAX_DICTIONARY_BYTES or not cursor.fill(size):
+            return _Damage(cursor.at, after, f"a skippable frame of {size} bytes is not whole", at_end=True)
+        if cursor.at == 0:
+            try:
+                self._dictionary = zstd_dictionary(cursor.stored[:size])
+            except DecompressionError as error:
+                return _Damage(cursor.at, after, f"the dictionary cannot be read: {error}")
+        cursor.keep(cursor.stored[size:])
+        return None
+
+    def _member(self, decompressor: Decompressor, cursor: Cursor) -> Generator[Piece, None, _Damage | None]:
+        """Yield one member: its start, then its bytes."""
+        start, inflated, n_inflated = cursor.at, b"", 0
+        yield Piece("member", at=start)
+        while not decompressor.eof:
+            if not cursor.stored and not inflated and not cursor.more():
+                return _Damage(start, cursor.at, "the file ends inside a member", at_end=True)
+            try:
+                inflated, rest = decompressor.inflate(cursor.stored)
+            except DecompressionError as error:
+                until = yield from self._salvage(start, cursor.at, n_inflated)
+                return _Damage(start, until, str(error))
+            cursor.keep(rest)
+            n_inflated += len(inflated)
+            if n_inflated > may_inflate(cursor.at - start):
+                return _Damage(start, cursor.at, f"over budget, {cursor.at - start} bytes inflate to {n_inflated}")
+            if inflated:
+                yield Piece("data", inflated)
+        return None
+
+    def _salvage(self, start: int, good: int, n_inflated: int) -> Generator[Piece, None, int]:
+        """Yield what a damaged member has after its first `n_inflated` bytes: zlib drops the output
+        of the call that fails. Return the stored offset where inflating fails.
+
+        Stored bytes before `good` gave no error, those after it go in one by one. The usual damage
+        is a wrong checksum at the end, where the dropped output is the whole of a small record.
+        """
+        until = start
+        with self._open(start) as cursor:
+            decompressor = self._decompressor_of(cursor.stored) if cursor.fill(8) else None
+            kept = bytearray()  # one piece in the end: a search over the window for every byte would take seconds
+            try:
+                for bite in bites(cursor, good) if decompressor else ():
+                    until += len(bite)
+                    while bite and decompressor and not decompressor.eof:
+                        inflated, bite = decompressor.inflate(bite)
+                        kept += inflated[n_inflated:]
+                        n_inflated = max(0, n_inflated - len(inflated))
+            except DecompressionError:
+                pass
+            yield Piece("data", bytes(kept))
+        return until
+
+    def starts(self, start: int, end: int | None = None) -> Iterator[int]:
+        """Yield the stored offsets, from `start` up to `end`, of members that begin with a
+        record."""
+        with self._open(start) as cursor:
+            more = end is None or start < end
+            while more:
+                more = cursor.fill(READ_BYTES)
+                n_here = len(cursor.stored) - 3 if more else len(cursor.stored)
+                for found in _MAGIC.finditer(cursor.stored):
+                    at = cursor.at + found.start()
+                    if found.start() >= n_here:
+                        break
+                    if end is not None and at >= end:
+                        return
+                    if self._starts_record(cursor, found.start()):
+                        yield at
+                cursor.keep(cursor.stored[n_here:])
+                more &= end is None or cursor.at < end
+
+    def _find_member(self, start: int, end: int | None = None) -> int | None:
+        return next(self.starts(start, end), None)
+
+    def _starts_record(self, cursor: Cursor, at: int) -> bool:
+        """Tell whether a member starts at `at` of the cursor's bytes and a record with it: three
+        bytes alone may be chance. Looks at READ_BYTES at most, and at what they begin to inflate
+        to."""
+        cursor.fill(at + _HEAD_BYTES)
+        if cursor.stored.startswith(GZIP_MAGIC, at) and not _is_gzip_header(cursor.stored, at):
+            return False
+        decompressor, size, end, n_blank = self._decompressor_of(cursor.stored[at : at + 8]), 64, at + READ_BYTES, 0
+        found = inflated = b""
+        try:
+            while decompressor and not decompressor.eof and n_blank < READ_BYTES:
+                size = min(4096, 2 * size, end - at)
+                if not inflated and (size <= 0 or not cursor.fill(at + 1)):
+                    return False
+                bite = cursor.stored[at : at + size]
+                inflated, rest = decompressor.inflate(bite, START_BYTES)
+                at += len(bite) - len(rest)
+                found += inflated
+                if not found.strip():
+                    n_blank, found = n_blank + len(found), b""
+                elif RECORD_START.match(found.lstrip()):
+                    return True
+                elif len(found) > START_BYTES:
+                    return False
+        except DecompressionError:
+            return False
+        return False
+
+
+def _is_gzip_header(stored: bytes, at: int) -> bool:
+    """Tell whether what begins like a gzip member goes on like one (RFC 1952 2.3), with a header of
+    at most MAX_GZIP_HEADER bytes."""
+    if len(stored) < at + 10:
+        return False
+    flags, until = stored[at + 3], at + MAX_GZIP_HEADER
+    if flags & 0xE0:
+        return False
+    at += 10
+    if flags & 4:
+        at += 2 + int.from_bytes(stored[at : at + 2], "little")
+    for flag in (8, 16):
+        if flags & flag:
+            at = stored.find(b"\0", at, until) + 1
+            if not at:
+                return False
+    return at <= until
+
+
+def _is_cut_magic(stored: bytes) -> bool:
+    """Tell whether the last bytes of a file are the first of a member."""
+    return len(stored) < 4 and any(magic.startswith(stored) for magic in DECOMPRESSORS) and bool(stored)

@@ -1,0 +1,191 @@
+"""Tells pages from other records: a frame becomes a `Record`, or the reason why it is no page.
+
+Pages are HTML responses of the statuses in the settings, and `resource` records whose own header
+says HTML (wget, ArchiveWeb.page and warcit keep files like that). `conversion` records are not:
+they hold text or metadata of a page that has its own record.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dripper.errors import ErrorCode, PageError
+from dripper.settings import ReadSettings
+from dripper.warc.open.identity import page_id
+from dripper.warc.read.body import Body, decode_body
+from dripper.warc.read.frames import Frame
+from dripper.warc.read.headers import parse_date, parse_headers, sha1_base32, whole_number
+from dripper.warc.read.record import FLAGS, Record
+from dripper.warc.read.sniff import HTML_TYPES, SNIFF_BYTES, essence, is_html, may_be_html
+
+_STATUS_LINE = re.compile(rb"[A-Z]+(?:/[\d.]+)?[ \t]+(\d{3})(?!\d)[^\n]*(?:\n|$)", re.IGNORECASE)
+"""HTTP/1.1, HTTP/2, ICY (Shoutcast) and misspelt ones: nothing that is HTML starts like that."""
+_HTTP_LINE = re.compile(rb"HTTP/\d[^\n]*(?:\n|$)", re.IGNORECASE)
+_HEADER_LINE = re.compile(rb"[A-Za-z][A-Za-z0-9\-]{1,40}:[ \t][^\n]*\n")
+_EMPTY_LINE = re.compile(rb"\n\r?\n")
+_MAX_INTERIM = 5
+"""Interim responses (100 Continue, 103 Early Hints) before the final one that are read past (RFC
+9110 15.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An HTTP response. has_head: there was a status line, so `body` is what follows the headers;
+    else it is everything.
+
+    status: None where the status line has none. content_type and the others: as sent, "" or None
+    where missing.
+    """
+
+    has_head: bool
+    status: int | None
+    content_type: str | None
+    transfer_encoding: str
+    content_encoding: str
+    content_range: str
+    content_length: int | None
+    body: bytes
+
+
+def parse_response(block: bytes) -> Response:
+    """Split a record's block into HTTP head and body; never raises.
+
+    >>> parse_response(b"HTTP/1.1 200 OK\\r\\nContent-Type: text/html\\r\\n\\r\\n<p>").body
+    b'<p>'
+    """
+    if _HEADER_LINE.match(block):  # some tools leave the status line out
+        block = b"HTTP/1.0\r\n" + block
+    for _ in range(_MAX_INTERIM):
+        line = _STATUS_LINE.match(block) or _HTTP_LINE.match(block)
+        if line is None:
+            return Response(False, None, None, "", "", "", None, block)
+        end = _EMPTY_LINE.search(block, max(0, line.end() - 1))
+        head, body = (block[: end.end()], block[end.end() :]) if end else (block, b"")
+        status = int(line[1]) if line.re is _STATUS_LINE else None
+        if status is None or status >= 200 or not _HTTP_LINE.match(body):
+            break
+        block = body
+    return _with_headers(status, head, body)
+
+
+def _with_headers(status: int | None, head: bytes, body: bytes) -> Response:
+    headers = parse_headers(head)
+    return Response(
+        has_head=True,
+        status=status,
+        content_type=headers.get_header("Content-Type"),
+        transfer_encoding=headers.get_header("Transfer-Encoding") or "",
+        content_encoding=headers.get_header("Content-Encoding") or "",
+        content_range=headers.get_header("Content-Range") or "",
+        content_length=whole_number(headers.get_header("Content-Length")),
+        body=body,
+    )
+
+
+_WHOLE_RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})$")
+
+
+def to_record(frame: Frame, warc_file: str, settings: ReadSettings) -> Record | str:
+    """Return the page that `frame` holds, or why it holds none (a key of `FileReport.skipped`)."""
+    kind = frame.head.record_type
+    if kind == "resource":
+        if essence(frame.head.content_type) not in HTML_TYPES:
+            return "not html"
+        response = Response(True, None, frame.head.content_type, "", "", "", None, frame.block)
+    elif kind == "response":
+        response = parse_response(frame.block)
+    else:
+        return "revisit" if kind == "revisit" else "not a response"
+    return _decide(frame, response, warc_file, settings)
+
+
+def _decide(frame: Frame, response: Response, warc_file: str, settings: ReadSettings) -> Record | str:
+    content_type = _content_type(frame, response)
+    if not response.has_head and not frame.head.url.lower().startswith(("http:", "https:")) and frame.head.url:
+        return "not http"
+    if not settings.keeps(response.status):
+        return "status"
+    if not may_be_html(content_type):
+        return "not html"
+    if not response.body:
+        return "empty"
+    declared = essence(content_type) in HTML_TYPES
+    try:
+        body = _body(frame, response, settings.page_bytes)
+    except PageError as error:
+        html = is_html(content_type, response.body[:SNIFF_BYTES]) or (declared and response.content_encoding)
+        return _record(frame, response, Body(b""), warc_file, error) if html else "not html"
+    if not body.payload:
+        return "empty"
+    if not is_html(content_type, body.payload):
+        return "not html"
+    return _record(frame, response, body, warc_file)
+
+
+def failed_record(frame: Frame, warc_file: str, error: PageError) -> Record:
+    """Return a page without payload that says what went wrong with it."""
+    return _record(frame, Response(True, None, None, "", "", "", None, b""), Body(b""), warc_file, error)
+
+
+def _content_type(frame: Frame, response: Response) -> str | None:
+    """Return the HTTP header's; for what came without HTTP headers, what an ARC says of it."""
+    if response.has_head:
+        return response.content_type
+    return None if essence(frame.head.content_type) == "application/http" else frame.head.content_type
+
+
+def _body(frame: Frame, response: Response, max_bytes: int) -> Body:
+    if frame.block_bytes > len(frame.block):
+        raise PageError(ErrorCode.PAGE_TOO_LARGE, f"the record has {frame.block_bytes} bytes, the limit is {max_bytes}")
+    return decode_body(response.body, response.transfer_encoding, response.content_encoding, max_bytes)
+
+
+def _record(frame: Frame, response: Response, body: Body, warc_file: str, error: PageError | None = None) -> Record:
+    fetched_at = parse_date(frame.head.date or "")
+    odd = {*body.flags, *_flags(frame, response, body)} | ({"bad date"} if fetched_at is None else set())
+    return Record(
+        page_id=page_id(warc_file, frame.offset, frame.inflated),
+        url=frame.head.url,
+        warc_file=warc_file,
+        offset=frame.offset,
+        length=frame.length,
+        fetched_at=fetched_at,
+        http_status=response.status,
+        content_type=_content_type(frame, response),
+        payload=body.payload,
+        payload_digest="sha256:" + hashlib.sha256(body.payload).hexdigest(),
+        truncated=_truncated(frame, response, body),
+        flags=tuple(flag for flag in FLAGS if flag in odd),
+        error_code=error.code if error else None,
+        error_detail=error.detail if error else None,
+        record_id=frame.head.record_id,
+        payload_digest_sha1=sha1_base32(frame.head.payload_digest),
+    )
+
+
+def _truncated(frame: Frame, response: Response, body: Body) -> str | None:
+    if frame.fault and not frame.whole:
+        return frame.fault
+    if frame.head.truncated or body.cut:
+        return frame.head.truncated or "broken encoding"
+    whole = _WHOLE_RANGE.match(response.content_range)
+    return "partial content" if response.status == 206 and not (whole and int(whole[1]) + 1 == int(whole[2])) else None
+
+
+def _flags(frame: Frame, response: Response, body: Body) -> Iterator[str]:
+    if essence(_content_type(frame, response)) not in HTML_TYPES:
+        yield "sniffed"
+    if not response.has_head:
+        yield "no http header"
+    elif response.status is None and frame.head.record_type == "response":
+        yield "no http status"
+    if not frame.head.url:
+        yield "no url"
+    if frame.fault and frame.whole:
+        yield "damaged member"
+    if frame.inflated:
+        yield "inflated offset"
+    stored_as_sent = not frame.fault and not response.transfer_encoding and "not encoded" not in body.flags
+    if stored_as_sent and len(response.body) < (response.content_length or 0) and frame.block_bytes == len(frame.block):
+        yield "short body"

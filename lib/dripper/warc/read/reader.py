@@ -1,0 +1,133 @@
+"""Reads one archive file, or a span of it: its pages, and a report in which every record is
+accounted for; or one page by its place.
+"""
+
+from collections.abc import Generator, Iterator
+from contextlib import closing
+
+from dripper.errors import ErrorCode, InputError, PageError
+from dripper.settings import ReadSettings
+from dripper.warc.open.identity import canonical_address
+from dripper.warc.open.source import open_source
+from dripper.warc.read.frames import HEAD_BYTES, Frame, FrameReader, Gap, Part
+from dripper.warc.read.members import Members
+from dripper.warc.read.pages import failed_record, to_record
+from dripper.warc.read.record import FileReport, Record, Span
+from dripper.warc.read.seams import part_of
+
+
+class RecordReader(Iterator[Record]):
+    """The pages of one archive file, or a span of it. `report` fills while it is read and is
+    complete when the pages are exhausted."""
+
+    def __init__(self, path: str, settings: ReadSettings, span: Span | None = None, address: str | None = None) -> None:
+        self.report = FileReport(address or canonical_address(path))
+        self._path = path
+        self._settings = settings
+        self._span = span or Span()
+        self._records = self._read()
+
+    def __iter__(self) -> Iterator[Record]:
+        return self
+
+    def __next__(self) -> Record:
+        return next(self._records)
+
+    def close(self) -> None:
+        """Close the file before its end; the report stays as it is."""
+        self._records.close()
+
+    def _read(self) -> Generator[Record, None, None]:
+        report = self.report
+        try:
+            source = open_source(self._path, self._settings)
+            report.size_bytes, report.version = source.size_bytes, source.version
+            members = Members(source)
+            hold_bytes = self._settings.page_bytes + HEAD_BYTES
+            if part := part_of(members, self._span, hold_bytes):
+                members = members.again()  # which has read nothing of other parts
+                yield from self._read_part(members, FrameReader(members, hold_bytes, part), part)
+        except (InputError, OSError) as error:
+            report.fail(error)
+
+    def _read_part(self, members: Members, frames: FrameReader, part: Part) -> Generator[Record, None, None]:
+        report, before = self.report, max(part.at, part.skip)
+        try:
+            for item in frames:
+                report.bytes_read = max(0, members.bytes_read - before)
+                if record := self._take(item):
+                    yield record
+            if not frames.n_starts and frames.ended_at is None and not before:
+                # A problem and no error: to read it again would find the same.
+                report.problem("no WARC or ARC record in it" if members.bytes_read else "the file is empty")
+        finally:
+            until = members.bytes_read if frames.ended_at is None else frames.ended_at
+            if not members.compressed and self._span.end is not None:
+                until = min(members.bytes_read, self._span.end)
+            report.bytes_read = max(0, until - before)
+
+    def _take(self, item: Frame | Gap) -> Record | None:
+        """Count one record or gap, and return it if it is a page."""
+        report = self.report
+        if isinstance(item, Gap):
+            report.skip("over budget" if item.over_budget else "broken record")
+            report.problem(item.problem)
+            report.clipped |= item.clipped
+            return None
+        if item.fault:
+            report.problem(f"{item.problem} ({item.fault})")
+            report.clipped |= item.fault == "clipped"
+        try:
+            found = to_record(item, report.warc_file, self._settings)
+        except Exception as error:  # a fault of ours must not cost the rest of the file, nor stay unseen
+            found = failed_record(
+                item, report.warc_file, PageError(ErrorCode.INTERNAL, f"{type(error).__name__}: {error}")
+            )
+        if isinstance(found, str):
+            report.skip(found)
+            return None
+        report.records += 1
+        report.pages += 1
+        return found
+
+
+def read_records(
+    path: str, settings: ReadSettings | None = None, span: Span | None = None, address: str | None = None
+) -> RecordReader:
+    """Return an iterator over the pages of one WARC or ARC file; `.report` says what became of
+    every record.
+
+    path: a local path, `s3://bucket/key` or `http(s)://…`. span: only the records that begin there;
+    whatever spans a file is cut into, their pages one after the other are the file's, and their
+    reports together (`merge_reports`) the file's report. address: the canonical address that
+    records and report name; None: that of `path`. Never raises for what is in the file: damage is
+    skipped and counted, a file that cannot be opened gives no pages and a report with `error`.
+    Memory stays bounded whatever the file's size.
+    """
+    return RecordReader(path, settings or ReadSettings(), span, address)
+
+
+def record_at(path: str, offset: int, page_id: str, settings: ReadSettings | None = None) -> Record:
+    """Return the page that stands at `offset` of an archive file and has this id.
+
+    Reads that one record where it can be read alone, else (records that share a compressed member)
+    the file up to it. Raises InputError where the file cannot be opened, or has no such page there.
+    """
+    settings = settings or ReadSettings()
+    if (found := _alone(path, offset, settings)) is not None and found.page_id == page_id:
+        return found
+    with closing(read_records(path, settings)) as reader:
+        for record in reader:
+            if record.page_id == page_id:
+                return record
+    raise InputError(reader.report.error or f"{path} has no such page at byte {offset}: is it another file by now?")
+
+
+def _alone(path: str, offset: int, settings: ReadSettings) -> Record | None:
+    try:
+        members = Members(open_source(path, settings))
+        item = next(iter(FrameReader(members, settings.page_bytes + HEAD_BYTES, Part(offset))), None)
+    except OSError as error:
+        raise InputError(f"{path}: {error}") from error
+    found = to_record(item, canonical_address(path), settings) if isinstance(item, Frame) else None
+    return found if isinstance(found, Record) else None

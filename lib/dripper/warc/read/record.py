@@ -1,0 +1,223 @@
+"""Records, file reports and spans: what the reader returns, one record per HTML page and one report
+per archive file.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from dripper.addresses import loggable_text
+from dripper.errors import ErrorCode, FileError, FileErrorKind, InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Stored bytes of a file, from `start` up to `end` (None: the file's end): the records that
+    begin there, up to the first seam at or after `end`, from the first at or after `start`.
+
+    Raises ValueError where end < start or start < 0.
+    """
+
+    start: int = 0
+    end: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.start < 0 or (self.end is not None and self.end < self.start):
+            raise ValueError(f"a span cannot go from {self.start} to {self.end}")
+
+
+def cut(size_bytes: int, n_spans: int) -> list[Span]:
+    """Return spans of about equal size that a file of `size_bytes` is made of; the last has no end.
+
+    >>> cut(10, 3)
+    [Span(start=0, end=3), Span(start=3, end=6), Span(start=6, end=None)]
+    """
+    count = max(1, min(n_spans, size_bytes))
+    starts = [size_bytes * i // count for i in range(count)]
+    return [Span(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
+
+
+FLAGS = (
+    "sniffed",
+    "no http header",
+    "no http status",
+    "no url",
+    "bad date",
+    "not chunked",
+    "bad chunking",
+    "not encoded",
+    "undeclared gzip",
+    "broken encoding",
+    "short body",
+    "damaged member",
+    "inflated offset",
+)
+"""Every value of `Record.flags`, in its order.
+
+sniffed: the header does not say HTML, the first bytes do. no http header, no http status, no url,
+bad date: the record lacks it. not chunked: the header says chunked, the body is not. bad chunking:
+chunks are damaged or the last one is missing. not encoded: the header names a content coding that
+the body is not in; usual in Common Crawl. undeclared gzip: the body was gzip, and no header said
+so. broken encoding: only a part could be inflated. short body: fewer bytes than the HTTP
+Content-Length. damaged member: the block is all there, but the checksum of its member is wrong or
+its end missing. inflated offset: several records share a compressed member, so `offset` and
+`length` count inflated bytes.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One HTTP response that is a page (HTML or XHTML).
+
+    page_id: 32 hex digits, a hash of (`warc_file`, `offset`); the same on every retry and every
+    machine. warc_file: the file's canonical address (`dripper.warc.open.identity`), whatever way
+    its path was typed. offset, length: the record's bytes in that file, as stored (compressed), the
+    empty lines after an uncompressed record
+        left out, as CDX indexes have it.
+    payload: the body after chunked and gzip/deflate/brotli/zstd decoding; characters are not
+    decoded yet. payload_digest: "sha256:<hex>" of `payload`. payload_digest_sha1: what the header
+    `WARC-Payload-Digest` says, in base 32; of what was stored, before decoding. record_id:
+    `WARC-Record-ID` as stored, brackets included. content_type: the HTTP header as sent, or None.
+    truncated: why the payload is not whole (the value of `WARC-Truncated`, or one of the reader's
+    own: "clipped",
+        "length mismatch"), or None.
+    flags: what was odd but survivable: values of `FLAGS`, in its order.
+    error_code, error_detail: set where the body could not be had; the page still becomes a row.
+    """
+
+    page_id: str
+    url: str
+    warc_file: str
+    offset: int
+    length: int
+    fetched_at: datetime | None
+    http_status: int | None
+    content_type: str | None
+    payload: bytes
+    payload_digest: str
+    truncated: str | None = None
+    flags: tuple[str, ...] = ()
+    error_code: ErrorCode | None = None
+    error_detail: str | None = None
+    record_id: str | None = None
+    payload_digest_sha1: str | None = None
+
+
+SKIP_REASONS = (
+    "not a response",
+    "revisit",
+    "not http",
+    "status",
+    "not html",
+    "empty",
+    "broken record",
+    "over budget",
+    "not as indexed",
+    "read before",
+)
+"""Every key of `FileReport.skipped`: why a record is no page.
+
+not a response: warcinfo, request, metadata, conversion, continuation. not http: dns, whois, ftp.
+broken record: bytes in which no record can be read. over budget: the rest of a member that holds
+more records than its size allows (`dripper.warc.read.budget`). not as indexed: an index says that a
+record of an address is stored there, and it is not. read before: it is in two selections, and its
+row is there since the first.
+"""
+
+MAX_PROBLEMS = 20
+"""Sentences that a report keeps; a file of noise would have one for every few bytes."""
+
+
+class ArchiveFault(StrEnum):
+    """Why a file that was read to its end is no whole archive. Damage inside it, behind which
+    reading goes on, is no such fault: it is among the problems."""
+
+    CUT_SHORT = "cut short"
+    """It ends inside a record or a compressed member. What is before that was read."""
+    NO_ARCHIVE = "no archive"
+    """No WARC or ARC record is in it."""
+
+
+def archive_fault(records: int, skipped: Mapping[str, int], clipped: bool) -> ArchiveFault | None:
+    """Return what is wrong with a file as a whole, by what a report counted; None: nothing.
+
+    >>> archive_fault(1, {"broken record": 1}, False)
+    <ArchiveFault.NO_ARCHIVE: 'no archive'>
+    """
+    if records == skipped.get("broken record", 0):
+        return ArchiveFault.NO_ARCHIVE
+    return ArchiveFault.CUT_SHORT if clipped else None
+
+
+@dataclass(slots=True)
+class FileReport:
+    """What became of one archive file. `records == pages + sum(skipped.values())`, always.
+
+    version: the ETag or the modification time of the file that was read (`Source.version`).
+    skipped: counts by reason, one of `SKIP_REASONS`. clipped: the file ends inside a record or a
+    compressed member. problems: at most 20 sentences, each with the offset where it happened;
+    `n_problems` counts all. error: set where the file could not be opened or read to its end
+    (missing, access denied, a connection that breaks).
+        What is wrong inside the file is a problem, not an error.
+    error_kind: which of these it was, where `error` is set; says whether to try again may help.
+    """
+
+    warc_file: str
+    size_bytes: int | None = None
+    version: str | None = None
+    bytes_read: int = 0
+    records: int = 0
+    pages: int = 0
+    skipped: dict[str, int] = field(default_factory=dict)
+    clipped: bool = False
+    problems: list[str] = field(default_factory=list)
+    n_problems: int = 0
+    error: str | None = None
+    error_kind: FileErrorKind | None = None
+
+    def fail(self, error: Exception) -> None:
+        """Note why the file was not read to its end."""
+        sentence = loggable_text(str(error))
+        match error:
+            case FileError():
+                self.error_kind, self.error = error.kind, sentence
+            case InputError() | OSError():
+                self.error_kind, self.error = FileErrorKind.UNREADABLE, sentence
+            case _:
+                self.error_kind, self.error = FileErrorKind.INTERNAL, f"internal: {type(error).__name__}: {sentence}"
+
+    def skip(self, reason: str) -> None:
+        """Count one record that is no page."""
+        self.records += 1
+        self.skipped[reason] = self.skipped.get(reason, 0) + 1
+
+    def problem(self, sentence: str) -> None:
+        """Count a problem; keep its sentence if there are few."""
+        self.n_problems += 1
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(sentence)
+
+
+def merge_reports(reports: Sequence[FileReport]) -> FileReport:
+    """Return the report of a file from those of the spans it was read in, in order; one with an
+    error where the file was changed between two of them. Raises ValueError where there is none."""
+    if not reports:
+        raise ValueError("a file is made of one span at least")
+    whole = FileReport(reports[0].warc_file)
+    for report in reports:
+        whole.size_bytes = report.size_bytes if whole.size_bytes is None else whole.size_bytes
+        whole.version = whole.version or report.version
+        whole.bytes_read += report.bytes_read
+        whole.records += report.records
+        whole.pages += report.pages
+        for reason, count in report.skipped.items():
+            whole.skipped[reason] = whole.skipped.get(reason, 0) + count
+        whole.clipped |= report.clipped
+        whole.problems += report.problems[: MAX_PROBLEMS - len(whole.problems)]
+        whole.n_problems += report.n_problems
+        if whole.error is None:
+            whole.error, whole.error_kind = report.error, report.error_kind
+    if whole.error is None and len({report.version for report in reports} - {None}) > 1:
+        whole.fail(FileError(FileErrorKind.CHANGED, f"{whole.warc_file} was changed while it was read; run again"))
+    return whole

@@ -1,0 +1,91 @@
+"""Where in a file a span's records begin and end, so that the readers of all its spans find
+together what one would.
+
+Members (gzip, zstd, lz4) are where reading can begin. Bytes that look like a member may also stand
+inside another, such as an archive that is a page of this one. So a part begins only at a seam: a
+member that starts with a record, in a chain of undamaged members that is too long to be held by
+another (`Members.is_sound`). Whether there is a seam at an offset depends on the file alone, so
+that the reader of a span begins at the first seam in it, the one before ends there, and no record
+is read twice or by nobody, whatever is damaged. A file without seams is read as a whole by the task
+of its first span.
+
+In a file that is not compressed nothing tells a record from one that is quoted in a page but the
+lengths of all before it: every task reads the headers from the start, and hands on the records of
+its own span.
+"""
+
+from functools import cached_property
+
+from dripper.warc.read.compression import RUN_BYTES
+from dripper.warc.read.frames import FrameReader, Part
+from dripper.warc.read.members import Members
+from dripper.warc.read.record import Span
+
+
+def part_of(members: Members, span: Span, hold_bytes: int) -> Part | None:
+    """Return which part of a file belongs to `span`; None where nothing does. hold_bytes: as of
+    `FrameReader`.
+
+    Of a compressed file, about as much is read as the longest run that a member can hold, 128 KiB.
+    """
+    end = span.end
+    if end == 0:
+        return None
+    if not members.is_compressed():
+        return Part(0, span.start, lambda offset: end is not None and offset >= end)
+    seams = _Seams(members, hold_bytes)
+    at = seams.first(span.start, end) if span.start else 0
+    return None if at is None else Part(at, 0, lambda offset: end is not None and offset >= end and seams.is_at(offset))
+
+
+LINK_BYTES = 1 << 16
+"""How far before a seam another member must lead to it, if one starts with a record there."""
+
+
+class _Seams:
+    """Finds the members of a compressed file at which a part may begin."""
+
+    def __init__(self, members: Members, hold_bytes: int) -> None:
+        self._members = members.again()
+        self._hold_bytes = hold_bytes
+        self._last: int | None = None
+        self._until = 0
+
+    @cached_property
+    def _magic(self) -> bytes | None:
+        """How the file's members start. Others are no seams: a member of lz4 may hold whole ones of
+        gzip unchanged."""
+        first = next(self._members.starts(0), None)
+        return None if first is None else self._members.magic_at(first)
+
+    def first(self, start: int, end: int | None) -> int | None:
+        """Return the stored offset of the first seam from `start` up to `end`, or None."""
+        before = None
+        for at in self._members.starts(max(0, start - LINK_BYTES), end):
+            if at >= start and self._follows(before, at) and self._begins_chain(at):
+                return at
+            before = at
+        return None
+
+    def is_at(self, offset: int) -> bool:
+        """Tell whether there is a seam at stored offset `offset`. Asked of ever later ones, it
+        looks at what is before them once."""
+        if offset < self._until:
+            self._last = None
+        begin = max(0, offset - LINK_BYTES, self._until if self._last else 0)
+        for at in self._members.starts(begin, offset):
+            self._last = at
+        self._until = offset
+        starts_here = next(self._members.starts(offset, offset + 1), None) is not None
+        return starts_here and self._follows(self._last, offset) and self._begins_chain(offset)
+
+    def _follows(self, before: int | None, at: int) -> bool:
+        """Tell whether the member at `before`, which comes last before `at`, leads to it. Members
+        that lie inside each other do not, and whether these are sound would take long to see."""
+        return before is None or at - before > LINK_BYTES or self._members.leads_to(before, at)
+
+    def _begins_chain(self, at: int) -> bool:
+        if self._magic is None or self._members.magic_at(at) != self._magic:
+            return False
+        begins_well = FrameReader(self._members.again(), self._hold_bytes, Part(at)).begins_well()
+        return begins_well and self._members.is_sound(at, RUN_BYTES[self._magic])

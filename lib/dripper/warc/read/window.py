@@ -1,0 +1,242 @@
+"""A moving window over an archive's inflated bytes: look ahead, let go, and, when a length turns
+out to be wrong, go back.
+
+Positions count inflated bytes from where reading began; a `Boundary` ties a position to a stored
+offset.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from operator import attrgetter, itemgetter
+
+from dripper.warc.read.headers import RECORD_START, START_BYTES, find_start
+from dripper.warc.read.members import Members
+
+_TRIM_BYTES = 1 << 20
+"""Bytes let go at once: moving what stays for every record would cost more."""
+
+_NOT_BLANK = re.compile(rb"[^\r\n]")
+_LONG_RUN = 1 << 10
+"""Line ends in a row that are remembered, as looking for their end once more would take longer."""
+_position = attrgetter("position")
+_last = itemgetter(1)
+
+
+@dataclass(slots=True)
+class Boundary:
+    """Where, in inflated bytes, a member starts (`problem` is ""), or bytes are lost or the file is
+    clipped (`problem` says so).
+
+    stored: the offset in the file where reading goes on. reported: whether a record or a gap was
+    blamed for the problem.
+    """
+
+    position: int
+    stored: int
+    problem: str = ""
+    clipped: bool = False
+    reported: bool = False
+
+
+class Window:
+    """The bytes from `start` to `end` of one archive file, never more than `hold_bytes` and a few
+    MiB. at: the stored offset where reading begins: 0, that of a member, or of anything in a file
+    that is not compressed."""
+
+    def __init__(self, members: Members, hold_bytes: int, at: int = 0) -> None:
+        self.boundaries: list[Boundary] = []
+        self.start = 0
+        self._hold_bytes = hold_bytes
+        self._at = at
+        self._members = members
+        self._pieces = members.pieces(at)
+        self._buffer = bytearray()
+        self._blank_runs: list[tuple[int, int]] = []
+        self._stops: list[int] = []
+        self._n_checked = 0
+
+    @property
+    def end(self) -> int:
+        """The position after the last byte read."""
+        return self.start + len(self._buffer)
+
+    def pull(self) -> bool:
+        """Read on: more bytes, or a boundary; False at the end of the file."""
+        piece = next(self._pieces, None)
+        if piece is None:
+            return False
+        if piece.kind == "data":
+            self._buffer += piece.data
+            if len(self._buffer) > self._hold_bytes + _TRIM_BYTES:
+                self._drop(len(self._buffer) - self._hold_bytes)
+        else:
+            self.boundaries.append(Boundary(self.end, piece.at, piece.problem, piece.kind == "clipped"))
+        return True
+
+    def fill(self, position: int) -> bool:
+        """Have the bytes up to `position`; False where the file ends before."""
+        while self.end < position:
+            if not self.pull():
+                return False
+        return True
+
+    def read(self, start: int, end: int) -> bytes:
+        """Return what the window has of [start, end)."""
+        with memoryview(self._buffer) as view:
+            return bytes(view[max(0, start - self.start) : max(0, end - self.start)])
+
+    def search(self, pattern: re.Pattern[bytes], start: int, end: int) -> int:
+        """Return the position after the first match of `pattern` in [start, end), or -1."""
+        found = pattern.search(self._buffer, start - self.start, max(0, end - self.start))
+        return found.end() + self.start if found else -1
+
+    def matches(self, pattern: re.Pattern[bytes], position: int) -> bool:
+        """Tell whether `pattern` stands at `position`; reads on as far as a record's first line may
+        reach."""
+        while not pattern.match(self._buffer, position - self.start):
+            if self.end >= position + START_BYTES or not self.pull():
+                return False
+            self.fill(
+                min(position + START_BYTES, 2 * self.end - position)
+            )  # twice as much: members may give a byte each
+        return True
+
+    def skip_blank(self, position: int) -> int:
+        """Return the position of the first byte at or after `position` that is no line end, or
+        `end` at the file's end."""
+        begin, index = position, bisect_right(self._blank_runs, position, key=_last) if self._blank_runs else 0
+        found = None
+        if index < len(self._blank_runs):  # many records may claim to end in the same run of line ends
+            first, last = self._blank_runs[index]
+            if first > position:
+                found = _NOT_BLANK.search(self._buffer, position - self.start, first - self.start)
+            if not found:
+                begin, position = min(begin, first), last
+        while not (found := found or _NOT_BLANK.search(self._buffer, position - self.start)):
+            position = self.end
+            if not self.pull():
+                break
+        end = found.start() + self.start if found else self.end
+        if end - begin > _LONG_RUN:
+            self._blank_runs[index : index + (position == end)] = [(begin, end)]
+        return end
+
+    def member_at(self, position: int) -> Boundary | None:
+        """Return the member whose first inflated byte stands at `position`."""
+        return next((b for b in reversed(self.between(position, position)) if not b.problem), None)
+
+    def between(self, start: int, end: int) -> list[Boundary]:
+        """Return the boundaries at positions `start` to `end`, both included."""
+        low = bisect_left(self.boundaries, start, key=_position)
+        return self.boundaries[low : bisect_right(self.boundaries, end, key=_position)]
+
+    def reach(self, start: int, target: int) -> int:
+        """Read from `start` to `target`; return `target`, or the position before it where a body
+        cannot go on."""
+        done = start
+        while True:
+            end = self.end
+            if (stop := self._stop(done, min(end, target - 1))) is not None:
+                return stop
+            if end >= target:
+                return target
+            if not self.pull() and self.end == end:  # `_stop` may have read on
+                return end
+            done = end
+
+    def next_start(self, start: int, arc: bool | None) -> int:
+        """Return where, at or after `start`, the next record starts or inflating stops; else the
+        file's end.
+
+        A member that starts with a record ends another one too.
+        """
+        done = start
+        while True:
+            end = self.end
+            stop = self._stop(done, end)
+            found = find_start(self._buffer, done - self.start, arc, (end if stop is None else stop) - self.start)
+            if found >= 0:
+                return found + self.start
+            if stop is not None:
+                return stop
+            if not self.pull() and self.end == end:
+                return end
+            while self.end < end + START_BYTES and self.pull():  # which are searched again: never a few bytes at a time
+                pass
+            done = max(start, end - START_BYTES)
+
+    def _stop(self, low: int, high: int) -> int | None:
+        """Return the first position in low..high where no record that began before can go on.
+
+        Each boundary is looked at once: the blocks of many records may claim to reach over all of
+        them.
+        """
+        while self._n_checked < len(self.boundaries) and self.boundaries[self._n_checked].position <= high:
+            boundary = self.boundaries[self._n_checked]
+            self._n_checked += 1
+            at = boundary.position
+            if boundary.problem or (at >= self.start and self.matches(RECORD_START, at)):
+                self._stops.append(at)
+        index = bisect_left(self._stops, low)
+        return self._stops[index] if index < len(self._stops) and self._stops[index] <= high else None
+
+    def find_start(self, start: int, end: int, arc: bool | None) -> int:
+        """Return where in [start, end) the next record starts, or -1."""
+        found = find_start(self._buffer, start - self.start, arc, end - self.start)
+        return found + self.start if found >= 0 else -1
+
+    def member_before(self, position: int) -> int | None:
+        """Return the stored offset of the last member that starts at or before `position`, if its
+        boundary is not released."""
+        boundary = next((b for b in reversed(self.boundaries[-2:]) if b.position <= position), None)
+        if boundary is None and (index := bisect_right(self.boundaries, position, key=_position)):
+            boundary = self.boundaries[index - 1]
+        return boundary.stored if boundary else None
+
+    def next_boundary(self, position: int) -> int:
+        """Return the first position after `position` where a member starts or bytes are lost, or
+        `end` at the file's end; lets go of all before it."""
+        while (index := bisect_right(self.boundaries, position, key=_position)) == len(self.boundaries):
+            if not self.pull():
+                return self.end
+        return self.boundaries[index].position
+
+    def release(self, position: int) -> None:
+        """Let go of what stands before `position`: neither its bytes nor its boundaries are asked
+        for again."""
+        if position - self.start > _TRIM_BYTES:
+            self._drop(position - self.start)
+            del self._blank_runs[: bisect_right(self._blank_runs, position, key=_last)]
+        if len(self.boundaries) > 64:
+            n_gone = bisect_left(self.boundaries, position, key=_position)
+            del self.boundaries[:n_gone]
+            self._n_checked = max(0, self._n_checked - n_gone)
+            del self._stops[: bisect_left(self._stops, position)]
+
+    def rewind(self, position: int) -> None:
+        """Have the bytes from `position` on again, which must not be released: opens the file once
+        more where they are gone."""
+        if position >= self.start:
+            return
+        boundary = self._member_before(position)
+        self.boundaries = [b for b in self.boundaries if b.position < boundary.position]
+        self._n_checked = min(self._n_checked, len(self.boundaries))
+        self._stops = [at for at in self._stops if at < boundary.position]
+        self._blank_runs.clear()
+        self._pieces = self._members.pieces(boundary.stored)
+        self._buffer.clear()
+        self.start = boundary.position
+        while self.end < position:
+            self.pull()
+        self._drop(position - self.start)
+
+    def _member_before(self, position: int) -> Boundary:
+        """Return from where the bytes at `position` can be inflated."""
+        if not self._members.compressed:
+            return Boundary(position, self._at + position)
+        return [b for b in self.boundaries if b.position <= position and not b.problem][-1]
+
+    def _drop(self, size: int) -> None:
+        del self._buffer[:size]
+        self.start += size

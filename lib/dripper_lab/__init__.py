@@ -1,0 +1,1 @@
+"""The laboratory: data sets, training, annotation, evaluation. Extracting needs none of it."""

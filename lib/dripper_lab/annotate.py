@@ -1,0 +1,38 @@
+"""Annotate pages, and make training data of them: docs/annotation.md.
+
+python -m dripper_lab.annotate export PAGES --out FOLDER
+python -m dripper_lab.annotate ask FOLDER --endpoint URL --model NAME
+python -m dripper_lab.annotate import FOLDER/answers.jsonl --out DATASET
+python -m dripper_lab.annotate agreement DATASET
+python -m dripper_lab.annotate filter DATASET
+python -m dripper_lab.annotate sft DATASET --out FOLDER
+"""
+
+import logging
+import sys
+from collections.abc import Sequence
+
+from dripper.errors import UsageError
+from dripper_lab.annotation.command import NOT_ALL, parser
+
+log = logging.getLogger(__name__)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do one step; return 0, 3 where pages have no answer yet, or 2 where the user has to change
+    something."""
+    told = parser().parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    try:
+        done: int = told.run(told)
+    except UsageError as error:
+        log.error("%s", error)
+        return 2
+    except KeyboardInterrupt:
+        log.error("stopped; the same command goes on, or starts again")
+        return NOT_ALL
+    return done
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,62 @@
+"""How far two annotators agree: F1 between their choices by words and by blocks, and whether the
+kinds are equal."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from dripper.html.blocks.page import Page
+from dripper.labels.words import words_of
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Of one page."""
+
+    kind: str
+    """As the first annotator says."""
+    same_kind: bool | None
+    """None where the second annotator's kind is not known."""
+    words: float
+    """F1 over words of the one choice against the other; 1 where both name nothing."""
+    blocks: float
+    """The same over blocks that have text."""
+
+
+def agree(page: Page, kinds: tuple[str, str | None], main: tuple[Collection[int], Collection[int]]) -> Agreement:
+    """Return how far two annotators of a page agree. kinds: what each takes it for; main: the
+    numbers of its main blocks."""
+    sizes = {block.item_id: len(words_of(block.text)) for block in page.blocks if block.text}
+    one, two = ({number: sizes[number] for number in choice if number in sizes} for choice in main)
+    both = one.keys() & two.keys()
+    return Agreement(
+        kinds[0],
+        None if kinds[1] is None else kinds[0] == kinds[1],
+        _f1(sum(sizes[number] for number in both), sum(one.values()), sum(two.values())),
+        _f1(len(both), len(one), len(two)),
+    )
+
+
+def report(agreements: Iterable[Agreement]) -> str:
+    """Return a table by kind, in plain text; one sentence where no page was annotated twice."""
+    of_kind: dict[str, list[Agreement]] = defaultdict(list)
+    for each in agreements:
+        of_kind[each.kind].append(each)
+    if not of_kind:
+        return "no page was annotated twice\n"
+    rows = [_row(kind, of_kind[kind]) for kind in sorted(of_kind, key=lambda kind: (-len(of_kind[kind]), kind))]
+    rows.append(_row("all", [each for of in of_kind.values() for each in of]))
+    head = f"{'kind':<14} {'pages':>5} {'F1 words':>8} {'F1 blocks':>9} {'same kind':>9}"
+    return "\n".join([head, *rows]) + "\n"
+
+
+def _row(name: str, of: Sequence[Agreement]) -> str:
+    words, blocks = fmean(each.words for each in of), fmean(each.blocks for each in of)
+    known = [each.same_kind for each in of if each.same_kind is not None]
+    same = f"{fmean(known):.3f}" if known else "-"
+    return f"{name:<14} {len(of):>5} {words:>8.3f} {blocks:>9.3f} {same:>9}"
+
+
+def _f1(common: int, one: int, two: int) -> float:
+    return 2 * common / (one + two) if one + two else 1.0

@@ -1,0 +1,134 @@
+"""All pages of an export put to a model: several at once, a share of them twice, and resumable.
+
+An answer is appended to its file when it is there. So a run that was stopped anywhere goes on with
+the pages that have none; the last line of a killed run may be half a line, and is asked for again.
+"""
+
+import hashlib
+import json
+import logging
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dripper.errors import InputError, MachineError, PageError
+from dripper_lab.annotation.answers import Answer
+from dripper_lab.annotation.chat import Annotator
+from dripper_lab.annotation.export import Export
+from dripper_lab.annotation.importing import read_answers
+
+FIRST, SECOND = "answers.jsonl", "answers_second.jsonl"
+HOPELESS = 10
+"""Where so many pages have failed and none has an answer, the endpoint is to blame, and each
+request may cost."""
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Asked:
+    """What a run did."""
+
+    answered: int = 0
+    known: int = 0
+    """Answers that were there before."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Why a page has no answer, by its number: the next run asks again."""
+    used: Counter[str] = field(default_factory=Counter)
+    """Requests, prompt_tokens and completion_tokens, as the endpoint tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One annotation of some pages."""
+
+    file: Path
+    annotator: Annotator
+    pages: Sequence[str]
+
+
+def twice_share(numbers: Sequence[str], share: float) -> list[str]:
+    """Return the pages that are annotated twice: the same ones at every run, spread over all.
+
+    >>> len(twice_share([f"p{n:05d}" for n in range(50)], 0.1))
+    5
+    """
+    drawn = sorted(numbers, key=lambda number: hashlib.sha256(number.encode()).digest())
+    return sorted(drawn[: round(share * len(numbers))])
+
+
+def ask(export: Export, rounds: Sequence[Round], concurrency: int) -> Asked:
+    """Ask for all answers that are not there yet.
+
+    Raises MachineError where the endpoint refuses us, is gone or answers no page (answers so far
+    are kept), InputError where a file of answers holds something else.
+    """
+    asked = Asked()
+    for one in rounds:
+        _cut_half_line(one.file)
+        known = _known(one.file, export)
+        asked.known += len(known.intersection(one.pages))
+        _ask_round(export, one, [page for page in one.pages if page not in known], concurrency, asked)
+    return asked
+
+
+def _ask_round(export: Export, one: Round, pages: Sequence[str], concurrency: int, asked: Asked) -> None:
+    used = {page: Counter[str]() for page in pages}
+
+    def answer(page: str) -> Answer:
+        return one.annotator.answer(page, export.text(page), export.n_blocks(page), used[page])
+
+    with _requests(concurrency) as requests, one.file.open("a", encoding="utf-8") as file:
+        under_way: dict[Future[Answer], str] = {requests.submit(answer, page): page for page in pages}
+        for done in as_completed(under_way):
+            page = under_way[done]
+            asked.used += used.pop(page)
+            try:
+                found = done.result()
+            except PageError as error:
+                log.warning("page %s: %s", page, error.detail)
+                asked.failed[page] = error.detail
+                if not asked.answered and len(asked.failed) == HOPELESS:
+                    raise MachineError(f"none of {HOPELESS} pages got an answer; page {page}: {error.detail}") from None
+                continue
+            file.write(json.dumps(found.row(), ensure_ascii=False) + "\n")
+            file.flush()
+            asked.answered += 1
+            if asked.answered % 50 == 0:
+                log.info("%d answers", asked.answered)
+
+
+@contextmanager
+def _requests(concurrency: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads that ask; where one fails for all, those that wait do not ask any more."""
+    pool = ThreadPoolExecutor(concurrency, thread_name_prefix="annotate")
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _known(file: Path, export: Export) -> set[str]:
+    if not file.exists():
+        return set()
+    answers = read_answers([file], export)
+    if answers.wrong:
+        raise InputError("\n".join(answers.wrong))
+    return set(answers.of_page)
+
+
+def _cut_half_line(file: Path) -> None:
+    """Take away what a killed run wrote of its last line."""
+    if not file.exists():
+        return
+    held = file.read_bytes()
+    whole = held[: held.rfind(b"\n") + 1]
+    if whole != held:
+        try:
+            json.loads(held[len(whole) :])
+        except ValueError:
+            file.write_bytes(whole)
+        else:
+            file.write_bytes(held + b"\n")

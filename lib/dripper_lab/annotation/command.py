@@ -1,0 +1,266 @@
+"""The steps of the annotation path as subcommands: their flags, and what they print."""
+
+import argparse
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from dripper.errors import InputError, SettingsError
+from dripper.extras import needed
+from dripper.html import PROFILES
+from dripper.labels import load
+from dripper.labels.lm.api import Access, Api
+from dripper.labels.lm.settings import LmSettings
+from dripper_lab.annotation import agreement
+from dripper_lab.annotation.asking import FIRST, SECOND, Round, ask, twice_share
+from dripper_lab.annotation.chat import Annotator
+from dripper_lab.annotation.export import Export, export
+from dripper_lab.annotation.filtering import Filter, agreements, filter_data_set
+from dripper_lab.annotation.folders import guidelines
+from dripper_lab.annotation.importing import read_answers, write_data_set
+from dripper_lab.annotation.sources import unlabelled_pages
+from dripper_lab.datasets import DATA_SETS, LabelledPage, Role, read_pages
+
+log = logging.getLogger(__name__)
+NOT_ALL = 3
+"""Exit code where pages have no answer yet: the same command goes on."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of all steps; each sets `run`."""
+    made = argparse.ArgumentParser(
+        prog="python -m dripper_lab.annotate", description="Annotate pages, and make training data of them."
+    )
+    steps = made.add_subparsers(required=True, metavar="STEP")
+    for add in (_add_export, _add_ask, _add_import, _add_agreement, _add_filter, _add_sft):
+        add(steps)
+    return made
+
+
+Steps = Any  # argparse's own class for this has no public name.
+
+
+def _add_export(steps: Steps) -> None:
+    step = steps.add_parser("export", help="write what an annotator reads: numbered blocks, guidelines, a template")
+    step.add_argument("pages", nargs="+", help="HTML files, folders, archives, or folders with a pages.jsonl")
+    step.add_argument("--out", type=Path, required=True, help="folder to make")
+    step.add_argument("--sample", type=_positive, help="so many pages, chosen to differ in layout (default: all)")
+    step.add_argument("--seed", type=int, default=0, help="of the sample (default %(default)s)")
+    step.add_argument("--tokens", type=_positive, default=8000, help="a page at most, about (default %(default)s)")
+    step.set_defaults(run=_export)
+
+
+def _export(told: argparse.Namespace) -> int:
+    made = export(partial(unlabelled_pages, told.pages), told.out, told.tokens, told.sample, told.seed)
+    _say(f"{made.written} of {_pages(made.pages)} exported to {told.out}, about {made.tokens:,} tokens")
+    _say_left_out(made.left_out)
+    return 0
+
+
+def _add_ask(steps: Steps) -> None:
+    step = steps.add_parser("ask", help="ask a large language model about an export; resumable")
+    step.add_argument("export", type=Path, help="folder of an export")
+    step.add_argument("--endpoint", required=True, help="an OpenAI-compatible API, such as http://127.0.0.1:8000/v1")
+    step.add_argument("--model", required=True, help="its name there")
+    step.add_argument("--key", default="OPENAI_API_KEY", metavar="NAME", help="variable with the key (%(default)s)")
+    step.add_argument("--twice", type=_share, default=0.0, help="share of the pages that is annotated twice")
+    step.add_argument("--second-model", help="who annotates them again (default: the same model)")
+    step.add_argument("--body", type=_object, default={}, help='JSON for each request, such as {"temperature": 0}')
+    step.add_argument("--concurrency", type=_positive, default=4, help="requests under way (default %(default)s)")
+    step.add_argument("--attempts", type=_positive, default=6, help="tries per request (default %(default)s)")
+    step.add_argument("--timeout", type=float, default=600.0, help="seconds for an answer (default %(default)s)")
+    step.set_defaults(run=_ask)
+
+
+def _ask(told: argparse.Namespace) -> int:
+    exported = Export.read(told.export)
+    access = Access(os.environ.get(told.key, "").strip(), told.concurrency, told.attempts, told.timeout)
+    api = Api(told.endpoint, access, "--endpoint")
+    numbers = list(exported.rows)
+    rounds = [
+        Round(told.export / file, Annotator(api, model, guidelines(), told.body), pages)
+        for file, model, pages in (
+            (FIRST, told.model, numbers),
+            (SECOND, told.second_model or told.model, twice_share(numbers, told.twice)),
+        )
+    ]
+    asked = ask(exported, rounds, told.concurrency)
+    used = asked.used
+    _say(
+        f"{asked.answered} answers, {asked.known} were there; {used['requests']} requests, "
+        f"{used['prompt_tokens']:,} tokens read, {used['completion_tokens']:,} written"
+    )
+    if told.twice:
+        _say_agreement(exported, [told.export / file for file in (FIRST, SECOND)])
+    if asked.failed:
+        _say(f"{_pages(len(asked.failed))} without an answer; the same command asks again: {', '.join(asked.failed)}")
+    return NOT_ALL if asked.failed else 0
+
+
+def _say_agreement(exported: Export, files: Sequence[Path]) -> None:
+    answers = read_answers([file for file in files if file.exists()], exported)
+    pairs = [(number, of) for number, of in answers.of_page.items() if len(of) == 2]
+    sys.stdout.write(
+        agreement.report(
+            agreement.agree(exported.page(number)[1], (one.kind, two.kind), (one.main, two.main))
+            for number, (one, two) in pairs
+        )
+    )
+
+
+def _add_import(steps: Steps) -> None:
+    step = steps.add_parser("import", help="make a data set of answers")
+    step.add_argument(
+        "answers", type=Path, nargs="+", help="files of answers, one an annotator; the first one is the truth"
+    )
+    step.add_argument("--export", type=Path, help="folder of the export (default: where the first file is)")
+    step.add_argument("--out", type=Path, required=True, help="folder to make: DATA/NAME")
+    step.add_argument("--skip-wrong", action="store_true", help="import the others where lines are not usable")
+    step.set_defaults(run=_import)
+
+
+def _import(told: argparse.Namespace) -> int:
+    exported = Export.read(told.export or told.answers[0].parent)
+    answers = read_answers(told.answers, exported)
+    if answers.wrong and not told.skip_wrong:
+        raise InputError("\n".join([*answers.wrong, "nothing is imported (--skip-wrong imports the other lines)"]))
+    for sentence in answers.wrong:
+        log.warning("%s", sentence)
+    if not answers.of_page:
+        raise InputError("there is no answer in " + ", ".join(map(str, told.answers)))
+    written = write_data_set(exported, answers, told.out)
+    twice = sum(len(of) == 2 for of in answers.of_page.values())
+    _say(f"{_pages(written)} in {told.out}, {twice} of them annotated twice")
+    missing = len(exported.rows) - written
+    if missing or answers.wrong:
+        _say(f"{_pages(missing)} of the export without an answer; {len(answers.wrong)} lines not usable")
+    return 0
+
+
+def _add_agreement(steps: Steps) -> None:
+    step = steps.add_parser("agreement", help="tell how far the annotators of a data set agree, by kind")
+    step.add_argument("data_set", type=Path, help="folder of a data set")
+    step.set_defaults(run=_agreement)
+
+
+def _agreement(told: argparse.Namespace) -> int:
+    sys.stdout.write(agreement.report(agreements(told.data_set)))
+    return 0
+
+
+def _add_filter(steps: Steps) -> None:
+    defaults = Filter()
+    step = steps.add_parser("filter", help="mark pages that a training does better without")
+    step.add_argument("data_set", type=Path, help="folder of a data set; its truth.jsonl is written anew")
+    step.add_argument(
+        "--agreement", type=_share, default=defaults.least_agreement, help="F1 of two annotators, least (%(default)s)"
+    )
+    step.add_argument("--sure", type=int, choices=(1, 2, 3), default=defaults.least_sure, help="least (%(default)s)")
+    step.set_defaults(run=_filter)
+
+
+def _filter(told: argparse.Namespace) -> int:
+    by = Filter(told.agreement, told.sure, load("cpu"))
+    kept, left_out = filter_data_set(told.data_set, by)
+    _say(f"{_pages(kept)} kept")
+    _say_left_out(left_out)
+    return 0
+
+
+def _add_sft(steps: Steps) -> None:
+    step = steps.add_parser("sft", help="write prompts and answers to fine-tune a language model on")
+    step.add_argument("data_sets", type=Path, nargs="+", help="folders of data sets, or archives NAME.tar.xz")
+    step.add_argument("--out", type=Path, required=True, help="folder to make")
+    step.add_argument(
+        "--model", default="", help="folder of the checkpoint: its tokenizer counts (default: an estimate)"
+    )
+    step.add_argument(
+        "--prompt", default="own", help="own, a public prompt, or a file with {html} (default %(default)s)"
+    )
+    step.add_argument("--prompt-folder", default="", help="where `dripper prompts fetch` put public prompts")
+    step.add_argument(
+        "--answer", choices=("json", "compact", "tagged"), default="json", help="form (default %(default)s)"
+    )
+    step.add_argument(
+        "--profile", choices=sorted(PROFILES), default="dripper", help="of the blocks (default %(default)s)"
+    )
+    step.add_argument(
+        "--context", type=_positive, default=32768, help="tokens of prompt and answer (default %(default)s)"
+    )
+    step.add_argument(
+        "--overlap", type=int, default=8, help="blocks shown twice where a page is cut (default %(default)s)"
+    )
+    step.add_argument("--validation", type=_share, default=0.05, help="share of the sites (default %(default)s)")
+    step.set_defaults(run=_sft)
+
+
+def _sft(told: argparse.Namespace) -> int:
+    with needed("the step sft", "lm"):
+        from dripper_lab.annotation.fine_tuning import Framing, write_conversations
+
+    framing = Framing.of(
+        LmSettings(
+            model=told.model, prompt=told.prompt, prompt_folder=told.prompt_folder, answer=told.answer, chat="once",
+            context_tokens=told.context, overlap_blocks=told.overlap,
+        )
+    )  # fmt: skip
+    pages = _labelled(told.data_sets)
+    licences = {name: DATA_SETS[name].licence for name in map(_name, told.data_sets) if name in DATA_SETS}
+    about = {"data_sets": [_name(each) for each in told.data_sets], "licences": licences}
+    made = write_conversations(pages, framing, told.out, told.profile, told.validation, about)
+    for name in made.pages:
+        _say(f"{name}: {_pages(made.pages[name])}, {made.windows[name]} conversations")
+    _say_left_out(made.left_out)
+    return 0
+
+
+def _labelled(data_sets: Sequence[Path]) -> Iterator[LabelledPage]:
+    for path in data_sets:
+        known = DATA_SETS.get(_name(path))
+        if known is not None and known.role not in (Role.TRAIN_SHIPS, Role.TRAIN_RESEARCH):
+            raise SettingsError(f"{known.name} is for {known.role}: nothing is trained on it")
+    for path in data_sets:
+        yield from read_pages(path.resolve().parent, _name(path))
+
+
+def _name(path: Path) -> str:
+    return path.resolve().name.removesuffix(".tar.xz")
+
+
+def _say(sentence: str) -> None:
+    sys.stdout.write(sentence + "\n")
+
+
+def _say_left_out(reasons: Mapping[str, int]) -> None:
+    for reason, count in sorted(reasons.items(), key=lambda item: -item[1]):
+        _say(f"{count} left out: {reason}")
+
+
+def _pages(count: int) -> str:
+    return "1 page" if count == 1 else f"{count:,} pages"
+
+
+def _positive(value: str) -> int:
+    number = int(value)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def _share(value: str) -> float:
+    share = float(value)
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError("must be between 0 and 1")
+    return share
+
+
+def _object(value: str) -> dict[str, Any]:
+    told = json.loads(value)
+    if not isinstance(told, dict):
+        raise argparse.ArgumentTypeError("must be a JSON object")
+    return told

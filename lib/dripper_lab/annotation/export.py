@@ -1,0 +1,202 @@
+"""The export: a folder with what annotators read, and the pages that it was made of.
+
+guidelines.md           what annotators are told
+pages/p00001.txt        numbered blocks of a page
+answers.template.jsonl  a line a page, to be filled in
+pages.jsonl             a row a page: number, id, url, file, blocks, and what else was known of it
+html/p00001.html        the page
+left_out.jsonl          a row for each page that is not here, with the reason
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dripper.errors import InputError, PageError
+from dripper.html.blocks.page import Page
+from dripper_lab.annotation.folders import FILE, guidelines, new_folder
+from dripper_lab.annotation.layout import choose_pages, layout_of
+from dripper_lab.annotation.rendering import Rendered, render
+from dripper_lab.annotation.sources import page_of_row, read_rows, split_known, split_page
+from dripper_lab.datasets import LabelledPage
+
+Reading = Callable[[], Iterable[LabelledPage | tuple[str, PageError]]]
+"""Reads all pages; may be called twice, and then gives the same ones."""
+TEMPLATE = "answers.template.jsonl"
+_TRUTH_FIELDS = ("sure", "main_blocks", "main_blocks_second", "n_blocks", "bad", "duplicate", "profile")
+"""Of a row that was annotated before: not taken along."""
+
+
+@dataclass(slots=True)
+class Exported:
+    """What an export made of its pages: `pages` is the sum of `written` and `left_out`."""
+
+    pages: int = 0
+    written: int = 0
+    tokens: int = 0
+    """About how many all written pages have."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """By reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An export that is read again."""
+
+    folder: Path
+    rows: Mapping[str, Mapping[str, Any]]
+    """By number."""
+
+    @classmethod
+    def read(cls, folder: Path) -> "Export":
+        """Return the export in a folder. Raises InputError where there is none."""
+        if not (folder / "pages.jsonl").is_file() or not (folder / "pages").is_dir():
+            raise InputError(f"{folder} is no export: python -m dripper_lab.annotate export PAGES --out {folder}")
+        rows = read_rows(folder / "pages.jsonl")
+        if not all(isinstance(row.get("number"), str) and isinstance(row.get("n_blocks"), int) for row in rows):
+            raise InputError(f"{folder / 'pages.jsonl'} is not as an export wrote it: rows lack number or n_blocks")
+        return cls(folder, {row["number"]: row for row in rows})
+
+    def n_blocks(self, number: str) -> int:
+        """Return how many blocks a page has."""
+        return int(self.rows[number]["n_blocks"])
+
+    def text(self, number: str) -> str:
+        """Return what an annotator reads of a page. Raises InputError where it is not there."""
+        file = self.folder / "pages" / f"{number}.txt"
+        try:
+            return file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+    def page(self, number: str) -> tuple[LabelledPage, Page]:
+        """Return a page, and its blocks. Raises InputError where it has other blocks today than at
+        its export."""
+        labelled = page_of_row(self.folder, self.rows[number])
+        page = split_known(labelled)
+        if len(page.blocks) != self.n_blocks(number):
+            raise InputError(
+                f"page {number} has {len(page.blocks)} blocks now, and had {self.n_blocks(number)} when it was exported: "
+                "export it again with this version"
+            )
+        return labelled, page
+
+
+def export(reading: Reading, out: Path, budget: int, sample: int | None = None, seed: int = 0) -> Exported:
+    """Write the export of pages; return what became of them.
+
+    budget: tokens a page may have, about. sample: so many pages, chosen to differ in layout (see
+    `layout`); None: all. Raises InputError where `out` is there already.
+    """
+    with new_folder(out) as folder:
+        wanted = None if sample is None else _sampled(reading, budget, sample, seed)
+        return _write(reading, folder, budget, wanted)
+
+
+def _write(reading: Reading, out: Path, budget: int, wanted: Container[int] | None) -> Exported:
+    """Write the pages at the wanted places, None: all."""
+    told = Exported()
+    for name in ("pages", "html"):
+        (out / name).mkdir()
+    (out / FILE).write_text(guidelines(), encoding="utf-8")
+    with (
+        (out / "pages.jsonl").open("w", encoding="utf-8") as rows,
+        (out / TEMPLATE).open("w", encoding="utf-8") as template,
+        (out / "left_out.jsonl").open("w", encoding="utf-8") as left_out,
+    ):
+        for at, (name, usable) in enumerate(_usable(reading, budget)):
+            told.pages += 1
+            if not isinstance(usable, str) and wanted is not None and at not in wanted:
+                usable = "not sampled"
+            if isinstance(usable, str):
+                told.left_out[usable] += 1
+                left_out.write(_json({"id": name, "reason": usable}))
+                continue
+            told.written += 1
+            number = f"p{told.written:05d}"
+            rendered = _render(number, usable, budget)
+            told.tokens += rendered.tokens
+            (out / "html" / f"{number}.html").write_bytes(usable.labelled.html)
+            (out / "pages" / f"{number}.txt").write_text(rendered.text, encoding="utf-8")
+            rows.write(_json(_row(number, usable, rendered)))
+            template.write(_json({"page": number, "kind": "", "main": "", "sure": 0}))
+    return told
+
+
+@dataclass(frozen=True, slots=True)
+class _Usable:
+    labelled: LabelledPage
+    page: Page
+
+
+def _usable(reading: Reading, budget: int) -> Iterator[tuple[str, _Usable | str]]:
+    """Yield every page by its id: as it can be annotated, or why it cannot."""
+    ids: set[str] = set()
+    seen: set[bytes] = set()
+    for given in reading():
+        if isinstance(given, tuple):
+            yield given[0], given[1].code.value
+            continue
+        digest = hashlib.sha256(given.html).digest()
+        if digest in seen:
+            yield given.id, "the same page again"
+            continue
+        if given.id in ids:
+            raise InputError(f"the id {given.id} stands at two pages")
+        seen.add(digest)
+        ids.add(given.id)
+        yield given.id, _split(given, budget)
+
+
+def _split(given: LabelledPage, budget: int) -> _Usable | str:
+    try:
+        usable = _Usable(given, split_page(given))
+    except PageError as error:
+        return error.code.value
+    return usable if render("p00000", given.url, usable.page, budget) else "longer than the budget of tokens"
+
+
+def _render(number: str, usable: _Usable, budget: int) -> Rendered:
+    rendered = render(number, usable.labelled.url, usable.page, budget)
+    assert rendered is not None, "checked before, with a number of the same length"
+    return rendered
+
+
+def _sampled(reading: Reading, budget: int, sample: int, seed: int) -> set[int]:
+    """Return the places of the chosen pages among all."""
+    places, sites, layouts = [], [], []
+    for at, (_, usable) in enumerate(_usable(reading, budget)):
+        if not isinstance(usable, str):
+            places.append(at)
+            sites.append(usable.labelled.host)
+            layouts.append(layout_of(usable.page.elements))
+    chosen = choose_pages(sites, np.array(layouts), sample, seed) if layouts else []
+    return {places[each] for each in chosen}
+
+
+def _row(number: str, usable: _Usable, rendered: Rendered) -> dict[str, Any]:
+    labelled, page = usable.labelled, usable.page
+    more = {name: value for name, value in labelled.more.items() if name not in _TRUTH_FIELDS}
+    return {
+        **more,
+        "number": number,
+        "id": labelled.id,
+        "url": labelled.url,
+        "file": f"html/{number}.html",
+        "encoding": labelled.encoding,
+        "html_sha256": hashlib.sha256(labelled.html).hexdigest(),
+        "host": labelled.host,
+        "n_blocks": len(page.blocks),
+        "profile": page.profile,
+        "tokens": rendered.tokens,
+    }
+
+
+def _json(row: Mapping[str, Any]) -> str:
+    return json.dumps(row) + "\n"

@@ -1,0 +1,123 @@
+"""The filter: rows of a data set that a training does better without are marked `bad`, with the
+reason.
+
+The paper (4.1) leaves out pages without main content. Here also those whose annotators do not agree
+or were not sure. Marked rows stay in the data set, and `dripper_lab.datasets` never yields them.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dripper.errors import InputError, PageError
+from dripper.labels import Labeler
+from dripper_lab.annotation.agreement import Agreement, agree
+from dripper_lab.annotation.answers import from_ranges
+from dripper_lab.annotation.importing import NO_MAIN
+from dripper_lab.annotation.sources import page_of_row, read_rows, split_known, split_page
+from dripper_lab.datasets import LabelledPage
+
+DISAGREE, UNSURE, DOUBTED = "low agreement", "annotator unsure", f"{NO_MAIN}, but the labeler is sure"
+_OURS = (DISAGREE, UNSURE, NO_MAIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a row must have to be kept."""
+
+    least_agreement: float = 0.8
+    """F1 over words between two annotators, where there are two."""
+    least_sure: int = 2
+    """How certain the annotator was."""
+    labeler: Labeler | None = None
+    """Asked about pages without main content: where it is sure of some, the annotation is in doubt.
+    None: nobody."""
+    least_confidence: float = 0.85
+    """From which on it is sure."""
+
+    def reason(self, row: Mapping[str, Any], folder: Path) -> str | None:
+        """Return why a row is left out, None where it is kept."""
+        if not row.get("truth_text"):
+            return self._of_empty(page_of_row(folder, row))
+        sure = row.get("sure")
+        if isinstance(sure, int) and sure < self.least_sure:
+            return f"{UNSURE} (sure {sure})"
+        agreement = agreement_of(row, folder)
+        if agreement is not None and agreement.words < self.least_agreement:
+            return f"{DISAGREE} ({agreement.words:.2f})"
+        return None
+
+    def _of_empty(self, labelled: LabelledPage) -> str:
+        if self.labeler is not None:
+            try:
+                (labels,) = self.labeler.label([split_page(labelled)])
+            except PageError:
+                return NO_MAIN
+            if labels.main.any() and labels.confidence >= self.least_confidence:
+                return f"{DOUBTED} ({labels.confidence:.2f})"
+        return NO_MAIN
+
+
+def filter_data_set(folder: Path, by: Filter) -> tuple[int, Counter[str]]:
+    """Mark the rows of a data set in its truth.jsonl; return how many are kept, and how many are
+    not, by reason.
+
+    Marks of an earlier filter are taken away first; `bad` for other reasons and `duplicate` stay.
+    Raises InputError.
+    """
+    rows = read_rows(_truth(folder))
+    left_out: Counter[str] = Counter()
+    for row in rows:
+        if str(row.get("bad") or "").startswith(_OURS):
+            del row["bad"]
+        reason = row.get("bad") or ("duplicate" if row.get("duplicate") else by.reason(row, folder))
+        if reason:
+            left_out[str(reason).partition(" (")[0]] += 1
+            if reason != "duplicate":
+                row["bad"] = reason
+    _replace(_truth(folder), "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    return len(rows) - left_out.total(), left_out
+
+
+def agreements(folder: Path) -> Iterator[Agreement]:
+    """Yield how far the annotators of a data set agree on each page that has two. Raises
+    InputError."""
+    for row in read_rows(_truth(folder)):
+        found = agreement_of(row, folder)
+        if found is not None:
+            yield found
+
+
+def agreement_of(row: Mapping[str, Any], folder: Path) -> Agreement | None:
+    """Return how far the two annotators of a row agree; None where there was one. Raises
+    InputError."""
+    if "main_blocks_second" not in row:
+        return None
+    page = split_known(page_of_row(folder, row))
+    n_blocks = len(page.blocks)
+    if row.get("n_blocks", n_blocks) != n_blocks:
+        raise InputError(
+            f"{folder}: the row {row['id']} was annotated on {row['n_blocks']} blocks, and its page has {n_blocks} today: "
+            "its numbers say nothing any more"
+        )
+    try:
+        one, two = (from_ranges(str(row.get(name) or ""), n_blocks) for name in ("main_blocks", "main_blocks_second"))
+    except InputError as error:
+        raise InputError(f"{folder}: the row {row['id']}: {error}") from None
+    return agree(page, (str(row.get("page_type") or ""), row.get("page_type_second")), (one, two))
+
+
+def _truth(folder: Path) -> Path:
+    file = folder / "truth.jsonl"
+    if not file.is_file():
+        raise InputError(f"{folder} is no data set: it has no truth.jsonl")
+    return file
+
+
+def _replace(file: Path, text: str) -> None:
+    part = file.with_name(f".{file.name}.part")
+    part.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+    part.replace(file)

@@ -1,0 +1,211 @@
+"""Prompts and answers to fine-tune a language model on, as the labeler `lm` asks and reads them
+(Dripper paper A.11).
+
+Files of JSON lines with `messages`, as TRL and LLaMA-Factory read them. A page that is longer than
+the context is cut into the windows that the labeler cuts it into.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.errors import PageError
+from dripper.html.blocks.page import Page
+from dripper.labels.align import matched_shares
+from dripper.labels.base import SimplifiedPage
+from dripper.labels.cost import estimate_tokens
+from dripper.labels.lm.answer import FORMS, AnswerForm
+from dripper.labels.lm.encoder import SPARE_TOKENS, PageEncoder
+from dripper.labels.lm.prompt import Prompt, find_prompt, prompt_folder
+from dripper.labels.lm.settings import LmSettings
+from dripper.labels.lm.windows import PageWindow, cut_windows
+from dripper.labels.words import words_of
+from dripper_lab.annotation.answers import from_ranges
+from dripper_lab.annotation.folders import new_folder
+from dripper_lab.annotation.sources import split_page
+from dripper_lab.datasets import LabelledPage
+
+TRAIN, VALIDATION = "train.jsonl", "validation.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Framing:
+    """How a page becomes what the model reads and what it should answer."""
+
+    prompt: Prompt
+    form: AnswerForm
+    windows: Callable[[SimplifiedPage], list[PageWindow]]
+
+    @classmethod
+    def of(cls, settings: LmSettings) -> "Framing":
+        """Return the framing of a model with these settings. Raises SettingsError, MachineError.
+
+        With a checkpoint its tokenizer counts, so that windows are cut as when it labels. Without,
+        tokens are estimated, and the prompt and the form of the answer must be said.
+        """
+        if settings.model:
+            encoder = PageEncoder.load(settings)
+            return cls(encoder.prompt, encoder.templates.form, encoder.windows)
+        prompt = find_prompt(settings.prompt, settings.answer, prompt_folder(settings.prompt_folder))
+        beside = estimate_tokens(prompt.text("")) + SPARE_TOKENS
+        a_block = 5 if settings.answer == "json" else 1
+
+        def budget(n_blocks: int) -> int:
+            return settings.context_tokens - beside - n_blocks * (a_block + len(str(n_blocks)))
+
+        def windows(page: SimplifiedPage) -> list[PageWindow]:
+            # Special tokens in attributes: `PageEncoder` knows which ones a tokenizer has.
+            safe = SimplifiedPage(page.simplified_html.replace("<|", "&lt;|"), page.n_blocks)
+            return cut_windows(safe, budget, estimate_tokens, settings.overlap_blocks)
+
+        return cls(prompt, FORMS[settings.answer], windows)
+
+    def messages(self, page: Page, main: npt.NDArray[np.bool_]) -> list[list[dict[str, str]]]:
+        """Return one conversation a window. main: (n_blocks,) bool."""
+        return [
+            [
+                {"role": "user", "content": self.prompt.text(window.html)},
+                {"role": "assistant", "content": self.form.text(main[window.start : window.end].tolist())},
+            ]
+            for window in self.windows(SimplifiedPage(page.simplified_html, len(page.blocks)))
+        ]
+
+
+@dataclass(slots=True)
+class Written:
+    """What was written and what was not."""
+
+    pages: Counter[str] = field(default_factory=Counter)
+    """By file."""
+    windows: Counter[str] = field(default_factory=Counter)
+    """By file: a line each."""
+    aligned: int = 0
+    """Pages whose labels come from aligning the truth's text, as their rows have no block numbers
+    of this profile."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Pages, by reason."""
+
+
+def write_conversations(
+    pages: Iterable[LabelledPage],
+    framing: Framing,
+    out: Path,
+    profile: str,
+    validation: float,
+    about: Mapping[str, Any],
+) -> Written:
+    """Write train.jsonl and validation.jsonl, with dataset_info.json (LLaMA-Factory) and META.json,
+    into `out`.
+
+    validation: share of the sites whose pages go there; a site is never in both. about: what else
+    META.json says. Pages without main content are left out (paper 4.1), and those with
+    `split: evaluation`. Raises InputError where `out` is there.
+    """
+    written = Written()
+    with new_folder(out) as folder:
+        with ExitStack() as open_files:
+            files = {
+                name: open_files.enter_context((folder / name).open("w", encoding="utf-8"))
+                for name in (TRAIN, VALIDATION)
+            }
+            for labelled in pages:
+                name = VALIDATION if is_held_out(labelled.host, validation) else TRAIN
+                _write_page(labelled, framing, profile, files[name], name, written)
+        (folder / "dataset_info.json").write_text(json.dumps(_dataset_info(), indent=1) + "\n", encoding="utf-8")
+        told = {**_meta(framing, profile, written), **about}
+        (folder / "META.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    return written
+
+
+def is_held_out(site: str, share: float) -> bool:
+    """Tell whether a site's pages are for validation: by a hash, so that new pages never move the
+    old ones.
+
+    Not by the plain hash of the site: sets that split off their evaluation by that have no pages
+    left there.
+    """
+    digest = hashlib.sha256(f"validation {site}".encode("utf-8", "replace")).digest()
+    return int.from_bytes(digest[:8], "big") < share * 2**64
+
+
+def main_blocks(labelled: LabelledPage, page: Page) -> tuple[npt.NDArray[np.bool_], bool]:
+    """Return which blocks are main, shape (n_blocks,), and whether that had to be aligned from the
+    truth's text.
+
+    Annotated numbers count where they are of these blocks. Blocks without text, which nobody was
+    shown, are main where the blocks with text around them are.
+    """
+    more = labelled.more
+    annotated = "main_blocks" in more and more.get("n_blocks") == len(page.blocks)
+    aligned = not annotated or more.get("profile", "dripper") != page.profile
+    words = [words_of(block.text) for block in page.blocks]
+    if aligned:
+        main = (matched_shares(words, words_of(labelled.truth_text)) >= 0.5) & np.array([bool(of) for of in words])
+    else:
+        main = np.isin(page.item_ids, from_ranges(str(more["main_blocks"]), len(page.blocks)))
+    return _with_silent(main, [bool(block.text) for block in page.blocks]), aligned
+
+
+def _with_silent(main: npt.NDArray[np.bool_], has_text: Sequence[bool]) -> npt.NDArray[np.bool_]:
+    shown = np.flatnonzero(has_text)
+    if not len(shown):
+        return main
+    places = np.searchsorted(shown, np.arange(len(main)))
+    before, after = shown[np.clip(places - 1, 0, None)], shown[np.clip(places, None, len(shown) - 1)]
+    around = main[before] & main[after] & (places > 0) & (places < len(shown))
+    return np.where(has_text, main, around)
+
+
+def _write_page(
+    labelled: LabelledPage, framing: Framing, profile: str, file: TextIO, name: str, written: Written
+) -> None:
+    if labelled.more.get("split") == "evaluation":
+        written.left_out["split: evaluation"] += 1
+        return
+    try:
+        page = split_page(labelled, profile)
+        main, aligned = main_blocks(labelled, page)
+        if not main.any():
+            written.left_out["no block is main"] += 1
+            return
+        conversations = framing.messages(page, main)
+    except PageError as error:
+        written.left_out[error.code.value] += 1
+        return
+    for window, messages in enumerate(conversations):
+        row = {"id": f"{labelled.data_set}/{labelled.id}#{window}", "messages": messages}
+        file.write(json.dumps(row) + "\n")
+    written.pages[name] += 1
+    written.windows[name] += len(conversations)
+    written.aligned += aligned
+
+
+def _meta(framing: Framing, profile: str, written: Written) -> dict[str, Any]:
+    return {
+        "prompt": framing.prompt.version,
+        # How the labeler lm is to be set for a model that learned from this.
+        "settings": {
+            "profile": profile,
+            "labels.lm.prompt": framing.prompt.name,
+            "labels.lm.answer": framing.form.name,
+            "labels.lm.chat": "once",
+        },
+        "pages": written.pages,
+        "windows": written.windows,
+        "labels_from_text": written.aligned,
+        "left_out": written.left_out,
+    }
+
+
+def _dataset_info() -> dict[str, Any]:
+    tags = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"}
+    form = {"formatting": "sharegpt", "columns": {"messages": "messages"}, "tags": tags}
+    return {f"dripper_{Path(name).stem}": {"file_name": name, **form} for name in (TRAIN, VALIDATION)}

@@ -1,0 +1,38 @@
+"""Writes folders whole or not at all; among them the instructions for annotators, people and models
+alike.
+"""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+
+from dripper.errors import InputError
+
+
+@contextmanager
+def new_folder(out: Path) -> Iterator[Path]:
+    """Give a folder to write into, which becomes `out` at the end; where something is raised, there
+    is none.
+
+    Raises InputError where `out` is there already, and is more than an empty folder.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out} is there already: name another folder, or remove it")
+    part = out.with_name(f".{out.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    try:
+        yield part
+        part.replace(out)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+FILE = "guidelines.md"
+
+
+def guidelines() -> str:
+    """Return the guidelines with the form of an answer, as Markdown."""
+    return files("dripper_lab.annotation").joinpath(FILE).read_text(encoding="utf-8")

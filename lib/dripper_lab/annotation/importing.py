@@ -1,0 +1,128 @@
+"""From answers to a data set: `truth.jsonl`, the pages, `META.json`, readable by
+`dripper_lab.datasets`."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dripper
+from dripper.errors import InputError
+from dripper.html.blocks.page import Page
+from dripper.page.language import detect
+from dripper_lab.annotation.answers import Answer, answer_of, is_blank, to_ranges
+from dripper_lab.annotation.export import Export
+from dripper_lab.annotation.folders import new_folder
+from dripper_lab.datasets import LabelledPage
+
+NO_MAIN = "no main content"
+"""Why a row is `bad` that has no main block: scores leave it out."""
+_ONLY_HERE = ("number", "tokens", "file", "name", "type_guess")
+"""Fields of an export's row that a row of truth does not take along."""
+
+
+@dataclass(slots=True)
+class Answers:
+    """What the files of answers hold."""
+
+    of_page: dict[str, list[Answer]] = field(default_factory=dict)
+    """By number, in the order of the files: the first is the truth, the second the second
+    annotation."""
+    wrong: list[str] = field(default_factory=list)
+    """A sentence for every line that is no usable answer, with its place."""
+    blank: int = 0
+    """Lines of the template that nobody filled in."""
+
+
+def read_answers(files: Sequence[Path], export: Export) -> Answers:
+    """Return all answers of the files, in each of which a page stands once. Raises InputError where
+    a file cannot be read."""
+    answers = Answers()
+    for file in files:
+        here: dict[str, int] = {}
+        for number, line in enumerate(_lines(file), 1):
+            if not line.strip():
+                continue
+            try:
+                told = json.loads(line)
+                if is_blank(told):
+                    answers.blank += 1
+                    continue
+                answer = _answer(told, export)
+                if answer.page in here:
+                    raise InputError(f"page {answer.page} stands in line {here[answer.page]} already")
+                if len(answers.of_page.get(answer.page, ())) == 2:
+                    raise InputError(f"page {answer.page} has two answers in the files before; a third has no place")
+            except ValueError as error:
+                answers.wrong.append(f"{file.name} line {number} is not JSON: {error}")
+                continue
+            except InputError as error:
+                answers.wrong.append(f"{file.name} line {number}: {error}")
+                continue
+            here[answer.page] = number
+            answers.of_page.setdefault(answer.page, []).append(answer)
+    return answers
+
+
+def write_data_set(export: Export, answers: Answers, out: Path) -> int:
+    """Write the answered pages as the data set `out`; return how many.
+
+    Raises InputError where `out` is there, or a page of the export has changed.
+    """
+    with new_folder(out) as folder:
+        (folder / "html").mkdir()
+        with (folder / "truth.jsonl").open("w", encoding="utf-8", errors="replace", newline="\n") as rows:
+            for number in sorted(answers.of_page):
+                labelled, page = export.page(number)
+                row = truth_row(export.rows[number], labelled, page, answers.of_page[number])
+                (folder / row["file"]).write_bytes(labelled.html)
+                rows.write(json.dumps(row, ensure_ascii=False) + "\n")
+        (folder / "META.json").write_text(json.dumps(_meta(answers), indent=1) + "\n", encoding="utf-8")
+    return len(answers.of_page)
+
+
+def truth_row(
+    exported: Mapping[str, Any], labelled: LabelledPage, page: Page, answers: Sequence[Answer]
+) -> dict[str, Any]:
+    """Return the row of truth of a page: the first answer is the truth, the second stands beside
+    it."""
+    first, *others = answers
+    main = set(first.main)
+    text = "\n".join(block.text for block in page.blocks if block.item_id in main and block.text)
+    row = {name: value for name, value in exported.items() if name not in _ONLY_HERE and value is not None}
+    row |= {"file": f"html/{exported['number']}.html", "truth_text": text, "page_type": first.kind}
+    row |= {"sure": first.sure, "main_blocks": to_ranges(main), "annotator": first.annotator}
+    for second in others:
+        row |= {"main_blocks_second": to_ranges(second.main), "page_type_second": second.kind}
+        row |= {"sure_second": second.sure, "annotator_second": second.annotator}
+    if (language := labelled.more.get("lang") or detect(text)[0]) is not None:
+        row["lang"] = language
+    if not text:
+        row["bad"] = NO_MAIN
+    return row
+
+
+def _answer(told: object, export: Export) -> Answer:
+    page = str(told.get("page") or "") if isinstance(told, Mapping) else ""
+    if not page:
+        raise InputError("an answer is a JSON object with page, kind, main and sure")
+    if page not in export.rows:
+        raise InputError(f"page {page} is not in {export.folder}")
+    return answer_of(told, export.n_blocks(page), page)
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _meta(answers: Answers) -> dict[str, object]:
+    annotators = {answer.annotator for of in answers.of_page.values() for answer in of if answer.annotator}
+    return {
+        "source": f"dripper {dripper.__version__}, python -m dripper_lab.annotate",
+        "truth": "blocks chosen by annotators after dripper_lab/annotation/guidelines.md",
+        "annotators": sorted(annotators),
+    }

@@ -1,0 +1,376 @@
+"""Reads labelled pages from the archives of a data folder, one page at a time, and tells which site
+a page is from.
+
+A data set is `<name>.tar.xz` (or the same, unpacked, in a folder `<name>`): `html/` with the bytes
+as served, `truth.jsonl` with one row per page, `META.json`. Rows marked `bad` (the truth does not
+fit the page) or `duplicate` (the same HTML came before) are never yielded; :func:`count_pages` says
+how many there are. Every page's bytes are checked against its row's `html_sha256`, so a truth file
+of another version of the pages cannot give a score.
+
+Pages of one site share a template, so their scores are not independent. Not every labelled page has
+a URL.
+"""
+
+import hashlib
+import json
+import re
+import shutil
+import tarfile
+import tempfile
+from collections import Counter
+from collections.abc import Collection, Container, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from html import unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from courlan import extract_domain
+
+from dripper.errors import InputError
+from dripper.page.language import detect
+
+# Sites that nearly every page links to; taken as "the commonest link" they would join unrelated
+# pages into one host.
+LINKED_EVERYWHERE = frozenset({
+    "addthis.com", "amazon.com", "cloudflare.com", "delicious.com", "digg.com", "doubleclick.net", "facebook.com",
+    "feedburner.com", "google.com", "googleapis.com", "gravatar.com", "instagram.com", "linkedin.com", "pinterest.com",
+    "qq.com", "reddit.com", "schema.org", "stumbleupon.com", "t.me", "twitter.com", "w3.org", "weibo.com",
+    "whatsapp.com", "wordpress.org", "x.com", "youtube.com",
+})  # fmt: skip
+CANONICAL = re.compile(
+    rb"""<(?:link[^>]{0,300}rel=["']?canonical|meta[^>]{0,300}og:url|base\s)[^>]{0,300}?(?:href|content)=["']?(https?://[^"'\s>]+)"""
+    rb"""|<(?:link|meta)[^>]{0,300}?(?:href|content)=["']?(https?://[^"'\s>]+)[^>]{0,300}?(?:rel=["']?canonical|og:url)""",
+    re.IGNORECASE,
+)
+LINK = re.compile(rb"""\s(?:href|src)=["']?(https?://[^"'\s>]{4,200})""", re.IGNORECASE)
+
+
+def site_of(url: str | None, html: bytes = b"") -> str | None:
+    """Return the registered domain of a page ("bbc.co.uk"), or None.
+
+    Looked for in this order: `url`; the page's canonical link, og:url or base; the commonest
+    registered domain among its absolute links, social and advertising sites apart, if it occurs at
+    least three times.
+
+    >>> site_of("https://www.bbc.co.uk/news/1")
+    'bbc.co.uk'
+    >>> site_of(None, b'<link rel="canonical" href="http://news.example.org/a">')
+    'example.org'
+    """
+    if url and (domain := _domain(url)):
+        return domain
+    if match := CANONICAL.search(html):
+        domain = _domain((match[1] or match[2]).decode("ascii", "ignore"))
+        if domain and domain not in LINKED_EVERYWHERE:
+            return domain
+    counts = Counter(filter(None, (_domain(link.decode("ascii", "ignore")) for link in set(LINK.findall(html)))))
+    for domain, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        if domain not in LINKED_EVERYWHERE:
+            return domain if count >= 3 else None
+    return None
+
+
+def _domain(url: str) -> str | None:
+    """Return the registered domain, or the bare host where there is none (an address,
+    "localhost")."""
+    if "://" not in url:
+        url = f"http://{url}"
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        return None
+    # fast=True takes blogspot.com for one host; the slow way knows that its sub-domains are sites
+    # of their own.
+    found = extract_domain(url)
+    return str(found) if found else host
+
+
+REQUIRED_FIELDS = ("id", "file", "truth_text", "html_sha256")
+
+# Names as the rows of daniel-waddle state them; other rows hold ISO 639-1 codes, some with a region
+# ("en-US").
+LANGUAGE_CODES = {"chinese": "zh", "english": "en", "greek": "el", "polish": "pl", "russian": "ru"}
+
+# The truths of this set hold `&#8217;` and the like (1,181 in 64 of 69 pages) where the page shows
+# the character: read as they are, every extractor loses 0.03 ROUGE-LSum, and WCEB's published
+# scores come back only with them decoded.
+ESCAPED_TRUTHS = frozenset({"cleanportaleval"})
+
+# Why a row is bad whose page has no main content: the annotator's answer, not a fault.
+NO_CONTENT = "no main content"
+
+
+class Role(StrEnum):
+    """What a data set may be used for. A rule of the licences, not of taste."""
+
+    TRAIN_SHIPS = "train, ships"
+    """A model that ships may be trained on it."""
+    TRAIN_RESEARCH = "train, research"
+    """For experiments and for models that do not ship; a report says so."""
+    EVALUATION = "evaluation"
+    """Scores only: nothing is trained, tuned or split off on it."""
+    FORMAT_SAMPLE = "format sample"
+    """A few pages that prove the reading of a format."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """A known set."""
+
+    name: str
+    role: Role
+    licence: str
+    """As stated by its source."""
+    language: str | None = None
+    """ISO 639-1 code where all pages share one, else None."""
+    split: str | None = None
+    """Only the rows whose `split` is this; None: all."""
+    part_of: str | None = None
+    """The set whose archive it shares, each with its own rows; None: the archive of its name."""
+
+
+DATA_SETS: Mapping[str, DataSet] = {
+    known.name: known
+    for known in (
+        DataSet("wcxb-dev", Role.TRAIN_SHIPS, "CC-BY-4.0"),
+        DataSet("fundus", Role.TRAIN_SHIPS, "MIT"),
+        DataSet("article-extraction-dataset", Role.TRAIN_SHIPS, "Apache-2.0", "en"),
+        DataSet("magic-html-article", Role.TRAIN_SHIPS, "Apache-2.0"),
+        DataSet("zh-immortal-autumn", Role.TRAIN_SHIPS, "MIT", "zh"),
+        DataSet("readability", Role.TRAIN_SHIPS, "Apache-2.0"),
+        DataSet("web-forum-52", Role.TRAIN_SHIPS, "MIT"),
+        DataSet("web-kinds", Role.TRAIN_SHIPS, "permissive, named by row", split="train"),
+        DataSet("canola", Role.TRAIN_RESEARCH, "CC-BY-SA-4.0", "en"),
+        DataSet("xmu-zh-finance-news", Role.TRAIN_RESEARCH, "none stated", "zh"),
+        DataSet("daniel-waddle", Role.TRAIN_RESEARCH, "GPL-3.0 (repository)"),
+        DataSet("cleaneval-en", Role.EVALUATION, "none stated", "en"),
+        DataSet("cleanportaleval", Role.EVALUATION, "none stated", "en"),
+        DataSet("dragnet", Role.EVALUATION, "AGPL-3.0 (repository)", "en"),
+        DataSet("l3s-gn1", Role.EVALUATION, "research only", "en"),
+        DataSet("web-kinds-evaluation", Role.EVALUATION, "permissive, named by row", None, "evaluation", "web-kinds"),
+        DataSet("llm-webkit-bench", Role.EVALUATION, "none stated"),
+        DataSet("webmainbench-samples", Role.FORMAT_SAMPLE, "Apache-2.0"),
+    )
+}
+
+
+def names_with(*roles: Role) -> list[str]:
+    """Return the names of the known sets that have one of `roles`, in the order of the table.
+
+    >>> names_with(Role.FORMAT_SAMPLE)
+    ['webmainbench-samples']
+    """
+    return [known.name for known in DATA_SETS.values() if known.role in roles]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPage:
+    """One page with its truth."""
+
+    id: str
+    """Unique within `data_set`."""
+    data_set: str
+    url: str | None
+    html: bytes
+    """The bytes as served."""
+    encoding: str | None
+    """As the row states it, not verified; None where unknown."""
+    truth_text: str
+    """The main content as plain text."""
+    truth_html: str | None = None
+    """The truth as HTML, where the set has it (its meaning differs by set: see META.json)."""
+    page_type: str | None = None
+    """Article, forum, product…, where the set says so."""
+    language: str | None = None
+    """ISO 639-1, as stated by the row or the set, else None (:func:`detect_language` guesses)."""
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """The row's other fields."""
+
+    @property
+    def content_type(self) -> str | None:
+        """The HTTP header to decode `html` with: set only where the source stored characters, not
+        bytes."""
+        stored = self.encoding is not None and self.encoding.startswith("utf-8 (stored")
+        return "text/html; charset=utf-8" if stored else None
+
+    @property
+    def host(self) -> str:
+        """The site: what a bootstrap draws and a split keeps whole. A page that tells nothing is a
+        site of its own."""
+        site = self.more.get("site")
+        if site and "." not in site:  # xmu-zh-finance-news names its ten sites and gives no addresses
+            return f"{self.data_set}/{site}"
+        return site_of(self.url or self.more.get("host") or site, self.html) or f"{self.data_set}/{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class PageCounts:
+    """Rows of a set: `rows == usable + sum(bad.values()) + duplicate`; a row both bad and duplicate
+    counts as bad."""
+
+    rows: int
+    usable: int
+    duplicate: int
+    bad: Mapping[str, int]
+
+
+def available(folder: Path) -> list[str]:
+    """Return the names of the sets in `folder`, sorted: archives of known sets, and folders with a
+    truth file."""
+    there = {path.name.removesuffix(".tar.xz") for path in folder.glob("*.tar.xz")} & set(DATA_SETS)
+    there |= {path.parent.name for path in folder.glob("*/truth.jsonl")}
+    return sorted(there | {known.name for known in DATA_SETS.values() if known.part_of in there})
+
+
+def count_pages(folder: Path, data_set: str, *, cache: Path | None = None) -> PageCounts:
+    """Count the rows of a set by their use. Raises InputError like :func:`read_pages`."""
+    rows = _rows_of(data_set, _source(folder, data_set, cache))
+    bad = Counter(str(row["bad"]).partition("(")[0] for row in rows if row.get("bad"))
+    duplicate = sum(1 for row in rows if row.get("duplicate") and not row.get("bad"))
+    return PageCounts(len(rows), len(rows) - duplicate - bad.total(), duplicate, dict(sorted(bad.items())))
+
+
+def read_pages(
+    folder: Path, data_set: str, *, sample: int | None = None, cache: Path | None = None, empty: bool = False
+) -> Iterator[LabelledPage]:
+    """Yield the usable pages of a set in the order of the archive: always the same. empty: those
+    too that have no main content (error pages, menus alone), of which nothing can be scored.
+
+    sample: only that many pages, those with the smallest hash of their id: the same ones on every
+    machine, spread over the set. cache: a folder where the archive is unpacked once, which saves a
+    decompression a call (seconds for the large sets). Raises InputError for a missing set, and for
+    a truth file that is not one or not of these pages.
+    """
+    source = _source(folder, data_set, cache)
+    fine = (None, "", NO_CONTENT) if empty else (None, "")
+    rows = [row for row in _rows_of(data_set, source) if row.get("bad") in fine and not row.get("duplicate")]
+    if sample is not None:
+        rows = _sampled(rows, sample)
+    wanted = {row["file"]: row for row in rows}
+    for file, html in _read_html(source, wanted):
+        yield _page(data_set, wanted.pop(file), html, source)
+    if wanted:
+        raise InputError(f"{source}: {len(wanted)} pages of truth.jsonl have no HTML, first {min(wanted)}")
+
+
+def detect_language(page: LabelledPage) -> str:
+    """Return the stated language, else the one that the truth is in (ISO 639-1), else "?" where it
+    is too short to tell."""
+    return page.language or detect(page.truth_text)[0] or "?"
+
+
+def _source(folder: Path, data_set: str, cache: Path | None) -> Path:
+    """Return the unpacked folder or the archive that holds a set."""
+    known = DATA_SETS.get(data_set)
+    name = (known and known.part_of) or data_set
+    if (folder / name / "truth.jsonl").is_file():
+        return folder / name
+    archive = folder / f"{name}.tar.xz"
+    if not archive.is_file():
+        there = ", ".join(available(folder)) or "none"
+        raise InputError(f"no data set {data_set!r} in {folder}: no {archive.name} there. Sets there: {there}")
+    return archive if cache is None else _unpacked(archive, name, cache)
+
+
+def _unpacked(archive: Path, name: str, cache: Path) -> Path:
+    """Unpack an archive into the cache unless it is there; a killed run leaves no half-full folder
+    behind."""
+    with archive.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+    target = cache / f"{name}-{digest}"
+    if not target.is_dir():
+        cache.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=cache))
+        try:
+            with _open_archive(archive) as tar:
+                tar.extractall(fresh, filter="data")
+            (fresh / name).rename(target)
+        except (tarfile.TarError, EOFError, OSError) as error:
+            if not target.is_dir():  # else another process was faster: its folder is as good
+                raise InputError(f"{archive} cannot be unpacked: {error}") from error
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+    return target
+
+
+def _open_archive(archive: Path) -> tarfile.TarFile:
+    try:
+        return tarfile.open(archive, "r:xz")
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise InputError(f"{archive} is not a .tar.xz archive: {error}") from error
+
+
+def _members(archive: Path, names: Container[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield (path without the top folder, content) of the regular files with one of `names`, in
+    archive order."""
+    with _open_archive(archive) as tar:
+        try:
+            for member in tar:
+                name = member.name.partition("/")[2]
+                stream = tar.extractfile(member) if name in names else None
+                if stream is not None:
+                    yield name, stream.read()
+        except (tarfile.TarError, EOFError, OSError) as error:
+            raise InputError(f"{archive} is damaged: {error}") from error
+
+
+def _rows_of(data_set: str, source: Path) -> list[dict[str, Any]]:
+    known = DATA_SETS.get(data_set)
+    return [row for row in _read_rows(source) if known is None or known.split in (None, row.get("split"))]
+
+
+def _read_rows(source: Path) -> list[dict[str, Any]]:
+    if source.is_dir():
+        return _parse_rows((source / "truth.jsonl").read_bytes(), source)
+    for _, raw in _members(source, {"truth.jsonl"}):
+        return _parse_rows(raw, source)
+    raise InputError(f"{source} has no truth.jsonl")
+
+
+def _parse_rows(raw: bytes, source: Path) -> list[dict[str, Any]]:
+    rows = []
+    # Not splitlines(): the truths contain U+2028 and other characters that it also takes for line
+    # ends.
+    for number, line in enumerate(raw.removesuffix(b"\n").split(b"\n"), start=1):
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{source}: truth.jsonl line {number} is not JSON: {error}") from error
+        missing = [name for name in REQUIRED_FIELDS if not isinstance(row, dict) or not isinstance(row.get(name), str)]
+        if missing:
+            raise InputError(f"{source}: truth.jsonl line {number} lacks the text field {missing[0]!r}")
+        rows.append(row)
+    return rows
+
+
+def _sampled(rows: list[dict[str, Any]], size: int) -> list[dict[str, Any]]:
+    chosen = {row["id"] for row in sorted(rows, key=lambda row: hashlib.sha256(row["id"].encode()).digest())[:size]}
+    return [row for row in rows if row["id"] in chosen]
+
+
+def _read_html(source: Path, wanted: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    if not source.is_dir():
+        yield from _members(source, wanted)
+        return
+    for file in list(wanted):
+        path = source / file
+        if not path.resolve().is_relative_to(source.resolve()) or not path.is_file():
+            raise InputError(f"{source}: truth.jsonl names {file!r}, which is not a file of the set")
+        yield file, path.read_bytes()
+
+
+def _page(data_set: str, row: dict[str, Any], html: bytes, source: Path) -> LabelledPage:
+    if hashlib.sha256(html).hexdigest() != row["html_sha256"]:
+        raise InputError(f"{source}: {row['file']} is not the page that truth.jsonl describes (html_sha256 differs)")
+    known = DATA_SETS.get(data_set)
+    stated = str(row.get("lang") or "").lower().partition("-")[0]
+    language = LANGUAGE_CODES.get(stated, stated) or (known.language if known else None)
+    own = {"id", "url", "file", "truth_text", "truth_html", "encoding", "page_type", "html_sha256"}
+    more = {name: value for name, value in row.items() if name not in own}
+    truth = unescape(row["truth_text"]) if data_set in ESCAPED_TRUTHS else row["truth_text"]
+    return LabelledPage(
+        row["id"], data_set, row.get("url"), html, row.get("encoding"), truth, row.get("truth_html"),
+        row.get("page_type"), language, more,
+    )  # fmt: skip

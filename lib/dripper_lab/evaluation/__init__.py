@@ -1,0 +1,1 @@
+"""Scores of extractors over labelled pages, and the report of them."""

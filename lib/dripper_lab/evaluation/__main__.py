@@ -1,0 +1,47 @@
+"""Score extractors over labelled pages and write the report: `python -m dripper.eval --data DATA
+--output report`."""
+
+import argparse
+import logging
+import sys
+from pathlib import Path
+
+from dripper.config import load
+from dripper.errors import UsageError
+from dripper_lab.evaluation.command import add_arguments, run_settings
+from dripper_lab.evaluation.report.writer import write_report
+from dripper_lab.evaluation.run import run_evaluation
+
+
+def main(argv: list[str]) -> int:
+    """Run the command; return 0, or 2 for wrong usage."""
+    parser = argparse.ArgumentParser(prog="python -m dripper.eval", description=__doc__)
+    parser.add_argument(
+        "--output", type=Path, default=Path("report"), help="report, pictures, and what a stopped run has done"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="assignments",
+        help="a labeler's setting, as labels.encoder.model=DIR",
+    )
+    add_arguments(parser)
+    arguments = parser.parse_args(argv)
+    # What the peers log about a page is no news here: only this package speaks.
+    logging.basicConfig(level=logging.CRITICAL, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
+    logging.getLogger("dripper").setLevel(logging.INFO)
+    try:
+        labels = load(assignments=arguments.assignments).labels
+        settings = run_settings(arguments, arguments.output, labels)
+        path = write_report(settings, run_evaluation(settings), arguments.output)
+    except UsageError as error:
+        sys.stderr.write(f"dripper.eval: {error}\n")
+        return 2
+    sys.stdout.write(f"{path}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,141 @@
+"""The findings of the SIGIR'23 study, and what they are on the pages here with the tools of
+today."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dripper_lab.evaluation.benchmarks.wceb import OUR_SETS, Reference
+from dripper_lab.evaluation.extractors.base import Contender, Standing
+from dripper_lab.evaluation.report.results import ScoreTable
+
+METRIC = "wceb_f1"
+
+TABLE_3: Mapping[str, tuple[str, str, float, float]] = {
+    "majority-weighted": ("(Best weighted)", "ensemble_weighted", 0.899, 0.970),
+    "majority-best": ("(Best only)", "ensemble_best", 0.889, 0.973),
+    "majority-all": ("(Majority all)", "ensemble_majority", 0.885, 0.974),
+    "trafilatura-wceb": ("Trafilatura", "trafilatura", 0.883, 0.957),
+    "readability-lxml": ("Readability", "readability", 0.861, 0.970),
+    "resiliparse": ("Resiliparse", "resiliparse", 0.859, 0.942),
+    "boilerpy3": ("Boilerpipe", "boilerpipe", 0.834, 0.946),
+    "newspaper4k": ("Newspaper3k", "newspaper3k", 0.816, 0.958),
+    "goose3": ("Goose3", "goose3", 0.810, 0.940),
+    "justext-wceb": ("jusText", "justext", 0.759, 0.904),
+    "beautifulsoup": ("BS4", "bs4", 0.680, 0.669),
+    "inscriptis": ("inscriptis", "inscriptis", 0.673, 0.649),
+}
+"""Ours → (its name in Table 3, in the published files, macro mean F1, macro median F1 over all
+eight parts)."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyLine:
+    """One row of Table 3 beside ours."""
+
+    name: str
+    their_name: str
+    study_mean: float
+    study_median: float
+    here_theirs: float | None
+    """Their published pages, over the parts and pages here; None if unpublished."""
+    ours_mean: float
+    ours_median: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the study found, and what is found here."""
+
+    study: str
+    here: str
+    holds: bool
+
+
+def table_3(frame: ScoreTable, reference: Reference) -> list[StudyLine]:
+    """Return the study's Table 3 beside macro means and medians of the same metric over the parts
+    that are here."""
+    lines = []
+    for name, (their_name, their_file, mean, median) in TABLE_3.items():
+        rows = frame[(frame["extractor"] == name) & frame[METRIC].notna()]
+        if len(rows):
+            by_set = rows.groupby("data_set")[METRIC]
+            published = _published_macro(rows, reference, their_file)
+            lines.append(
+                StudyLine(
+                    name,
+                    their_name,
+                    mean,
+                    median,
+                    published,
+                    float(by_set.mean().mean()),
+                    float(by_set.median().mean()),
+                )
+            )
+    return lines
+
+
+def findings(frame: ScoreTable, extractors: Sequence[Contender]) -> list[Finding]:
+    """Re-run four findings of the study's section 4 on the WCEB pages here."""
+    scored = frame[frame[METRIC].notna()]
+    means = scored.pivot_table(index="extractor", columns="data_set", values=METRIC, aggfunc="mean")
+    singles = [one.name for one in extractors if one.kind is Standing.PEER and one.name in means.index]
+    found = [_no_best(means, singles), _skewed(scored, singles), _whole_pages(scored, extractors, singles)]
+    votes = [one.name for one in extractors if one.kind is Standing.ENSEMBLE and one.name in means.index]
+    return [*([_ensembles(means, singles, votes)] if votes else []), *found]
+
+
+def _ensembles(means: ScoreTable, singles: Sequence[str], votes: Sequence[str]) -> Finding:
+    macro = means.mean(axis=1)
+    best, vote = macro[list(singles)].idxmax(), macro[list(votes)].idxmax()
+    beaten = sum(macro[name] > macro[best] for name in votes)
+    return Finding(
+        "All three majority votes beat every single extractor in macro mean F1 (4.5).",
+        f"{beaten} of {len(votes)} votes beat the best single one ({best}, {macro[best]:.3f}); the best vote is {vote} "
+        f"({macro[vote]:.3f}).",
+        bool(beaten == len(votes)),
+    )
+
+
+def _no_best(means: ScoreTable, singles: Sequence[str]) -> Finding:
+    winners = means.loc[list(singles)].idxmax()
+    shown = ", ".join(f"{data_set}: {name}" for data_set, name in winners.items())
+    return Finding(
+        "No single extractor is best on all data sets (4.4).", f"Best by set: {shown}.", winners.nunique() > 1
+    )
+
+
+def _skewed(scored: ScoreTable, singles: Sequence[str]) -> Finding:
+    by_extractor = scored[scored["extractor"].isin(singles)].groupby("extractor")[METRIC]
+    gap = float((by_extractor.median() - by_extractor.mean()).mean())
+    return Finding(
+        "Scores are skewed: medians lie well above means, and zeros from empty answers are over-represented (4.4).",
+        f"The median is {gap:.3f} above the mean, on average over {len(singles)} extractors.",
+        gap > 0.02,
+    )
+
+
+def _whole_pages(scored: ScoreTable, extractors: Sequence[Contender], singles: Sequence[str]) -> Finding:
+    levels = scored.pivot_table(index="extractor", columns="level", values=METRIC, aggfunc="mean", observed=True)
+    texts = [one.name for one in extractors if one.kind is Standing.TEXT and one.name in levels.index]
+    if not texts or not {"low", "high"} <= set(levels.columns):
+        return Finding(
+            "Whole-page converters win on simple pages and fall off on complex ones (4.4).", "Not enough pages.", False
+        )
+    low, high = levels["low"], levels["high"]
+    return Finding(
+        "Whole-page converters do well on pages of low complexity, better than many extractors, and fall off on high (4.4).",
+        f"Converters: {low[texts].mean():.3f} low, {high[texts].mean():.3f} high; extractors: {low[list(singles)].mean():.3f} low, "
+        f"{high[list(singles)].mean():.3f} high.",
+        bool(low[texts].mean() - high[texts].mean() > low[list(singles)].mean() - high[list(singles)].mean()),
+    )
+
+
+def _published_macro(rows: ScoreTable, reference: Reference, their_file: str) -> float | None:
+    means = []
+    for data_set, pages in rows.groupby("data_set"):
+        published = reference.f1.get((OUR_SETS[data_set], their_file), {})
+        values = [published[key] for id in pages["id"] if (key := reference.ids[data_set][id]) in published]
+        if not values:
+            return None
+        means.append(sum(values) / len(values))
+    return sum(means) / len(means)

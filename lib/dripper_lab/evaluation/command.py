@@ -1,0 +1,119 @@
+"""What the command line of an evaluation means: flags, and the settings of a run from them."""
+
+import argparse
+import logging
+from pathlib import Path
+
+from dripper.errors import InputError, UsageError
+from dripper.eval.metrics.scoring import DEFAULT_METRICS, METRICS
+from dripper.labels import Use
+from dripper.labels.registry import check_use
+from dripper.settings import LabelerSettings, LabelsSettings
+from dripper_lab.datasets import DATA_SETS, Role, available, names_with
+from dripper_lab.evaluation.benchmarks.wceb import Reference, read_reference
+from dripper_lab.evaluation.benchmarks.webmainbench import DATA_SET as WEBMAINBENCH
+from dripper_lab.evaluation.extractors.base import Contender, choose, split_installed
+from dripper_lab.evaluation.extractors.ours import LABELERS, WITH_A_MODEL, default_labelers, ours
+from dripper_lab.evaluation.extractors.peers import peers
+from dripper_lab.evaluation.report.writer import BASELINE
+from dripper_lab.evaluation.run import RunSettings
+from dripper_lab.evaluation.sources import PageSource
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_SAMPLE = 60
+"""Pages a set at most. All extractors together take 0.75 s of CPU for a page of 80 KB and three
+times that for one of WCXB, so that all sets are done in some 20 minutes on two idle cores; the 95 %
+interval of a macro mean is then ±0.025."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that say what to evaluate."""
+    parser.add_argument("--data", type=Path, required=True, help="folder with the archives of the data sets")
+    parser.add_argument("--sets", type=_names, help="names, or `evaluation` (default: all that are in DATA)")
+    parser.add_argument("--extractors", type=_names, help="names (default: all that are installed)")
+    parser.add_argument(
+        "--labelers",
+        type=_names,
+        help=f"this project's to run, votes as A;vote:B,C (default: {';'.join(LABELERS)}, and {' and '.join(WITH_A_MODEL)} "
+        "where --set names their checkpoints)",
+    )
+    parser.add_argument("--metrics", type=_names, default=list(DEFAULT_METRICS), help=f"of {', '.join(METRICS)}")
+    parser.add_argument(
+        "--sample", type=_positive, default=DEFAULT_SAMPLE, help=f"pages a set (default {DEFAULT_SAMPLE})"
+    )
+    parser.add_argument("--all-pages", action="store_true", help="no sample: hours instead of minutes")
+    parser.add_argument("--webmainbench", type=Path, metavar="FILE", help="the WebMainBench file, as one more set")
+    parser.add_argument("--cache", type=Path, help="where archives are unpacked (default: beside the report)")
+
+
+def run_settings(arguments: argparse.Namespace, folder: Path, labels: LabelsSettings) -> RunSettings:
+    """Return the settings of a run that keeps its state below `folder`. labels: the labelers'
+    settings. Raises UsageError."""
+    if not arguments.data.is_dir():
+        raise InputError(f"--data {arguments.data} is no folder")
+    sample = None if arguments.all_pages else arguments.sample
+    source = PageSource(arguments.data, sample, arguments.cache or folder / "cache", arguments.webmainbench)
+    return RunSettings(
+        source=source,
+        folder=folder / "run",
+        sets=_sets(arguments),
+        extractors=_extractors(arguments, labels),
+        metrics=arguments.metrics,
+        reference=_reference(arguments.data),
+    )
+
+
+def _sets(arguments: argparse.Namespace) -> list[str]:
+    there = available(arguments.data)
+    if arguments.sets == ["evaluation"]:
+        chosen = [name for name in names_with(Role.EVALUATION) if name in there]
+    elif arguments.sets:
+        chosen = arguments.sets
+    else:
+        chosen = [name for name in DATA_SETS if name in there and DATA_SETS[name].role is not Role.FORMAT_SAMPLE]
+    if arguments.webmainbench and WEBMAINBENCH not in chosen:
+        chosen = [*chosen, WEBMAINBENCH]
+    if not chosen:
+        raise InputError(f"no data sets in {arguments.data}")
+    return chosen
+
+
+def _extractors(arguments: argparse.Namespace, labels: LabelsSettings) -> list[Contender]:
+    labelers = tuple(arguments.labelers or default_labelers(labels))
+    for name in labelers:
+        check_use(LabelerSettings(name=name), labels, Use("dripper"))
+    everyone = {one.name: one for one in [*ours(labelers, labels), *peers()]}
+    if arguments.extractors:
+        chosen = choose(arguments.extractors, everyone)
+    else:
+        chosen, missing = split_installed(everyone.values())
+        if missing:
+            logger.info("not installed, so left out: %s", ", ".join(missing))
+    if BASELINE not in [one.name for one in chosen]:
+        # Now, not by the report after minutes of work.
+        raise UsageError(f"a report counts gains from {BASELINE}: add it to --extractors")
+    return chosen
+
+
+def _reference(data: Path) -> Reference | None:
+    if not (data / "wceb_reference.tar.xz").exists():
+        logger.info("no wceb_reference.tar.xz in %s: no comparison with published scores", data)
+        return None
+    return read_reference(data)
+
+
+def _names(value: str) -> list[str]:
+    """Return the names of a list; those of votes hold commas, and a list with one has semicolons.
+
+    >>> _names("cpu,all"), _names("cpu;vote:cpu,all"), _names("vote:cpu,all;")
+    (['cpu', 'all'], ['cpu', 'vote:cpu,all'], ['vote:cpu,all'])
+    """
+    return [name for name in value.split(";" if ";" in value else ",") if name]
+
+
+def _positive(value: str) -> int:
+    number = int(value)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number

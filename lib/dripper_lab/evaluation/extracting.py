@@ -1,0 +1,157 @@
+"""Runs extractors over pages, one extractor at a time, each page in a guarded child that measures
+its CPU time.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from dripper.errors import ErrorCode, PageError
+from dripper.guard import Guard, GuardLimits
+from dripper_lab.datasets import LabelledPage
+from dripper_lab.evaluation.extractors.base import Contender, Extract, Standing, Task, converter
+from dripper_lab.evaluation.extractors.ensembles import Ensemble, majority_vote, page_tokens
+from dripper_lab.evaluation.store import Output, Outputs, page_digest
+
+logger = logging.getLogger(__name__)
+
+SECONDS_BETWEEN_LINES = 10
+
+
+class ProgressLog:
+    """Counts finished pages of all extractors. What an earlier run had done does not count for the
+    speed."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._done = self._fresh = 0
+        self._place = ""
+        self._start = self._said = time.monotonic()
+
+    def at(self, place: str) -> None:
+        """Say what is being worked on, in the next line."""
+        self._place = place
+
+    def done(self, pages: int = 1, fresh: bool = True) -> None:
+        """Count pages; log a line when the last one is ten seconds old."""
+        self._done += pages
+        self._fresh += pages if fresh else 0
+        if time.monotonic() - self._said >= SECONDS_BETWEEN_LINES or self._done == self._total:
+            self._said = time.monotonic()
+            logger.info("%s", self)
+
+    def __str__(self) -> str:
+        share = 100 * self._done // self._total if self._total else 100
+        if not self._fresh:
+            return f"{share} % {self._place}"
+        left = (self._total - self._done) * (time.monotonic() - self._start) / self._fresh
+        return f"{share} % {self._place}, about {left / 60:.0f} min left"
+
+
+TICK_SECONDS, MAX_CALLS = 0.01, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one page may cost an extractor: far above what any usable one needs (the slowest here
+    averages 0.15 s)."""
+
+    cpu_seconds: int = 20
+    wall_seconds: float = 60.0
+    memory_bytes: int = 2 << 30
+
+
+def extract_set(
+    extractor: Contender, tasks: Sequence[Task], data_set: str, folder: Path, limits: Limits, progress: ProgressLog
+) -> None:
+    """Add the outputs that are missing in `folder`. Raises MachineError where the extractor's
+    package is missing."""
+    with Outputs(folder, data_set, extractor) as outputs:
+        there = outputs.read()
+        waiting = [task for task in tasks if not _is_done(there, task.page)]
+        progress.done(len(tasks) - len(waiting), fresh=False)
+        for output in extract_tasks(extractor, waiting, limits):
+            outputs.add(output)
+            progress.done()
+
+
+def extract_tasks(extractor: Contender, tasks: Sequence[Task], limits: Limits) -> Iterator[Output]:
+    """Yield the output of each page; one that fails, crashes or hangs is an output too."""
+    if not tasks:
+        return
+    work = partial(_timed, extractor.load(), converter(extractor.form, tasks[0].page.data_set))
+    _warm_up(work, tasks[0], limits)
+    with Guard(work, GuardLimits(limits.cpu_seconds, limits.wall_seconds, limits.memory_bytes)) as guard:
+        for task in tasks:
+            yield _output(guard, task, limits)
+
+
+def vote_set(
+    ensemble: Ensemble, tasks: Sequence[Task], data_set: str, folder: Path, members: Sequence[Contender]
+) -> None:
+    """Add the missing outputs of an ensemble, from the outputs of its members."""
+    said = {member.name: Outputs(folder, data_set, member).read() for member in members}
+    with Outputs(folder, data_set, as_extractor(ensemble)) as outputs:
+        there = outputs.read()
+        for task in tasks:
+            if not _is_done(there, task.page):
+                outputs.add(vote(ensemble, task, {name: known[task.page.id] for name, known in said.items()}))
+
+
+def vote(ensemble: Ensemble, task: Task, answers: Mapping[str, Output]) -> Output:
+    """Return the output of an ensemble. Its cost is that of its members and of the vote."""
+    start = time.process_time()
+    texts = {name: answers[name].text for name in ensemble.members}
+    text = majority_vote(page_tokens(task.html), texts, ensemble.members)
+    cost = sum(answers[name].cpu_ms for name in ensemble.members) + 1000 * (time.process_time() - start)
+    return Output(task.page.id, page_digest(task.page), text, round(cost, 3))
+
+
+def as_extractor(ensemble: Ensemble) -> Contender:
+    """Return the entry of an ensemble in the list of extractors."""
+    return Contender(ensemble.name, Standing.ENSEMBLE, "dripper", _no_load, setting=ensemble.setting)
+
+
+def _no_load() -> Extract:
+    raise NotImplementedError("an ensemble votes over outputs; it does not read pages")
+
+
+def _is_done(there: dict[str, Output], page: LabelledPage) -> bool:
+    return page.id in there and there[page.id].digest == page_digest(page)
+
+
+def _timed(extract: Extract, convert: Callable[[str], str], task: Task) -> tuple[str, float]:
+    """Return (text, CPU milliseconds of the extraction); what comes after it is not its cost.
+
+    The CPU clock of a virtual machine may tick every 10 ms only: a page of 1 ms is extracted again
+    until one tick is over.
+    """
+    start = time.process_time()
+    result, calls = extract(task), 1
+    while time.process_time() - start < TICK_SECONDS and calls < MAX_CALLS:
+        result, calls = extract(task), calls + 1
+    return convert(result), 1000 * (time.process_time() - start) / calls
+
+
+def _warm_up(work: Callable[[Task], object], task: Task, limits: Limits) -> None:
+    """Load lazily loaded tables before the fork and the first measurement; in a child first, in
+    case the page kills it."""
+    try:
+        with Guard(work, GuardLimits(limits.cpu_seconds, limits.wall_seconds, limits.memory_bytes)) as guard:
+            guard.call(task)
+        work(task)
+    except Exception as error:  # the measured call meets the same fault and records it
+        logger.debug("warm-up failed: %s", error)
+
+
+def _output(guard: Guard[Task, tuple[str, float]], task: Task, limits: Limits) -> Output:
+    page = task.page
+    try:
+        text, cpu_ms = guard.call(task)
+    except PageError as error:
+        cpu_ms = 1000.0 * limits.cpu_seconds if error.code is ErrorCode.TIME_LIMIT else 0.0
+        return Output(page.id, page_digest(page), "", cpu_ms, error.code.value, error.detail or None)
+    return Output(page.id, page_digest(page), text, round(cpu_ms, 3))

@@ -1,0 +1,143 @@
+"""Declares what an extractor is to the evaluation, lists all of them by name, and converts outputs
+to the form of the truth.
+
+HTML becomes text by the library html-text and Markdown by html2text, as the Dripper paper does for
+its "Html+TEXT" and "Html+MD" (5.5 and 4.2.2), whoever the HTML is from.
+
+A new one is one line in :func:`known`: a name, the package that its version is read from, and a
+function that loads it.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import dripper
+from dripper.errors import MachineError, UsageError
+from dripper.eval.extra import import_extra
+from dripper.html.markdown.convert import by_html2text
+from dripper.settings import MarkdownSettings
+from dripper_lab.datasets import LabelledPage
+
+
+class Standing(StrEnum):
+    """What an extractor stands for in a table."""
+
+    OURS = "ours"
+    PEER = "peer"
+    TEXT = "whole page"
+    """A converter that keeps everything: the floor of precision and the ceiling of recall."""
+    BOUND = "bound"
+    """Sees the truth: what no labeler over the same blocks can beat."""
+    ENSEMBLE = "ensemble"
+    WCEB = "as WCEB calls it"
+    """A peer with the settings of the SIGIR'23 study: only to compare with what that study
+    published."""
+
+
+class Form(StrEnum):
+    """What an extractor returns."""
+
+    TEXT = "text"
+    HTML = "html"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One page to extract."""
+
+    page: LabelledPage
+    """For its URL, and for bounds."""
+    html: str
+    """Decoded once, the same characters for every extractor."""
+
+
+Extract = Callable[[Task], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """An extractor under test."""
+
+    name: str
+    kind: Standing
+    package: str
+    """The distribution whose version is reported."""
+    load: Callable[[], Extract]
+    """Imports and loads what it needs and returns the function that does the work; MachineError
+    where its package is missing."""
+    form: Form = Form.TEXT
+    setting: str = "default"
+    """How it is called, for the report's table."""
+    variant: str = ""
+    """Where settings change what it does: what tells its outputs from those by default."""
+
+    @property
+    def version(self) -> str:
+        """The installed version of the package. Raises MachineError where there is none."""
+        if self.package == "dripper":
+            return f"{own_version()}-{self.variant}" if self.variant else own_version()
+        try:
+            return version(self.package)
+        except PackageNotFoundError as error:
+            raise MachineError(f"extractor {self.name} needs {self.package}: pip install {self.package}") from error
+
+
+@cache
+def own_version() -> str:
+    """Return the version of this package and a digest of its code and weights: stored outputs of
+    other code are not used."""
+    folder = Path(dripper.__file__).parent
+    state = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        part = path.relative_to(folder).parts[0]
+        if path.suffix in (".py", ".npz", ".json") and part not in ("eval", "spark", "train"):
+            state.update(path.name.encode() + path.read_bytes())
+    return f"{dripper.__version__}+{state.hexdigest()[:8]}"
+
+
+def choose(names: Iterable[str], known: Mapping[str, Contender]) -> list[Contender]:
+    """Return the named extractors. Raises UsageError for a name that is not known."""
+    names = list(names)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise UsageError(f"unknown extractor {unknown[0]!r}; there are: {', '.join(known)}")
+    return [known[name] for name in names]
+
+
+def split_installed(extractors: Iterable[Contender]) -> tuple[list[Contender], list[str]]:
+    """Split into those that can run here and the names of those whose package is missing."""
+    there, missing = [], []
+    for extractor in extractors:
+        try:
+            _ = extractor.version
+        except MachineError:
+            missing.append(extractor.name)
+        else:
+            there.append(extractor)
+    return there, missing
+
+
+_NO_LINKS = MarkdownSettings(links="text", images="drop")
+MARKDOWN_TRUTHS = frozenset({"webmainbench", "webmainbench-samples"})
+
+
+def converter(form: Form, data_set: str) -> Callable[[str], str]:
+    """Return the function that turns an extractor's result into text to score on that data set."""
+    if form is Form.TEXT:
+        return str
+    return markdown if data_set in MARKDOWN_TRUTHS else plain_text
+
+
+def markdown(html: str) -> str:
+    """Return HTML as Markdown, links and images left out, lines not wrapped."""
+    return by_html2text(html, _NO_LINKS)
+
+
+def plain_text(html: str) -> str:
+    """Return HTML as text with its layout guessed."""
+    return str(import_extra("html_text").extract_text(html)) if html.strip() else ""

@@ -1,0 +1,105 @@
+"""This project's own extractors: every labeler by name, and the bounds that its blocks set."""
+
+import hashlib
+import json
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from dripper.labels.lm.checkpoint import fingerprint
+from dripper.labels.registry import find_entry, options_of
+from dripper.settings import LabelsSettings
+from dripper_lab.evaluation.extractors.base import Contender, Extract, Form, Standing, Task
+
+LABELERS = ("cpu", "web2text", "vote:cpu,web2text,trafilatura")
+"""The labelers in a default run, and a vote of them. Others need a GPU or a server, and are named
+by whoever has one.
+"""
+WITH_A_MODEL = ("encoder", "neuscraper")
+"""Those that join a default run where the settings name their checkpoints."""
+DEFAULT_LABELS = LabelsSettings()
+
+
+def default_labelers(labels: LabelsSettings) -> tuple[str, ...]:
+    """Return the labelers of a default run under these settings."""
+    return (*LABELERS, *(name for name in WITH_A_MODEL if options_of(name, labels).get("model")))
+
+
+def ours(labelers: tuple[str, ...] = LABELERS, labels: LabelsSettings = DEFAULT_LABELS) -> list[Contender]:
+    """Return an extractor for each labeler, and the bounds. labels: the labelers' settings."""
+    return [
+        *(
+            Contender(
+                f"dripper-{name}",
+                Standing.OURS,
+                "dripper",
+                partial(run_labeler, name, labels),
+                Form.HTML,
+                variant=variant_of(name, labels),
+            )
+            for name in labelers
+        ),
+        Contender("oracle", Standing.BOUND, "dripper", oracle, Form.HTML, "true labels on our blocks"),
+        Contender("all-blocks", Standing.BOUND, "dripper", all_blocks, Form.HTML, "every block main"),
+    ]
+
+
+def variant_of(labeler: str, labels: LabelsSettings) -> str:
+    """Return what tells apart the outputs of a labeler with other settings than by default, or
+    another checkpoint; empty where nothing is set."""
+    set_to = options_of(labeler, labels)
+    sections = set_to if find_entry(labeler).members else {labeler: set_to}
+    changed = {
+        name: {key: value for key, value in section.items() if value != getattr(find_entry(name).settings(), key)}
+        for name, section in sections.items()
+    }
+    changed = {name: section for name, section in changed.items() if section}
+    if not changed:
+        return ""
+    state = hashlib.sha256(json.dumps(changed, sort_keys=True).encode())
+    for section in changed.values():
+        folder = Path(str(section.get("model", "")))
+        if (folder / "config.json").is_file():
+            state.update(fingerprint(folder).encode())
+    return state.hexdigest()[:8]
+
+
+def run_labeler(labeler: str, labels: LabelsSettings = DEFAULT_LABELS) -> Extract:
+    """The product, as `dripper.extract` runs it: blocks, labels, prune, and the fallback where no
+    block is main."""
+    from dripper.page.extraction import Extractor
+    from dripper.settings import LabelerSettings
+
+    product = Extractor(LabelerSettings(name=labeler), labels=labels)
+
+    def extract(task: Task) -> str:
+        extraction = product.extract(task.html, task.page.url)
+        return extraction.main_html
+
+    return extract
+
+
+def oracle() -> Extract:
+    """The blocks whose words the truth holds: what the best labeler could give. The truth is
+    matched by words in order."""
+    from dripper.html import preprocess
+    from dripper.labels.align import labels_from_text
+
+    def extract(task: Task) -> str:
+        page = preprocess(task.html)
+        main = labels_from_text([block.text for block in page.blocks], task.page.truth_text)
+        return page.prune([page.item_ids[index] for index in np.flatnonzero(main)])
+
+    return extract
+
+
+def all_blocks() -> Extract:
+    """Every block: what splitting into blocks keeps of a page."""
+    from dripper.html import preprocess
+
+    def extract(task: Task) -> str:
+        page = preprocess(task.html)
+        return page.prune(page.item_ids)
+
+    return extract

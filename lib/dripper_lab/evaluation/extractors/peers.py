@@ -1,0 +1,210 @@
+"""The other extractors, each called the way its own documentation does for text, each from PyPI
+(extra `[eval]`)."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from dripper.eval.extra import import_extra
+from dripper_lab.evaluation.extractors.base import Contender, Extract, Form, Standing, Task
+
+HTML_LANGUAGE = re.compile(r"<html[^>]{0,300}?\slang\s*=\s*[\"']?([a-z]{2})", re.IGNORECASE)
+# The stop word lists of jusText by the language that a page states. Where there is none (Chinese,
+# Japanese), its documentation asks for an empty list and thresholds of zero.
+JUSTEXT_LISTS = {
+    "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fi": "Finnish",
+    "fr": "French", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ko": "Korean", "nl": "Dutch",
+    "pl": "Polish", "pt": "Portuguese", "ru": "Russian", "sv": "Swedish", "tr": "Turkish", "uk": "Ukrainian",
+}  # fmt: skip
+WITHOUT_LIST = frozenset({"ja", "th", "zh"})
+HAN = re.compile("[\u4e00-\u9fff]")
+# Half of the older Chinese pages state no language; a page in another language holds a few such
+# characters at most.
+HAN_CHARACTERS = 200
+
+
+def peers() -> list[Contender]:
+    """Return the peers in the order of the report's tables."""
+    return [
+        _peer("trafilatura", "trafilatura", trafilatura),
+        _peer("trafilatura-precision", "trafilatura", lambda: trafilatura(favor_precision=True), "favor_precision"),
+        _peer("trafilatura-recall", "trafilatura", lambda: trafilatura(favor_recall=True), "favor_recall"),
+        _peer("trafilatura-fast", "trafilatura", lambda: trafilatura(fast=True), "fast"),
+        _peer("rs-trafilatura", "rs-trafilatura", rs_trafilatura),
+        _peer("readability-lxml", "readability-lxml", readability, "summary", Form.HTML),
+        _peer("resiliparse", "Resiliparse", resiliparse, "main_content, without links and comments"),
+        _peer("justext", "jusText", justext, "stop words of the stated language"),
+        _peer("boilerpy3", "boilerpy3", boilerpy3, "ArticleExtractor"),
+        _peer("goose3", "goose3", goose3),
+        _peer("newspaper4k", "newspaper4k", newspaper4k),
+        _peer("gne", "gne", gne),
+        _peer("magic-html", "magic_html", magic_html, "GeneralExtractor", Form.HTML),
+        _peer("mineru-fallback", "trafilatura", mineru_fallback, "trafilatura to HTML, no comments", Form.HTML),
+        Contender("trafilatura-wceb", Standing.WCEB, "trafilatura", lambda: trafilatura(include_comments=False)),
+        Contender("justext-wceb", Standing.WCEB, "jusText", justext_wceb),
+        Contender("html2text", Standing.TEXT, "html2text", html2text, setting="no links, no images"),
+        Contender("inscriptis", Standing.TEXT, "inscriptis", inscriptis),
+        Contender("beautifulsoup", Standing.TEXT, "beautifulsoup4", beautifulsoup, setting="without script and style"),
+    ]
+
+
+def trafilatura(**options: Any) -> Extract:
+    """Trafilatura as text."""
+    return _of_html("trafilatura", lambda module, html, url: module.extract(html, url=url, **options))
+
+
+def rs_trafilatura() -> Extract:
+    """The Rust system that first guesses the page's type."""
+    return _of_html("rs_trafilatura", lambda module, html, url: module.extract(html, url=url).main_content)
+
+
+def readability() -> Extract:
+    """Arc90's Readability in Python."""
+    return _of_html("readability", lambda module, html, url: module.Document(html, url=url).summary(html_partial=True))
+
+
+def resiliparse() -> Extract:
+    """Resiliparse with the arguments of its author's comparison (WCEB)."""
+    html2text, parse = import_extra("resiliparse.extract.html2text"), import_extra("resiliparse.parse.html")
+    options = {"list_bullets": False, "comments": False, "links": False, "alt_texts": False}
+    return lambda task: html2text.extract_plain_text(
+        parse.HTMLTree.parse(_encodable(task.html)), preserve_formatting=True, main_content=True, **options
+    )
+
+
+def justext() -> Extract:
+    """jusText, paragraphs joined by line ends."""
+    module = import_extra("justext")
+
+    def extract(task: Task) -> str:
+        language = language_of(task.html)
+        if language in WITHOUT_LIST:
+            paragraphs = module.justext(task.html, frozenset(), stopwords_low=0, stopwords_high=0)
+        else:
+            paragraphs = module.justext(task.html, module.get_stoplist(JUSTEXT_LISTS.get(language, "English")))
+        return "\n".join(paragraph.text for paragraph in paragraphs if not paragraph.is_boilerplate)
+
+    return extract
+
+
+def justext_wceb() -> Extract:
+    """jusText as the study calls it: always English, its own thresholds, paragraphs joined by
+    blanks."""
+    module = import_extra("justext")
+
+    def extract(task: Task) -> str:
+        paragraphs = module.justext(task.html, module.get_stoplist("English"), 50, 200, 0.1, 0.2, 0.2, 200, True)
+        return " ".join(paragraph.text for paragraph in paragraphs if not paragraph.is_boilerplate)
+
+    return extract
+
+
+def boilerpy3() -> Extract:
+    """Boilerpipe's article extractor, ported to Python."""
+    extractor = import_extra("boilerpy3.extractors").ArticleExtractor(raise_on_failure=False)
+    return lambda task: extractor.get_content(task.html)
+
+
+def goose3() -> Extract:
+    """Goose, the article's cleaned text, with its Chinese stop words for Chinese pages; it fetches
+    nothing."""
+    module, chinese_words = import_extra("goose3"), import_extra("goose3.text").StopWordsChinese
+    goose = module.Goose({"enable_image_fetching": False})
+    chinese = module.Goose({"enable_image_fetching": False, "stopwords_class": chinese_words})
+
+    def extract(task: Task) -> str:
+        fitting = chinese if language_of(task.html) == "zh" else goose
+        return fitting.extract(raw_html=task.html).cleaned_text or ""
+
+    return extract
+
+
+def newspaper4k() -> Extract:
+    """Newspaper, the article's text; images are not fetched."""
+    newspaper = import_extra("newspaper")
+
+    def extract(task: Task) -> str:
+        options = {"language": "zh"} if language_of(task.html) == "zh" else {}  # others it finds by itself
+        article = newspaper.Article(task.page.url or "http://localhost/", fetch_images=False, **options)
+        article.download(input_html=task.html)
+        article.parse()
+        return article.text or ""
+
+    return extract
+
+
+def gne() -> Extract:
+    """GNE, made for Chinese news."""
+    extractor = import_extra("gne").GeneralNewsExtractor()
+    return lambda task: extractor.extract(task.html)["content"] or ""
+
+
+def magic_html() -> Extract:
+    """magic-html, the type of page left to it. Not on PyPI: used where somebody has installed
+    it."""
+    extractor = import_extra("magic_html").GeneralExtractor()
+    return lambda task: extractor.extract(task.html, base_url=task.page.url or "").get("html") or ""
+
+
+def mineru_fallback() -> Extract:
+    """What MinerU-HTML falls back to: Trafilatura's HTML without comments."""
+    options = import_extra("trafilatura.settings").Extractor(output_format="html", comments=False)
+    return _of_html("trafilatura", lambda module, html, _: module.extract(html, options=options))
+
+
+def html2text() -> Extract:
+    """The whole page as Markdown, as the Dripper paper converts HTML."""
+    module = import_extra("html2text")
+
+    def extract(task: Task) -> str:
+        converter = module.HTML2Text(bodywidth=0)
+        converter.ignore_links = converter.ignore_images = True
+        return str(converter.handle(task.html))
+
+    return extract
+
+
+def inscriptis() -> Extract:
+    """The whole page, layed out as text."""
+    return _of_html("inscriptis", lambda module, html, _: module.get_text(html))
+
+
+def beautifulsoup() -> Extract:
+    """All text nodes but those of script, style and noscript."""
+    module = import_extra("bs4")
+
+    def extract(task: Task) -> str:
+        soup = module.BeautifulSoup(task.html, "html.parser")
+        for element in soup(["script", "style", "noscript"]):
+            element.decompose()
+        return str(soup.get_text(separator=" ", strip=True))
+
+    return extract
+
+
+def language_of(html: str) -> str:
+    """Return the language that a page states in its root element, else "zh" by its characters, else
+    "en".
+
+    For the extractors that want to be told.
+    """
+    if stated := HTML_LANGUAGE.search(html):
+        return stated[1].lower()
+    found = sum(1 for _ in zip(range(HAN_CHARACTERS), HAN.finditer(html), strict=False))
+    return "zh" if found == HAN_CHARACTERS else "en"
+
+
+def _peer(
+    name: str, package: str, loader: Callable[[], Extract], setting: str = "default", form: Form = Form.TEXT
+) -> Contender:
+    return Contender(name, Standing.PEER, package, loader, form, setting)
+
+
+def _of_html(module_name: str, call: Callable[[Any, str, str | None], str | None]) -> Extract:
+    module = import_extra(module_name)
+    return lambda task: call(module, task.html, task.page.url) or ""
+
+
+def _encodable(html: str) -> str:
+    """Lone surrogates become U+FFFD: resiliparse raises on them."""
+    return html.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,157 @@
+"""The scores of a run as tables: one row per page and extractor, and what is said about extractors
+from them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dripper.errors import InputError
+from dripper.eval.extra import import_extra
+from dripper_lab.evaluation.benchmarks.wceb import THRESHOLDS
+from dripper_lab.evaluation.extractors.base import Contender
+from dripper_lab.evaluation.report.statistics import Bootstrap, Interval, difference, interval
+from dripper_lab.evaluation.score_set import SetScoring
+from dripper_lab.evaluation.store import read_lines
+
+ScoreTable = Any
+"""A pandas DataFrame; pandas brings no types of its own."""
+
+MAIN = "rouge5_words_f1"
+"""The column that decides."""
+
+PAGE_COLUMNS = ("data_set", "id", "host", "language", "page_type", "complexity", "is_wceb")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One extractor in the overall table. Quality is of `MAIN`; cpu in milliseconds a page; shares
+    are 0..1."""
+
+    extractor: Contender
+    pages: int
+    macro: Interval
+    """Mean over sets of their mean pages, 95 % interval by site."""
+    gain: Interval
+    """Macro minus that of the baseline, paired."""
+    mean: float
+    median: float
+    precision: float
+    recall: float
+    empty: float
+    """Share of pages without any text, failures included."""
+    failed: Mapping[str, int]
+    """Pages with an error, by code."""
+    cpu_mean: float
+    cpu_median: float
+
+
+def read_scores(jobs: Iterable[SetScoring]) -> ScoreTable:
+    """Return one row for each page and extractor: what the page is, its level of complexity,
+    metrics, cost, error.
+
+    Raises InputError where a set has no scores yet.
+    """
+    pandas: Any = import_extra("pandas")
+    frames = []
+    for job in jobs:
+        pages = {row["id"]: row for row in read_lines(job.path)}  # the last line of a page counts
+        wanted = {page.id for page in job.source.pages(job.data_set)}
+        missing = wanted - pages.keys()
+        if missing:
+            raise InputError(f"{job.path} lacks {len(missing)} pages: run the evaluation to its end first")
+        frames.append(pandas.DataFrame([row for id in sorted(wanted) for row in _flat(pages[id])]))
+    frame = pandas.concat(frames, ignore_index=True)
+    edges = [-np.inf, *THRESHOLDS, np.inf]
+    frame["level"] = pandas.cut(frame["complexity"], edges, right=False, labels=["low", "medium", "high"]).astype(str)
+    return frame
+
+
+def overall(frame: ScoreTable, extractors: Sequence[Contender], baseline: str, draws: int = 2000) -> list[Line]:
+    """Return a line for each extractor that was scored on all pages of `frame`, best first.
+
+    baseline: the extractor that gains are counted from. Raises InputError where it was not run.
+    """
+    wide = frame.pivot(index=["data_set", "id", "host"], columns="extractor", values=MAIN).dropna(axis="columns")
+    if baseline not in wide:
+        raise InputError(f"the baseline {baseline} was not run on these pages")
+    bootstrap = Bootstrap(wide.index.get_level_values("data_set"), wide.index.get_level_values("host"), draws)
+    drawn = {name: bootstrap.macro_mean(wide[name].to_numpy(float)) for name in wide}
+    groups = dict(list(frame.groupby("extractor")))
+    lines = [
+        _line(one, groups[one.name], interval(drawn[one.name]), difference(drawn[one.name], drawn[baseline]))
+        for one in extractors
+        if one.name in drawn
+    ]
+    return sorted(lines, key=lambda line: -line.macro.value)
+
+
+def means_by(frame: ScoreTable, column: str, metric: str = MAIN) -> ScoreTable:
+    """Return the mean of a metric: a row an extractor, a column a value of `column`."""
+    return frame.pivot_table(index="extractor", columns=column, values=metric, aggfunc="mean", observed=True)
+
+
+def intervals_by(
+    frame: ScoreTable, column: str, values: Sequence[str], draws: int = 2000
+) -> Mapping[str, Mapping[str, Interval]]:
+    """Return, by extractor and then by value of `column`, the mean over pages with its 95 %
+    interval, of those that were scored on all of its pages."""
+    found: dict[str, dict[str, Interval]] = {}
+    for value in values:
+        part = frame[frame[column] == value]
+        wide = part.pivot(index=["data_set", "id", "host"], columns="extractor", values=MAIN).dropna(axis="columns")
+        bootstrap = Bootstrap(wide.index.get_level_values("data_set"), wide.index.get_level_values("host"), draws)
+        for name in wide:
+            found.setdefault(str(name), {})[value] = interval(bootstrap.mean(wide[name].to_numpy(float)))
+    return found
+
+
+def pages_by(frame: ScoreTable, column: str) -> Mapping[str, int]:
+    """Return how many pages each value of `column` has."""
+    counts: Mapping[str, int] = frame.drop_duplicates(["data_set", "id"])[column].value_counts().to_dict()
+    return counts
+
+
+def mean_similarities(jobs: Iterable[SetScoring], names: Sequence[str]) -> ScoreTable:
+    """Return how alike the outputs of two extractors are on average over all pages, 1 on the
+    diagonal."""
+    pandas: Any = import_extra("pandas")
+    total, count = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
+    place = {name: index for index, name in enumerate(names)}
+    for job in jobs:
+        for row in {row["id"]: row for row in read_lines(job.path)}.values():
+            for one, others in row["similarity"].items():
+                for other, value in others.items():
+                    if one in place and other in place:
+                        i, j = place[one], place[other]
+                        total[[i, j], [j, i]] += value
+                        count[[i, j], [j, i]] += 1
+    np.fill_diagonal(total, 1)
+    np.fill_diagonal(count, 1)
+    with np.errstate(invalid="ignore"):
+        return pandas.DataFrame(total / count, index=list(names), columns=list(names))
+
+
+def _flat(row: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    page = {column: row[column] for column in PAGE_COLUMNS}
+    empty = set(row["empty"])
+    for name, scores in row["scores"].items():
+        yield {**page, "extractor": name, **scores, **row["costs"][name], "is_empty": name in empty}
+
+
+def _line(extractor: Contender, rows: ScoreTable, macro: Interval, gain: Interval) -> Line:
+    return Line(
+        extractor=extractor,
+        pages=len(rows),
+        macro=macro,
+        gain=gain,
+        mean=float(rows[MAIN].mean()),
+        median=float(rows[MAIN].median()),
+        precision=float(rows["rouge5_words_precision"].mean()),
+        recall=float(rows["rouge5_words_recall"].mean()),
+        empty=float(rows["is_empty"].mean()),
+        failed=rows["error_code"].dropna().value_counts().to_dict(),
+        cpu_mean=float(rows["cpu_ms"].mean()),
+        cpu_median=float(rows["cpu_ms"].median()),
+    )

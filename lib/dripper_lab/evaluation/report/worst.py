@@ -1,0 +1,121 @@
+"""The pages on which an extractor does worst: what is missing from its output, and what is too
+much."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dripper.eval.extra import import_extra
+from dripper_lab.datasets import LabelledPage
+from dripper_lab.evaluation.report.results import MAIN, ScoreTable
+from dripper_lab.evaluation.score_set import SetScoring
+from dripper_lab.evaluation.store import Output, read_outputs
+
+SHOWN_WORDS = 350
+"""Of each text, about two screens; what agrees is folded, so that this is mostly what differs."""
+FOLD = 24
+"""A longer run of equal words is folded to its first and last few."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Words in a row that are in both texts or only in this one. folded: a note on words left out
+    instead of words."""
+
+    text: str
+    is_common: bool
+    is_folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WorstPage:
+    """One page, its score, and both texts in pieces."""
+
+    page: LabelledPage
+    score: float
+    best: float
+    """The best score that any extractor reached on it."""
+    best_name: str
+    truth: Sequence[Excerpt]
+    output: Sequence[Excerpt]
+    error: str | None
+
+
+def worst_pages(
+    frame: ScoreTable, jobs: Iterable[SetScoring], names: Sequence[str], count: int = 20
+) -> dict[str, list[WorstPage]]:
+    """Return, for each extractor, its `count` pages of lowest words ROUGE-5 F1, worst first."""
+    picked = {name: frame[frame["extractor"] == name].nsmallest(count, MAIN) for name in names}
+    tops = frame[frame["extractor"].isin(names)].sort_values(MAIN).drop_duplicates(["data_set", "id"], keep="last")
+    best = {(row.data_set, row.id): (getattr(row, MAIN), row.extractor) for row in tops.itertuples()}
+    keys = {(row.data_set, row.id) for rows in picked.values() for row in rows.itertuples()}
+    pages, outputs = _texts(jobs, keys, names)
+    return {
+        name: [_worst(row, name, pages, outputs, best) for row in rows.itertuples()] for name, rows in picked.items()
+    }
+
+
+def differences(truth: str, output: str) -> tuple[list[Excerpt], list[Excerpt]]:
+    """Return both texts in pieces, by the longest common subsequence of their words."""
+    ours, theirs = truth.split(), output.split()
+    left: list[Excerpt] = []
+    right: list[Excerpt] = []
+    for code in import_extra("rapidfuzz.distance").LCSseq.opcodes(ours, theirs):
+        if code.tag == "equal":
+            left.append(Excerpt(" ".join(ours[code.src_start : code.src_end]), True))
+            right.append(Excerpt(" ".join(theirs[code.dest_start : code.dest_end]), True))
+            continue
+        if code.src_end > code.src_start:
+            left.append(Excerpt(" ".join(ours[code.src_start : code.src_end]), False))
+        if code.dest_end > code.dest_start:
+            right.append(Excerpt(" ".join(theirs[code.dest_start : code.dest_end]), False))
+    return list(shorten_excerpts(left)), list(shorten_excerpts(right))
+
+
+def shorten_excerpts(pieces: Iterable[Excerpt]) -> Iterator[Excerpt]:
+    """Yield the pieces with long common runs folded, and nothing after `SHOWN_WORDS` words but how
+    many there were."""
+    shown = left_out = 0
+    for piece in pieces:
+        words = piece.text.split()
+        if shown >= SHOWN_WORDS:
+            left_out += len(words)
+        elif piece.is_common and len(words) > FOLD:
+            yield Excerpt(" ".join(words[:8]), True)
+            yield Excerpt(f"{len(words) - 16} words in both", True, True)
+            yield Excerpt(" ".join(words[-8:]), True)
+            shown += 16
+        else:
+            room = SHOWN_WORDS - shown
+            yield Excerpt(" ".join(words[:room]), piece.is_common)
+            shown += min(len(words), room)
+            left_out += max(0, len(words) - room)
+    if left_out:
+        yield Excerpt(f"{left_out} more words", True, True)
+
+
+def _texts(
+    jobs: Iterable[SetScoring], keys: set[tuple[str, str]], names: Sequence[str]
+) -> tuple[dict[tuple[str, str], LabelledPage], dict[tuple[str, str, str], Output]]:
+    pages, outputs = {}, {}
+    for job in jobs:
+        ids = {id for data_set, id in keys if data_set == job.data_set}
+        pages.update({(job.data_set, page.id): page for page in job.source.pages(job.data_set) if page.id in ids})
+        for name in set(names) & job.outputs.keys():
+            known = read_outputs(job.outputs[name])
+            outputs.update({(name, job.data_set, id): known[id] for id in ids if id in known})
+    return pages, outputs
+
+
+def _worst(
+    row: Any,
+    name: str,
+    pages: Mapping[tuple[str, str], LabelledPage],
+    outputs: Mapping[tuple[str, str, str], Output],
+    best: Mapping[tuple[str, str], tuple[float, str]],
+) -> WorstPage:
+    key = row.data_set, row.id
+    output = outputs[name, row.data_set, row.id]
+    truth, found = differences(pages[key].truth_text, output.text)
+    error = f"{output.error_code}: {output.error_detail}" if output.error_code else None
+    return WorstPage(pages[key], float(getattr(row, MAIN)), *best[key], truth, found, error)

@@ -1,0 +1,223 @@
+"""The report: one HTML file that needs nothing else, and its pictures as PNG files beside it."""
+
+import base64
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from dripper.eval.extra import import_extra
+from dripper_lab.datasets import DATA_SETS, PageCounts, Role
+from dripper_lab.evaluation.benchmarks.agreement import STUDY_VERSIONS, agreements
+from dripper_lab.evaluation.benchmarks.study import findings, table_3
+from dripper_lab.evaluation.benchmarks.wceb import OUR_SETS, PARTS, coverage
+from dripper_lab.evaluation.extractors.base import Contender, Standing
+from dripper_lab.evaluation.report import charts
+from dripper_lab.evaluation.report.results import (
+    Line,
+    ScoreTable,
+    intervals_by,
+    mean_similarities,
+    means_by,
+    overall,
+    pages_by,
+    read_scores,
+)
+from dripper_lab.evaluation.report.statistics import Interval
+from dripper_lab.evaluation.report.worst import worst_pages
+from dripper_lab.evaluation.run import RunSettings
+from dripper_lab.evaluation.score_set import SetScoring
+
+BASELINE = "trafilatura"
+MIN_PAGES = 10
+"""Groups with fewer pages get no column: their means say nothing."""
+
+OTHER_METRICS: Mapping[str, str] = {
+    "rouge5_words_f1": "ROUGE-5, words",
+    "rouge5_jieba_f1": "ROUGE-5, jieba (Dripper)",
+    "rouge5_split_f1": "ROUGE-5, split (Pulpie)",
+    "rouge_lsum_f1": "ROUGE-LSum (WCEB)",
+    "levenshtein": "Levenshtein (WCEB)",
+    "word_f1": "word F1 (WCXB)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """A table of means: a row an extractor, a column a group of pages, with how many pages each
+    group has."""
+
+    columns: Sequence[str]
+    pages: Mapping[str, int]
+    rows: Sequence[tuple[Contender, Sequence[float | None]]]
+
+    def shade(self, column: int, value: float | None) -> float:
+        """Return where a value lies between the lowest and the highest of its column, bounds apart;
+        at most 1."""
+        values = [row[column] for one, row in self.rows if one.kind is not Standing.BOUND]
+        there = [other for other in values if other is not None]
+        if value is None or not there or max(there) == min(there):
+            return 0.0
+        return min(1.0, max(0.0, (value - min(there)) / (max(there) - min(there))))
+
+
+@dataclass(frozen=True, slots=True)
+class KindTable:
+    """Quality by kind of page beside the cost: a row an extractor, best first."""
+
+    columns: Sequence[str]
+    pages: Mapping[str, int]
+    rows: Sequence[tuple[Line, Sequence[Interval | None]]]
+
+
+def write_report(settings: RunSettings, jobs: Sequence[SetScoring], folder: Path) -> Path:
+    """Write `report.html` and its PNG files into `folder`; return the HTML file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    context, pictures = _context(settings, jobs)
+    for name, picture in pictures.items():
+        (folder / f"{name}.png").write_bytes(picture)
+    environment = import_extra("jinja2").Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(
+        files("dripper_lab.evaluation.report").joinpath("report.html.j2").read_text(encoding="utf-8")
+    )
+    inline = {name: base64.b64encode(picture).decode() for name, picture in pictures.items()}
+    path = folder / "report.html"
+    html = template.render(**context, pictures=inline)
+    path.write_text(html.encode("utf-8", "replace").decode(), encoding="utf-8")
+    return path
+
+
+def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return what the template shows, and the pictures by name."""
+    frame = read_scores(jobs)
+    extractors = [one for one in settings.everyone() if one.kind is not Standing.WCEB]
+    counted = frame[frame["data_set"].map(_is_counted)]
+    if counted.empty:
+        counted = frame  # only training sets were asked for: better than nothing, and said in the report
+    lines = overall(counted, extractors, BASELINE)
+    order = [line.extractor for line in lines]
+    levels = means_by(counted, "level")
+    similar = mean_similarities([job for job in jobs if _is_counted(job.data_set)] or jobs, [one.name for one in order])
+    pictures = {
+        "quality-and-cost": charts.quality_and_cost(lines),
+        "ranking": charts.ranking(lines),
+        "distributions": charts.distributions(counted, lines),
+        "complexity": charts.by_complexity(levels, lines),
+        "likeness": charts.likeness(similar),
+    }
+    names = [one.name for one in order]
+    stated = _that_state_a_kind(counted, frame)
+    kinds = _kinds(stated, lines)
+    if kinds.columns:
+        pictures["kinds-and-cost"] = charts.kinds_and_cost(kinds.columns, kinds.rows)
+    context = {
+        "lines": lines,
+        "baseline": BASELINE,
+        "kinds": {kind: charts.COLOURS[kind] for kind in Standing},
+        "sets": [_set_row(settings, job, frame) for job in jobs],
+        "by_set": _heat(frame, "data_set", order),
+        "by_language": _heat(frame, "language", order),
+        "by_type": _heat(stated, "page_type", order),
+        "kinds_and_cost": kinds,
+        "kinds_seen": not stated["data_set"].map(_is_counted).all(),
+        "min_pages": MIN_PAGES,
+        "by_level": _heat(counted, "level", order, ["low", "medium", "high"]),
+        "metrics": _metrics(counted, order),
+        "trained_on": [job.data_set for job in jobs if not _is_counted(job.data_set)],
+        "worst": worst_pages(counted, jobs, names),
+        "sample": settings.source.sample,
+        "n_pages": len(counted.drop_duplicates(["data_set", "id"])),
+        "n_hosts": counted["host"].nunique(),
+        "machine": _machine(),
+        "created": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
+        **_study(settings, frame, extractors),
+    }
+    return context, pictures
+
+
+def _study(settings: RunSettings, frame: ScoreTable, extractors: Sequence[Contender]) -> dict[str, Any]:
+    """Return what compares with the SIGIR'23 study; empty where its scores or its pages are not
+    here."""
+    reference = settings.reference
+    if reference is None or "wceb_f1" not in frame or not frame["is_wceb"].any():
+        return {"agreements": [], "table_3": [], "findings": [], "missing_parts": []}
+    here = dict.fromkeys(PARTS, 0)
+    for ours, ids in reference.ids.items():
+        here[OUR_SETS[ours]] = len(ids) if ours in settings.sets else 0
+    return {
+        "agreements": agreements(frame, reference),
+        "study_versions": STUDY_VERSIONS,
+        "versions": {one.name: one.version for one in settings.extractors},
+        "table_3": table_3(frame, reference),
+        "findings": findings(frame, extractors),
+        "missing_parts": coverage(here),
+    }
+
+
+def _is_counted(data_set: str) -> bool:
+    """Whether a set counts in overall figures: none that models may be trained on."""
+    known = DATA_SETS.get(data_set)
+    return known is None or known.role in (Role.EVALUATION, Role.FORMAT_SAMPLE)
+
+
+def _heat(frame: ScoreTable, column: str, order: Sequence[Contender], columns: Sequence[str] | None = None) -> Heat:
+    pages = {str(key): count for key, count in pages_by(frame, column).items() if count >= MIN_PAGES}
+    columns = [name for name in (columns or list(pages)) if name in pages]
+    table = means_by(frame, column)
+    rows = [(one, [_cell(table, one.name, name) for name in columns]) for one in order if one.name in table.index]
+    return Heat(columns, pages, rows)
+
+
+def _that_state_a_kind(counted: ScoreTable, frame: ScoreTable) -> ScoreTable:
+    """Return the rows whose pages state a kind: of sets that no model learned from, where there are
+    any, else of all sets."""
+    stated = counted[counted["page_type"].notna()]
+    return frame[frame["page_type"].notna()] if stated.empty else stated
+
+
+def _kinds(stated: ScoreTable, lines: Sequence[Line]) -> KindTable:
+    pages = {str(kind): count for kind, count in pages_by(stated, "page_type").items() if count >= MIN_PAGES}
+    found = intervals_by(stated, "page_type", list(pages))
+    rows = [(line, [found.get(line.extractor.name, {}).get(kind) for kind in pages]) for line in lines]
+    return KindTable(list(pages), pages, rows)
+
+
+def _cell(table: ScoreTable, row: str, column: str) -> float | None:
+    value = float(table.at[row, column]) if column in table else float("nan")
+    return None if value != value else value
+
+
+def _metrics(frame: ScoreTable, order: Sequence[Contender]) -> Heat:
+    there = [column for column in OTHER_METRICS if column in frame]
+    macro = frame.groupby(["extractor", "data_set"])[there].mean().groupby("extractor").mean()
+    rows = [(one, [_cell(macro, one.name, column) for column in there]) for one in order]
+    return Heat([OTHER_METRICS[column] for column in there], {}, rows)
+
+
+def _set_row(settings: RunSettings, job: SetScoring, frame: ScoreTable) -> dict[str, Any]:
+    counts: PageCounts = settings.source.counts(job.data_set)
+    rows = frame[frame["data_set"] == job.data_set].drop_duplicates("id")
+    known = DATA_SETS.get(job.data_set)
+    return {
+        "name": job.data_set,
+        "counts": counts,
+        "used": len(rows),
+        "hosts": rows["host"].nunique(),
+        "role": known.role.value if known else "not stated",
+        "licence": known.licence if known else "not stated",
+    }
+
+
+def _machine() -> str:
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [
+            line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")
+        ]
+        model = names[0] if names else model
+    return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"

@@ -1,0 +1,102 @@
+"""The scores of one set: one line per page, in `scores/<set>.jsonl`. Runs in a process of its
+own."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dripper.eval.metrics.scoring import score_page, similarities
+from dripper_lab.datasets import LabelledPage, detect_language
+from dripper_lab.evaluation.benchmarks.complexity import complexity
+from dripper_lab.evaluation.benchmarks.wceb import truth_of
+from dripper_lab.evaluation.extractors.base import MARKDOWN_TRUTHS
+from dripper_lab.evaluation.sources import PageSource
+from dripper_lab.evaluation.store import Output, decode_page, page_digest, read_lines, read_outputs, write_lines
+
+# Raised when a metric changes: stored scores of another version are not used.
+SCORES_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SetScoring:
+    """What to score."""
+
+    source: PageSource
+    folder: Path
+    """Where the run keeps what it has done."""
+    data_set: str
+    outputs: Mapping[str, Path]
+    """Extractor → its file."""
+    metrics: Sequence[str]
+    wceb_ids: frozenset[str] = frozenset()
+    """Pages of the set that WCEB has."""
+
+    @property
+    def path(self) -> Path:
+        """Where the scores go."""
+        return self.folder / "scores" / f"{self.data_set}.jsonl"
+
+
+def score_set(job: SetScoring) -> None:
+    """Add the lines that are missing. Raises InputError for a missing or wrong set."""
+    write_lines(job.path, _fresh_rows(job, job.source.pages(job.data_set)))
+
+
+def _fresh_rows(job: SetScoring, pages: Iterable[LabelledPage]) -> Iterator[dict[str, Any]]:
+    there = {row["id"]: row["digest"] for row in read_lines(job.path)}
+    outputs = {name: read_outputs(path) for name, path in job.outputs.items()}
+    for page in pages:
+        said = {name: known[page.id] for name, known in outputs.items() if page.id in known}
+        is_wceb = page.id in job.wceb_ids
+        if there.get(page.id) != score_digest(page, said, job.metrics, is_wceb):
+            yield score_line(page, said, job.metrics, is_wceb)
+
+
+def score_line(
+    page: LabelledPage, outputs: Mapping[str, Output], metrics: Sequence[str], is_wceb: bool = False
+) -> dict[str, Any]:
+    """Return all that is known of a page: what it is, and the scores, cost and error of each
+    extractor. JSON-ready."""
+    texts = {name: output.text for name, output in outputs.items()}
+    row = page_row(page, texts, [*metrics, *(["content"] if page.data_set in MARKDOWN_TRUTHS else [])])
+    if is_wceb:
+        row["scores"] = _with_wceb(page, texts, row["scores"])
+    costs = {
+        name: {"cpu_ms": output.cpu_ms, "error_code": output.error_code, "error_detail": output.error_detail}
+        for name, output in outputs.items()
+    }
+    return {"digest": score_digest(page, outputs, metrics, is_wceb), "is_wceb": is_wceb, **row, "costs": costs}
+
+
+def page_row(page: LabelledPage, texts: Mapping[str, str], metrics: Sequence[str]) -> dict[str, Any]:
+    """Return the description of a page, its scores (extractor → column → value) and how alike the
+    texts are."""
+    return {
+        "id": page.id,
+        "data_set": page.data_set,
+        "host": page.host,
+        "language": detect_language(page),
+        "page_type": page.page_type,
+        "complexity": complexity(decode_page(page), truth_of(page)),
+        "scores": score_page(page.truth_text, texts, metrics),
+        "empty": [name for name, text in texts.items() if not text.strip()],
+        "similarity": similarities(texts),
+    }
+
+
+def _with_wceb(page: LabelledPage, texts: Mapping[str, str], scores: dict[str, Any]) -> dict[str, Any]:
+    """Add the F1 that compares with WCEB's: ROUGE-LSum against its truth, which is not always
+    ours."""
+    theirs = score_page(truth_of(page), texts, ["rouge_lsum"])
+    return {name: {**values, "wceb_f1": theirs[name]["rouge_lsum_f1"]} for name, values in scores.items()}
+
+
+def score_digest(page: LabelledPage, outputs: Mapping[str, Output], metrics: Sequence[str], is_wceb: bool) -> str:
+    """Return what a score line depends on: page, truth, outputs, metrics."""
+    state = hashlib.sha256(f"{SCORES_VERSION} {sorted(metrics)} {is_wceb}".encode())
+    state.update(page_digest(page).encode())
+    for name, output in sorted(outputs.items()):
+        state.update(f"\0{name}\0".encode() + output.text.encode("utf-8", "surrogatepass"))
+    return state.hexdigest()[:16]

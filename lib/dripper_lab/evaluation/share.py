@@ -1,0 +1,81 @@
+"""A share of a set: what one task of a cluster extracts and scores, and how its lines join those of
+a local run."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from dripper_lab.evaluation.extracting import extract_tasks, vote
+from dripper_lab.evaluation.extractors.base import Task
+from dripper_lab.evaluation.run import RunSettings, scoring_of
+from dripper_lab.evaluation.score_set import score_line
+from dripper_lab.evaluation.store import Output, Outputs, decode_page, write_lines
+
+PAGES_A_SHARE = 25
+"""Short enough to spread, long enough to pay for the loading of fifteen packages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Every `of`-th page of a set, told by a hash of its id."""
+
+    data_set: str
+    number: int
+    of: int
+
+    def holds(self, id: str) -> bool:
+        """Return whether a page belongs to this share."""
+        return int.from_bytes(hashlib.sha256(id.encode()).digest()[:4], "big") % self.of == self.number
+
+
+def shares(settings: RunSettings) -> list[Share]:
+    """Return the shares of all sets of a run. Raises InputError for a missing set."""
+    counts = {name: -(-settings.source.size(name) // PAGES_A_SHARE) for name in settings.sets}
+    return [Share(name, number, of) for name, of in counts.items() for number in range(of)]
+
+
+def share_lines(settings: RunSettings, share: Share) -> Iterator[str]:
+    """Extract and score the pages of a share; yield one JSON line a page: its score line and its
+    outputs."""
+    tasks = [Task(page, decode_page(page)) for page in settings.source.pages(share.data_set) if share.holds(page.id)]
+    outputs: dict[str, dict[str, Output]] = {task.page.id: {} for task in tasks}
+    for extractor in settings.for_set(share.data_set):
+        for output in extract_tasks(extractor, tasks, settings.limits):
+            outputs[output.id][extractor.name] = output
+    ids = settings.reference.ids.get(share.data_set, {}) if settings.reference else {}
+    for task in tasks:
+        said = outputs[task.page.id]
+        votes = {ensemble.name: vote(ensemble, task, said) for ensemble in settings.voting()}
+        score = score_line(task.page, said | votes, settings.metrics, task.page.id in ids)
+        yield json.dumps({"score": score, "outputs": {name: _plain(one) for name, one in (said | votes).items()}})
+
+
+def metric_rows(settings: RunSettings, line: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of the table `evaluations` for a line: page × extractor × metric."""
+    score = json.loads(line)["score"]
+    versions = {one.name: one.version for one in settings.everyone()}
+    page = [score[name] for name in ("data_set", "id", "host", "language", "page_type", "complexity")]
+    for extractor, values in score["scores"].items():
+        cost = score["costs"][extractor]
+        about = [extractor, versions[extractor], cost["cpu_ms"], cost["error_code"], cost["error_detail"]]
+        for metric, value in values.items():
+            yield (*page, *about, metric, value)
+
+
+def keep_lines(settings: RunSettings, lines: Iterable[str]) -> None:
+    """Put the lines of shares where a local run keeps its state, so that the report is made from
+    them alike."""
+    by_name = {one.name: one for one in settings.everyone()}
+    for line in lines:
+        row = json.loads(line)
+        data_set = row["score"]["data_set"]
+        for name, output in row["outputs"].items():
+            with Outputs(settings.folder, data_set, by_name[name]) as outputs:
+                outputs.add(Output(**output))
+        write_lines(scoring_of(settings, data_set).path, iter([row["score"]]))
+
+
+def _plain(output: Output) -> dict[str, Any]:
+    return {name: getattr(output, name) for name in Output.__slots__}

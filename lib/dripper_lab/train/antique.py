@@ -1,0 +1,180 @@
+"""Pages made antique: the same text in the markup of 2008.
+
+Most training pages are of the 2020s: `article`, `main`, `nav` and `aside`, rich class names, an
+element around every element, metadata. Pages of 2004 to 2012, which every web archive holds, have
+none of it: `div` and layout tables, `<br><br>` between paragraphs, bold lines for headings, links
+parted by bars. Which of these a page gets is drawn; what it says stays word for word.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dripper.html import restore
+from dripper.html.blocks.page import Page
+from dripper.html.tree.elements import INLINE, words
+from dripper.html.tree.tree import Tree
+from dripper.labels.words import words_of
+from dripper_lab.train.edits import is_marked
+from dripper_lab.train.examples import Example, example_from
+
+# What pages of the time called the places that HTML5 has elements for; "" names nothing.
+_OLD_NAMES: Mapping[str, Sequence[str]] = {
+    "main": ("content", "main", "maincontent", "center", "wrapper", "leftcolumn", ""),
+    "article": ("post", "entry", "story", "article", "node", "box", ""),
+    "section": ("section", "box", "module", "block", "", ""),
+    "nav": ("nav", "menu", "navbar", "navigation", "links", ""),
+    "aside": ("sidebar", "right", "rightcolumn", "side", "widget", ""),
+    "header": ("header", "top", "masthead", "banner", "", ""),
+    "footer": ("footer", "bottom", "foot", "", ""),
+}
+_TO_DIV = _OLD_NAMES.keys() | words("figure figcaption picture details summary dialog hgroup search address template")
+_TO_NOTHING = words("time mark svg bdi wbr data output")
+_RENAMED = {**dict.fromkeys(_TO_DIV, "div"), "strong": "b", "em": "i", "button": "span"}
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_NAMES = re.compile(r' (?:class|id)="[^"]*"')
+_LEAST_COLUMNS, _MOST_COLUMNS = 2, 4
+
+
+@dataclass(slots=True)
+class Antiquary:
+    """Makes examples antique."""
+
+    draw: np.random.Generator
+    """Random numbers, of every choice."""
+
+    def __call__(self, page: Page, example: Example, truth: str) -> Example:
+        """Return the example of the antique page; truth: the text of the page's truth."""
+        old = antique(page, self.draw)
+        return example_from(old, words_of(truth), example.key, example.host, example.page_type)
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """How one page is written."""
+
+    names: str
+    """Keep, drop, neutral."""
+    paragraphs: str
+    """Keep, breaks, div."""
+    bold_from: int
+    """The first level of headings that are bold lines, 7 for none."""
+    lists: str
+    """Keep, bars, breaks."""
+    tables: float
+    flat: float
+    """Both: the chance of each container to be a table, of each `div` around one element to be left
+    out."""
+    old_names: bool
+    """Whether places get names of the time."""
+
+    @classmethod
+    def drawn(cls, draw: np.random.Generator) -> "_Style":
+        """Return a style; each of its parts is drawn alone. The chances are guesses, none of them
+        tuned."""
+        return cls(
+            str(draw.choice(["keep", "drop", "neutral"], p=[0.45, 0.25, 0.3])),
+            str(draw.choice(["keep", "breaks", "div"], p=[0.5, 0.35, 0.15])),
+            int(draw.choice([7, 2, 1, 3], p=[0.45, 0.25, 0.15, 0.15])),
+            str(draw.choice(["keep", "bars", "breaks"], p=[0.5, 0.25, 0.25])),
+            float(draw.choice([0.0, 0.3, 0.8], p=[0.5, 0.25, 0.25])),
+            float(draw.choice([0.0, 0.5, 1.0], p=[0.3, 0.3, 0.4])),
+            bool(draw.random() < 0.6),
+        )
+
+
+def antique(page: Page, draw: np.random.Generator) -> Page:
+    """Return the page in the markup of 2008, without metadata; elements marked by makers of
+    variants keep their marks."""
+    style, tree = _Style.drawn(draw), page.elements
+    parts = list(tree.parts)
+    numbers: dict[str, str] = {}
+    for element in range(1, len(tree)):
+        tag, start = tree.tags[element], tree.start_tag(element)
+        if tag in ("body", "head") or is_marked(start) or tree.opens[element] == tree.closes[element]:
+            continue
+        named = _named(tag, start, style, numbers, draw)
+        renamed = _RENAMED.get(tag, tag)
+        parts[tree.opens[element]] = f"<{renamed}{named}>" if tag not in _TO_NOTHING else ""
+        parts[tree.closes[element]] = f"</{renamed}>" if tag not in _TO_NOTHING else ""
+    _rewrite(tree, parts, style, draw)
+    return restore("".join(parts), page.title)
+
+
+def _named(tag: str, start: str, style: _Style, numbers: dict[str, str], draw: np.random.Generator) -> str:
+    """Return the attributes of an element: those that are no names go, but for a link's or
+    image's."""
+    if tag in ("a", "img", "td", "th"):
+        return start[1 + len(tag) : -1].rstrip("/")
+    if style.old_names and tag in _OLD_NAMES:
+        name = str(draw.choice(_OLD_NAMES[tag]))
+        return f' id="{name}"' if name else ""
+    if style.names == "drop":
+        return ""
+    own = "".join(_NAMES.findall(start))
+    if style.names == "neutral" and own:
+        return f' class="{numbers.setdefault(own, f"c{len(numbers)}")}"'
+    return own
+
+
+def _rewrite(tree: Tree, parts: list[str], style: _Style, draw: np.random.Generator) -> None:
+    """Change paragraphs, headings, lists, and containers to what the style has."""
+    for element in range(1, len(tree)):
+        tag, (first, last) = tree.tags[element], (tree.opens[element], tree.closes[element])
+        if first == last or is_marked(tree.start_tag(element)):
+            continue
+        if tag == "p" and style.paragraphs == "breaks":
+            parts[first], parts[last] = "", "<br><br>"
+        elif tag == "p" and style.paragraphs == "div":
+            parts[first], parts[last] = "<div>", "</div>"
+        elif tag in _HEADINGS and int(tag[1]) >= style.bold_from:
+            parts[first], parts[last] = (
+                ("<p><b>", "</b></p>") if style.paragraphs == "keep" else ("<br><b>", "</b><br>")
+            )
+        elif tag in ("ul", "ol") and style.lists != "keep" and _is_menu(tree, element):
+            _unlist(tree, parts, element, " | " if style.lists == "bars" else "<br>")
+        elif tag == "div" or tag in _TO_DIV:
+            _contain(tree, parts, element, style, draw)
+
+
+def _is_menu(tree: Tree, element: int) -> bool:
+    """Tell whether a list has nothing but items, and these nothing but a link or other inline
+    elements each."""
+    inside = range(element + 1, tree.lasts[element] + 1)
+    items = [inner for inner in inside if tree.tags[inner] == "li"]
+    links = sum(tree.tags[inner] == "a" for inner in inside)
+    plain = all(tree.tags[inner] in INLINE or tree.tags[inner] == "li" for inner in inside)
+    return plain and all(tree.parents[item] == element for item in items) and 2 * links > len(items)
+
+
+def _unlist(tree: Tree, parts: list[str], element: int, between: str) -> None:
+    parts[tree.opens[element]], parts[tree.closes[element]] = "<div>", "</div>"
+    for item in tree.children(element):
+        if tree.tags[item] == "li":
+            parts[tree.opens[item]], parts[tree.closes[item]] = "", between
+
+
+def _contain(tree: Tree, parts: list[str], element: int, style: _Style, draw: np.random.Generator) -> None:
+    """Leave out an element around a single one, or make a table of its children, each a cell."""
+    children, (first, last) = tree.children(element), (tree.opens[element], tree.closes[element])
+    alone = not "".join(parts[index] for index in _own_texts(tree, element, children)).strip()
+    if not alone or not all(tree.tags[child] == "div" or tree.tags[child] in _TO_DIV for child in children):
+        return
+    if len(children) == 1:
+        if draw.random() < style.flat:
+            parts[first] = parts[last] = ""
+    elif len(children) >= _LEAST_COLUMNS and draw.random() < style.tables:
+        in_row = len(children) <= _MOST_COLUMNS and draw.random() < 0.6
+        before, after = ("<td>", "</td>") if in_row else ("<tr><td>", "</td></tr>")
+        parts[first] += "<table><tr>" if in_row else "<table>"
+        parts[last] = ("</tr></table>" if in_row else "</table>") + parts[last]
+        # Into the texts around, which are blank: the children's own tags may change yet.
+        for child in children:
+            parts[tree.opens[child] - 1] += before
+            parts[tree.closes[child] + 1] = after + parts[tree.closes[child] + 1]
+
+
+def _own_texts(tree: Tree, element: int, children: Sequence[int]) -> list[int]:
+    return [tree.opens[element] + 1, *(tree.closes[child] + 1 for child in children)]

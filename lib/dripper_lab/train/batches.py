@@ -1,0 +1,116 @@
+"""Pages packed end to end into batches of one fixed shape, so that the training step is compiled
+once."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.labels.arrays import FloatArray
+from dripper.labels.cpu.network import BlockSequence
+from dripper_lab.train.examples import Example
+from dripper_lab.train.recipe import Shares, draw_turns
+
+PAGES_PER_BATCH = 64
+# Longer pages are trained on by random windows of this share of a batch, else 1 % of the pages
+# (over 1,024 blocks, with batches of 4,096) would fill a quarter of every epoch.
+WINDOW_SHARE = 4
+AS_THEY_ARE = Shares()
+
+
+class TrainingBatch(NamedTuple):
+    """blocks: padded to the size of the batch, ranges in the packed order. words, matched: (size,).
+
+    page: (size,), which page of the batch a block belongs to; PAGES_PER_BATCH for padding.
+    truth_words, present: (PAGES_PER_BATCH,), the size of each page's truth and whether there is
+    such a page (0 or 1).
+    """
+
+    blocks: BlockSequence
+    page: npt.NDArray[np.int32]
+    words: npt.NDArray[np.float32]
+    matched: npt.NDArray[np.float32]
+    truth_words: npt.NDArray[np.float32]
+    present: npt.NDArray[np.float32]
+
+
+def training_batches(
+    examples: Sequence[Example],
+    size: int,
+    draw: np.random.Generator,
+    shares: Shares = AS_THEY_ARE,
+    turns: FloatArray | None = None,
+) -> Iterator[TrainingBatch]:
+    """Yield one epoch: every example once, in random order, long ones as one random window.
+
+    size: blocks of a batch. shares: how often one of an example's variants comes in its stead;
+    where it has none of a kind it comes itself. turns: how often each example comes instead of
+    once, on average.
+    """
+    order = draw_turns(np.ones(len(examples)) if turns is None else turns, draw)
+    windows = [_random_window(_variant(examples[index], shares, draw), size // WINDOW_SHARE, draw) for index in order]
+    for group in group_examples(windows, size):
+        yield pack(group, size)
+
+
+def group_examples(examples: Sequence[Example], size: int) -> Iterator[list[Example]]:
+    """Yield runs of examples that fit into one batch; one that is too long alone is refused by
+    :func:`pack`."""
+    group: list[Example] = []
+    blocks = 0
+    for example in examples:
+        if group and (blocks + len(example.words) > size or len(group) == PAGES_PER_BATCH):
+            yield group
+            group, blocks = [], 0
+        group.append(example)
+        blocks += len(example.words)
+    if group:
+        yield group
+
+
+def pack(group: Sequence[Example], size: int) -> TrainingBatch:
+    """Return the batch of a group of examples, whose features are standardised. Raises ValueError
+    if it is too long."""
+    lengths = [len(example.words) for example in group]
+    offsets = np.cumsum([0, *lengths])
+    if offsets[-1] > size or len(group) > PAGES_PER_BATCH:
+        raise ValueError(f"{len(group)} pages of {offsets[-1]} blocks do not fit into one batch")
+
+    def joined(parts: Sequence[npt.NDArray[Any]], fill: float, kind: type) -> npt.NDArray[Any]:
+        whole = np.full((size, *parts[0].shape[1:]), fill, kind)
+        whole[: offsets[-1]] = np.concatenate(parts)
+        return whole
+
+    shifted = list(zip(group, offsets, strict=False))
+    blocks = BlockSequence(
+        joined([example.blocks.features for example in group], 0, np.float32),
+        joined([example.blocks.starts + offset for example, offset in shifted], 0, np.int32),
+        joined([example.blocks.ends + offset for example, offset in shifted], 1, np.int32),
+    )
+    per_page = np.zeros((2, PAGES_PER_BATCH), np.float32)
+    per_page[0, : len(group)] = [example.truth_words for example in group]
+    per_page[1, : len(group)] = 1
+    page = joined([np.full(length, number) for number, length in enumerate(lengths)], PAGES_PER_BATCH, np.int32)
+    words = joined([example.words for example in group], 0, np.float32)
+    matched = joined([example.matched for example in group], 0, np.float32)
+    return TrainingBatch(blocks, page, words, matched, per_page[0], per_page[1])
+
+
+def _variant(example: Example, shares: Shares, draw: np.random.Generator) -> Example:
+    chance, below = draw.random(), 0.0
+    for kind, share in asdict(shares).items():
+        below += share
+        if chance < below:
+            variants = example.variants.get(kind, ())
+            return variants[int(draw.integers(len(variants)))] if variants else example
+    return example
+
+
+def _random_window(example: Example, window: int, draw: np.random.Generator) -> Example:
+    length = len(example.words)
+    if length <= window:
+        return example
+    start = int(draw.integers(0, length - window + 1))
+    return example.window(start, start + window)

@@ -1,0 +1,296 @@
+"""Writes the model card: what the weights are, what they were trained on, how well they did on
+held-out sites, and limits.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from dripper.labels.arrays import FloatArray, IntArray
+from dripper.labels.cpu.decide import KINDS
+from dripper.labels.cpu.second_opinion import DOUBTFUL
+from dripper_lab.datasets import DATA_SETS
+from dripper_lab.train.cross_validated import HeldOut
+from dripper_lab.train.examples import Example
+from dripper_lab.train.kinds import kind_of
+from dripper_lab.train.recipe import Recipe
+from dripper_lab.train.switch_scores import SwitchScore
+from dripper_lab.train.validate import calibration_error, macro_over_kinds, mean_by, reliability
+
+Key = tuple[str, str]
+"""Of a page: its data set and id."""
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return a table with a row of column names.
+
+    >>> print(table(("kind", "pages"), [("forum", 3)]))
+    | kind | pages |
+    | --- | --- |
+    | forum | 3 |
+    """
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def data_sets_table(learned: Sequence[Key], held: Sequence[Key]) -> str:
+    """Return the licence of each data set, and how many of its pages were learned from and how many
+    held out."""
+    counts, held_counts = (Counter(data_set for data_set, _ in keys) for keys in (learned, held))
+    rows = [(name, _licence(name), counts[name], held_counts[name]) for name in {**counts, **held_counts}]
+    return table(("data set", "licence", "pages learned from", "held out"), rows)
+
+
+def _licence(data_set: str) -> str:
+    return DATA_SETS[data_set].licence if data_set in DATA_SETS else "?"
+
+
+_CARD = """\
+# Model card: labeler `cpu`
+
+Version `{version}`: the first 12 hex digits of the SHA-256 of `cpu_weights.npz`; it stands in every row it labels.
+
+**Task.** Marks each block of a web page `main` or `other`, in any language, without a GPU. Output per block: label and
+probability; per page: its kind (`page_kind`), and the ROUGE-5 F1 that labels like these have reached on pages like this
+(`confidence`).
+
+**Model.** {parameters} parameters (int16): a linear layer over {features} features of the block, {layers} dilated
+separable convolutions over the sequence of blocks, means over each block's {levels} containers, a doubt of blocks outside the
+container that holds most of what is main, and the set of blocks of highest expected F1. Where that is under {doubtful}, {others}
+smaller networks are asked too, and the mean logit counts{kept_note}. Arithmetic is exact,
+so that labels and probabilities are the same bits on every machine.
+
+**Made by** `python -m dripper_lab.train.cpu --data DIR --output DIR --folds {folds}{keep}` in {minutes:.0f} CPU minutes. Arguments:
+
+```json
+{arguments}
+```
+
+## Training data
+
+Rows marked bad or duplicate, and pages no block of which holds their truth, are left out; the {empty} pages without main
+content (error pages, login walls, menus alone) stay. {stages}A kind of page with n pages comes n^{power:g} times in an epoch, in
+proportion.
+
+{data_sets}
+
+Digest of the examples (features, labels, order): `{digest}`.
+
+## Scores
+
+ROUGE-5 F1 over words against the truth, {folds}-fold cross-validation by site: each page is labelled by networks that saw
+no page of its site. The shipped weights are trained on all pages with the same recipe, so these are scores of the
+recipe{without_kept}. Ceiling: what the best choice of blocks reaches.
+
+All pages: **{rouge5:.4f}** ({n} pages; ceiling {ceiling:.4f}; F1 over the words of the blocks {f1:.4f}). Mean over kinds of
+pages: **{macro:.4f}**.
+
+{by_kind}
+
+{scores}
+
+Pages of other collections, which no training saw: see
+[research/labeler_cpu.md](research/labeler_cpu.md#every-kind-of-page).
+
+## Kinds of pages
+
+Read from means of the features over blocks and over words, after the network, by multinomial logistic regression; the labels
+of blocks do not depend on it. Held-out sites: **{accuracy:.3f}** of the pages get their kind ({kind_accuracy:.3f} on the mean
+of the kinds). Collections of shops count as listings, error pages as nothing.
+
+{kinds}
+
+## Calibration
+
+Temperature {temperature}, shift {shift}, chosen on the held-out pages for the highest ROUGE-5 F1, mean over pages and over
+kinds. Expected calibration error of the
+blocks' probabilities, weighed by words: **{error:.4f}** (ten bins).
+
+![Reliability of blocks and pages](reliability_cpu.png)
+
+{reliability}
+
+The page's `confidence` is a logistic function of the F1 that the decoder expects and of the page's kind, fitted on held-out
+pages; here, each half of the sites by the other half. Against the ROUGE-5 F1 reached: correlation {correlation:.2f},
+calibration error {page_error:.3f} (ten equal groups; the decoder's own expectation {expected_error:.3f}). Of the {empty} pages
+without main content {low:.0%} have a confidence under 0.5.
+
+{confidence}
+
+What is left where doubtful pages are sent elsewhere (risk: 1 − mean ROUGE-5 F1 of the pages kept, surest first):
+
+{coverage}
+
+## Conventions
+
+`labels.cpu.comments` and `labels.cpu.title` (auto, include, exclude) say what counts as main where annotators disagree. The
+switch is a second output, learned after the network and used only where it is asked for: `auto` does without it. It learned
+comments from {commented} of the pages above with made-up comments put under their main content, and from {plain} pages with
+comments that their truth leaves out. Against the truths as they are (mostly without comments and titles), on held-out sites:
+
+{switch}
+
+## Limits
+
+- Trained on {trained} pages, half of them English articles: expect less on kinds of pages with few examples above.
+- Annotators disagree on comments, titles and captions. Left alone, the labels follow the habits of these sets.
+- Sees what the server sent. Content that a script fetches later is not on the page; JSON-LD is evidence, never content.
+- A block is kept or dropped whole.
+"""
+
+_STAGES = """\
+Each network is taught first on the first five sets, each page once an epoch, then on all, and is the
+mean of both stages, with a share of {share:g} of the first. """
+
+
+def model_card(
+    version: str,
+    recipe: Recipe,
+    folds: int,
+    examples: Sequence[Example],
+    held_out: HeldOut,
+    switched: Sequence[SwitchScore],
+    cpu_seconds: float,
+    parameters: int,
+    kept: int = 0,
+) -> str:
+    """Return the card as Markdown. examples: all that were trained on. kept: networks of earlier
+    weights that give a second opinion too."""
+    pages, scores, calibration = held_out.examples, held_out.scores, held_out.calibration
+    bins = reliability(pages, held_out.logits, calibration)
+    ceiling = np.array([page.texts.rouge5(page.main) for page in pages])
+    empty = [example for example in examples if not example.truth_words]
+    found = held_out.kinds.argmax(axis=1), held_out.empty_kinds.argmax(axis=1)
+    right = _right(pages, found[0]), _right(empty, found[1])
+    return _CARD.format(
+        version=version, parameters=f"{parameters:,}", features=examples[0].blocks.features.shape[1],
+        layers=len(recipe.shape.dilations), levels=examples[0].blocks.starts.shape[1], minutes=cpu_seconds / 60,
+        doubtful=DOUBTFUL, others=len(recipe.others) + kept, power=1 - recipe.balance, empty=len(empty),
+        kept_note=f" ({kept} of them are kept from earlier weights)" if kept else "", keep=" --keep WEIGHTS" if kept else "",
+        without_kept=f", without the {kept} kept networks, which saw some of these pages" if kept else "",
+        stages=_STAGES.format(share=recipe.first_share) if recipe.first_epochs else "",
+        arguments=json.dumps({"folds": folds, **asdict(recipe)}, indent=1), data_sets=_data_sets(examples),
+        digest=digest_of(examples), folds=folds, f1=scores.f1.mean(), n=len(pages), trained=len(examples), ceiling=ceiling.mean(),
+        rouge5=scores.rouge5.mean(), macro=macro_over_kinds(pages, scores.rouge5),
+        by_kind=_scores(pages, scores.rouge5, ceiling, "page type", lambda page: page.kind),
+        scores=_scores(pages, scores.rouge5, ceiling, "data set, page type", _set_and_type),
+        accuracy=np.concatenate(right).mean(), kind_accuracy=_accuracy_over_kinds([*pages, *empty], np.concatenate(right)),
+        kinds=_kinds([*pages, *empty], np.concatenate(found)),
+        temperature=calibration.temperature, shift=calibration.shift,
+        reliability=_reliability(bins), error=calibration_error(bins), switch=_switch(switched),
+        plain=sum(bool(example.comments.any()) for example in examples),
+        commented=sum(example.commented is not None for example in examples),
+        correlation=np.corrcoef(held_out.confidence, scores.rouge5)[0, 1],
+        page_error=_page_error(held_out.confidence, scores.rouge5),
+        expected_error=_page_error(scores.expected, scores.rouge5),
+        low=float(np.mean(held_out.empty_confidence < 0.5)) if empty else float("nan"),
+        confidence=_confidence(held_out), coverage=_coverage(held_out),
+    )  # fmt: skip
+
+
+def digest_of(examples: Sequence[Example]) -> str:
+    """Return 16 hex digits that change with any feature, label or the order of the examples."""
+    digest = hashlib.sha256()
+    for example in examples:
+        digest.update(repr((example.key, example.truth_words)).encode())
+        for array in (example.blocks.features.astype(np.float32), example.words, example.matched):
+            digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _data_sets(examples: Sequence[Example]) -> str:
+    counts: dict[str, int] = {}
+    for example in examples:
+        counts[example.key[0]] = counts.get(example.key[0], 0) + 1
+    return table(("data set", "licence", "pages"), [(name, DATA_SETS[name].licence, n) for name, n in counts.items()])
+
+
+def _set_and_type(example: Example) -> str:
+    return " ".join((example.key[0], example.page_type)).strip()
+
+
+def _scores(
+    examples: Sequence[Example], scores: FloatArray, ceiling: FloatArray, head: str, key: Callable[[Example], str]
+) -> str:
+    ceilings = mean_by(examples, ceiling, key)
+    rows = [
+        (name, n, f"{score:.4f}", f"{ceilings[name][1]:.4f}")
+        for name, (n, score) in mean_by(examples, scores, key).items()
+    ]
+    return table((head, "pages", "ROUGE-5 F1", "ceiling"), rows)
+
+
+def _right(examples: Sequence[Example], found: IntArray) -> FloatArray:
+    return np.array([KINDS[at] == kind_of(page) for page, at in zip(examples, found, strict=True)], np.float64)
+
+
+def _accuracy_over_kinds(examples: Sequence[Example], right: FloatArray) -> float:
+    return float(np.mean([share for _, share in mean_by(examples, right, kind_of).values()]))
+
+
+def _kinds(examples: Sequence[Example], found: IntArray) -> str:
+    """Return for each kind its pages, how many are found, and what the others are taken for."""
+    rows = []
+    for kind in KINDS:
+        taken = Counter(KINDS[at] for page, at in zip(examples, found, strict=True) if kind_of(page) == kind)
+        called = sum(KINDS[at] == kind for at in found)
+        if taken:
+            others = ", ".join(f"{name} {n}" for name, n in taken.most_common(4) if name != kind)
+            precision = taken[kind] / max(1, called)
+            rows.append((kind, taken.total(), f"{taken[kind] / taken.total():.2f}", f"{precision:.2f}", others))
+    return table(("kind", "pages", "recall", "precision", "else taken for"), rows)
+
+
+def _page_error(confidence: FloatArray, reached: FloatArray) -> float:
+    """Return the expected calibration error of pages, in ten groups of equal size."""
+    groups = np.array_split(np.argsort(confidence, kind="stable"), 10)
+    return float(sum(len(group) * abs(confidence[group].mean() - reached[group].mean()) for group in groups if len(group))
+                 / len(reached))  # fmt: skip
+
+
+def _confidence(held_out: HeldOut) -> str:
+    """Return confidence and score by kind."""
+    sure, reached = (
+        mean_by(held_out.examples, part, kind_of) for part in (held_out.confidence, held_out.scores.rouge5)
+    )
+    expected = mean_by(held_out.examples, held_out.scores.expected, kind_of)
+    rows = [
+        (kind, n, f"{score:.3f}", f"{sure[kind][1]:.3f}", f"{expected[kind][1]:.3f}")
+        for kind, (n, score) in reached.items()
+    ]
+    return table(("kind", "pages", "ROUGE-5 F1 reached", "mean confidence", "the decoder's own expectation"), rows)
+
+
+def _coverage(held_out: HeldOut) -> str:
+    order = np.argsort(-held_out.confidence, kind="stable")
+    reached, sure = held_out.scores.rouge5[order], held_out.confidence[order]
+    rows = []
+    for share in (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4):
+        kept = max(1, round(share * len(order)))
+        rows.append((f"{share:.0%}", f"{sure[kept - 1]:.2f}", f"{1 - reached[:kept].mean():.3f}"))
+    return table(("pages kept", "confidence from", "risk"), rows)
+
+
+def _reliability(rows: Sequence[tuple[float, float, int]]) -> str:
+    return table(("probability", "share of main", "words"), [(f"{p:.3f}", f"{share:.3f}", n) for p, share, n in rows])
+
+
+def _switch(scores: Sequence[SwitchScore]) -> str:
+    rows = [
+        (score.conventions.comments, score.conventions.title, *(f"{value:.3f}" for value in score[1:]))
+        for score in scores
+    ]
+    head = (
+        "comments",
+        "title",
+        "F1, all pages",
+        "F1, forums",
+        "made-up comments kept",
+        "plain comments kept",
+        "titles kept",
+    )
+    return table(head, rows)

@@ -1,0 +1,61 @@
+"""What the commands that train have in common: their flags, and how they end."""
+
+import argparse
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from dripper.errors import UsageError
+from dripper_lab.datasets import Role, names_with
+
+log = logging.getLogger(__name__)
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """Return a type of argparse: a whole number from `least` on.
+
+    >>> at_least(1)("3")
+    3
+    """
+
+    def number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} on")
+        return value
+
+    return number
+
+
+def training_parser(
+    labeler: str, makes: str, folds: int, folds_help: str = "one site in so many is held out"
+) -> argparse.ArgumentParser:
+    """Return a parser with the flags that every training has. makes: what --output is for. folds:
+    the default."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m dripper_lab.train.{labeler}", description=f"Train the labeler {labeler}."
+    )
+    parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
+    parser.add_argument("--output", type=Path, required=True, help=f"folder for {makes}")
+    ships = names_with(Role.TRAIN_SHIPS)
+    parser.add_argument("--sets", nargs="+", choices=ships, default=ships, help="data sets (default: all of them)")
+    parser.add_argument("--folds", type=at_least(2), default=folds, help=f"{folds_help} (default %(default)s)")
+    parser.add_argument(
+        "--sample", type=at_least(1), default=None, help="only so many pages of each set (default: all)"
+    )
+    return parser
+
+
+def ended(train: Callable[[], Path]) -> int:
+    """Train, and return the exit code: 0, or 2 where the user has to change something."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    try:
+        path = train()
+    except UsageError as error:
+        log.error("%s", error)
+        return 2
+    log.info("wrote %s", path)
+    return 0

@@ -1,0 +1,137 @@
+"""Train the labeler `cpu` from the archives of labelled pages:
+
+    python -m dripper_lab.train.cpu --data DIR --output DIR
+        --keep lib/dripper/labels/cpu/cpu_weights.npz
+
+Writes `cpu_weights.npz`, `model_card_cpu.md` and its `reliability_cpu.png`. To ship the weights,
+copy them to lib/dripper/labels/cpu/. Reads only the sets whose role is "train, ships". Choices and
+scores come from cross-validation by host; the shipped weights are then trained on all pages with
+the same recipe.
+"""
+
+import logging
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from dripper.errors import UsageError
+from dripper.labels.cpu.weights import Network, Weights, load_weights, save_weights
+from dripper_lab.datasets import LabelledPage, read_pages
+from dripper_lab.train.antique import Antiquary, antique
+from dripper_lab.train.card import model_card
+from dripper_lab.train.command_line import at_least, ended, training_parser
+from dripper_lab.train.commented import Commenter
+from dripper_lab.train.cross_validated import HeldOut, draw_reliability
+from dripper_lab.train.crowded import Crowder
+from dripper_lab.train.examples import Maker, read_examples
+from dripper_lab.train.folds import fit, fold_networks
+from dripper_lab.train.recipe import Recipe
+from dripper_lab.train.switch_scores import switch_scores
+from dripper_lab.train.weights import folded
+
+log = logging.getLogger(__name__)
+
+KEPT = 2
+"""Networks of earlier weights that are kept: those of `e8066a984df9` are the last two since."""
+
+
+def train_and_save(
+    data: Path,
+    output: Path,
+    recipe: Recipe,
+    folds: int,
+    data_sets: Sequence[str],
+    sample: int | None = None,
+    keep: Path | None = None,
+) -> Path:
+    """Read, cross-validate, calibrate, train, save; return the weights' path. sample: pages a set,
+    None for all. keep: weights whose last two networks go on giving a second opinion.
+
+    Raises InputError for a missing set, UsageError where there are too few pages to train on.
+    """
+    started = time.process_time()
+    examples = [page for page in read_examples(_pages(data, data_sets, sample), makers(recipe)) if len(page.words)]
+    if len({example.host for example in examples}) < folds:
+        raise UsageError(
+            f"{len(examples)} usable pages in {data} are of fewer than {folds} sites: too few to validate on"
+        )
+    networks = fold_networks(examples, recipe, folds)
+    held_out = HeldOut.of(examples, networks)
+    log.info("cross-validated ROUGE-5 F1: %.4f on %d pages", held_out.calibration.f1, len(held_out.examples))
+    weights = held_out.calibrated(fit(examples, recipe))
+    kept = _kept(keep, weights)
+    weights = replace(weights, others=(*weights.others, *kept))
+    output.mkdir(parents=True, exist_ok=True)
+    path = output / "cpu_weights.npz"
+    save_weights(weights, path)
+    seconds, version = time.process_time() - started, load_weights(path).version
+    parameters = sum(matrix.size for network in weights.networks for matrix in network.matrices.values())
+    switched = switch_scores(held_out.examples, networks, held_out.calibration)
+    card = model_card(version, recipe, folds, examples, held_out, switched, seconds, parameters, len(kept))
+    draw_reliability(held_out, output / "reliability_cpu.png")
+    (output / "model_card_cpu.md").write_text(card, encoding="utf-8")
+    return path
+
+
+def makers(recipe: Recipe) -> Mapping[str, Sequence[Maker]]:
+    """Return the makers of those variants of a page that some network of the recipe is taught on,
+    and of pages with comments, which the switch is; each has random numbers of its own."""
+
+    def draw(number: int = 0) -> np.random.Generator:
+        return np.random.default_rng(recipe.seed + number)
+
+    aged = partial(antique, draw=draw(recipe.crowded_variants + recipe.antique_variants))
+    used = {"commented"}
+    used |= {kind for each in (recipe, *recipe.others) for kind, share in asdict(each.shares).items() if share}
+    made: dict[str, Sequence[Maker]] = {
+        "crowded": [Crowder(draw(number)) for number in range(recipe.crowded_variants)],
+        "antique": [Antiquary(draw(recipe.crowded_variants + number)) for number in range(recipe.antique_variants)],
+        "antique_crowded": [Crowder(draw(recipe.crowded_variants), aged)],
+        "commented": [Commenter(draw())],
+        "antique_commented": [Commenter(draw(1), aged)],
+    }
+    return {kind: of for kind, of in made.items() if kind in used}
+
+
+def _kept(keep: Path | None, weights: Weights) -> list[Network]:
+    if keep is None:
+        return []
+    earlier = load_weights(keep)
+    return [folded(earlier, network, weights) for network in earlier.others[-KEPT:]]
+
+
+def _pages(data: Path, data_sets: Sequence[str], sample: int | None) -> Iterator[LabelledPage]:
+    for data_set in data_sets:
+        yield from read_pages(data, data_set, sample=sample, empty=True)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
+    something."""
+    defaults = Recipe()
+    parser = training_parser("cpu", "the weights and the model card", 5, "folds of the cross-validation by host")
+    parser.add_argument(
+        "--epochs", type=at_least(1), default=defaults.epochs, help="passes over the pages (default %(default)s)"
+    )
+    parser.add_argument(
+        "--seed", type=at_least(0), default=defaults.seed, help="of every random choice (default %(default)s)"
+    )
+    parser.add_argument(
+        "--keep", type=Path, default=None, help="weights whose last two networks are kept (default: none)"
+    )
+    options = parser.parse_args(arguments)
+    recipe = replace(defaults, epochs=options.epochs, seed=options.seed)
+    return ended(
+        lambda: train_and_save(
+            options.data, options.output, recipe, options.folds, options.sets, options.sample, options.keep
+        )
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

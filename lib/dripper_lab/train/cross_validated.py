@@ -1,0 +1,110 @@
+"""Collects what networks say of pages of sites that they did not see, what was fitted on that, and
+the reliability plot.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from dripper.labels.arrays import FloatArray
+from dripper.labels.cpu.decide import confidence_of
+from dripper.labels.cpu.weights import Weights
+from dripper_lab.train.examples import Example
+from dripper_lab.train.folds import fold_of, held_out_logits, network_of
+from dripper_lab.train.kinds import fit_confidence, held_out_kinds
+from dripper_lab.train.validate import Calibration, PageScores, calibrate, page_scores, reliability
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """Of pages that have main content; arrays in their order."""
+
+    examples: Sequence[Example]
+    logits: Sequence[FloatArray]
+    """As for `validate.page_scores`."""
+    kinds: FloatArray
+    """(n_pages, n_kinds), probabilities of `page_kind.KINDS`."""
+    calibration: Calibration
+    scores: PageScores
+    confidence: FloatArray
+    """(n_pages,), by coefficients fitted on the other half of the sites."""
+    coefficients: FloatArray
+    """Of `page_kind.confidence_of`, fitted on all pages, those without main content too."""
+    empty_kinds: FloatArray
+    """`kinds` of the pages without main content."""
+    empty_confidence: FloatArray
+    """`confidence` of the pages without main content."""
+
+    @classmethod
+    def of(cls, examples: Sequence[Example], networks: Sequence[Weights | None]) -> "HeldOut":
+        """Return what the networks, one a fold, say of the examples of their folds."""
+        full = [example for example in examples if example.truth_words]
+        empty = [example for example in examples if not example.truth_words]
+        logits, nothing = held_out_logits(full, networks), held_out_logits(empty, networks)
+        calibration = calibrate(full, logits)
+        scores, lost = page_scores(full, logits, calibration), page_scores(empty, nothing, calibration)
+        both = [*full, *empty]
+        kinds = np.stack([held_out_kinds(network_of(example, networks), example) for example in both])
+        expected, reached = (np.concatenate([scores[at], lost[at]]) for at in (2, 1))
+        halves = np.array([fold_of(f"half of {example.host}", 2) for example in both])
+        confidence = np.zeros(len(both))
+        for half in (0, 1):
+            others = halves != half
+            if others.any() and not others.all():
+                found = fit_confidence(expected[others], kinds[others], reached[others])
+                for at in np.flatnonzero(halves == half):
+                    confidence[at] = confidence_of(found, float(expected[at]), kinds[at])
+        n = len(full)
+        return cls(
+            full, logits, kinds[:n], calibration, scores, confidence[:n], fit_confidence(expected, kinds, reached),
+            kinds[n:], confidence[n:],
+        )  # fmt: skip
+
+    def calibrated(self, weights: Weights) -> Weights:
+        """Return weights with the calibration of blocks and pages."""
+        return replace(
+            weights,
+            temperature=self.calibration.temperature,
+            shift=self.calibration.shift,
+            matrices={**weights.matrices, "confidence": self.coefficients},
+        )
+
+
+BINS = 10
+
+
+def draw_reliability(held_out: HeldOut, path: Path) -> None:
+    """Write a PNG of held-out pages: left the blocks' probabilities, in the middle the pages'
+    confidence in ten equal groups, both against what came true; right the risk by coverage."""
+    blocks = reliability(held_out.examples, held_out.logits, held_out.calibration)
+    figure = Figure(figsize=(13, 4.2), layout="constrained")
+    left, middle, right = figure.subplots(1, 3)
+    probability, share, words = np.array(blocks).T
+    left.bar(probability, share, width=0.07, color="tab:blue", alpha=0.7)
+    for at, height, count in zip(probability, share, words, strict=True):
+        left.annotate(f"{count / words.sum():.0%}", (at, height), ha="center", va="bottom", fontsize=8)
+    left.set(
+        title="Blocks, by words (figures: share of all words)",
+        xlabel="probability of main",
+        ylabel="share that is main",
+    )
+    confidence, reached = held_out.confidence, held_out.scores.rouge5
+    groups = np.array_split(np.argsort(confidence, kind="stable"), BINS)
+    means = np.array([(confidence[group].mean(), reached[group].mean()) for group in groups if len(group)])
+    middle.plot(means[:, 0], means[:, 1], "o-", color="tab:blue")
+    middle.set(title="Pages, in ten groups of equal size", xlabel="confidence", ylabel="mean ROUGE-5 F1")
+    for axes in (left, middle):
+        axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8, linestyle="--")
+        axes.set(xlim=(0, 1), ylim=(0, 1.05))
+    coverage = np.arange(1, len(reached) + 1) / len(reached)
+    for order, label in ((confidence, "by confidence"), (reached, "by the score itself (bound)")):
+        risk = 1 - np.cumsum(reached[np.argsort(-order, kind="stable")]) / np.arange(1, len(reached) + 1)
+        right.plot(coverage, risk, label=label)
+    right.set(title="Risk by coverage", xlabel="share of pages kept, surest first", ylabel="1 - mean ROUGE-5 F1")
+    right.set(xlim=(0, 1), ylim=(0, None))
+    right.legend()
+    # Without the library's name and version in it.
+    figure.savefig(path, dpi=110, metadata={"Software": None})

@@ -1,0 +1,134 @@
+"""Pages made crowded: the article cut short, and around it lists, teasers and other sections of
+other pages.
+
+A fifth of the training pages are listings, collections, products and forums, where lists are main;
+most articles are long. Short articles among many teasers, as blogs and news sites have them, are
+few: these are made of the pages there are.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from dripper.html import restore
+from dripper.html.blocks.page import Page
+from dripper.labels.arrays import IntArray
+from dripper.labels.cpu.features.places import link_chars
+from dripper.labels.words import words_of
+from dripper_lab.train.edits import (
+    find_marked_blocks,
+    is_unspaced,
+    leave_unchanged,
+    place_after,
+    place_before,
+    stands_free,
+)
+from dripper_lab.train.examples import Example, example_from
+
+MARK = ' data-made="section"'
+"""Attribute around a section of another page: blocks below it are not main. No feature sees it."""
+KINDS = frozenset({"", "article", "documentation", "service"})
+"""Types of pages that are crowded (sets of articles name none)."""
+LISTS = frozenset({"listing", "collection", "product"})
+"""Types of pages whose main content, put beside an article, is not main any more."""
+CUT = 0.5
+"""The chance that an article is cut: its length is then drawn so that short ones come as often as
+long ones."""
+MOST_SECTIONS = 4
+SECTIONS_KEPT = 4
+"""How many sections of a page are remembered for other pages."""
+# A sidebar, a list of ten teasers: less is no section, more would be a page of its own.
+_SECTION_WORDS = range(20, 500)
+_LEAST_BLOCKS = 3
+# Menus are on every page already: a section has at least so many characters outside links.
+_LEAST_CHARS = 80
+# An article has at least so many words.
+_LEAST_WORDS = 40
+
+
+@dataclass(slots=True)
+class Crowder:
+    """Crowds pages with sections of pages that it has read before."""
+
+    draw: np.random.Generator
+    """Random numbers, of every choice."""
+    finish: Callable[[Page], Page] = leave_unchanged
+    """What is done to every page made."""
+    sections: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
+    """HTML; scripts written without spaces apart from the others."""
+
+    def __call__(self, page: Page, example: Example, _truth: str = "") -> Example | None:
+        """Return the crowded page, then remember sections of the page for those to come."""
+        made = self.crowd(page, example)
+        self.read(page, example)
+        return made
+
+    def read(self, page: Page, example: Example) -> None:
+        """Remember some sections of a page."""
+        found = list(_sections(page, example))
+        chosen = self.draw.permutation(len(found))[:SECTIONS_KEPT]
+        self.sections[_script(page)] += [found[index] for index in chosen]
+
+    def crowd(self, page: Page, example: Example) -> Example | None:
+        """Return the example of the crowded page; None for a page of other KINDS, and while nothing
+        was read."""
+        sections = self.sections[_script(page)]
+        main = np.flatnonzero(example.main)
+        if example.page_type not in KINDS or not len(main) or not sections:
+            return None
+        kept = self._kept(main, example)
+        parts = list(page.elements.parts)
+        for block in set(main.tolist()) - set(kept.tolist()):
+            first, last = page.blocks[block].first, page.blocks[block].last
+            parts[first : last + 1] = [""] * (last + 1 - first)
+        for _ in range(int(self.draw.integers(1, MOST_SECTIONS + 1))):
+            section = sections[int(self.draw.integers(len(sections)))]
+            before, levels = self.draw.random() < 0.3, int(self.draw.integers(4))
+            at = place_before(page, int(kept[0]), levels) if before else place_after(page, int(kept[-1]), levels)
+            parts[at] += f"<div{MARK}>{section}</div>"
+        edited = replace(restore("".join(parts), page.title), hints=page.hints)
+        return _example(self.finish(edited), page, example, kept)
+
+    def _kept(self, main: IntArray, example: Example) -> IntArray:
+        words = np.cumsum(example.words[main])
+        least = int(np.searchsorted(words, _LEAST_WORDS)) + 1
+        if len(main) <= least or self.draw.random() >= CUT:
+            return main
+        length = _LEAST_WORDS * (words[-1] / _LEAST_WORDS) ** self.draw.random()
+        return main[: max(least, int(np.searchsorted(words, length)))]
+
+
+def _sections(page: Page, example: Example) -> Iterator[str]:
+    """Yield the outermost elements that are sections: of pages that are no lists, without anything
+    that is main."""
+    tree = page.elements
+    firsts = [block.first for block in page.blocks]
+    words, main = (np.concatenate([[0], np.cumsum(part)]) for part in (example.words, example.main))
+    chars = np.array([len(block.text) for block in page.blocks], np.int64)
+    plain = np.concatenate([[0], np.cumsum(chars - np.array(link_chars(page), np.int64))])
+    element = 0
+    while element < len(tree):
+        start, end = bisect_left(firsts, tree.opens[element]), bisect_left(firsts, tree.closes[element])
+        if (
+            stands_free(page, element)
+            and end - start >= _LEAST_BLOCKS
+            and int(words[end] - words[start]) in _SECTION_WORDS
+            and plain[end] - plain[start] >= _LEAST_CHARS
+            and (example.page_type in LISTS or main[end] == main[start])
+            and example.page_type != "forum"
+        ):
+            yield "".join(tree.parts[tree.opens[element] : tree.closes[element] + 1])
+            element = tree.lasts[element]
+        element += 1
+
+
+def _example(edited: Page, page: Page, example: Example, kept: IntArray) -> Example:
+    truth = [word for block in kept.tolist() for word in words_of(page.blocks[block].text)]
+    made = example_from(edited, truth, example.key, example.host, example.page_type)
+    return replace(made, matched=np.where(find_marked_blocks(edited, MARK), 0.0, made.matched))
+
+
+def _script(page: Page) -> bool:
+    return is_unspaced("".join(block.text for block in page.blocks))

@@ -1,0 +1,68 @@
+"""What the makers of variants share: places in a page's tree, and what they put there."""
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.html.blocks.page import Page
+
+# Inside these only their own kind of children may stand.
+_STRICT = frozenset({"table", "tbody", "thead", "tfoot", "tr", "ul", "ol", "dl", "html"})
+
+
+def elements_around(page: Page, block: int) -> list[int]:
+    """Return the elements around a block, the block's own last, beside which any other element may
+    stand."""
+    tree = page.elements
+    return [element for element in tree.path(page.blocks[block].element) if stands_free(page, element)]
+
+
+def stands_free(page: Page, element: int) -> bool:
+    """Tell whether any other element may stand beside this one: not beside a list's item or a
+    table's cell."""
+    tree = page.elements
+    return element > 0 and tree.tags[element] != "body" and tree.tags[tree.parents[element]] not in _STRICT
+
+
+def place_after(page: Page, block: int, levels: int) -> int:
+    """Return the index of the part that ends an element around a block, so many levels up, else the
+    body's text."""
+    tree, around = page.elements, elements_around(page, block)
+    if not around:
+        return tree.closes[tree.tags.index("body")] - 1
+    return tree.closes[around[max(0, len(around) - 1 - levels)]]
+
+
+def place_before(page: Page, block: int, levels: int) -> int:
+    """Return the index of the text before an element around a block, so many levels up, else the
+    tag that opens the body."""
+    tree, around = page.elements, elements_around(page, block)
+    if not around:
+        return tree.opens[tree.tags.index("body")]
+    return tree.opens[around[max(0, len(around) - 1 - levels)]] - 1
+
+
+def find_marked_blocks(page: Page, mark: str) -> npt.NDArray[np.bool_]:
+    """Return which blocks stand in elements whose start tag has a mark; shape (n_blocks,)."""
+    tree = page.elements
+    inside = np.zeros(len(page.blocks), bool)
+    firsts = np.array([block.first for block in page.blocks], np.int64)
+    for element in range(len(tree)):
+        if mark in tree.start_tag(element):
+            inside |= (tree.opens[element] < firsts) & (firsts < tree.closes[element])
+    return inside
+
+
+def is_unspaced(text: str) -> bool:
+    """Tell whether a text is mostly in a script written without spaces: such text stays among its
+    own kind."""
+    return sum("\u3040" <= character <= "\u9fff" for character in text) > 0.3 * len(text)
+
+
+def is_marked(start_tag: str) -> bool:
+    """Tell whether a maker of variants has put the element of this start tag there."""
+    return " data-made=" in start_tag
+
+
+def leave_unchanged(page: Page) -> Page:
+    """Return the page: where a maker of variants has nothing more to do."""
+    return page

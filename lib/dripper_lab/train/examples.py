@@ -1,0 +1,156 @@
+"""From labelled pages to examples: features of the blocks, and how much of each block the truth
+contains."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.html.blocks.page import Page
+from dripper.labels.align import matched_shares
+from dripper.labels.arrays import FloatArray, IntArray
+from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, page_features
+from dripper.labels.cpu.network import BlockSequence
+from dripper.labels.words import words_of
+from dripper_lab.datasets import LabelledPage
+from dripper_lab.train.truth import Texts, f1_of, split_pages
+
+log = logging.getLogger(__name__)
+
+# A block under "Comments" of fewer words is a button or a name; a section of fewer says nothing
+# about the truth's habits.
+COMMENT_WORDS, SECTION_WORDS = 15, 60
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One page, ready to train on; arrays in block order."""
+
+    key: tuple[str, str]
+    """Data set and id."""
+    host: str
+    page_type: str
+    blocks: BlockSequence
+    """Features, not yet standardised, of one page."""
+    words: IntArray
+    """(n_blocks,) words of each block."""
+    matched: FloatArray
+    """(n_blocks,) how many of them belong to the truth."""
+    truth_words: int
+    """Words of the truth, matched or not."""
+    title: npt.NDArray[np.bool_]
+    """(n_blocks,) the block that repeats the page's title."""
+    comments: npt.NDArray[np.bool_]
+    """(n_blocks,) blocks of comments, made up or (see :func:`find_left_out_comments`) plain."""
+    texts: Texts
+    """For the score of a choice of blocks as the report has it; of the whole page in a window
+    too."""
+    variants: "Mapping[str, tuple[Example, ...]]" = field(default_factory=dict)
+    """The same page made otherwise, by the kind of change (named as in
+    `dripper_lab.train.recipe.Shares`), features in half precision."""
+
+    @property
+    def kind(self) -> str:
+        """The page's type: `nothing` where it has no main content; sets that name none are of
+        articles."""
+        return (self.page_type or "article") if self.truth_words else "nothing"
+
+    @property
+    def commented(self) -> "Example | None":
+        """The same page with made-up comments, where some can be put."""
+        return next(iter(self.variants.get("commented", ())), None)
+
+    @property
+    def main(self) -> npt.NDArray[np.bool_]:
+        """Which blocks the truth contains at least half of."""
+        return (self.matched >= 0.5 * self.words) & (self.words > 0)
+
+    def f1(self, main: npt.NDArray[np.bool_]) -> float:
+        """F1 over words of a choice of blocks against the truth."""
+        return f1_of(self.words, self.matched, self.truth_words, main)
+
+    def window(self, start: int, end: int) -> "Example":
+        """Return the example cut to a range of blocks; the unmatched part of the truth shrinks in
+        proportion."""
+        length = end - start
+        blocks = BlockSequence(
+            self.blocks.features[start:end],
+            np.clip(self.blocks.starts[start:end] - start, 0, length - 1),
+            np.clip(self.blocks.ends[start:end] - start, 1, length),
+        )
+        missing = (self.truth_words - self.matched.sum()) * length / len(self.words)
+        matched = self.matched[start:end]
+        return replace(
+            self, blocks=blocks, words=self.words[start:end], matched=matched, title=self.title[start:end],
+            comments=self.comments[start:end], truth_words=round(max(0.0, missing) + matched.sum()),
+        )  # fmt: skip
+
+
+Maker = Callable[[Page, Example, str], Example | None]
+"""Makes of a page, its example and the text of its truth another example, or nothing."""
+
+
+def read_examples(
+    pages: Iterable[LabelledPage], makers: Mapping[str, Sequence[Maker]] | None = None
+) -> Iterator[Example]:
+    """Yield one example a page; pages that cannot teach (nothing of the truth in their blocks) are
+    left out, logged. A page without a truth teaches that nothing of it is main.
+
+    makers: of its variants, by their kind.
+    """
+    for labelled, page in split_pages(pages):
+        example = example_of(page, labelled)
+        if example.truth_words and not example.main.any():
+            log.warning("%s/%s left out: no block holds its truth", labelled.data_set, labelled.id)
+            continue
+        made = {kind: [make(page, example, labelled.truth_text) for make in of] for kind, of in (makers or {}).items()}
+        yield replace(example, variants={kind: tuple(map(_halved, filter(None, of))) for kind, of in made.items()})
+
+
+def _halved(example: Example) -> Example:
+    """Return the example with features in half precision: seven variants a page would be 4 GB, and
+    noise is added anyway."""
+    return replace(example, blocks=example.blocks._replace(features=example.blocks.features.astype(np.float16)))
+
+
+def example_of(page: Page, labelled: LabelledPage) -> Example:
+    """Return the example of a page that is split already."""
+    truth = words_of(labelled.truth_text)
+    return example_from(page, truth, (labelled.data_set, labelled.id), labelled.host, labelled.page_type or "")
+
+
+def example_from(page: Page, truth: Sequence[str], key: tuple[str, str], host: str, page_type: str) -> Example:
+    """Return the example of a page whose truth is given as words."""
+    features = page_features(page)
+    words = [words_of(block.text) for block in page.blocks]
+    matched = matched_shares(words, truth).astype(np.float64) * features.words
+    comments = np.zeros(len(page.blocks), bool) if page_type == "forum" else find_left_out_comments(features, matched)
+    title = title_block(features)
+    return Example(
+        key, host, page_type, features.blocks, features.words, matched, len(truth), title, comments,
+        Texts.of(words, truth),
+    )  # fmt: skip
+
+
+def title_block(page: PageFeatures) -> npt.NDArray[np.bool_]:
+    """Return the block that repeats the page's title: the first `h1` or `h2` that shares most of
+    its words with it."""
+    names = page.blocks.features
+    heading = (names[:, NAMES.index("own_h1")] > 0) | (names[:, NAMES.index("own_h2")] > 0)
+    shared = (names[:, NAMES.index("of_title")] >= 0.6) & (names[:, NAMES.index("title_covered")] >= 0.4)
+    found = np.zeros(len(page.words), bool)
+    found[np.flatnonzero(heading & shared & (page.words > 1))[:1]] = True
+    return found
+
+
+def find_left_out_comments(page: PageFeatures, matched: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return the blocks that markup or a heading calls comments and the truth leaves out; none
+    where that is hardly any text or most of the page (`<body class="has-comments">`).
+    """
+    features = page.blocks.features
+    called = features[:, NAMES.index("named_comment")] + features[:, NAMES.index("under_comments")] > 0
+    found = called & (matched < 0.3 * page.words)
+    long = page.words[found & (page.words >= COMMENT_WORDS)].sum()
+    return found if SECTION_WORDS <= long < 0.7 * page.words.sum() else np.zeros(len(found), bool)

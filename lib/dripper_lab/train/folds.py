@@ -1,0 +1,115 @@
+"""Cross-validates by host: every page is scored by a network that saw no page of its site."""
+
+import hashlib
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from dripper.errors import UsageError
+from dripper.labels.arrays import FloatArray
+from dripper.labels.cpu.features.page_features import NAMES
+from dripper.labels.cpu.labeler import normalize_page, score_blocks, second_opinions, standardise
+from dripper.labels.cpu.network import WEIGHT_STEPS
+from dripper.labels.cpu.weights import Network, Weights
+from dripper_lab.train.disturb import blanks_of
+from dripper_lab.train.examples import Example
+from dripper_lab.train.kinds import with_page_kinds
+from dripper_lab.train.optimise import train_in_stages
+from dripper_lab.train.recipe import Recipe
+from dripper_lab.train.switch import with_switch
+
+T = TypeVar("T")
+
+
+def fold_of(host: str, folds: int) -> int:
+    """Return the fold of a site, 0 to folds - 1: by a hash, so that new pages never move the old
+    ones."""
+    return int.from_bytes(hashlib.sha256(host.encode()).digest()[:8], "big") % folds
+
+
+def put_aside(pages: Iterable[T], folds: int, host: Callable[[T], str]) -> tuple[list[T], list[T]]:
+    """Return the pages to train on, and those of one site in `folds`, to choose and score on.
+    Raises UsageError where one of the two would be empty."""
+    learned, held = list[T](), list[T]()
+    for page in pages:
+        (learned if fold_of(host(page), folds) else held).append(page)
+    if not learned or not held:
+        raise UsageError(f"{len(learned + held)} usable pages are of too few sites to hold some of them out")
+    return learned, held
+
+
+log = logging.getLogger(__name__)
+
+# Features that hardly vary would be blown up by their own tiny deviation.
+SMALLEST_SCALE = 0.01
+
+
+def fit(examples: Sequence[Example], recipe: Recipe) -> Weights:
+    """Train on examples (raw features) and return weights without calibration (temperature 1, shift
+    0)."""
+    features = np.concatenate([example.blocks.features for example in examples])
+    unfitted = Weights(
+        matrices={},
+        mean=features.mean(axis=0, dtype=np.float64),
+        scale=features.std(axis=0, dtype=np.float64) + SMALLEST_SCALE,
+        shape=recipe.shape,
+        feature_names=NAMES,
+        temperature=1.0,
+        shift=0.0,
+    )
+    ready = [_with_variants(unfitted, example) for example in examples]
+
+    def trained(by: Recipe) -> Network:
+        matrices = train_in_stages(ready, blanks_of(unfitted), by)
+        return Network(
+            {name: np.rint(value * WEIGHT_STEPS) / WEIGHT_STEPS for name, value in matrices.items()}, by.shape
+        )
+
+    others = tuple(map(trained, recipe.others))
+    weights = replace(unfitted, matrices=trained(recipe).matrices, others=others)
+    return with_page_kinds(with_switch(weights, examples, recipe.switch_ridge), examples)
+
+
+def _with_variants(weights: Weights, example: Example) -> Example:
+    variants = {kind: tuple(_ready(weights, each) for each in made) for kind, made in example.variants.items()}
+    return replace(_ready(weights, example), variants=variants)
+
+
+def _ready(weights: Weights, example: Example) -> Example:
+    features = standardise(weights, example.blocks.features).astype(example.blocks.features.dtype)
+    return replace(example, blocks=example.blocks._replace(features=features))
+
+
+def fold_networks(examples: Sequence[Example], recipe: Recipe, folds: int) -> list[Weights | None]:
+    """Return for each fold a network trained on the other folds' sites; None for a fold without
+    pages."""
+    networks: list[Weights | None] = []
+    for fold in range(folds):
+        others = [example for example in examples if fold_of(example.host, folds) != fold]
+        log.info("fold %d of %d: %d pages held out", fold + 1, folds, len(examples) - len(others))
+        networks.append(fit(others, recipe) if len(others) < len(examples) else None)
+    return networks
+
+
+def network_of(example: Example, networks: Sequence[Weights | None]) -> Weights:
+    """Return the one of :func:`fold_networks` that saw no page of the example's site. Raises
+    ValueError where there is none."""
+    network = networks[fold_of(example.host, len(networks))]
+    if network is None:
+        raise ValueError(f"no network was trained without the site {example.host}")
+    return network
+
+
+def held_out_logits(examples: Sequence[Example], networks: Sequence[Weights | None]) -> list[FloatArray]:
+    """Return the logits of every example, shape (1 + others, n_blocks), from the networks that saw
+    no page of its site."""
+
+    def logits(example: Example) -> FloatArray:
+        weights = network_of(example, networks)
+        page = normalize_page(weights, example.blocks)
+        return np.stack([score_blocks(weights, page)[0], *second_opinions(weights, page)])
+
+    return [logits(example) for example in examples]

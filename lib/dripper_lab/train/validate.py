@@ -1,0 +1,133 @@
+"""Scores predictions on held-out pages, fits the calibration, and chooses the threshold."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from dripper.labels.arrays import FloatArray
+from dripper.labels.cpu.decide import decide
+from dripper.labels.cpu.second_opinion import probability_with_second_opinion
+from dripper_lab.train.examples import Example
+from dripper_lab.train.truth import Truth
+
+
+class Choice(NamedTuple):
+    """The threshold of the highest mean F1 over words, and that of one half."""
+
+    threshold: float
+    f1: float
+    f1_at_half: float
+
+
+def choose_threshold(truths: Sequence[Truth], said: Sequence[FloatArray], thresholds: Sequence[float]) -> Choice:
+    """Return the best of some thresholds. said: the probabilities of each page's blocks."""
+
+    def f1(threshold: float) -> float:
+        return float(np.mean([truth.f1(page > threshold) for truth, page in zip(truths, said, strict=True)]))
+
+    best = max(thresholds, key=f1)
+    return Choice(best, f1(best), f1(0.5))
+
+
+T = TypeVar("T")
+
+TEMPERATURES = (1.0, 1.25, 1.5, 2.0)
+SHIFTS = (-0.25, 0.0, 0.25, 0.5)
+RELIABILITY_BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How a logit becomes a probability (see `decode.probabilities`), and the mean ROUGE-5 F1 that
+    it reached."""
+
+    temperature: float
+    shift: float
+    f1: float
+
+
+class PageScores(NamedTuple):
+    """Of every page; all of shape (n_pages,)."""
+
+    f1: FloatArray
+    """Over words."""
+    rouge5: FloatArray
+    """As the report has it: what choices go by."""
+    expected: FloatArray
+    """The F1 over words that the decoder expected."""
+
+
+def page_scores(examples: Sequence[Example], logits: Sequence[FloatArray], calibration: Calibration) -> PageScores:
+    """Return how every page came out.
+
+    logits: of each page, shape (1 + others, n_blocks): of the network, and below it those of the
+    others.
+    """
+    rows = []
+    for example, own in zip(examples, logits, strict=True):
+        decision = decide(_probability(example, own, calibration), example.words)
+        rows.append((example.f1(decision.main), example.texts.rouge5(decision.main), decision.expected_f1))
+    return PageScores(*np.array(rows, np.float64).reshape(-1, 3).T)
+
+
+def macro_over_kinds(examples: Sequence[Example], scores: FloatArray) -> float:
+    """Return the mean over kinds of pages of their mean scores."""
+    return float(np.mean([mean for _, mean in mean_by(examples, scores, lambda example: example.kind).values()]))
+
+
+def calibrate(examples: Sequence[Example], logits: Sequence[FloatArray]) -> Calibration:
+    """Return the temperature and shift of the highest ROUGE-5 F1, mean over pages and mean over
+    kinds, of the labeler as a whole; ties go to the first of the grid. logits: as for
+    :func:`page_scores`.
+    """
+
+    def score(candidate: tuple[float, float]) -> tuple[float, float]:
+        scores = page_scores(examples, logits, Calibration(*candidate, 0.0)).rouge5
+        return float(scores.mean()) + macro_over_kinds(examples, scores), float(scores.mean())
+
+    found = {candidate: score(candidate) for candidate in product(TEMPERATURES, SHIFTS)}
+    temperature, shift = max(found, key=lambda candidate: found[candidate][0])
+    return Calibration(temperature, shift, found[temperature, shift][1])
+
+
+def _probability(example: Example, logits: FloatArray, calibration: Calibration) -> FloatArray:
+    fitted = calibration.temperature, calibration.shift
+    return probability_with_second_opinion(logits[0], lambda: list(logits[1:]), fitted, example.blocks, example.words)
+
+
+def mean_by(pages: Sequence[T], scores: FloatArray, key: Callable[[T], str]) -> Mapping[str, tuple[int, float]]:
+    """Return, for each value of `key` in order, the number of pages and their mean score."""
+    groups: dict[str, list[float]] = {}
+    for page, score in zip(pages, scores, strict=True):
+        groups.setdefault(key(page), []).append(float(score))
+    return {name: (len(group), float(np.mean(group))) for name, group in sorted(groups.items())}
+
+
+def calibration_error(rows: Sequence[tuple[float, float, int]]) -> float:
+    """Return the expected calibration error (Naeini et al. 2015) of the bins that
+    :func:`reliability` returns."""
+    error = sum(words * abs(probability - share) for probability, share, words in rows)
+    return error / max(1, sum(words for _, _, words in rows))
+
+
+def reliability(
+    examples: Sequence[Example], logits: Sequence[FloatArray], calibration: Calibration
+) -> list[tuple[float, float, int]]:
+    """Return (mean probability, share of main, words) of ten bins of probability; every block
+    counts by its words."""
+    probability = np.concatenate(
+        [_probability(example, own, calibration) for example, own in zip(examples, logits, strict=True)]
+    )
+    words = np.concatenate([example.words for example in examples])
+    main = np.concatenate([example.main for example in examples])
+    bins = np.minimum((probability * RELIABILITY_BINS).astype(int), RELIABILITY_BINS - 1)
+    rows = []
+    for number in range(RELIABILITY_BINS):
+        weight = words * (bins == number)
+        if weight.sum():
+            rows.append((float((weight * probability).sum() / weight.sum()), float((weight * main).sum() / weight.sum()),
+                         int(weight.sum())))  # fmt: skip
+    return rows

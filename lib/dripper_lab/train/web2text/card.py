@@ -1,0 +1,109 @@
+"""The model card of the labeler `web2text`."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper_lab.train.card import data_sets_table, table
+from dripper_lab.train.web2text.examples import Example, Recipe
+from dripper_lab.train.web2text.fit import Choice, LeafScore, page_f1
+from dripper_labelers.web2text.weights import Weights
+
+_CARD = """\
+# Model card: labeler `web2text`
+
+Version `{version}`: the first 12 hex digits of the SHA-256 of `web2text_weights.npz`; it stands in every row it labels.
+
+**Task.** Marks each block of a web page `main` or `other`, without a GPU. Output per block: label and probability; per page: the
+F1 that its probabilities let expect (`confidence`).
+
+**Model.** Web2Text (Vogels, Ganea, Eickhoff 2018) on blocks: 128 features of each block in the collapsed DOM and 25 of each pair
+of neighbours, two convolutional networks of five layers with {parameters} weights (int16), and the most probable sequence of
+labels. Arithmetic is exact, so that labels are the same on every machine. [labeler_web2text.md](labeler_web2text.md) says what
+is as in the paper and what is not.
+
+**Made by** `python -m dripper_lab.train.web2text --data DIR --output DIR` in {minutes:.0f} CPU minutes. Arguments:
+
+```json
+{arguments}
+```
+
+## Training data
+
+Rows marked bad or duplicate, and pages no block of which holds their truth, are left out.
+
+{data_sets}
+
+## Scores
+
+On pages of sites that were held out, by these weights. F1 over words against the truth, mean over pages; ceiling: what the best
+choice of blocks reaches.
+
+Held out: **{f1:.4f}** ({n} pages; ceiling {ceiling:.4f}). The weight of pairs ({pair_weight:g}) and the bias of main
+({main_bias:g}) are those of the highest F1 on these pages, out of {tried}, so that it is a little too high. With the paper's weight
+of pairs, 0.1, and no bias: {paper_f1:.4f}. Without pairs: {alone_f1:.4f}.
+
+{scores}
+
+Over blocks that all count the same: accuracy {leaf.accuracy:.3f}, precision {leaf.precision:.3f}, recall {leaf.recall:.3f}, F1
+{leaf.f1:.3f}.
+
+## Limits
+
+- Blocks are weighed by what stands next to them, seven at a time: a long list, or a long article in the middle of nothing like
+  it, is decided piece by piece.
+- Most of the pages are English articles.
+- Annotators disagree on comments, titles and captions. The labels follow the habits of these sets.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a training run found on held-out pages."""
+
+    choice: Choice
+    tried: int
+    labels: Sequence[npt.NDArray[np.bool_]]
+    """Of each page, with what was chosen."""
+    paper_f1: float
+    """With the paper's weight of pairs and no bias."""
+    alone_f1: float
+    """Without pairs, with the bias that was chosen."""
+
+
+def model_card(
+    weights: Weights,
+    recipe: Recipe,
+    train: Sequence[Example],
+    held: Sequence[Example],
+    result: Result,
+    seconds: float,
+) -> str:
+    """Return the card as Markdown. train, held: the pages learned from, and those held out, which
+    `result` is of. seconds: of CPU."""
+    scores, ceiling = page_f1(held, result.labels), page_f1(held, [page.main for page in held])
+    return _CARD.format(
+        version=weights.version, minutes=seconds / 60, arguments=json.dumps(asdict(recipe), indent=1), f1=scores.mean(),
+        parameters=f"{sum(matrix.size for matrix in weights.matrices.values()):,}", n=len(held), ceiling=ceiling.mean(),
+        data_sets=data_sets_table([page.key for page in train], [page.key for page in held]),
+        pair_weight=result.choice.pair_weight, main_bias=result.choice.main_bias, tried=result.tried,
+        paper_f1=result.paper_f1, alone_f1=result.alone_f1, scores=_scores(held, scores, ceiling),
+        leaf=LeafScore.of(held, result.labels),
+    )  # fmt: skip
+
+
+def _scores(examples: Sequence[Example], scores: npt.NDArray[np.float64], ceiling: npt.NDArray[np.float64]) -> str:
+    kinds = np.array([" ".join((page.key[0], page.page_type)).strip() for page in examples])
+    rows = [
+        (
+            kind,
+            int((kinds == kind).sum()),
+            f"{scores[kinds == kind].mean():.4f}",
+            f"{ceiling[kinds == kind].mean():.4f}",
+        )
+        for kind in sorted(set(kinds.tolist()))
+    ]
+    return table(("data set, page type", "pages", "F1", "ceiling"), rows)

@@ -1,0 +1,129 @@
+"""Fits weights of `web2text` from examples, and scores them on sites that were held out."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.labels.arrays import FloatArray
+from dripper_lab.train.web2text.examples import Example, Recipe
+from dripper_lab.train.web2text.optimise import Sequences, train
+from dripper_labelers.web2text.chain import most_probable
+from dripper_labelers.web2text.features import NAMES, PAIR_NAMES, PageFeatures, is_binary
+from dripper_labelers.web2text.labeler import Potentials, decide, potentials
+from dripper_labelers.web2text.network import LEAF_OUTCOMES, PAIR_OUTCOMES, matrices_of, standardise
+from dripper_labelers.web2text.weights import LEAF, PAIR, Weights
+
+PAIR_WEIGHTS = (0.0, 0.1, 0.3, 1.0)
+MAIN_BIASES = (-0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+class Choice(NamedTuple):
+    """What the weights do not learn, and the mean F1 over words that held-out pages reach with
+    it."""
+
+    pair_weight: float
+    main_bias: float
+    f1: float
+
+
+def said_of(weights: Weights, page: Example) -> Potentials:
+    """Return the potentials of a page before pairs are weighted and the bias is added."""
+    return potentials(replace(weights, pair_weight=1.0, main_bias=0.0), page.features)
+
+
+def choose(examples: Sequence[Example], said: Sequence[Potentials]) -> Choice:
+    """Return the weight of pairs and the bias of the highest mean F1 over words; ties go to the
+    first of the grid."""
+
+    def chosen(pair_weight: float, main_bias: float) -> Choice:
+        labels = labels_with(said, pair_weight, main_bias)
+        return Choice(pair_weight, main_bias, float(np.mean(page_f1(examples, labels))))
+
+    return max((chosen(*each) for each in product(PAIR_WEIGHTS, MAIN_BIASES)), key=lambda choice: choice.f1)
+
+
+def labels_with(said: Sequence[Potentials], pair_weight: float, main_bias: float) -> list[npt.NDArray[np.bool_]]:
+    """Return which leaves of each page are main. said: see :func:`said_of`."""
+    bias = np.array([0.0, main_bias])
+    return [most_probable(page.leaves + bias, page.pairs * pair_weight) for page in said]
+
+
+def page_f1(examples: Sequence[Example], labels: Sequence[npt.NDArray[np.bool_]]) -> npt.NDArray[np.float64]:
+    """Return the F1 over words of each page."""
+    return np.array([page.f1(main) for page, main in zip(examples, labels, strict=True)])
+
+
+# Features that hardly vary would be blown up by their own tiny deviation.
+SMALLEST_SCALE = 0.01
+
+
+def fit(examples: Sequence[Example], recipe: Recipe, validation: Sequence[Example] = ()) -> Weights:
+    """Train both networks. validation: pages by which the best of a network's weights are chosen;
+    without them the last ones are taken."""
+    mean, scale = _moments(examples)
+    unfitted = Weights({}, mean, scale, recipe.pair_weight)
+    matrices: dict[str, FloatArray] = {}
+    for sequences, prefix, outcomes in ((leaf_sequences, LEAF, LEAF_OUTCOMES), (pair_sequences, PAIR, PAIR_OUTCOMES)):
+        checked = sequences(validation, unfitted) if validation else None
+        layers = train(sequences(examples, unfitted), outcomes, recipe, checked)
+        matrices |= matrices_of(layers, prefix)
+    return Weights(matrices, mean, scale, recipe.pair_weight)
+
+
+def leaf_sequences(examples: Sequence[Example], weights: Weights) -> Sequences:
+    """Return the leaves of the pages with their labels."""
+    n = len(NAMES)
+    return Sequences.of(
+        [
+            standardise(page.features.leaves, weights.mean[:n], weights.scale[:n]).astype(np.float16)
+            for page in examples
+        ],
+        [page.main.astype(np.int64) for page in examples],
+    )
+
+
+def pair_sequences(examples: Sequence[Example], weights: Weights) -> Sequences:
+    """Return the pairs of neighbours with the labels of both."""
+    n = len(NAMES)
+    return Sequences.of(
+        [standardise(page.features.pairs, weights.mean[n:], weights.scale[n:]).astype(np.float16) for page in examples],
+        [2 * page.main[:-1].astype(np.int64) + page.main[1:] for page in examples],
+    )
+
+
+def _moments(examples: Sequence[Example]) -> tuple[FloatArray, FloatArray]:
+    """Return mean and deviation of the features of leaves, then of pairs; of binary ones 0 and 1,
+    as they stay as they are. What is not there does not count."""
+    columns = [np.concatenate([getattr(page.features, part) for page in examples]) for part in PageFeatures._fields]
+    mean = np.concatenate([np.nanmean(part, axis=0, dtype=np.float64) for part in columns])
+    scale = np.concatenate([np.nanstd(part, axis=0, dtype=np.float64) for part in columns]) + SMALLEST_SCALE
+    binary = np.array([is_binary(name) for name in (*NAMES, *PAIR_NAMES)])
+    known = np.isfinite(mean) & ~binary
+    return np.where(known, mean, 0.0), np.where(known, scale, 1.0)
+
+
+def labels_of(weights: Weights, examples: Sequence[Example]) -> list[npt.NDArray[np.bool_]]:
+    """Return which leaves of each page the weights hold for main."""
+    return [decide(potentials(weights, page.features))[0] for page in examples]
+
+
+class LeafScore(NamedTuple):
+    """Over all leaves of all pages, each counting the same, as in the paper's table 1."""
+
+    accuracy: float
+    precision: float
+    recall: float
+    f1: float
+
+    @classmethod
+    def of(cls, examples: Sequence[Example], labels: Sequence[npt.NDArray[np.bool_]]) -> "LeafScore":
+        """Score labels against the truth."""
+        truth, said = np.concatenate([page.main for page in examples]), np.concatenate(labels)
+        hits, chosen, wanted = int((truth & said).sum()), int(said.sum()), int(truth.sum())
+        precision, recall = hits / max(chosen, 1), hits / max(wanted, 1)
+        f1 = 2 * hits / max(chosen + wanted, 1)
+        return cls(float((truth == said).mean()), precision, recall, f1)

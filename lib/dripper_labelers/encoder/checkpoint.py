@@ -1,0 +1,95 @@
+"""A checkpoint of the labeler `encoder`: a folder, what it says of itself, and what of it is
+used."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dripper.errors import MachineError, SettingsError
+from dripper.labels.arrays import FloatArray
+from dripper.labels.entry import folder_of
+from dripper.labels.lm.checkpoint import fingerprint, read_config
+from dripper_labelers.encoder.reading import Reading
+from dripper_labelers.encoder.sequence import Sequencer
+from dripper_labelers.encoder.settings import EncoderSettings
+
+MAIN_NAMES = ("main", "content", "1", "label_1")
+"""What the outcome `main` is called in a checkpoint's `id2label`; Pulpie's says nothing, and has it
+second."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderCheckpoint:
+    """See the module."""
+
+    folder: Path
+    version: str
+    """Name and fingerprint, for the column `labeler_version`."""
+    reading: Reading
+    context: int
+    """Tokens of a chunk."""
+    outcomes: int
+    """Logits at each separator: 2, or 1 that is of `main` alone."""
+    main: int
+    """Which of them is of `main`."""
+
+    @classmethod
+    def find(cls, settings: EncoderSettings) -> "EncoderCheckpoint":
+        """Return the checkpoint that the settings name.
+
+        Raises SettingsError where none is set, MachineError where the folder holds none that can
+        label blocks.
+        """
+        if not settings.model:
+            raise SettingsError(
+                "the labeler encoder needs a model: set labels.encoder.model to the folder of a checkpoint; `make encoder` "
+                "trains a small one"
+            )
+        folder = folder_of("labels.encoder.model", settings.model)
+        config, reading = read_config(folder), Reading.load(folder)
+        names = _names(config, folder)
+        outcomes = len(names) or 2
+        if outcomes > 2:
+            raise MachineError(f"{folder} tells {outcomes} classes apart: main and other are two")
+        return cls(
+            folder,
+            f"{folder.name}@{fingerprint(folder)}",
+            reading,
+            _context(config, settings.context_tokens or reading.context_tokens),
+            outcomes,
+            _main(names, outcomes),
+        )
+
+    def margins(self, logits: FloatArray) -> FloatArray:
+        """Return how much speaks for each block to be main, shape (n,). logits: at their
+        separators, shape (n, outcomes)."""
+        return logits[:, 0] if self.outcomes == 1 else logits[:, self.main] - logits[:, 1 - self.main]
+
+    def sequencer(self) -> Sequencer:
+        """Return what makes tokens of pages. Raises MachineError as `Sequencer.load`."""
+        return Sequencer.load(self.folder, self.reading, self.context)
+
+
+def _context(config: dict[str, Any], wanted: int) -> int:
+    """Return the tokens of a chunk: what is wanted, or what the model's positions reach."""
+    reach = config.get("max_position_embeddings")
+    if not isinstance(reach, int) or reach < 1:
+        return wanted
+    # RoBERTa numbers its positions from the one after padding on.
+    lost = int(config.get("pad_token_id") or 0) + 1 if "roberta" in str(config.get("model_type")) else 0
+    return min(wanted, reach - lost)
+
+
+def _names(config: dict[str, Any], folder: Path) -> list[str]:
+    """Return the names of the outcomes in small letters; none where the config has none."""
+    said = config.get("id2label") or {}
+    if not isinstance(said, dict) or {str(index) for index in said} != {str(index) for index in range(len(said))}:
+        raise MachineError(
+            f'{folder}: id2label in config.json is {said!r}; it has to name outcomes by number: {{"0": "other", "1": "main"}}'
+        )
+    return [str(said[index]).lower() for index in sorted(said, key=int)]
+
+
+def _main(names: Sequence[str], outcomes: int) -> int:
+    return 0 if outcomes == 1 else next((names.index(name) for name in MAIN_NAMES if name in names), 1)

@@ -1,0 +1,108 @@
+"""The labeler `encoder`: pages in, labels out; chunks, batches and the model put together."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+
+from dripper.errors import ErrorCode, PageError
+from dripper.html.blocks.page import Page
+from dripper.labels.arrays import FloatArray
+from dripper.labels.base import Labels, SimplifiedPage
+from dripper.labels.lm.windows import merge_windows
+from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
+from dripper_labelers.encoder.network import EncoderNetwork
+from dripper_labelers.encoder.sequence import Chunk, Sequencer
+from dripper_labelers.encoder.settings import EncoderSettings
+from dripper_labelers.torch_batches import in_batches
+
+
+class Network(Protocol):
+    """A model that is loaded, whatever runs it."""
+
+    precision: str
+    batch_tokens: int
+    """Tokens, padding included, of the chunks that it is given at once; 0: each goes alone."""
+
+    def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
+        """Return, for each chunk, how much speaks for each of its blocks to be main: the difference
+        of both logits, shape (end - start,). Raises RuntimeError where a pass fails."""
+        ...
+
+    def close(self) -> None:
+        """Give back what it holds."""
+        ...
+
+
+class EncoderLabeler:
+    """See the module. Not picklable: make it where it is used."""
+
+    name = "encoder"
+
+    def __init__(self, network: Network, sequencer: Sequencer, version: str, settings: EncoderSettings) -> None:
+        reading = sequencer.reading
+        self._network, self._sequencer = network, sequencer
+        self._overlap = reading.overlap_blocks if settings.overlap_blocks is None else settings.overlap_blocks
+        threshold = reading.threshold if settings.threshold is None else settings.threshold
+        self._cut = float(np.log(threshold / (1 - threshold)))
+        by = "" if settings.engine == "transformers" else f"/{settings.engine}"
+        self.version = f"{version}/{network.precision}/{sequencer.context}+{self._overlap}/{threshold:g}{by}"
+
+    @classmethod
+    def load(cls, settings: EncoderSettings) -> "EncoderLabeler":
+        """Return the labeler with its model loaded. Raises SettingsError or MachineError, each
+        saying what to do."""
+        checkpoint = EncoderCheckpoint.find(settings)
+        sequencer = checkpoint.sequencer()
+        network: Network
+        if settings.engine == "vllm":
+            from dripper_labelers.encoder.pooling import PoolingNetwork
+
+            network = PoolingNetwork.load(checkpoint, settings)
+        else:
+            network = EncoderNetwork.load(checkpoint, settings)
+        return cls(network, sequencer, checkpoint.version, settings)
+
+    def label(self, pages: Sequence[Page]) -> list[Labels]:
+        """Return one `Labels` a page, in order. Raises as `label_simplified`."""
+        return self.label_simplified([SimplifiedPage(page.simplified_html, len(page.blocks)) for page in pages])
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        """Return one `Labels` a page, in order; chunks of all pages share forward passes.
+
+        Raises PageError (labeler_failed) where one page's labels cannot be had, whichever it is:
+        label the pages in smaller calls to find it.
+        """
+        chunks = [self._sequencer.chunks(page, self._overlap) for page in pages]
+        said = self._margins([chunk for cut in chunks for chunk in cut])
+        ends = np.cumsum([0, *map(len, chunks)])
+        return [self._labels(cut, said[a:b]) for cut, (a, b) in zip(chunks, pairwise(ends), strict=True)]
+
+    def count_tokens(self, simplified_html: str) -> int:
+        """Return how many tokens the model reads of a page."""
+        return self._sequencer.count_tokens(simplified_html)
+
+    def close(self) -> None:
+        """Give back the model's memory."""
+        self._network.close()
+
+    def _margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
+        said: list[FloatArray] = [np.zeros(0)] * len(chunks)
+        for batch in in_batches([len(chunk.ids) for chunk in chunks], self._network.batch_tokens):
+            try:
+                margins = self._network.margins([chunks[index] for index in batch])
+            except RuntimeError as error:  # All that goes wrong in a pass, as no memory left.
+                raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
+            for index, values in zip(batch, margins, strict=True):
+                said[index] = values
+        return said
+
+    def _labels(self, chunks: Sequence[Chunk], said: Sequence[FloatArray]) -> Labels:
+        if not chunks:
+            return Labels(np.zeros(0, bool), np.zeros(0, np.float32))
+        margins = merge_windows(chunks, said)
+        if not np.isfinite(margins).all():
+            raise PageError(ErrorCode.LABELER_FAILED, "the model gave no numbers: try labels.encoder.precision=float32")
+        probability = 1 / (1 + np.exp(-np.clip(margins, -30, 30)))
+        return Labels(margins > self._cut, probability.astype(np.float32), passes=len(chunks), windows=len(chunks))

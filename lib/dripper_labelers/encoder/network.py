@@ -1,0 +1,161 @@
+"""The model itself, in PyTorch: loaded from a checkpoint, run on batches of chunks."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dripper.errors import MachineError, SettingsError
+from dripper.extras import needed
+from dripper.labels.arrays import FloatArray
+from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
+from dripper_labelers.encoder.sequence import Chunk
+from dripper_labelers.encoder.settings import EncoderSettings
+from dripper_labelers.torch_batches import choose_device, one_thread_in_children
+
+
+class EncoderNetwork:
+    """See the module."""
+
+    def __init__(
+        self, model: Any, checkpoint: EncoderCheckpoint, device: str, precision: str, batch_tokens: int
+    ) -> None:
+        self.device, self.precision, self.batch_tokens = device, precision, batch_tokens
+        self._model = model
+        self._checkpoint = checkpoint
+        self._padding = int(model.config.pad_token_id or 0)
+
+    @classmethod
+    def load(cls, checkpoint: EncoderCheckpoint, settings: EncoderSettings) -> "EncoderNetwork":
+        """Return the model, ready to run. Raises SettingsError for a precision that the device does
+        not have, MachineError where PyTorch or a GPU is missing or the checkpoint cannot be
+        used."""
+        with needed("the labeler encoder", "encoder"):
+            import torch
+            import transformers  # noqa: F401
+        one_thread_in_children()
+        device = choose_device(settings.device, "labels.encoder.device")
+        precision, batch_tokens = settings.precision_on(device), settings.batch_tokens_on(device)
+        if precision == "int8" and device == "cuda":
+            raise SettingsError("labels.encoder.precision=int8 is for CPUs; bfloat16 is what a GPU is fast in")
+        model = load_model(checkpoint, torch.bfloat16 if precision == "bfloat16" else torch.float32).to(device).eval()
+        if precision == "int8":
+            model = _quantized(model)
+            # Activations are scaled by what a batch holds: pages would change each other's labels.
+            batch_tokens = 0
+        return cls(model, checkpoint, device, precision, batch_tokens)
+
+    def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
+        """Return, for each chunk, how much speaks for each of its blocks to be main: the difference
+        of both logits, shape (end - start,). One forward pass."""
+        import torch
+
+        longest = max(len(chunk.ids) for chunk in chunks)
+        ids = np.full((len(chunks), longest), self._padding, np.int64)
+        for row, chunk in enumerate(chunks):
+            ids[row, : len(chunk.ids)] = chunk.ids
+        lengths = np.array([len(chunk.ids) for chunk in chunks])
+        inside = (np.arange(longest) < lengths[:, None]).astype(np.int64)
+        with torch.inference_mode():
+            logits = self._model(
+                input_ids=torch.from_numpy(ids).to(self.device), attention_mask=torch.from_numpy(inside).to(self.device)
+            ).logits
+            rows = np.repeat(np.arange(len(chunks)), [len(chunk.separators) for chunk in chunks])
+            places = np.concatenate([np.asarray(chunk.separators, np.int64) for chunk in chunks])
+            said = logits[torch.from_numpy(rows), torch.from_numpy(places)].float().cpu().numpy().astype(np.float64)
+        return np.split(self._checkpoint.margins(said), np.cumsum([len(chunk.separators) for chunk in chunks])[:-1])
+
+    def close(self) -> None:
+        """Let go of the model."""
+        self._model = None
+
+
+def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
+    """Return a checkpoint as a model of transformers for token classification.
+
+    Only weights and architectures that transformers knows: no code of a checkpoint is ever run. Its
+    last layer may have any name. Raises MachineError where there is none, or where weights are
+    missing.
+    """
+    from transformers import AutoConfig, AutoModelForTokenClassification
+
+    folder = checkpoint.folder
+    try:
+        config = AutoConfig.from_pretrained(folder, num_labels=checkpoint.outcomes, local_files_only=True)
+        with _quiet():
+            model, told = AutoModelForTokenClassification.from_pretrained(
+                folder, config=config, dtype=dtype, attn_implementation="sdpa", output_loading_info=True,
+                local_files_only=True, ignore_mismatched_sizes=True,
+            )  # fmt: skip
+    except Exception as error:  # Of several packages; a damaged file and a config of wrong types are of no common kind.
+        said = " ".join(str(error).split())[:300] or type(error).__name__
+        raise MachineError(f"{folder} cannot be loaded to label tokens: {said}") from error
+    missing = {*told["missing_keys"], *(key for key, *_ in told["mismatched_keys"])}
+    head = _last_layer(model, checkpoint.outcomes)
+    missing -= _take_head(model, head, folder, set(told["unexpected_keys"])) if f"{head}.weight" in missing else set()
+    if missing:
+        raise MachineError(
+            f"{folder} lacks {len(missing)} weights of {type(model).__name__}, first {min(missing)}: it was not trained to "
+            "label tokens, or has another architecture than its config.json says"
+        )
+    return model
+
+
+def _last_layer(model: Any, outcomes: int) -> str:
+    """Return the name of the linear layer that gives the logits."""
+    import torch
+
+    layers: list[str] = [name for name, part in model.named_modules() if isinstance(part, torch.nn.Linear)]
+    if not layers or model.get_submodule(layers[-1]).out_features != outcomes:
+        raise MachineError(f"{type(model).__name__} ends in no linear layer of {outcomes} outcomes")
+    return layers[-1]
+
+
+def _take_head(model: Any, name: str, folder: Path, unused: set[str]) -> set[str]:
+    """Fill the last layer from the one matrix of its shape that nothing else took; return the names
+    of what is there now."""
+    import torch
+    from safetensors import safe_open
+
+    layer = model.get_submodule(name)
+    found: dict[str, Any] = {}
+    for file in sorted(folder.glob("*.safetensors")):
+        with safe_open(file, "pt") as weights:
+            found |= {key: weights.get_tensor(key) for key in weights.keys() if key in unused}  # noqa: SIM118
+    heads = [key for key, value in found.items() if value.shape == layer.weight.shape]
+    if len(heads) != 1:
+        return set()
+    with torch.no_grad():
+        layer.weight.copy_(found[heads[0]])
+        bias = found.get(heads[0].removesuffix("weight") + "bias")
+        if layer.bias is not None:
+            layer.bias.copy_(torch.zeros_like(layer.bias) if bias is None else bias)
+    return {f"{name}.weight", f"{name}.bias"}
+
+
+def _quantized(model: Any) -> Any:
+    import torch
+
+    with warnings.catch_warnings():
+        # PyTorch moves its quantization into a package of its own, which is not on CPUs yet.
+        warnings.simplefilter("ignore")
+        return torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, dtype=torch.qint8)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without transformers' table of missing weights and its progress bar: what matters becomes
+    an error."""
+    from transformers.utils import logging as typed
+
+    logging: Any = typed  # Only in part.
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)

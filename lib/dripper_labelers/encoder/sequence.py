@@ -1,0 +1,245 @@
+"""Turns a simplified page into what the encoder reads: `[BOS] block <|sep|> block <|sep|> … [EOS]`,
+in chunks of whole blocks. Needs transformers for the tokenizer, and no PyTorch.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dripper.errors import MachineError, SettingsError
+from dripper.extras import needed
+from dripper.html.tree.tree import unescape
+from dripper.labels.base import SimplifiedPage
+from dripper.labels.lm.tokenizer import VOCABULARIES
+from dripper.labels.lm.windows import split_blocks
+from dripper.labels.words import words_of
+from dripper_labelers.encoder.reading import Reading
+
+WORD_STEPS, LINK_STEPS, PLACES = 8, 4, 10
+# Wordpieces of two dozen tokens end well before; tokenizers are slow on text that is thrown away.
+FIRST_CHARACTERS, LAST_CHARACTERS = 160, 60
+HEAD_TAGS, HEAD_NAMES = 3, 3
+
+_TAG = re.compile(r"<(/?)([a-zA-Z][^\s<>/]*)[^<>]*>")
+_NAMES = re.compile(r' (?:class|id)="([^"]*)"')
+_NAME = re.compile(r"[a-z]{2,}", re.IGNORECASE)
+
+
+class Outline(NamedTuple):
+    """What is kept of a block."""
+
+    marker: str
+    """How many words, and how much of the text is links; one of `MARKERS`."""
+    head: str
+    """Names of its first tags, and words of the class and id of its own."""
+    text: str
+
+
+def outline(markup: str) -> Outline:
+    """Return the outline of a block's simplified HTML.
+
+    >>> outline('<li class="nav-item" _item_id="7"><a>Home</a></li>')
+    Outline(marker='<|words 1 links 3|>', head='li a nav item', text='Home')
+    """
+    own = markup[: markup.find(">") + 1]
+    names = [name.lower() for value in _NAMES.findall(own) for name in _NAME.findall(value)]
+    tags, pieces, linked = list[str](), list[str](), 0
+    in_link, last = 0, 0
+    for tag in _TAG.finditer(markup):
+        piece = markup[last : tag.start()]
+        pieces.append(piece)
+        linked += len(piece) if in_link else 0
+        last = tag.end()
+        name = tag[2].lower()
+        if name == "a":
+            in_link = max(0, in_link + (-1 if tag[1] else 1))
+        if not tag[1]:
+            tags.append(name)
+    pieces.append(markup[last:])
+    text = " ".join(unescape(" ".join(pieces)).split())
+    head = [*dict.fromkeys(tags)][:HEAD_TAGS] + [*dict.fromkeys(names)][:HEAD_NAMES]
+    return Outline(_marker(text, linked / max(1, sum(map(len, pieces)))), " ".join(head), shortened(text))
+
+
+def shortened(text: str) -> str:
+    """Return the beginning and the end of a text that is long."""
+    if len(text) <= FIRST_CHARACTERS + LAST_CHARACTERS:
+        return text
+    return f"{text[:FIRST_CHARACTERS]} {text[-LAST_CHARACTERS:]}"
+
+
+def _marker(text: str, linked: float) -> str:
+    words = min(WORD_STEPS - 1, len(words_of(text)).bit_length())
+    return words_marker(words, (linked > 0) + (linked >= 0.5) + (linked >= 0.95))
+
+
+def words_marker(words: int, links: int) -> str:
+    """Return the marker of a block. words: 0, 1, 2 to 3, 4 to 7 and so on are 0, 1, 2, 3…. links:
+    none, some, half, all are 0 to 3."""
+    return f"<|words {words} links {links}|>"
+
+
+def place_marker(place: int) -> str:
+    """Return the marker that a chunk begins with: in which tenth of its page, 0 to 9."""
+    return f"<|place {place}|>"
+
+
+MARKERS = (
+    *(words_marker(words, links) for words in range(WORD_STEPS) for links in range(LINK_STEPS)),
+    *(place_marker(place) for place in range(PLACES)),
+)
+"""All markers: a tokenizer for outlines has each as one token."""
+
+# Of a block's tokens in an outline, the share kept of the end of its text where it is cut.
+END_SHARE = 0.25
+LEAST_OUTLINE = 2
+"""Tokens of an outline: its marker, and one of its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Blocks start to end (0-based, end not included) of a page, as tokens."""
+
+    start: int
+    end: int
+    ids: Sequence[int]
+    separators: Sequence[int]
+    """(end - start,), where in `ids` the separator of each block is: its label is read there."""
+
+
+class Sequencer:
+    """Everything of the labeler `encoder` that does not need its weights."""
+
+    def __init__(self, tokenizer: Any, reading: Reading, context: int) -> None:
+        """tokenizer: of the package transformers. context: tokens of a chunk. Raises MachineError
+        where the tokenizer lacks the separator or a marker, or outlines have too few tokens."""
+        self.reading = reading
+        self.context = context
+        self._tokenizer = tokenizer
+        self._begin = _first(tokenizer.bos_token_id, tokenizer.cls_token_id)
+        self._end = _first(tokenizer.eos_token_id, tokenizer.sep_token_id)
+        vocabulary = tokenizer.get_vocab()
+        wanted = [reading.separator, *(MARKERS if reading.form == "outline" else ())]
+        lacking = [token for token in wanted if token not in vocabulary]
+        if lacking:
+            raise MachineError(
+                f"the tokenizer does not know {lacking[0]!r}: this checkpoint was not trained to label blocks at their "
+                "separators; see docs/labeler_encoder.md"
+            )
+        self.separator: int = vocabulary[reading.separator]
+        self._markers = {token: vocabulary[token] for token in wanted}
+        if reading.form == "outline" and reading.block_tokens < LEAST_OUTLINE:
+            raise MachineError(f"block_tokens={reading.block_tokens}: an outline needs {LEAST_OUTLINE} tokens or more")
+        frame = len(self._framed([], 0, 1))
+        if context < frame + 2:
+            raise SettingsError(f"labels.encoder.context_tokens={context} leaves no room for a block")
+        self.room = context - frame
+        specials = {*tokenizer.all_special_tokens, *tokenizer.get_added_vocab()}
+        self._special = re.compile("|".join(map(re.escape, sorted(specials, key=len, reverse=True))))
+
+    @classmethod
+    def load(cls, folder: Path, reading: Reading, context: int) -> "Sequencer":
+        """Return the sequencer of a checkpoint. Raises MachineError where the folder has no
+        tokenizer that can be read, or one that lacks what is needed."""
+        with needed("the labeler encoder", "encoder"):
+            from transformers import AutoTokenizer
+        # transformers makes an empty tokenizer, without a word, of a folder that has none.
+        if not any(file for pattern in VOCABULARIES for file in folder.glob(pattern)):
+            raise MachineError(f"{folder} has no tokenizer: none of {', '.join(VOCABULARIES)}")
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        except Exception as error:  # Of several packages; also for a config.json of wrong types.
+            raise MachineError(f"{folder} has no tokenizer that can be read: {str(error).splitlines()[0]}") from None
+        return cls(tokenizer, reading, context)
+
+    def count_tokens(self, simplified_html: str) -> int:
+        """Return how many tokens the model reads of a page, separators included; of outlines, how
+        many at most."""
+        n_blocks = simplified_html.count(' _item_id="')
+        if self.reading.form == "outline":
+            return n_blocks * self.reading.block_tokens
+        return len(self._encode([simplified_html])[0]) + n_blocks
+
+    def block_ids(self, page: SimplifiedPage) -> list[list[int]]:
+        """Return the tokens of each block, without separators. Raises PageError (labeler_failed)
+        where the HTML does not have the blocks that the page says."""
+        if not page.n_blocks:
+            return []
+        texts = split_blocks(page)
+        if self.reading.form == "outline":
+            return self._outlines([outline(block) for block in texts.blocks])
+        # As in Pulpie's published code: the last block goes to the page's very end.
+        blocks = [*texts.blocks[:-1], texts.blocks[-1] + texts.tail]
+        most = self.reading.block_tokens or None
+        return [ids[:most] for ids in self._encode([block.strip() for block in blocks])]
+
+    def chunks(self, page: SimplifiedPage, overlap: int) -> list[Chunk]:
+        """Return chunks that cover a page, none for one without blocks. Raises as `block_ids`."""
+        blocks = self.block_ids(page)
+        spans = cut([len(ids) + 1 for ids in blocks], self.room, overlap)
+        return [self.chunk(blocks, start, end) for start, end in spans]
+
+    def chunk(self, blocks: Sequence[Sequence[int]], start: int, end: int) -> Chunk:
+        """Return one chunk of a page's blocks; a block that alone is too long is cut."""
+        shown = [list(ids[: self.room - 1]) for ids in blocks[start:end]]
+        ids = self._framed(shown, start, len(blocks))
+        begin = len(ids) - sum(len(block) + 1 for block in shown) - (self._end is not None)
+        ends = accumulate((len(block) + 1 for block in shown), initial=begin - 1)
+        return Chunk(start, end, ids, list(ends)[1:])
+
+    def _framed(self, blocks: Sequence[Sequence[int]], start: int, n_blocks: int) -> list[int]:
+        ids = [] if self._begin is None else [self._begin]
+        if self.reading.form == "outline":
+            ids.append(self._markers[place_marker(PLACES * start // n_blocks)])
+        for block in blocks:
+            ids += [*block, self.separator]
+        return ids if self._end is None else [*ids, self._end]
+
+    def _outlines(self, outlines: Sequence[Outline]) -> list[list[int]]:
+        encoded = self._encode([part for each in outlines for part in (each.head, each.text)])
+        most = self.reading.block_tokens
+        made = []
+        for each, head, text in zip(outlines, encoded[::2], encoded[1::2], strict=True):
+            ids = [self._markers[each.marker], *head[: most // 3]]
+            room = most - len(ids)
+            if len(text) > room:
+                kept = int(room * END_SHARE)
+                text = [*text[: room - kept], *text[len(text) - kept :]]
+            made.append([*ids, *text])
+        return made
+
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the tokens of texts in which no special token stands: a page could else write
+        separators of its own."""
+        safe = [self._special.sub(lambda token: f"{token[0][0]} {token[0][1:]}", text) for text in texts]
+        ids: list[list[int]] = self._tokenizer(safe, add_special_tokens=False, verbose=False)["input_ids"]
+        return ids
+
+
+def cut(sizes: Sequence[int], room: int, overlap: int) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of chunks that cover all blocks in order, each as long as fits.
+
+    sizes: tokens of each block with its separator. room: tokens of a chunk's blocks; one that does
+    not fit even alone is a chunk by itself. overlap: blocks that a chunk takes of the one before at
+    most; fewer where the next block would not fit beside them.
+
+    >>> list(cut([4, 4, 4, 4], 8, 0)), list(cut([4, 4, 4, 4], 12, 1)), list(cut([4, 90, 4], 8, 1))
+    ([(0, 2), (2, 4)], [(0, 3), (2, 4)], [(0, 1), (1, 2), (2, 3)])
+    """
+    before = [0, *accumulate(sizes)]
+    start, end = 0, 0
+    while end < len(sizes):
+        first = max(start + 1, end - overlap) if end else 0
+        while first < end and before[end + 1] - before[first] > room:
+            first += 1
+        start, end = first, end + 1
+        while end < len(sizes) and before[end + 1] - before[start] <= room:
+            end += 1
+        yield start, end
+
+
+def _first(*tokens: int | None) -> int | None:
+    return next((token for token in tokens if token is not None), None)

@@ -1,0 +1,78 @@
+"""A checkpoint of the labeler `neuscraper`: the first layer of a language model with its tokenizer,
+the transformer over nodes, and `neuscraper.json`, which says their shape."""
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from dripper.errors import MachineError, SettingsError
+from dripper.labels.entry import folder_of
+from dripper.labels.lm.checkpoint import fingerprint
+
+FILE = "neuscraper.json"
+POOLINGS = ("first", "mean")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What `neuscraper.json` says; the defaults are the paper's where it says anything."""
+
+    width: int = 256
+    layers: int = 3
+    heads: int = 8
+    inner: int = 1024
+    context_nodes: int = 384
+    node_tokens: int = 10
+    """Of a node, the language model's own at its ends included."""
+    pooling: str = "mean"
+    """A node's vector: that of its first token, as in the paper, or the mean of all."""
+    threshold: float = 0.5
+
+    @classmethod
+    def load(cls, folder: Path) -> "Shape":
+        """Return the shape of a checkpoint. Raises MachineError."""
+        path = folder / FILE
+        try:
+            shape = cls(**json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError) as error:
+            raise MachineError(
+                f"{folder} is no checkpoint of the labeler neuscraper: {path.name}: {error}. It may hold: "
+                f"{', '.join(field.name for field in fields(cls))}"
+            ) from None
+        if shape.pooling not in POOLINGS:
+            raise MachineError(f"{path}: pooling={shape.pooling!r} is none of {', '.join(POOLINGS)}")
+        return shape
+
+    def save(self, folder: Path) -> None:
+        """Write the file."""
+        (folder / FILE).write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+
+
+def find_folder(model: str) -> Path:
+    """Return the folder that the settings name. Raises SettingsError where none is set,
+    MachineError where it is not there."""
+    if not model:
+        raise SettingsError(
+            "the labeler neuscraper needs a model: set labels.neuscraper.model to a folder that "
+            "`python -m dripper_lab.train.neuscraper` wrote"
+        )
+    return folder_of("labels.neuscraper.model", model)
+
+
+def version_of(folder: Path) -> str:
+    """Return name and fingerprint, for the column `labeler_version`."""
+    return f"{folder.name}@{fingerprint(folder)}"
+
+
+def tokenizer_of(folder: Path) -> Any:
+    """Return the tokenizer of a checkpoint's folder. Raises MachineError."""
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError, ImportError) as error:
+        raise MachineError(f"{folder} has no tokenizer that can be read: {str(error).splitlines()[0]}") from None
+    if tokenizer.pad_token_id is None:
+        raise MachineError(f"the tokenizer in {folder} has no token for padding")
+    return tokenizer

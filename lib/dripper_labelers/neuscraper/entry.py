@@ -1,0 +1,47 @@
+"""Entry and settings of the labeler `neuscraper`; importing this loads neither PyTorch nor a
+tokenizer.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from dripper.errors import SettingsError
+from dripper.labels.base import Labeler
+from dripper.labels.entry import LabelerEntry, Use, absent
+from dripper.settings import Section
+
+
+class NeuScraperSettings(Section):
+    """The labeler `neuscraper`: in PyTorch, small enough for a CPU."""
+
+    model: str = ""
+    """A folder with a checkpoint, as `python -m dripper_lab.train.neuscraper` writes it."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """auto: a GPU where there is one."""
+    batch_nodes: int | None = Field(default=None, ge=1)
+    """Nodes, padding included, of the chunks that share a forward pass. null: 98,304 on a GPU, as
+    the paper's 256 chunks; on a CPU each chunk goes alone."""
+    threshold: float | None = Field(default=None, gt=0, lt=1)
+    """A block is main where its probability is above it. null: as the checkpoint says."""
+
+
+def _load(settings: NeuScraperSettings) -> Labeler:
+    from dripper_labelers.neuscraper.labeler import NeuScraperLabeler
+
+    return NeuScraperLabeler.load(settings)
+
+
+def _check(settings: NeuScraperSettings, use: Use) -> Sequence[str]:
+    if not settings.model and (not use.stages or "label" in use.stages):
+        raise SettingsError(
+            "the labeler neuscraper needs a checkpoint: set labels.neuscraper.model to a folder that "
+            "`python -m dripper_lab.train.neuscraper` wrote"
+        )
+    return absent("labels.neuscraper.model", settings.model, use)
+
+
+NEUSCRAPER = LabelerEntry(
+    name="neuscraper", load=_load, settings=NeuScraperSettings, staged=True, gpus=True, fallback="cpu", check=_check
+)

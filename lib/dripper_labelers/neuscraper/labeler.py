@@ -1,0 +1,132 @@
+"""The labeler `neuscraper`: nodes, their vectors, the transformer over them, labels of blocks."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dripper.errors import ErrorCode, PageError
+from dripper.extras import needed
+from dripper.html.blocks.page import Page
+from dripper.labels.arrays import FloatArray
+from dripper.labels.base import Labels, SimplifiedPage
+from dripper_labelers.neuscraper.checkpoint import Shape, find_folder, tokenizer_of, version_of
+from dripper_labelers.neuscraper.entry import NeuScraperSettings
+from dripper_labelers.neuscraper.nodes import Node, nodes_of
+from dripper_labelers.torch_batches import choose_device, in_batches, one_thread_in_children
+
+GPU_BATCH_NODES = 98_304
+
+
+class NeuScraperLabeler:
+    """See the module. Not picklable: make it where it is used."""
+
+    name = "neuscraper"
+
+    def __init__(self, model: Any, tokenizer: Any, shape: Shape, version: str, settings: NeuScraperSettings) -> None:
+        self._model, self._tokenizer, self._shape = model, tokenizer, shape
+        self._device = str(next(model.parameters()).device.type)
+        self._batch_nodes = settings.batch_nodes or (GPU_BATCH_NODES if self._device == "cuda" else 0)
+        self._threshold = shape.threshold if settings.threshold is None else settings.threshold
+        self.version = f"{version}/{self._threshold:g}"
+
+    @classmethod
+    def load(cls, settings: NeuScraperSettings) -> "NeuScraperLabeler":
+        """Return the labeler with its model loaded. Raises SettingsError or MachineError, each
+        saying what to do."""
+        folder = find_folder(settings.model)
+        shape = Shape.load(folder)
+        with needed("the labeler neuscraper", "encoder"):
+            from dripper_labelers.neuscraper.model import load_model
+        one_thread_in_children()
+        device = choose_device(settings.device, "labels.neuscraper.device")
+        model = load_model(folder, shape).to(device)
+        return cls(model, tokenizer_of(folder), shape, version_of(folder), settings)
+
+    def label(self, pages: Sequence[Page]) -> list[Labels]:
+        """Return one `Labels` a page, in order. Raises as `label_simplified`."""
+        return self.label_simplified([SimplifiedPage(page.simplified_html, len(page.blocks)) for page in pages])
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        """Return one `Labels` a page, in order; chunks of all pages share forward passes. Raises
+        PageError (labeler_failed) where one page's labels cannot be had, whichever it is."""
+        nodes = [nodes_of(page) for page in pages]
+        size = self._shape.context_nodes
+        chunks = [page[start : start + size] for page in nodes for start in range(0, len(page), size)]
+        said = self._logits(chunks)
+        ends = np.cumsum([0, *(-(-len(page) // size) for page in nodes)])
+        return [
+            self._labels(page, own, said[a:b]) for page, own, (a, b) in zip(pages, nodes, pairwise(ends), strict=True)
+        ]
+
+    def _logits(self, chunks: Sequence[Sequence[Node]]) -> list[FloatArray]:
+        said: list[FloatArray] = [np.zeros(0)] * len(chunks)
+        for batch in in_batches([len(chunk) for chunk in chunks], self._batch_nodes):
+            try:
+                made = logits_of(self._model, self._tokenizer, self._shape, [chunks[index] for index in batch])
+            except RuntimeError as error:  # PyTorch's for all that goes wrong in a pass, as no memory left.
+                raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
+            for index, values in zip(batch, made, strict=True):
+                said[index] = values
+        return said
+
+    def _labels(self, page: SimplifiedPage, nodes: Sequence[Node], said: Sequence[FloatArray]) -> Labels:
+        probability = block_probabilities(page.n_blocks, nodes, np.concatenate([np.zeros(0), *said]))
+        if not np.isfinite(probability).all():
+            raise PageError(ErrorCode.LABELER_FAILED, "the model gave no numbers")
+        passes = len(said)
+        return Labels(
+            probability > self._threshold, probability.astype(np.float32), passes=passes, windows=max(1, passes)
+        )
+
+
+def logits_of(model: Any, tokenizer: Any, shape: Shape, chunks: Sequence[Sequence[Node]]) -> list[FloatArray]:
+    """Return the logit of each node to be main, an array a chunk. One forward pass."""
+    import torch
+
+    device = next(model.parameters()).device
+    tokens = node_tokens(tokenizer, [node.text for chunk in chunks for node in chunk], shape.node_tokens)
+    with torch.inference_mode():
+        vectors = model.nodes(torch.from_numpy(tokens.ids).to(device), torch.from_numpy(tokens.inside).to(device))
+        lengths = [len(chunk) for chunk in chunks]
+        padded = torch.nn.utils.rnn.pad_sequence(vectors.split(lengths), batch_first=True)
+        beyond = torch.arange(padded.shape[1])[None] >= torch.tensor(lengths)[:, None]
+        said = model.classifier(padded, beyond.to(device)).float().cpu().numpy().astype(np.float64)
+    return [row[:length] for row, length in zip(said, lengths, strict=True)]
+
+
+class Tokens(NamedTuple):
+    """Both (n_nodes, node_tokens): token ids, and 0 where there is padding."""
+
+    ids: Any
+    inside: Any
+
+
+def node_tokens(tokenizer: Any, texts: Sequence[str], length: int) -> Tokens:
+    """Return the tokens of nodes, each of one length, whatever else is in the batch."""
+    made = tokenizer(list(texts), truncation=True, max_length=length, padding="max_length", return_tensors="np")
+    return Tokens(made["input_ids"].astype(np.int64), made["attention_mask"].astype(np.int64))
+
+
+def block_probabilities(n_blocks: int, nodes: Sequence[Node], logits: FloatArray) -> FloatArray:
+    """Return the probability of each block to be main: the mean over its texts, by their length. A
+    block without text (an image) has the lower one of the next blocks with text on both sides.
+
+    >>> nodes = [Node(0, "a", 1), Node(2, "b", 1), Node(2, "c", 3)]
+    >>> block_probabilities(3, nodes, np.array([30, 0, 30])).round(3)
+    array([1.   , 0.875, 0.875])
+    """
+    blocks = np.array([node.block for node in nodes], np.int64)
+    sizes = np.array([node.size for node in nodes], np.float64)
+    total = np.bincount(blocks, sizes, n_blocks)
+    summed = np.bincount(blocks, sizes / (1 + np.exp(-np.clip(logits, -30, 30))), n_blocks)
+    known = np.flatnonzero(total)
+    if not len(known):
+        return np.zeros(n_blocks)
+    mean = summed[known] / total[known]
+    index = np.arange(n_blocks)
+    after = known.searchsorted(index)
+    inside = (total == 0) & ((after == 0) | (after == len(known)))
+    left, right = np.maximum(after - (total[index] == 0), 0), np.minimum(after, len(known) - 1)
+    return np.where(inside, 0.0, np.minimum(mean[left], mean[right]))

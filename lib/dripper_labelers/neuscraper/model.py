@@ -1,0 +1,120 @@
+"""The networks in PyTorch; importing this imports it."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import AutoConfig, AutoModel
+
+from dripper.errors import MachineError
+from dripper_labelers.neuscraper.checkpoint import Shape
+
+WEIGHTS = "model.safetensors"
+_models: Any = AutoModel  # Not typed.
+
+
+class NodeEncoder(nn.Module):  # type: ignore[misc]
+    """Equation 1: from the tokens of nodes to their vectors, by the first layer of a language
+    model."""
+
+    def __init__(self, first_layer: Any, pooling: str) -> None:
+        """first_layer: a model of transformers that gives `last_hidden_state`."""
+        super().__init__()
+        self.first_layer, self.pooling = first_layer, pooling
+
+    def forward(self, ids: Any, inside: Any) -> Any:
+        """Return vectors, shape (n_nodes, hidden). ids: (n_nodes, n_tokens). inside: the same, 0
+        where padded."""
+        states = self.first_layer(input_ids=ids, attention_mask=inside).last_hidden_state
+        if self.pooling == "first":
+            return states[:, 0]
+        weight = inside.unsqueeze(-1).to(states.dtype)
+        return (states * weight).sum(1) / weight.sum(1).clamp(min=1)
+
+
+class NodeClassifier(nn.Module):  # type: ignore[misc]
+    """Equations 2 and 3: from the vectors of a chunk's nodes to the logit of each to be main."""
+
+    def __init__(self, hidden: int, shape: Shape) -> None:
+        super().__init__()
+        self.project = nn.Linear(hidden, shape.width)
+        # Without dropout: in attention it makes a step of training several times as slow on a CPU.
+        layer = nn.TransformerEncoderLayer(
+            shape.width, shape.heads, shape.inner, 0.0, "gelu", batch_first=True, layer_norm_eps=1e-12
+        )
+        self.encoder = nn.TransformerEncoder(layer, shape.layers, enable_nested_tensor=False)
+        self.head = nn.Linear(shape.width, 1)
+        self.register_buffer("places", sinusoids(shape.context_nodes, shape.width), persistent=False)
+
+    def forward(self, vectors: Any, beyond: Any) -> Any:
+        """Return logits, (n_chunks, n_nodes). vectors: (n_chunks, n_nodes, hidden). beyond:
+        (n_chunks, n_nodes), whether there is no node."""
+        nodes = self.project(vectors) + self.places[: vectors.shape[1]]
+        return self.head(self.encoder(nodes, src_key_padding_mask=beyond)).squeeze(-1)
+
+
+def sinusoids(length: int, width: int) -> Any:
+    """Return the fixed vectors of places (Vaswani et al. 2017), shape (length, width)."""
+    places = torch.arange(length).unsqueeze(1)
+    rates = torch.exp(torch.arange(0, width, 2) * (-math.log(10_000.0) / width))
+    made = torch.zeros(length, width)
+    made[:, 0::2], made[:, 1::2] = torch.sin(places * rates), torch.cos(places * rates)
+    return made
+
+
+class NeuScraper(nn.Module):  # type: ignore[misc]
+    """Both."""
+
+    def __init__(self, nodes: NodeEncoder, shape: Shape) -> None:
+        super().__init__()
+        self.nodes = nodes
+        self.classifier = NodeClassifier(nodes.first_layer.config.hidden_size, shape)
+
+
+def load_model(folder: Path, shape: Shape) -> NeuScraper:
+    """Return the networks of a checkpoint. Raises MachineError where it holds others."""
+    from safetensors.torch import load_file
+
+    try:
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        model = NeuScraper(NodeEncoder(_models.from_config(config, **_no_pooler(config)), shape.pooling), shape)
+        model.load_state_dict(load_file(folder / WEIGHTS))
+    except Exception as error:  # Of several packages; damaged weights and configs alike.
+        raise MachineError(
+            f"{folder} is no checkpoint of the labeler neuscraper: {str(error).splitlines()[0]}"
+        ) from None
+    model.eval()
+    return model
+
+
+def from_base(folder: Path, shape: Shape) -> NeuScraper:
+    """Return networks whose node encoder is the first layer of a pretrained model, all else random.
+    Raises MachineError where the folder holds none with `encoder.layer`, as BERT and XLM-RoBERTa
+    have."""
+    try:
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        base = _models.from_pretrained(folder, config=config, local_files_only=True, **_no_pooler(config))
+    except (OSError, ValueError) as error:
+        raise MachineError(f"{folder} is no pretrained model: {str(error).splitlines()[0]}") from None
+    if not hasattr(getattr(base, "encoder", None), "layer"):
+        raise MachineError(f"{type(base).__name__} in {folder} has no encoder.layer, as BERT and XLM-RoBERTa have")
+    base.encoder.layer = base.encoder.layer[:1]
+    base.config.num_hidden_layers = 1
+    return NeuScraper(NodeEncoder(base, shape.pooling), shape)
+
+
+def save_model(model: NeuScraper, shape: Shape, tokenizer: Any, folder: Path) -> None:
+    """Write a checkpoint."""
+    from safetensors.torch import save_file
+
+    model.nodes.first_layer.config.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    shape.save(folder)
+    save_file({name: value.contiguous() for name, value in model.state_dict().items()}, folder / WEIGHTS)
+
+
+def _no_pooler(config: Any) -> dict[str, bool]:
+    """Models with a layer over their first token are asked to leave it out."""
+    return {"add_pooling_layer": False} if config.model_type in ("bert", "roberta", "xlm-roberta") else {}

@@ -1,0 +1,71 @@
+"""The nodes of a page (paper 3.1): texts, and the lists and tables around them, in document
+order."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dripper.html.tree.tree import unescape
+from dripper.labels.base import SimplifiedPage
+from dripper.labels.lm.windows import split_blocks
+
+CONTAINERS = frozenset({"table", "ol", "ul", "dl"})
+# A node is read for a few tokens; tokenizers are slow on text that is thrown away.
+READ_CHARACTERS = 120
+
+_TAG = re.compile(r"<(/?)([a-zA-Z][^\s<>/]*)[^<>]*>")
+
+
+class Node(NamedTuple):
+    """One node."""
+
+    block: int
+    """In which block of the page it stands, from 0."""
+    text: str
+    """The beginning of it, white space collapsed."""
+    size: int
+    """Characters of text that count for its block: 0 for lists and tables, whose texts count
+    themselves."""
+
+
+def nodes_of(page: SimplifiedPage) -> list[Node]:
+    """Return the nodes of a page. Raises PageError (labeler_failed) where its HTML does not have
+    the blocks that it says.
+
+    >>> blocks = '<p _item_id="1">One <b>two</b></p><ul _item_id="2"><li>three</ul>'
+    >>> html = f"<html><body>{blocks}</body></html>"
+    >>> [tuple(node) for node in nodes_of(SimplifiedPage(html, 2))]
+    [(0, 'One', 3), (0, 'two', 3), (1, 'three', 0), (1, 'three', 5)]
+    """
+    if not page.n_blocks:
+        return []
+    return [node for number, markup in enumerate(split_blocks(page).blocks) for node in _nodes_in(markup, number)]
+
+
+def _nodes_in(markup: str, block: int) -> Iterator[Node]:
+    texts, tags, last = list[str](), list[tuple[str, bool]](), 0
+    for tag in _TAG.finditer(markup):
+        texts.append(markup[last : tag.start()])
+        tags.append((tag[2].lower(), bool(tag[1])))
+        last = tag.end()
+    texts.append(markup[last:])
+    for index, text in enumerate(texts):
+        shown = " ".join(unescape(text).split())
+        if shown:
+            yield Node(block, shown[:READ_CHARACTERS], len(shown))
+        if index < len(tags) and tags[index][0] in CONTAINERS and not tags[index][1]:
+            inside = " ".join(unescape(" ".join(texts[index + 1 : _end(tags, index) + 1])).split())
+            if inside:
+                yield Node(block, inside[:READ_CHARACTERS], 0)
+
+
+def _end(tags: list[tuple[str, bool]], start: int) -> int:
+    """Return the index of the tag that ends the element of a start tag; the last one where none
+    does."""
+    name, depth = tags[start][0], 0
+    for index in range(start, len(tags)):
+        if tags[index][0] == name:
+            depth += -1 if tags[index][1] else 1
+            if not depth:
+                return index
+    return len(tags) - 1

@@ -1,0 +1,183 @@
+"""Entries of votes for the registry, made from their names; the members are found by theirs.
+
+A labeler that asks others and goes by their majority, block by block.
+
+The SIGIR'23 comparison (Bevendorff et al. 2023, 4.5) lets extractors vote on tokens, as each has
+its own text. Labelers decide on the same blocks, so that nothing has to be aligned, and half of the
+votes decide: two thirds, the threshold there, would be all of three.
+
+Who votes, with which weight: what the name of a vote says.
+
+What single labelers reach on pages that they were not trained on: the weights of a vote
+`weighted:…`.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dripper.errors import SettingsError
+from dripper.html.blocks.page import Page
+from dripper.labels.arrays import FloatArray
+from dripper.labels.base import Closable, Labeler, Labels, expected_f1
+from dripper.labels.entry import LabelerEntry, Use
+from dripper.labels.words import words_of
+
+HELD_OUT_F1: Mapping[str, float] = {"cpu": 0.8798, "trafilatura": 0.8213, "web2text": 0.7996}
+"""Mean F1 over words on pages of the eight sets that may ship, by labeler; no page was learned from
+by the one that labelled it. cpu: the model card's, on half of all pages. The others are means over
+sets, weighed by their pages: `python -m dripper_lab.train.held_out --sample 150`, and for the five
+sets that web2text learned from its model card. Members that are not here are given a weight."""
+
+
+def weight_of(f1: float) -> float:
+    """Return the weight of a voter whose F1 is between 0 and 1: its log odds.
+
+    That is the best weight where voters err independently and are right with that probability
+    (Nitzan and Paroush 1982); at least a hundredth, so that nobody is without a voice.
+
+    >>> round(weight_of(0.9), 2), weight_of(0.4)
+    (2.2, 0.01)
+    """
+    return round(max(0.01, math.log(f1 / (1 - f1))), 2)
+
+
+class Voter(NamedTuple):
+    """A member of a vote. weight: above 0; only the ratios of weights count."""
+
+    name: str
+    weight: float
+
+
+def voters_of(name: str) -> Sequence[Voter]:
+    """Return the members that a vote's name lists, with their weights.
+
+    name: `vote:A,B,…`, each with weight 1, or `weighted:A,B,…`, each with the weight that its score
+    on held-out pages gives it. `A=0.9` gives A that weight. Raises SettingsError.
+
+    >>> voters_of("vote:cpu=2,trafilatura")
+    [Voter(name='cpu', weight=2.0), Voter(name='trafilatura', weight=1.0)]
+    """
+    kind, _, listed = name.partition(":")
+    voters = [_voter(part, kind, name) for part in listed.split(",")]
+    members = [voter.name for voter in voters]
+    if len(voters) < 2:
+        raise SettingsError(f"labeler {name!r}: a vote takes two members at least, for instance {kind}:cpu,trafilatura")
+    for member in members:
+        if members.count(member) > 1:
+            raise SettingsError(
+                f"labeler {name!r} names {member} twice: a member's voice is its weight, as in {member}=2"
+            )
+    return voters
+
+
+def _voter(part: str, kind: str, name: str) -> Voter:
+    member, equals, said = part.partition("=")
+    if not member or ":" in member:
+        raise SettingsError(f"labeler {name!r}: {part!r} is no single labeler, as the members of a vote are")
+    if equals:
+        return Voter(member, _weight(said, part, name))
+    if kind == "vote":
+        return Voter(member, 1.0)
+    if member not in HELD_OUT_F1:
+        raise SettingsError(
+            f"labeler {name!r}: {member} has no score on held-out pages to take its weight from; give one, as in {member}=1.5"
+        )
+    return Voter(member, weight_of(HELD_OUT_F1[member]))
+
+
+def _weight(said: str, part: str, name: str) -> float:
+    try:
+        weight = float(said)
+    except ValueError:
+        weight = math.nan
+    if not 0 < weight < math.inf:
+        raise SettingsError(f"labeler {name!r}: the weight of {part!r} must be a number above 0")
+    return weight
+
+
+# Sums of weights such as 0.1 + 0.2 and 0.3 are a tie, whatever their last bits say.
+TIE = 1e-9
+
+
+class VoteLabeler:
+    """See the module. A tie is main: what was left out is lost, what is too much can be cut
+    later."""
+
+    def __init__(self, name: str, voters: Sequence[Voter], labelers: Sequence[Labeler]) -> None:
+        """voters, labelers: in the same order."""
+        self.name = name
+        self.members = {voter.name: labeler for voter, labeler in zip(voters, labelers, strict=True)}
+        self.version = ",".join(
+            f"{voter.name}@{labeler.version}" + (f"*{voter.weight:g}" if voter.weight != 1 else "")
+            for voter, labeler in zip(voters, labelers, strict=True)
+        )
+        weights = np.array([voter.weight for voter in voters])
+        self._weights = weights / weights.sum()
+
+    def label(self, pages: Sequence[Page]) -> list[Labels]:
+        """Return one `Labels` a page. Raises as the members do."""
+        answers = [labeler.label(pages) for labeler in self.members.values()]
+        return [self._counted(page, [answer[number] for answer in answers]) for number, page in enumerate(pages)]
+
+    def _counted(self, page: Page, said: Sequence[Labels]) -> Labels:
+        """Return the outcome of the vote on one page.
+
+        A member without probabilities is sure of what it says. Probabilities and confidence are of
+        the members together: where they disagree, both are low.
+        """
+        main = np.stack([labels.main for labels in said])
+        sure = np.stack([_probability(labels) for labels in said])
+        chosen = self._weights @ main >= 0.5 - TIE
+        probability = self._weights @ sure
+        words = np.array([len(words_of(block.text)) for block in page.blocks], np.int64)
+        return Labels(
+            chosen, probability.astype(np.float32), expected_f1(chosen, probability, words),
+            passes=sum(labels.passes for labels in said), windows=max(labels.windows for labels in said),
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """Close the members that can be closed."""
+        for labeler in self.members.values():
+            if isinstance(labeler, Closable):
+                labeler.close()
+
+
+def _probability(labels: Labels) -> FloatArray:
+    return np.where(np.isnan(labels.probability), labels.main, labels.probability).astype(np.float64)
+
+
+def vote_entry(name: str) -> LabelerEntry:
+    """Return the entry of a vote, named as `ballot.voters_of` reads it. Raises SettingsError."""
+    from dripper.labels.registry import find_entry
+
+    voters = voters_of(name)
+    members = {voter.name: find_entry(voter.name) for voter in voters}
+    return LabelerEntry(
+        name=name,
+        members=tuple(members),
+        load=partial(_load, name, voters, members),
+        check=partial(_check, name, members),
+        fallback="cpu",
+    )
+
+
+def _load(
+    name: str, voters: Sequence[Voter], members: Mapping[str, LabelerEntry], settings: Mapping[str, Any]
+) -> Labeler:
+    pass
+
+    return VoteLabeler(name, voters, [entry.load(settings[member]) for member, entry in members.items()])
+
+
+def _check(name: str, members: Mapping[str, LabelerEntry], settings: Mapping[str, Any], use: Use) -> Sequence[str]:
+    for member, entry in members.items():
+        if entry.staged:
+            raise SettingsError(
+                f"labeler {name!r}: {member} wants a stage of its own, and a vote is taken page by page on the way "
+                f"through one pass; leave {member} out, or let it label alone"
+            )
+    return [warning for member, entry in members.items() for warning in entry.check(settings[member], use)]

@@ -1,0 +1,118 @@
+"""The two convolutional networks (paper 3.4): one speaks of leaves, one of pairs of neighbours.
+
+One definition serves labelling and training (JAX, `dripper_lab.train.web2text.optimise`). Labelling
+is exact, as in `dripper.labels.cpu.network`: weights are multiples of 2^-10 within ±32, what flows
+between layers of 2^-8 within ±2^12, so that every sum of products is a multiple of 2^-18 below
+2^25, which a float64 holds whatever the order.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from dripper.labels.arrays import FloatArray
+
+Array = Any
+"""An array of numpy or of JAX; the two have no common type."""
+
+FILTERS, KERNELS = (50, 50, 50, 10), (1, 1, 3, 3, 3)
+"""Of the hidden layers, and of all; the last has as many filters as there are outcomes."""
+RADIUS = sum(kernel // 2 for kernel in KERNELS)
+"""How far on each side a leaf is seen from."""
+LEAF_OUTCOMES, PAIR_OUTCOMES = 2, 4
+"""other, main; of a leaf and the next one: other-other, other-main, main-other, main-main."""
+WEIGHT_STEPS, ACTIVATION_STEPS, ACTIVATION_LIMIT = 1024, 256, 4096.0
+FEATURE_LIMIT = 6.0
+"""Standardised features beyond it are outliers."""
+LOG_STEPS = 4096
+"""Logarithms of potentials are multiples of 1/4096, so that the last bit of a machine's exp() turns
+no label."""
+
+
+class Layer(NamedTuple):
+    """taps: (kernel, n_in, n_out). bias: (n_out,)."""
+
+    taps: Array
+    bias: Array
+
+
+class Operations(Protocol):
+    """What labelling and training do differently."""
+
+    def convolve(self, x: Array, layer: Layer) -> Array:
+        """Return the layer's sums; beyond the ends there is 0."""
+
+    def rectify(self, x: Array) -> Array:
+        """Return max(x, 0)."""
+
+
+def forward(layers: Sequence[Layer], x: Array, ops: Operations) -> Array:
+    """Return the logits of each outcome, (…, length, outcomes). x: (…, length, n_features),
+    standardised."""
+    for layer in layers[:-1]:
+        x = ops.rectify(ops.convolve(x, layer))
+    return ops.convolve(x, layers[-1])
+
+
+def layer_shapes(n_features: int, outcomes: int) -> list[tuple[int, int, int]]:
+    """Return the shape of the taps of each layer.
+
+    >>> sum(kernel * n_in * n_out for kernel, n_in, n_out in layer_shapes(128, 2))
+    17960
+    """
+    widths = (n_features, *FILTERS, outcomes)
+    return [(kernel, *widths[number : number + 2]) for number, kernel in enumerate(KERNELS)]  # type: ignore[misc]
+
+
+class ExactOperations:
+    """In numpy, on the grids. x: (length, n_in), float64."""
+
+    def convolve(self, x: Array, layer: Layer) -> Array:
+        """Return the layer's sums, on the grid of activations."""
+        if len(layer.taps) == 1:
+            y = x @ layer.taps[0]
+        else:
+            y = x @ layer.taps[1]
+            y[1:] += x[:-1] @ layer.taps[0]
+            y[:-1] += x[1:] @ layer.taps[2]
+        return snapped(y + layer.bias)
+
+    def rectify(self, x: Array) -> Array:
+        """Return max(x, 0)."""
+        return np.maximum(x, 0)
+
+
+def snapped(x: FloatArray) -> FloatArray:
+    """Return x rounded to the grid of activations and clipped."""
+    return np.clip(np.rint(x * ACTIVATION_STEPS) / ACTIVATION_STEPS, -ACTIVATION_LIMIT, ACTIVATION_LIMIT)
+
+
+def standardise(features: Array, mean: FloatArray, scale: FloatArray) -> FloatArray:
+    """Return features as the networks see them, float64: those that are not there are average
+    (0)."""
+    values = (features.astype(np.float64) - mean) / scale
+    return snapped(np.nan_to_num(np.clip(values, -FEATURE_LIMIT, FEATURE_LIMIT), nan=0.0))
+
+
+def log_potentials(layers: Sequence[Layer], features: FloatArray) -> FloatArray:
+    """Return the logarithm of the probability of each outcome, (length, outcomes), on a grid."""
+    logits = forward(layers, features, ExactOperations())
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    logs = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return np.asarray(np.rint(logs * LOG_STEPS) / LOG_STEPS)
+
+
+def layers_of(matrices: Mapping[str, FloatArray], prefix: str) -> list[Layer]:
+    """Return the layers whose matrices are named as :func:`matrices_of` names them."""
+    return [Layer(matrices[f"{prefix}{n}"], matrices[f"{prefix}{n}_bias"]) for n in range(len(KERNELS))]
+
+
+def matrices_of(layers: Sequence[Layer], prefix: str) -> dict[str, FloatArray]:
+    """Return matrices by name, on the grid of weights."""
+    named = {
+        f"{prefix}{n}{end}": part
+        for n, layer in enumerate(layers)
+        for end, part in zip(("", "_bias"), layer, strict=True)
+    }
+    return {name: np.rint(np.asarray(value, np.float64) * WEIGHT_STEPS) / WEIGHT_STEPS for name, value in named.items()}

@@ -1,0 +1,146 @@
+"""Counts features in the text of each leaf, so that a node's counts are sums over its leaves;
+function words tell prose from menus.
+
+English as in the paper, and the most frequent ones of other languages: the job reads pages of all.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+import dripper.labels.cpu.features.characters as characters
+from dripper.html.tree.tree import Tree
+from dripper.labels.arrays import HashArray, IntArray
+from dripper.labels.cpu.features.characters import PageCharacters, hash_of
+from dripper.labels.cpu.features.places import link_chars_before
+from dripper_labelers.web2text.leaves import Leaves
+
+_WORDS = """
+a about after all also am an and any are as at be because been before being between both but by can
+could did do does during each few for from had has have he her here him his how i if in into is it its
+just me more most my no nor not of off on once only or other our out over own same she should so some
+such than that the their them then there these they this those through to too under until up very was
+we were what when where which while who whom why will with would you your
+
+auch auf aus bei das dem den der des die durch ein eine einem einen einer es für hat ich im ist mit
+nach nicht noch oder sein sich sie sind über um und von vor war wie wird zu zum zur
+
+au aux avec ce ces cette dans de du elle en est et il ils la le les leur mais ne nous ou par pas plus
+pour qu que qui sa se ses son sont sur un une vous
+
+al como con cuando del desde el entre esta este fue ha hay las lo los más muy para pero por sin sobre
+su sus también una uno y ya
+
+che da dalla degli dei del della delle di gli ha nel nella non per più sono una
+
+ao aos com das do dos ele foi mais mas na nas no não nos o os ou pela pelo são seu sua um uma
+
+aan bij dat deze die dit een er het hij ik maar met naar niet nog ook op te tot uit van voor zijn
+
+att av den det där efter ett för han har inte jag med men och om på sig som till var vi
+
+af at blev den det er et for fra hun ikke jeg med og så til ved
+
+ale być co czy dla do go ich jak jest już na nie od po przez się są tak tego to tym w z za że
+
+a ale aby co do je jeho jsem jsou k na o od po pro s se si tak to v ve z za že
+
+и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по только ее мне было от
+из для это
+
+ve bir bu da de ile için çok daha olarak gibi ne mi en
+
+yang dan di ke dari untuk dengan ini itu pada adalah tidak dalam akan
+
+και το να του η της με που την από για τα είναι στο θα
+
+的 了 在 是 我 有 和 就 不 人 都 一 也 很 到 说 要 去 你 会 着 这 那 他 她 與 為 這 個 們
+
+の に は を た が で て と し れ さ も な
+
+은 는 이 가 을 를 의 에 도 로
+"""
+
+STOP_WORDS = frozenset(_WORDS.split())
+
+COUNTS = (
+    "characters", "words", "sentences", "punctuation", "numeric", "stop_words", "capitals", "word_length", "copyright",
+    "email", "url", "year", "link_characters",
+)  # fmt: skip
+"""The columns of `LeafTexts.counts`. A leaf has one character at least, as in the published
+code."""
+
+# . , ? ; : ! and what stands for them in other scripts.
+_PUNCTUATION = [characters.SENTENCE_END, characters.COMMA]
+_DIGITS = [characters.DIGIT, characters.UNSPACED_DIGIT]
+_SENTENCE_END = re.compile(r"[.!?…]+(?=\s)|[。！？]+(?=.)")
+_WORD_START = re.compile(r"\b[^\W\d_]")
+_EMAIL = re.compile(r"\b[\w.+-]+@\w[\w-]*\.\w")
+_URL = re.compile(r"\b(?:https?|ftp)://\S")
+_YEAR, _YEAR_DIGITS = re.compile(r"\b\d{4}\b"), 4
+
+
+@dataclass(frozen=True, slots=True)
+class LeafTexts:
+    """What the features are made of."""
+
+    counts: IntArray
+    """(n_leaves, len(COUNTS))."""
+    ends_with_punctuation: npt.NDArray[np.bool_]
+    ends_with_question: npt.NDArray[np.bool_]
+    """Both: (n_leaves,)."""
+
+
+def read_texts(tree: Tree, leaves: Leaves) -> LeafTexts:
+    """Return the counts of some leaves; there must be one at least. Linear in their characters."""
+    texts = leaves.texts
+    page, n = PageCharacters.of(texts), len(texts)
+    numeric = page.counts[:, _DIGITS].sum(axis=1)
+    punctuation = page.counts[:, _PUNCTUATION].sum(axis=1)
+    size = np.fromiter(map(len, texts), np.int64, n)
+    counts = (
+        np.maximum(size, 1), page.words, _counted(lambda text: len(_SENTENCE_END.findall(text)) + 1, texts, size > 0),
+        punctuation, numeric, np.bincount(page.texts[_are_stop_words(page.hashes)], minlength=n),
+        _counted(lambda text: sum(map(str.isupper, _WORD_START.findall(text))), texts, size > 0),
+        np.bincount(page.texts, page.lengths, minlength=n), ["©" in text for text in texts],
+        ["@" in text and _EMAIL.search(text) is not None for text in texts],
+        ["://" in text and _URL.search(text) is not None for text in texts],
+        _counted(lambda text: _YEAR.search(text) is not None, texts, numeric >= _YEAR_DIGITS),
+        np.minimum(_characters_in_links(tree, leaves), size),
+    )  # fmt: skip
+    last = page.last
+    return LeafTexts(
+        np.stack([np.asarray(column, np.int64) for column in counts], axis=1),
+        np.isin(last, _PUNCTUATION),
+        np.array([text.endswith(("?", "？")) for text in texts], bool),
+    )
+
+
+def _counted(count: Callable[[str], int], texts: Sequence[str], wanted: npt.NDArray[np.bool_]) -> IntArray:
+    """Return the count of each text that is wanted, else 0."""
+    counts = np.zeros(len(texts), np.int64)
+    for number in np.flatnonzero(wanted).tolist():
+        counts[number] = count(texts[number])
+    return counts
+
+
+def _are_stop_words(hashes: HashArray) -> npt.NDArray[np.bool_]:
+    known = _stop_hashes()
+    found = np.minimum(known.searchsorted(hashes), len(known) - 1)
+    return np.asarray(known[found] == hashes)
+
+
+@functools.cache
+def _stop_hashes() -> HashArray:
+    return np.array(sorted(map(hash_of, STOP_WORDS)), np.uint64)
+
+
+def _characters_in_links(tree: Tree, leaves: Leaves) -> IntArray:
+    """Return how many characters of each leaf stand inside links, white space at the ends of a
+    link's texts not counted."""
+    before = np.array(link_chars_before(tree), np.int64)
+    return np.asarray(before[leaves.last // 2 + 1] - before[(leaves.first + 1) // 2])

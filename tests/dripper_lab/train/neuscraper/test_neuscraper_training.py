@@ -1,0 +1,54 @@
+"""A small one learns from the committed pages, and the labeler reads what was saved."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dripper.labels import load
+from dripper_lab.train.neuscraper.__main__ import main
+from dripper_lab.train.neuscraper.examples import read_examples
+from dripper_lab.train.neuscraper.optimise import Recipe, epoch
+from dripper_labelers.neuscraper.checkpoint import Shape
+from support.labelled import FOLDER, labelled_pages, pages
+from support.tiny_encoder import WHY_NOT
+from support.tiny_neuscraper import make_base
+
+
+def test_a_node_has_the_label_of_its_block() -> None:
+    for example, page in zip(read_examples(labelled_pages()), pages(), strict=True):
+        assert len(example.truth.main) == len(page.blocks)
+        assert example.truth.f1(example.truth.main) > 0.8
+        assert all(
+            example.truth.main[node.block] == main for node, main in zip(example.nodes, example.node_main, strict=True)
+        )
+
+
+def test_an_epoch_has_every_node_of_every_page_once() -> None:
+    examples, shape = list(read_examples(labelled_pages())), Shape(context_nodes=100)
+    batches = list(epoch(examples, shape, Recipe(batch_chunks=4, balance=0.0), np.random.default_rng(0)))
+    drawn = sorted((page.truth.key, start) for batch in batches for page, start in batch)
+    assert drawn == sorted((page.truth.key, start) for page in examples for start in range(0, len(page.nodes), 100))
+
+
+def test_it_learns_and_its_checkpoint_labels(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason=WHY_NOT)
+    flags = ["--base", str(make_base(tmp_path / "base")), "--data", str(FOLDER), "--sets", "wcxb-dev", "--folds", "4"]
+    flags += ["--epochs", "12", "--batch-chunks", "2"]
+    assert main([*flags, "--output", str(tmp_path / "made")]) == 0
+    told = json.loads((tmp_path / "made" / "scores.json").read_text())
+    assert told["pages"] + told["held_out_pages"] == 11
+    labeler = load("neuscraper", model=str(tmp_path / "made"), device="cpu")
+    truth = np.concatenate([example.truth.main for example in read_examples(labelled_pages())])
+    said = np.concatenate([labels.main for labels in labeler.label(pages())])
+    assert (said == truth).mean() > max(truth.mean(), 1 - truth.mean()) + 0.05, "better than one answer for all"
+
+
+def test_what_a_person_has_to_change(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pytest.importorskip("torch", reason=WHY_NOT)
+    flags = ["--data", str(tmp_path), "--output", str(tmp_path / "out")]
+    assert main(["--base", str(tmp_path), *flags]) == 2
+    assert "is no pretrained model" in caplog.text
+    assert main(["--base", str(make_base(tmp_path / "base")), *flags]) == 2
+    assert "no data set" in caplog.text

@@ -1,0 +1,36 @@
+"""Flags of the commands that train."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from dripper_lab.train.command_line import training_parser
+from dripper_lab.train.cpu import main as train_cpu
+from dripper_lab.train.encoder.__main__ import main as train_encoder
+from dripper_lab.train.neuscraper.__main__ import main as train_neuscraper
+
+WHERE = ("--data", "data", "--output", "out")
+
+
+@pytest.mark.parametrize("flag", [("--folds", "1"), ("--sample", "0"), ("--sample", "-1"), ("--sample", "many")])
+def test_numbers_that_make_no_sense_are_named(flag: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        training_parser("cpu", "weights", 5).parse_args([*WHERE, *flag])
+    assert f"argument {flag[0]}: '{flag[1]}' is no whole number from" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("train", "flags"),
+    [
+        (train_cpu, ("--epochs", "0")),
+        (train_encoder, ("--base", "b", "--block-tokens", "-1")),
+        (train_encoder, ("--base", "b", "--batch-chunks", "0")),
+        (train_neuscraper, ("--base", "b", "--node-tokens", "2")),
+    ],
+)
+def test_so_are_those_of_one_command(
+    train: Callable[[Sequence[str]], int], flags: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        train([*WHERE, *flags])
+    assert f"argument {flags[-2]}: '{flags[-1]}' is no whole number from" in capsys.readouterr().err

@@ -1,0 +1,31 @@
+"""Networks of earlier weights read the features as they did."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dripper.labels.cpu.labeler import normalize_page, second_opinions
+from dripper.labels.cpu.weights import load_weights
+from dripper_lab.train.weights import folded
+from support.made_examples import made_example
+
+
+def test_a_kept_network_says_what_it_said() -> None:
+    earlier = load_weights()
+    now = replace(earlier, mean=earlier.mean + 0.1 * earlier.scale, scale=earlier.scale * 1.25)
+    now = replace(now, others=tuple(folded(earlier, network, now) for network in earlier.others))
+    for number in range(3):
+        # Features near their means: none is clipped.
+        blocks = made_example(number).blocks
+        blocks = blocks._replace(features=(earlier.mean + 0.5 * blocks.features * earlier.scale).astype(np.float32))
+        before, after = (second_opinions(weights, normalize_page(weights, blocks)) for weights in (earlier, now))
+        for one, other in zip(before, after, strict=True):
+            assert one == pytest.approx(other, abs=0.35)
+            assert np.corrcoef(one, other)[0, 1] > 0.99
+
+
+def test_other_features_are_refused() -> None:
+    weights = load_weights()
+    with pytest.raises(ValueError, match="other features"):
+        folded(replace(weights, feature_names=("a", "b")), weights.others[0], weights)

@@ -1,0 +1,47 @@
+import pytest
+
+from dripper.html import to_markdown
+from dripper.html.markdown.formulas import delimited
+
+TEX = "<annotation encoding='application/x-tex'>x_1^2</annotation>"
+
+
+@pytest.mark.parametrize(
+    ("html", "formula"),
+    [
+        (f"<math><semantics><mi>x</mi>{TEX}</semantics></math>", "$x_1^2$"),
+        (f"<math display=block><semantics><mi>x</mi>{TEX}</semantics></math>", "$$x_1^2$$"),
+        ("<math alttext='{\\displaystyle \\sigma}'><mi>s</mi></math>", "$\\sigma$"),
+        ("<math><msup><mi>x</mi><mn>2</mn></msup></math>", "$x^{2}$"),
+        ("<math><foo>x</foo></math>", "$x$"),
+        (
+            f"<span class=katex><span class=katex-mathml><math><semantics>{TEX}</semantics></math></span>"
+            "<span class=katex-html aria-hidden=true>x12</span></span>",
+            "$x_1^2$",
+        ),
+        (f"<span class=katex-display><span class=katex><math>{TEX}</math></span></span>", "$$x_1^2$$"),
+        ("<mjx-container><mjx-math>x</mjx-math><math><mi>x</mi></math></mjx-container>", "$x$"),
+        ("<span class=MathJax data-mathml='<math><mi>x</mi></math>'>x</span>", "$x$"),
+        ("<span class='math inline'>\\(\\alpha_1\\)</span>", "$\\alpha_1$"),
+        ("<img class=latex alt='\\frac{1}{2}' src=a>", "$\\frac{1}{2}$"),
+        ("<img alt='{\\displaystyle s^{2}}' src='https://x/math/render/svg/1'>", "$s^{2}$"),
+        ("\\(a_b\\) and \\[c\\]", "$a_b$ and $$c$$"),
+        ("$\\frac{a}{b} \\{x\\}$", "$\\frac{a}{b} \\{x\\}$"),
+        ("[tex]x^2[/tex]", "$x^2$"),
+        ("\\begin{align}a &amp; b\\end{align}", "$$\\begin{align}a & b\\end{align}$$"),
+    ],
+)
+def test_formulas_become_latex(html, formula):
+    assert to_markdown(f"<p>{html}</p>").strip() == formula
+
+
+def test_prices_and_code_are_no_formulas():
+    assert (
+        to_markdown("<p>from $5 to $9, class=math</p><pre>\\(x\\)</pre>")
+        == "from $5 to $9, class=math\n\n```\n\\(x\\)\n```\n"
+    )
+
+
+@pytest.mark.parametrize(("source", "expected"), [("", ""), (" $a$ ", "$a$"), ("$$a\nb$$", "$$a b$$"), ("a", "$a$")])
+def test_delimited(source, expected):
+    assert delimited(source) == expected

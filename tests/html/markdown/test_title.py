@@ -1,0 +1,67 @@
+"""What the Markdown opens with."""
+
+import pytest
+
+import dripper
+from dripper.html.markdown.title import heading_of
+
+TITLE = "Rain in Bergen | The Daily"
+
+
+@pytest.mark.parametrize(
+    ("texts", "main_ids", "main_html", "heading"),
+    [
+        (["The Daily", "Rain in Bergen", "It rained."], [3], "<p>It rained.</p>", "Rain in Bergen"),
+        (["The Daily", "RAIN  in\nBergen", "It rained."], [3], "<p>It rained.</p>", "RAIN in Bergen"),
+        (["The Daily", "Rain in Bergen", "It rained."], [2, 3], "<h2>Rain in Bergen</h2><p>It rained.</p>", ""),
+        (["It rained."], [1], "<h1>Wet</h1><p>It rained.</p>", ""),
+        (["The Daily", "It rained."], [2], "<p>It rained.</p>", TITLE),
+        ([], [], "", TITLE),
+    ],
+)
+def test_the_heading_as_readers_see_it(texts: list[str], main_ids: list[int], main_html: str, heading: str) -> None:
+    assert heading_of(TITLE, texts, main_ids, main_html) == heading
+
+
+def test_without_a_title_there_is_no_heading() -> None:
+    assert heading_of(" ", ["a"], [1], "<p>a</p>") == ""
+
+
+@pytest.mark.parametrize(
+    ("texts", "main_ids", "heading"),
+    [
+        (["The Daily", "It rained."], [2], "It pours"),
+        (["The Daily", "Rain in Bergen", "It rained."], [3], "Rain in Bergen"),
+        (["The Daily", "It  POURS", "It rained."], [2, 3], ""),
+        (["The Daily", "It pours", "It rained."], [3], "It pours"),
+        (["The Daily", "It rained.", "It pours"], [2, 3], "It pours"),
+    ],
+)
+def test_the_headline_stands_in_where_no_block_is_like_the_title(
+    texts: list[str], main_ids: list[int], heading: str
+) -> None:
+    assert heading_of(TITLE, texts, main_ids, "<p>It rained.</p>", "It pours") == heading
+    assert heading_of("", ["It rained."], [1], "<p>It rained.</p>", "It pours") == "It pours"
+
+
+@pytest.mark.parametrize(
+    ("title", "heading"),
+    [
+        ("Rain - A Daily for All", "Rain, at last"),
+        ("A Daily for All", "A Daily for All"),
+        ("A Daily for All - Rain", "A Daily for All"),
+        ("Rain: A Daily for All", "A Daily for All"),
+    ],
+)
+def test_a_site_s_name_at_the_title_s_end_gives_way_to_the_headline(title: str, heading: str) -> None:
+    texts = ["A Daily for All", "Rain, at last", "It rained."]
+    assert heading_of(title, texts, [3], "<p>It rained.</p>", "Rain, at last") == heading
+    assert heading_of(title, texts[::2], [2], "<p>It rained.</p>", "Rain, at last") == "A Daily for All"
+
+
+def test_a_page_opens_with_its_only_heading_and_not_with_its_title() -> None:
+    page = (
+        "<title>Wet day, dry night | The Daily</title><header><h1>It pours</h1></header><article><p>"
+        + 20 * "Rain, rain. "
+    )
+    assert dripper.extract(page).markdown.startswith("# It pours\n\nRain, rain.")

@@ -1,0 +1,53 @@
+"""Names of authors and keywords."""
+
+import pytest
+
+from dripper.html.metadata.names import author_in_sight, authors_of, tags_of
+
+
+@pytest.mark.parametrize(
+    ("texts", "names"),
+    [
+        (["Ann Lee"], ("Ann Lee",)),
+        (["By  Ann\nLee"], ("Ann Lee",)),
+        (["Written by Ann Lee"], ("Ann Lee",)),
+        (["Von Ann Lee"], ("Ann Lee",)),
+        (["Von Miller"], ("Von Miller",)),
+        (["John von Neumann"], ("John von Neumann",)),
+        (["Ann Lee, Bo Ray and Cy Fox"], ("Ann Lee", "Bo Ray", "Cy Fox")),
+        (["Ann Lee;Bo Ray"], ("Ann Lee", "Bo Ray")),
+        (["Lee, Ann"], ("Lee, Ann",)),
+        (["Marks & Spencer"], ("Marks & Spencer",)),
+        (["Ann Lee", "ANN LEE"], ("Ann Lee",)),
+        (["https://www.facebook.com/ann", "@ann", "ann@e.org", "admin", "-", "", "7"], ()),
+        (["x" * 101], ()),
+        (["Byron Bay"], ("Byron Bay",)),
+    ],
+)
+def test_authors(texts: list[str], names: tuple[str, ...]) -> None:
+    assert authors_of(texts) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("By Ann Lee | October 15, 2025", "Ann Lee"),
+        ("Ann LeeMarch 2, 2026", "Ann Lee"),
+        ("Ann Lee on Friday December 19", "Ann Lee"),
+        ("ann 14.6k 20 gold badges", "ann"),
+        ("Ann Lee says:", "Ann Lee"),
+        ("Mary-Jane May", "Mary-Jane May"),
+    ],
+)
+def test_what_stands_beside_a_name_in_sight(text: str, name: str) -> None:
+    assert author_in_sight([text]) == (name,)
+
+
+def test_the_first_in_sight_counts() -> None:
+    assert author_in_sight(["3 May 2024", "Ann Lee", "Bo Ray"]) == ("Ann Lee",)
+    assert author_in_sight([]) == ()
+
+
+def test_tags() -> None:
+    assert tags_of(["rain,  Bergen ,,", "Rain", "雨、海", "x" * 101]) == ("rain", "Bergen", "雨", "海")
+    assert len(tags_of([",".join(map(str, range(100)))])) == 30

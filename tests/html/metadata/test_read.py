@@ -1,0 +1,214 @@
+"""What small pages declare, source by source, and which source counts before which."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dripper
+from dripper.html import preprocess
+from dripper.html.metadata import Metadata
+from dripper.labels import Labels
+from dripper.page.finish import Finisher, Splits
+from dripper.page.prepare import prepare
+from dripper.settings import LabelerSettings
+from support.labelled import pages
+
+DATE_CLASSES = ("date", "Date", "post-date", "published", "Published", "pubdate", "datetime", "timestamp", "Timestamp")
+
+
+def told(html: str) -> Metadata:
+    found = preprocess(f"{html}<p>Some text.").metadata
+    assert found is not None
+    return found
+
+
+def meta(**contents: str) -> str:
+    return "".join(f'<meta name="{name.replace("__", ":")}" content="{text}">' for name, text in contents.items())
+
+
+def ld(*values: object) -> str:
+    return f'<script type="application/ld+json">{json.dumps(values)}</script>'
+
+
+def test_a_page_that_says_nothing() -> None:
+    assert told("") == Metadata()
+
+
+def test_json_ld() -> None:
+    article = {
+        "@type": "NewsArticle",
+        "headline": "Rain &amp; wind",
+        "author": [{"@type": "Person", "name": "Ann Lee"}, "Bo Ray"],
+        "datePublished": "2024-05-03T10:00:00Z",
+        "dateModified": "2024-05-04",
+        "publisher": {"@type": "Organization", "name": "The Daily"},
+        "description": "It rained.",
+        "image": [{"url": "https://e.org/a.png"}],
+        "keywords": "rain, Bergen",
+        "inLanguage": "en_GB",
+    }
+    assert told(ld(article)) == Metadata(
+        "Rain & wind",
+        ("Ann Lee", "Bo Ray"),
+        "2024-05-03T10:00:00+00:00",
+        "2024-05-04",
+        "The Daily",
+        "It rained.",
+        None,
+        "https://e.org/a.png",
+        ("rain", "Bergen"),
+        "en-GB",
+    )
+
+
+def test_references_within_json_ld_are_followed() -> None:
+    graph = {
+        "@graph": [
+            {"@type": "Article", "author": {"@id": "#ann"}, "image": {"@id": "#picture"}},
+            {"@type": "WebSite", "name": "The Daily", "publisher": {"@id": "#nobody"}},
+            {"@type": "Person", "@id": "#ann", "name": "Ann Lee"},
+            {"@type": "ImageObject", "@id": "#picture", "url": "/a.png"},
+        ]
+    }
+    found = told(ld(graph))
+    assert (found.authors, found.site, found.image) == (("Ann Lee",), "The Daily", "/a.png")
+
+
+def test_of_several_works_the_first_counts_and_a_work_before_a_page() -> None:
+    page = {"@type": "WebPage", "datePublished": "2020-01-01", "description": "of the page"}
+    works = [{"@type": "BlogPosting", "datePublished": f"2024-05-0{day}"} for day in (3, 4)]
+    found = told(ld(page, *works))
+    assert (found.published, found.description) == ("2024-05-03", "of the page")
+
+
+@pytest.mark.parametrize("value", [None, 7, [], {}, [None], {"name": 7}, {"@id": 7}, {"@id": "#none"}, {"name": [[]]}])
+def test_values_of_other_kinds_are_no_names(value: object) -> None:
+    found = told(ld({"@type": "Article", "author": value, "image": value, "publisher": value, "headline": value}))
+    assert found in (Metadata(), Metadata(image="#none"))
+
+
+def test_meta_and_link_elements() -> None:
+    found = told(
+        '<html lang="de-AT"><link rel="canonical" href="https://e.org/a">'
+        + meta(og__title="Rain | The Daily", og__site_name="The Daily", author="Ann Lee", keywords="rain,sea")
+        + meta(article__published_time="2024-05-03", og__updated_time="2024-05-04", description="It rained.")
+        + meta(og__image="/a.png")
+    )
+    assert found == Metadata(
+        *("Rain", ("Ann Lee",), "2024-05-03", "2024-05-04", "The Daily", "It rained.", "https://e.org/a", "/a.png"),
+        ("rain", "sea"),
+        "de-AT",
+    )
+
+
+@pytest.mark.parametrize(
+    ("html", "field", "value"),
+    [
+        (meta(**{"DC.creator": "Ann Lee"}), "authors", ("Ann Lee",)),
+        (meta(**{"DC:date": "2024-05-03"}), "published", "2024-05-03"),
+        (meta(citation_author="Lee, Ann") + meta(citation_author="Ray, Bo"), "authors", ("Lee, Ann", "Ray, Bo")),
+        (meta(citation_publication_date="2024/05/03"), "published", "2024-05-03"),
+        (meta(twitter__title="Rain"), "title", "Rain"),
+        (meta(og__url="https://e.org/2024/05/03/a"), "published", "2024-05-03"),
+        (meta(article__tag="a") + meta(article__tag="b"), "tags", ("a", "b")),
+        (meta(og__locale="nb_NO"), "language", "nb-NO"),
+        ('<div itemscope><meta itemprop="datePublished" content="2024-05-03"></div>', "published", "2024-05-03"),
+        ('<p itemprop="author" itemscope><b itemprop="name">Ann Lee</b>, editor</p>', "authors", ("Ann Lee",)),
+        ('<time itemprop="dateModified" datetime="2024-05-03">today</time>', "modified", "2024-05-03"),
+        ('<h2 itemprop="headline">Rain</h2>', "title", "Rain"),
+        ('<a rel="author" href="/ann">Ann Lee</a>', "authors", ("Ann Lee",)),
+        ('<a rel="tag">rain</a><a rel="category tag">sea</a>', "tags", ("rain", "sea")),
+        ('<span class="post-author">By Ann Lee</span>', "authors", ("Ann Lee",)),
+        ('<div class="byline">By Ann Lee on May 3</div>', "authors", ("Ann Lee",)),
+        ('<span class="entry-date">May 3, 2024</span>', "published", "2024-05-03"),
+        ('<p class="comment-form-author"><label>Name *</label>', "authors", ()),
+        ('<ol class="commentlist"><li><b class="author">Bo Ray</b><time>3 May 2024</time>', "authors", ()),
+        ('<div id="comments"><p><time>3 May 2024</time>', "published", None),
+        ('<div class="customer-reviews"><p class="date">3 May 2024', "published", None),
+        ('<div class="comments-open"><p class="date">3 May 2024', "published", "2024-05-03"),
+        ('<article class="reviews"><b class="author">Bo Ray</b>', "authors", ("Bo Ray",)),
+        (ld({"@type": "Recipe", "author": {"name": '<a href="/ann">Ann Lee</a>'}}), "authors", ("Ann Lee",)),
+        (meta(author="&lt;b>Ann&lt;/b> Lee"), "authors", ("Ann Lee",)),
+        ("<time>3 May 2024</time>", "published", "2024-05-03"),
+        *((f'<p class="a {name}">May 3, 2024', "published", "2024-05-03") for name in DATE_CLASSES),
+        ("<time datetime=2020-01-01></time><h1>A</h1><time datetime=2024-05-03></time>", "published", "2024-05-03"),
+        ("<h1>Rain</h1>" + meta(og__title="Rain, a story"), "title", "Rain"),
+        ("<h1>One</h1><h1>Two</h1>" + meta(og__title="Rain"), "title", "Rain"),
+        ('<h1>Rain<a href="#rain">¶</a></h1>', "title", "Rain"),
+        ('<h1>Learn C# <a href="#c">\uf0c1</a></h1>', "title", "Learn C#"),
+        ("<p>x</p><noscript><h1>No scripts?</h1></noscript>" + meta(og__title="Rain"), "title", "Rain"),
+        ("<p>x</p><noscript><h1>No scripts?</h1></noscript><h1>Rain</h1>", "title", "Rain"),
+        ("<h1>The Daily</h1>" + meta(og__title="Rain", og__site_name="The daily"), "title", "Rain"),
+        ("<h1>The Daily</h1>" + meta(og__site_name="The Daily"), "title", "The Daily"),
+        (meta(description="&lt;p>Rain in &lt;b>Bergen&lt;/b>.&lt;/p>"), "description", "Rain in Bergen."),
+        (ld({"@type": "Recipe", "description": "Soup<br>with x < y"}), "description", "Soup with x < y"),
+        (meta(description="a <T> b"), "description", "a <T> b"),
+        (meta(author="The Daily -"), "authors", ("The Daily",)),
+        (2 * '<p itemscope itemtype="//schema.org/Review"><meta itemprop="author" content="Bo">', "authors", ()),
+        ('<p itemscope itemtype="Article"><meta itemprop="author" content="Bo Ray">', "authors", ("Bo Ray",)),
+        ('<meta itemprop="author" content="Bo Ray">', "authors", ("Bo Ray",)),
+        ('<p itemscope itemtype="Review"><meta name="author" content="Bo Ray">', "authors", ("Bo Ray",)),
+        ('<p itemscope itemtype="Comment"><meta itemprop="datePublished" content="2024-05-03">', "published", None),
+    ],
+)
+def test_one_source(html: str, field: str, value: object) -> None:
+    assert getattr(told(html), field) == value
+
+
+def test_the_site_as_its_own_author_gives_way_to_a_byline() -> None:
+    site = meta(og__site_name="The Daily", author="The Daily")
+    assert told(site).authors == ("The Daily",)
+    assert told(site + '<p class="byline">By Ann Lee</p>').authors == ("Ann Lee",)
+
+
+def test_json_ld_counts_before_meta_and_meta_before_what_is_shown() -> None:
+    shown = '<time datetime="2022-01-01">x</time>'
+    metas = meta(article__published_time="2023-01-01")
+    assert told(shown + metas + ld({"@type": "Article", "datePublished": "2024-01-01"})).published == "2024-01-01"
+    assert told(shown + metas).published == "2023-01-01"
+    assert told(metas.replace("2023-01-01", "soon") + shown).published == "2022-01-01"
+
+
+@given(st.text(), st.text())
+def test_any_content_is_survived(text: str, other: str) -> None:
+    quoted = text.replace('"', "")
+    told(meta(author=quoted, date=quoted, og__title=quoted) + ld({"@type": "Article", text: other, "author": text}))
+
+
+@pytest.mark.parametrize("profile", ["dripper", "paper", "mineru-1.1"])
+def test_every_profile_has_it_and_addresses_become_absolute(profile: str) -> None:
+    html = '<link rel="canonical" href="/a"><meta property="og:image" content="b.png"><p>Rain all day in Bergen.'
+    found = dripper.extract(html, url="https://e.org/x/y", settings={"profile": profile}).metadata
+    assert found is not None
+    assert (found.canonical_url, found.image) == ("https://e.org/a", "https://e.org/x/b.png")
+
+
+def test_a_page_without_an_extraction_has_none() -> None:
+    assert dripper.extract("<title>x</title>").metadata is None
+
+
+def test_a_staged_run_gives_the_same() -> None:
+    html = (
+        ld({"@type": "Article", "author": ["Ann Lee", "Bo Ray"]}) + '<link rel="canonical" href="/a"><p>Rain all day.'
+    )
+    prepared = prepare(html)
+    assert pickle.loads(pickle.dumps(prepared)) == prepared
+    assert prepared.metadata is not None
+    row = json.loads(json.dumps(prepared.metadata.as_row()))
+    assert Metadata.of_row(row) == prepared.metadata
+    page = Splits.of_prepared(prepared, "dripper", "https://e.org/x")
+    made = Finisher(LabelerSettings()).finish(page, Labels.certain(np.array([True])), "rule")
+    assert made.metadata == dripper.extract(html, url="https://e.org/x").metadata
+    assert Metadata.of_row(None) is None
+
+
+def test_real_pages_declare_it() -> None:
+    found = [page.metadata for page in pages() if page.metadata is not None]
+    assert len(found) == len(pages())
+    assert sum(data.published is not None for data in found) >= 3
+    assert sum(bool(data.authors) for data in found) >= 2
+    assert sum(data.site is not None for data in found) >= 5

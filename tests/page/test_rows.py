@@ -1,0 +1,78 @@
+"""Rows: every column of the schema, and values that any UTF-8 table can hold."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dripper.errors import ErrorCode
+from dripper.page.columns import EXTRACTIONS, ORIGIN
+from dripper.page.extraction import Extraction
+from dripper.page.rows import extraction_row, host_name, record_columns, storable, text_sha256
+from dripper.warc import Record
+
+RECORD = Record(
+    page_id="0" * 32,
+    url="https://Example.org/a",
+    warc_file="a.warc.gz",
+    offset=5,
+    length=700,
+    fetched_at=datetime(2026, 1, 2, tzinfo=UTC),
+    http_status=200,
+    content_type="text/html",
+    payload=b"<p>x",
+    payload_digest="sha256:00",
+    record_id="<urn:uuid:e5300911-6a2d-4a8c-a1b6-5a1a6d2b1bd5>",
+    payload_digest_sha1="2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV",
+)
+VERSIONS = {"dripper": "1", "profile": "dripper", "labeler": "cpu", "labeler_version": "2"}
+
+
+def test_a_good_page_fills_the_declared_columns() -> None:
+    row = extraction_row(RECORD, Extraction(main_html="<p>x</p>", markdown="x\n", n_blocks=1, n_main=1), 7, VERSIONS)
+    assert sorted(row) == sorted(column.name for column in EXTRACTIONS)
+    assert (row["host"], row["batch"], row["markdown_chars"], row["error_code"]) == ("example.org", 7, 2, None)
+
+
+def test_a_failed_page_has_no_text_and_a_code() -> None:
+    row = extraction_row(RECORD, Extraction(error_code=ErrorCode.TIME_LIMIT, error_detail="20 s"), 7, VERSIONS)
+    assert sorted(row) == sorted(column.name for column in EXTRACTIONS)
+    assert (row["main_html"], row["markdown"], row["text_sha256"], row["n_main"]) == (None, None, None, None)
+    assert (row["error_code"], row["error_detail"]) == ("time_limit", "20 s")
+
+
+def test_a_row_says_by_what_it_meets_the_rows_of_others() -> None:
+    warc_file = "s3://commoncrawl/crawl-data/CC-MAIN-2024-10/segments/1707947473347.0/warc/CC-MAIN-1-2.warc.gz"
+    row = record_columns(replace(RECORD, url="https://news.bbc.co.uk/1", warc_file=warc_file), 7)
+    assert {column.name: row[column.name] for column in ORIGIN} == {
+        "warc_record_id": "<urn:uuid:e5300911-6a2d-4a8c-a1b6-5a1a6d2b1bd5>",
+        "payload_digest_sha1": "2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV",
+        "registered_domain": "bbc.co.uk",
+        "crawl": "CC-MAIN-2024-10",
+    }
+
+
+def test_hosts() -> None:
+    assert [host_name(url) for url in ("http://A.b:80/", "", "not a url", "http://[broken")] == [
+        "a.b",
+        None,
+        None,
+        None,
+    ]
+
+
+def test_equal_texts_have_equal_hashes() -> None:
+    assert text_sha256("One\n\ntwo") == text_sha256(" one TWO ")
+    assert text_sha256("one two") != text_sha256("onetwo")
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_any_text_can_be_stored(text: str) -> None:
+    stored = storable({"title": text, "n_main": 3, "metadata": {"types": (text,), "body": text}})
+    stored["metadata"]["body"].encode("utf-8")
+    stored["metadata"]["types"][0].encode("utf-8")
+    stored["title"].encode("utf-8")
+    assert stored["n_main"] == 3
+    if text.isascii():
+        assert stored["title"] == text

@@ -1,0 +1,293 @@
+"""What people do to the tables is noticed before a run works, named, and mended: exit code 0 means
+that the rows are there."""
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from dripper.config import load
+from dripper.errors import DifferenceError
+from dripper.spark.ledger import reconcile as reconciling
+from dripper.spark.ledger.ledger import Ledger
+from dripper.spark.ledger.plan import LedgerEntry, PlannedFile
+from dripper.spark.ledger.reconcile import Difference, bounds, differences, rows_by_batch
+from dripper.spark.run.run import run, run_stages
+from dripper.spark.tables.maintain import maintain
+from dripper.spark.tables.publish import publish
+from dripper.spark.tables.store import Tables
+from support.job_mains import job
+from support.warcs import pages, write_warc
+
+ONE_BY_ONE = load(assignments=["batch.files=1"])
+
+
+def entry(name: str, batch: int, state: str = "done", pages: int = 3, **more: Any) -> LedgerEntry:
+    return LedgerEntry(PlannedFile(name, **more), batch, state, pages)
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ([entry("a", 1), entry("b", 1, "failed", 2), entry("c", 2, "set_aside", 0)], {1: (5, 5), 2: (0, 0)}),
+        # On its way: any number, before its commit as after.
+        ([entry("a", 1, "planned", 0)], {1: (0, None)}),
+        # Its old rows are in batch 1, or not any more; those of b are there in any case.
+        ([entry("a", 2, "planned", replaces=1), entry("b", 1)], {1: (3, None), 2: (0, None)}),
+        ([entry("a", 2, "preprocessed", 9, replaces=1), entry("b", 1)], {1: (3, None), 2: (0, None)}),
+        # A batch is redone as a whole.
+        ([entry("a", 1, "labelled"), entry("b", 1)], {1: (0, None)}),
+        # The rows of a selection go with the commit of the whole reading.
+        ([entry("a", 1, selection="s"), entry("a", 2, "planned", 0), entry("b", 1)], {1: (3, 6), 2: (0, None)}),
+        ([entry("a", 1, selection="s"), entry("a", 2)], {1: (3, 3), 2: (3, 3)}),
+    ],
+)
+def test_how_many_rows_a_batch_may_have(
+    entries: list[LedgerEntry], expected: dict[int, tuple[int, int | None]]
+) -> None:
+    assert bounds(entries) == expected
+
+
+def test_a_difference_is_too_few_rows_too_many_or_rows_of_nobody_but_not_those_forgotten() -> None:
+    entries = [entry("a", 1), entry("b", 2), entry("c", 3, "planned", 0)]
+    assert differences(entries, {1: 3, 2: 3}) == differences(entries, {1: 3, 2: 3, 3: 7}) == []
+    assert differences(entries, {1: 2, 2: 4, 4: 1}) == [Difference(1, 2, 3), Difference(2, 4, 3), Difference(4, 1, 0)]
+    assert differences(entries, {1: 2, 2: 3}, {1: 1}) == []
+    assert differences(entries, {1: 1, 2: 3}, {1: 1}) == [Difference(1, 1, 3)]
+
+
+@pytest.fixture(scope="module")
+def first_night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with three archives of two pages, and an output into which two of them were read."""
+    folder = tmp_path_factory.mktemp("nights")
+    (folder / "in").mkdir()
+    for i, name in enumerate("ab"):
+        write_warc(folder / f"in/{name}.warc", pages(10 * i, 2))
+    assert run(spark, str(folder / "in"), str(folder / "out"), ONE_BY_ONE).exit_code == 0
+    write_warc(folder / "c.warc", pages(20, 2))
+    return folder
+
+
+@pytest.fixture
+def tables(spark: SparkSession, first_night: Path, tmp_path: Path) -> Tables:
+    return Tables(spark, str(shutil.copytree(first_night / "out", tmp_path / "out")))
+
+
+def urls(tables: Tables, table: str = "extractions") -> list[str]:
+    return sorted(row["url"].rsplit("/", 1)[1] for row in tables.read(table).select("url").collect())
+
+
+ALL = ["0", "1", "10", "11"]
+Damage = Callable[[SparkSession, Tables], None]
+
+
+def sql(words: str) -> Damage:
+    def damage(spark: SparkSession, tables: Tables) -> None:
+        spark.sql(words.format(**{table: tables.sql_name(table) for table in ("extractions", "warc_files")}))
+
+    return damage
+
+
+def removed(table: str) -> Damage:
+    return lambda _, tables: shutil.rmtree(f"{tables.output}/{table}")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("damage", "words", "repaired"),
+    [
+        pytest.param(
+            sql("RESTORE TABLE {extractions} TO VERSION AS OF 0"),
+            r"batch 1 has 0 rows of 2 since version 3 \(RESTORE, .* UTC\); batch 2 has 0 rows of 2 since version 3",
+            r"2 files are planned again, .*/a.warc, .*/b.warc: give them to the next run",
+            id="restored",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            sql("DELETE FROM {extractions} WHERE url = 'http://example.org/1'"),
+            r"batch 1 has 1 rows of 2 since version 3 \(DELETE, .* UTC\)\. Nothing was done",
+            r"1 files are planned again, .*/a.warc: give",
+            id="host deleted",
+        ),
+        pytest.param(
+            removed("extractions"),
+            r"batch 1 has 0 rows of 2 since version 0 \(CREATE TABLE, ",
+            r"2 files are planned again",
+            id="folder removed",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            removed("warc_files"),
+            r"the ledger .* was dropped or emptied by version 0 \(CREATE TABLE, .*4 rows in 2 batches",
+            r"the ledger is rebuilt for 2 files, .*/a.warc, .*/b.warc",
+            id="ledger dropped",
+        ),
+        pytest.param(
+            sql("DELETE FROM {warc_files} WHERE batch = 2"),
+            r"batch 2 has 2 rows of 0; the ledger was last changed by version \d+ \(DELETE, ",
+            r"the ledger is rebuilt for 1 files, .*/b.warc",
+            id="ledger partly deleted",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            sql("INSERT INTO {extractions} SELECT * FROM {extractions} WHERE batch = 1"),
+            r"batch 1 has 4 rows of 2 since version 3 \(WRITE, ",
+            r"1 files are planned again, .*/a.warc",
+            id="rows twice",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_damage_is_named_before_anything_is_written_then_mended(
+    spark: SparkSession,
+    first_night: Path,
+    tables: Tables,
+    capsys: pytest.CaptureFixture[str],
+    damage: Damage,
+    words: str,
+    repaired: str,
+) -> None:
+    damage(spark, tables)
+    flags = ["--output", tables.output, "--set", "batch.files=1"]
+    left = sorted(tables.read("extractions").collect()) if Path(tables.output, "extractions").exists() else []
+    assert job("run").main(["--warcs", str(first_night / "c.warc"), *flags]) == 3
+    told = capsys.readouterr().err
+    assert re.search(words, told), told
+    assert f"jobs/maintain.py --output {tables.output} --repair" in told
+    assert sorted(tables.read("extractions").collect()) == left
+    assert job("maintain").main(["--output", tables.output, "--repair"]) == 0
+    told = capsys.readouterr().out
+    assert re.search(repaired, told), told
+    outcome = run(spark, f"{first_night}/in,{first_night}/c.warc", tables.output, ONE_BY_ONE)
+    assert (outcome.exit_code, outcome.ledger["done"], outcome.ledger["pages"]) == (0, 3, 6)
+    assert urls(tables) == sorted([*ALL, "20", "21"])
+    assert job("maintain").main(["--output", tables.output, "--repair"]) == 0
+    assert "nothing to repair" in capsys.readouterr().out
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_rows_of_an_earlier_reading_that_came_back_stay_until_the_next(
+    spark: SparkSession, first_night: Path, tables: Tables
+) -> None:
+    """As of a file that was read again, where the table was restored to before that."""
+    archive = str(first_night / "in/a.warc")
+    assert run(spark, archive, tables.output, ONE_BY_ONE, redo=archive).exit_code == 0
+    spark.sql(f"RESTORE TABLE {tables.sql_name('extractions')} TO VERSION AS OF 2")
+    with pytest.raises(DifferenceError, match=r"batch 1 has 2 rows of 0 .*; batch 3 has 0 rows of 2 since .*RESTORE"):
+        run(spark, archive, tables.output, ONE_BY_ONE)
+    list(maintain(spark, tables.output, repairs=True))
+    assert urls(tables) == ALL
+    assert run(spark, archive, tables.output, ONE_BY_ONE).exit_code == 0
+    assert urls(tables) == ALL
+    assert {row["batch"] for row in tables.read("extractions").collect()} == {2, 4}
+
+
+@pytest.mark.spark
+def test_what_was_forgotten_on_purpose_is_no_difference(spark: SparkSession, first_night: Path, tables: Tables) -> None:
+    tables.delete("extractions", "url = 'http://example.org/1'")
+    spark.sql(f"CREATE TABLE {tables.sql_name('forgotten')} (batch BIGINT, rows BIGINT) USING delta")
+    spark.sql(f"INSERT INTO {tables.sql_name('forgotten')} VALUES (1, 1)")
+    assert run(spark, str(first_night / "in"), tables.output, ONE_BY_ONE).exit_code == 0
+
+
+@pytest.mark.spark
+def test_nothing_is_published_from_rows_that_are_not_as_counted_and_lost_ones_are_published_anew(
+    spark: SparkSession, first_night: Path, tables: Tables
+) -> None:
+    publish(spark, tables.output)
+    tables.delete("extractions", "url = 'http://example.org/1'")
+    with pytest.raises(DifferenceError, match="batch 1 has 1 rows of 2"):
+        publish(spark, tables.output)
+    list(maintain(spark, tables.output, repairs=True))
+    assert "nothing to publish" in publish(spark, tables.output)
+    assert run(spark, str(first_night / "in"), tables.output, ONE_BY_ONE).exit_code == 0
+    publish(spark, tables.output)
+    assert urls(tables, "published") == ALL
+
+    tables.delete("published", "url = 'http://example.org/10'")
+    told = publish(spark, tables.output)
+    assert "1 of them were published before, and had 1 of their 2 rows since version" in told
+    assert "(DELETE, " in told
+    assert urls(tables, "published") == ALL
+
+
+@pytest.mark.spark
+def test_new_batches_are_numbered_above_all_that_a_table_has(
+    spark: SparkSession, first_night: Path, tmp_path: Path
+) -> None:
+    """Also above those of `pages`, whose ledger is lost."""
+    output, archives = str(tmp_path / "out"), str(first_night / "in")
+    staged = load(assignments=["batch.files=1", "labeler.staged=true"])
+    run_stages(spark, ("preprocess",), output, staged, archives)
+    tables = Tables(spark, output)
+    before = sorted(tables.read("pages").select("page_id", "batch").collect())
+    shutil.rmtree(tmp_path / "out/warc_files")
+    run_stages(spark, ("preprocess",), output, staged, str(first_night / "c.warc"))
+    after = tables.read("pages").select("page_id", "batch").collect()
+    assert sorted(row for row in after if row["batch"] <= 2) == before
+    assert {row["batch"] for row in after} == {1, 2, 3}
+
+
+@pytest.mark.spark
+def test_rows_are_counted_without_a_look_at_data_and_also_where_the_log_is_out_of_reach(
+    spark: SparkSession, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = "SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+    spark.sql(f"ALTER TABLE {tables.sql_name('extractions')} {vectors}")
+    tables.delete("extractions", "url = 'http://example.org/1'")
+    extractions = tables.read("extractions")
+    assert rows_by_batch(extractions) == {1: 1, 2: 2}
+    data = list(Path(tables.output, "extractions").rglob("batch=*/*.parquet"))
+    for file in data:
+        file.rename(file.with_suffix(".away"))
+    assert rows_by_batch(tables.read("extractions")) == {1: 1, 2: 2}
+    for file in data:
+        file.with_suffix(".away").rename(file)
+    monkeypatch.setattr(reconciling, "_files_in_log", lambda table: None)
+    assert rows_by_batch(extractions) == {1: 1, 2: 2}
+
+
+@pytest.mark.spark
+def test_rows_of_a_catalogs_table_are_counted_in_every_version(spark: SparkSession) -> None:
+    spark.sql("CREATE SCHEMA IF NOT EXISTS spark_catalog.reconciled")
+    tables = Tables(spark, "spark_catalog.reconciled")
+    try:
+        tables.create("labels")
+        row = "page_id, batch, labeler, labeler_version) VALUES ('a', 7, 'cpu', '1')"
+        spark.sql(f"INSERT INTO {tables.sql_name('labels')} ({row}")
+        assert [rows_by_batch(tables.read("labels", version)) for version in (None, 1, 0)] == [{7: 1}, {7: 1}, {}]
+    finally:
+        spark.sql("DROP SCHEMA spark_catalog.reconciled CASCADE")
+
+
+def test_a_session_without_a_jvm_counts_rows() -> None:
+    class Remote:
+        """As a DataFrame of Spark Connect, which has no `_jdf`."""
+
+    frame: Any = Remote()
+    assert reconciling._files_in_log(frame) is None
+
+
+@pytest.mark.spark
+def test_the_ledger_is_read_once_before_a_plan(
+    spark: SparkSession, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, reads = Ledger(spark, tables, "a run"), []
+    read = Tables.read
+
+    def counting(self: Tables, table: str, *more: Any) -> DataFrame:
+        reads.append(table)
+        return read(self, table, *more)
+
+    monkeypatch.setattr(Tables, "read", counting)
+    assert len(ledger.entries()) == len(ledger.entries()) == 2
+    assert reads == ["warc_files"]
+    assert ledger.last_batch == 2
+    ledger.dismiss([])
+    ledger.entries()
+    assert reads == ["warc_files"] * 2

@@ -1,0 +1,80 @@
+"""The sample of an estimate: a few pages of a few files, and nothing that ends it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from dripper.config import Settings, load
+from dripper.labels.cost import Sample
+from dripper.spark.ledger.plan import Batch, Plan, PlannedFile
+from dripper.spark.reports.report import cost_summary
+from dripper.spark.reports.sample import planned_files, read_pages, take_sample
+from dripper.warc import Place, read_records
+from support.warcs import pages, write_warc
+
+
+def planned(*files: Path) -> list[PlannedFile]:
+    return [PlannedFile(str(file), file.stat().st_size if file.exists() else None) for file in files]
+
+
+def sample_of(files: Sequence[PlannedFile], settings: Settings) -> Sample:
+    return take_sample(read_pages(files, settings), settings)
+
+
+def test_a_sample_of_everything_has_every_byte(tmp_path: Path) -> None:
+    file = write_warc(tmp_path / "a.warc", [*pages(1, 3), ("http://example.org/empty", b"<html></html>")])
+    sample = sample_of(planned(file), load(assignments=["cost.sample_pages=100"]))
+    assert (sample.pages, len(sample.tokens), len(sample.blocks)) == (4, 3, 3)
+    assert 0 < file.stat().st_size - sample.bytes_read <= 4
+    assert all(tokens > 50 for tokens in sample.tokens)
+
+
+def test_a_sample_is_spread_over_files_and_survives_bad_ones(tmp_path: Path) -> None:
+    files = [write_warc(tmp_path / f"{i}.warc", pages(10 * i, 5)) for i in range(3)]
+    sample = sample_of(planned(*files, tmp_path / "missing.warc"), load(assignments=["cost.sample_pages=8"]))
+    assert sample.pages == 6
+    assert sample.bytes_read < sum(file.stat().st_size for file in files)
+
+
+def test_a_sample_of_a_selection_has_the_weight_of_its_records(tmp_path: Path) -> None:
+    file = write_warc(tmp_path / "a.warc", pages(1, 4))
+    places = tuple(Place(r.offset, r.length, r.url) for r in list(read_records(str(file)))[2:])
+    selected = PlannedFile(str(file), selection="s", places=places)
+    sample = sample_of([selected], load())
+    assert (sample.pages, sample.bytes_read) == (2, selected.weight)
+
+
+def test_no_files_no_pages() -> None:
+    assert sample_of([], load()).pages == 0
+
+
+def test_the_files_of_a_plan() -> None:
+    one, two = (Batch(i, (PlannedFile(str(i), 5),)) for i in (1, 2))
+    assert [file.warc_file for file in planned_files(Plan((one,), (two,), (), 0, 0))] == ["1", "2"]
+
+
+def test_of_a_chain_only_the_pages_count_that_go_on(tmp_path: Path) -> None:
+    file = write_warc(tmp_path / "a.warc", [*pages(1, 3), ("http://example.org/empty", b"<html></html>")])
+    words = {}
+    for chain in ("labeler.escalate_below=1", "labeler.escalate_below=0", "labeler.escalate_share=0.34"):
+        settings = load(assignments=["labeler.name=cpu,all", "labeler.staged=true", chain])
+        sample = sample_of(planned(file), settings)
+        assert (sample.pages, sample.split) == (4, 3)
+        assert (
+            len(sample.tokens)
+            == len(sample.blocks)
+            == {"below=1": 3, "below=0": 0, "share=0.34": 1}[chain.split("_")[1]]
+        )
+        words[chain] = cost_summary(read_pages(planned(file), settings), settings)
+    assert (
+        "chain     100.0% of 3 pages go on from cpu to all (a confidence below 1)" in words["labeler.escalate_below=1"]
+    )
+    assert words["labeler.escalate_below=0"].startswith("chain     0.0% of 3 pages")
+    assert "no estimate" not in words["labeler.escalate_below=0"]
+    assert (
+        "33.3% of 3 pages go on from cpu to all (the least sure 0.34 of them)" in words["labeler.escalate_share=0.34"]
+    )
+    assert "about 1 to label" in words["labeler.escalate_share=0.34"]
+    settings = load(assignments=["labeler.name=cpu,all"])
+    fused = cost_summary(read_pages(planned(file), settings), settings)
+    assert fused.startswith("chain ")
+    assert "GPU" not in fused

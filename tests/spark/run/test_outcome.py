@@ -1,0 +1,67 @@
+"""How a run ended, in sentences that say what to do, and in an exit code."""
+
+from dripper.errors import FileErrorKind
+from dripper.spark.ledger.plan import Plan
+from dripper.spark.run.outcome import Outcome, Totals, bad_inputs, work_left
+from dripper.warc.read.record import ArchiveFault
+
+MANY = [f"f{i}" for i in range(7)]
+
+
+def test_nothing_is_left_of_a_good_run() -> None:
+    assert (work_left(Totals(files=2)), bad_inputs(Totals(files=2), Plan())) == ([], [])
+
+
+def test_work_that_is_left_is_told_with_what_to_do() -> None:
+    failed = {
+        FileErrorKind.EXPIRED.value: MANY,
+        FileErrorKind.GONE.value: ["g"],
+        FileErrorKind.INTERNAL.value: ["i", "s"],
+    }
+    totals = Totals(
+        failed_batches={9: "OSError: disk", 7: "ValueError: no"},
+        batches_not_begun=[10, 11],
+        failed_files=failed,
+        set_aside={"s": "why"},
+    )
+    told = work_left(totals)
+    assert [sentence.split(";")[0] for sentence in told] == [
+        "batch 7 failed (ValueError: no)",
+        "batch 9 failed (OSError: disk)",
+        "2 batches were not begun, as too many before them failed in a row: mend the cause, then run the same command "
+        "again: only what is missing is done",
+        "7 files could not be read to their end (expired: renew the credentials), f0, f1, f2, f3, f4, …",
+        "1 files could not be read to their end (internal: see the column error of warc_files, mend the cause), i",
+    ]
+    assert told[0].endswith("run the same command again: only what is missing is done")
+
+
+def test_inputs_that_stay_bad_are_told_apart() -> None:
+    totals = Totals(failed_files={FileErrorKind.GONE.value: ["g", "s"]}, set_aside={"s": "why"})
+    told = bad_inputs(totals, Plan(set_aside=("old",)))
+    assert told[0].startswith("1 files do not exist, g; if that is known, say so with --dismiss")
+    assert told[1].startswith("2 files are set aside, as reading them failed too often, old, s: see")
+    assert "--redo FILE" in told[1]
+
+
+def test_files_that_are_no_whole_archives_are_named_until_they_are_dismissed() -> None:
+    totals = Totals(faults={"text": ArchiveFault.NO_ARCHIVE, "cut": ArchiveFault.CUT_SHORT})
+    told = bad_inputs(totals, Plan(faults={"old": ArchiveFault.CUT_SHORT}))
+    assert told[0].startswith("1 files hold no WARC or ARC record, text: fetch them again, or say")
+    assert told[1].startswith("2 files are cut short (the pages before the cut are rows), cut, old: fetch")
+    assert all(sentence.endswith("--dismiss FILE,… that it is known") for sentence in told)
+
+
+def test_a_batch_that_lost_rows_says_which_stage_goes_again() -> None:
+    totals = Totals(put_back={3: ("preprocess", "the table pages has 1 of the 2 pages that were read from a")})
+    assert work_left(totals) == [
+        "batch 3 goes back to the stage preprocess: the table pages has 1 of the 2 pages that were read from a. Rows were "
+        "deleted, or a table was: run that stage again over the same files, then those after it"
+    ]
+
+
+def test_the_exit_code_says_whether_another_run_would_help() -> None:
+    def code(complaints: tuple[str, ...] = (), bad: tuple[str, ...] = ()) -> int:
+        return Outcome(Plan(), Totals(), {}, complaints, bad).exit_code
+
+    assert (code(), code(("left",)), code((), ("bad",)), code(("left",), ("bad",))) == (0, 3, 4, 3)

@@ -1,0 +1,130 @@
+"""The session: a clear sentence for every machine that lacks something."""
+
+import sys
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dripper.config import SparkSettings
+from dripper.errors import MachineError
+from dripper.spark.session import session
+
+
+def fake_java(folder: Path, version: str) -> Path:
+    (folder / "bin").mkdir(parents=True)
+    java = folder / "bin" / "java"
+    java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n")
+    java.chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def not_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "is_given", lambda: False)
+
+
+@pytest.mark.usefixtures("not_given")
+def test_no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MachineError, match="no Java found: install Java 17 or 21"):
+        session.open_session(SparkSettings())
+
+
+@pytest.mark.usefixtures("not_given")
+@pytest.mark.parametrize("version", ["11.0.2", "1.8.0_292", "25"])
+def test_wrong_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, version: str) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "jdk", version)))
+    with pytest.raises(MachineError, match=rf"is Java {version.split('.')[0]}: install Java 17 or 21"):
+        session.open_session(SparkSettings())
+
+
+@pytest.mark.usefixtures("not_given")
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ([], "no \\*.jar in that folder"),
+        (["other.jar"], "no delta-spark jar among other.jar"),
+        (["delta-spark_2.13-4.0.1.jar"], "no delta-storage jar"),
+    ],
+)
+def test_jars_on_disk_that_are_not_delta(tmp_path: Path, names: list[str], words: str) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+    with pytest.raises(MachineError, match=words):
+        session.open_session(SparkSettings(jars=str(tmp_path)))
+
+
+@pytest.mark.usefixtures("not_given")
+def test_jars_that_are_not_there() -> None:
+    with pytest.raises(MachineError, match=r"no such file /nowhere/delta\.jar"):
+        session.open_session(SparkSettings(jars="/nowhere/delta.jar"))
+
+
+def test_jars_of_an_earlier_run_are_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    package = "io.delta:delta-spark_2.13:4.0.1"
+    settings = SparkSettings(delta_package=package)
+    assert session.delta_jars(settings) == {"spark.jars.packages": package}
+    folder = tmp_path / ".ivy2.5.2" / "jars"
+    folder.mkdir(parents=True)
+    for name in ("io.delta_delta-spark_2.13-4.0.1", "io.delta_delta-storage-4.0.1", "org.antlr_antlr4-runtime-4.13.1"):
+        (folder / f"{name}.jar").touch()
+    jars = session.delta_jars(settings)
+    assert jars["spark.jars"].count(".jar") == 3
+    assert jars["spark.jars.packages"] == ""
+
+
+@pytest.mark.parametrize(
+    ("spark_version", "delta", "package"),
+    [
+        ("4.0.2", "4.0.1", "io.delta:delta-spark_2.13:4.0.1"),
+        ("4.1.4", "4.1.0", "io.delta:delta-spark_4.1_2.13:4.1.0"),
+        ("4.1.4", None, "io.delta:delta-spark_4.1_2.13:4.1.0"),
+        ("4.0.5", None, "io.delta:delta-spark_2.13:4.0.1"),
+    ],
+)
+def test_delta_fits_what_is_installed(
+    monkeypatch: pytest.MonkeyPatch, spark_version: str, delta: str | None, package: str
+) -> None:
+    def version(_: str) -> str:
+        if delta is None:
+            raise PackageNotFoundError
+        return delta
+
+    monkeypatch.setattr(session.pyspark, "__version__", spark_version)
+    monkeypatch.setattr(session, "version", version)
+    assert session.delta_package(SparkSettings()) == package
+    assert session.delta_package(SparkSettings(delta_package="a:b:c")) == "a:b:c"
+
+
+@pytest.mark.spark
+def test_a_session_reads_and_writes_delta(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(3).write.format("delta").save(str(tmp_path / "t"))
+    assert spark.read.format("delta").load(str(tmp_path / "t")).count() == 3
+
+
+@pytest.mark.spark
+def test_a_table_that_is_not_there_prints_no_stack(spark: SparkSession) -> None:
+    """Spark's listeners of queries want the metrics even of one that failed, from the second run of
+    a session on."""
+    java = spark._jvm
+    assert java is not None
+    asking = java.java.lang.Class.forName("org.apache.spark.sql.util.ExecutionListenerBus")
+    assert not java.org.apache.logging.log4j.LogManager.getLogger(asking).isFatalEnabled()
+
+
+def test_an_executor_that_lacks_something_is_named_before_any_work(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.require_workers(spark, "dripper.no_such_module")  # Local: workers are of the driver's Python.
+    monkeypatch.setattr(session, "is_local", lambda properties: False)
+    session.require_workers(spark)
+    words = rf"cannot run this job, its Python 3\.\d+\.\d+ at {sys.executable}: No module named 'dripper.no_such_module'. Every"
+    with pytest.raises(MachineError, match=words):
+        session.require_workers(spark, "dripper.no_such_module")
+    monkeypatch.setattr(session.dripper, "__version__", "0.0.7")
+    with pytest.raises(MachineError, match=r"and the driver has 0\.0\.7"):
+        session.require_workers(spark)

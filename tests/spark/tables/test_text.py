@@ -1,0 +1,26 @@
+"""Texts into SQL and out of exceptions."""
+
+import pytest
+
+from dripper.spark.tables.sql import first_line, quoted, reason
+
+
+@pytest.mark.parametrize(("text", "literal"), [("a", "'a'"), ("it's", r"'it\'s'"), ("a\\b", r"'a\\b'")])
+def test_sql_literals(text: str, literal: str) -> None:
+    assert quoted(text) == literal
+
+
+def test_first_lines() -> None:
+    assert first_line(ValueError("\n one\ntwo")) == "one"
+    assert first_line(KeyError()) == "KeyError"
+
+
+def test_reasons_leave_out_traces_of_both_languages() -> None:
+    trace = (
+        "Job aborted: Lost task 0.3: org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n"
+        '  File "worker.py", line 5, in main\n'
+        "dripper.errors.MachineError: vLLM is not installed: pip install vllm\n"
+        "\n\tat org.apache.spark.api.python.BasePythonRunner.handlePythonException(PythonRunner.scala:581)\n"
+    )
+    assert reason(RuntimeError(trace)) == "MachineError: vLLM is not installed: pip install vllm"
+    assert reason(RuntimeError("no Error: here\nsecond")) == "RuntimeError: no Error: here"

@@ -1,0 +1,292 @@
+"""Archives that were built to keep a reader busy: what they cost grows as they do, what they give
+is what is in them, and the next record is read."""
+
+import gzip
+import random
+import re
+import struct
+import zlib
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from dripper.errors import ErrorCode
+from dripper.warc import FileReport, Record, Span, merge_reports, read_records
+from dripper.warc.open.stored import Cursor
+from dripper.warc.read import frames, window
+from dripper.warc.read.budget import MEMBER_RECORDS, RECORD_BYTES, Doubt, may_inflate
+from dripper.warc.read.compression import GzipDecompressor, ZstdDecompressor
+from support.archives import arc, http, page, warc
+
+GOOD = gzip.compress(warc("http://e.org/good", http(page(1))), mtime=0)
+SMALL = b"WARC/1.0\r\nA:\r\nContent-Length:0\r\n\r\n"
+FALSE_LENGTH = b"WARC/1.0\r\nA:\r\nContent-Length:%9d\r\n\r\nxx\r\n"
+NAMED_HEADER = b"\x1f\x8b\x08\x08" + b"\x01" * 6
+"""A member's header that a name follows, which may hold other headers."""
+
+
+def deflated(data: bytes) -> bytes:
+    compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return compressor.compress(data) + compressor.flush()
+
+
+def stored_block(data: bytes) -> bytes:
+    return b"\0" + struct.pack("<HH", len(data), len(data) ^ 0xFFFF) + data
+
+
+def in_phase(n: int) -> bytes:
+    """Members of one stored block each, which all end at the same byte; what follows belongs to
+    all."""
+    size, found = 15 + len(SMALL), b""
+    for i in range(n):
+        length = (n - i) * size - 15
+        found += b"\x1f\x8b\x08" + bytes(8) + struct.pack("<HH", length, length ^ 0xFFFF) + SMALL
+    return found + stored_block(SMALL * 1800) * (n // 250 + 1) + b"\x07" + GOOD
+
+
+def nested_headers(n: int, n_records: int = 100) -> bytes:
+    return NAMED_HEADER * n + b"\0" + deflated(warc("http://e.org/", http(page(1))) * n_records)
+
+
+def empty_members(n: int) -> bytes:
+    body = gzip.compress(page(2)) + gzip.compress(b"") * n
+    return gzip.compress(warc("http://e.org/", http(body, extra="Content-Encoding: gzip\r\n"))) + GOOD
+
+
+def blank_members(n: int) -> bytes:
+    """Headers that all begin the same member of blanks."""
+    return GOOD + b"x" * 20 + NAMED_HEADER * n + b"\0" + deflated(b" " * (1 << 25)) + b"1" * 8 + GOOD
+
+
+def false_members(n: int) -> bytes:
+    return GOOD + b"x" * 20 + b"\x1f\x8b\x08" * n + GOOD
+
+
+def damaged_members(n: int) -> bytes:
+    member = bytearray(gzip.compress(warc("http://e.org/", http(page(1, 2000)))))
+    member[-5] ^= 1
+    return bytes(member) * n + GOOD
+
+
+def endless_header(n: int) -> bytes:
+    return gzip.compress(b"WARC/1.0\r\nA:\r\n" * n) + GOOD
+
+
+def far_ends(n: int) -> bytes:
+    """Records that claim to end within the same run of line ends."""
+    records = b"".join(FALSE_LENGTH % (n * 70) for _ in range(n))
+    return gzip.compress(records + b"\n" * (n * 400) + b"x") + GOOD
+
+
+def far_members(n: int) -> bytes:
+    """Records that claim to reach over many members."""
+    return gzip.compress(FALSE_LENGTH % 20_000_000 * n) + gzip.compress(b"z") * n + GOOD
+
+
+def read(path: Path, data: bytes, span: Span | None = None) -> tuple[list[Record], FileReport]:
+    if not path.exists() or path.read_bytes() != data:
+        path.write_bytes(data)
+    reader = read_records(str(path), span=span)
+    records, report = list(reader), reader.report
+    assert report.records == report.pages + sum(report.skipped.values())
+    assert report.error is None
+    return records, report
+
+
+class Counting:
+    """A pattern that counts the bytes it searches."""
+
+    def __init__(self, pattern: re.Pattern[bytes], count: Callable[[int], None]) -> None:
+        self._pattern = pattern
+        self._count = count
+
+    def search(self, data: bytes, start: int, end: int | None = None) -> re.Match[bytes] | None:
+        found = self._pattern.search(data, start, len(data) if end is None else end)
+        self._count(max(0, (found.end() if found else len(data) if end is None else end) - start))
+        return found
+
+
+@pytest.fixture
+def work(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """What is done: bytes that are read, inflated and searched, and boundaries that are looked
+    at."""
+    done = [0]
+
+    def count(n: int) -> None:
+        done[0] += n
+
+    def counting(kind: type[Any], name: str, cost: Callable[..., int]) -> None:
+        original = getattr(kind, name)
+
+        def called(*args: Any) -> Any:
+            result = original(*args)
+            count(cost(result, *args))
+            return result
+
+        monkeypatch.setattr(kind, name, called)
+
+    for kind in (GzipDecompressor, ZstdDecompressor):
+        counting(kind, "inflate", lambda result, _, stored, *limit: len(stored) + len(result[0]) + len(result[1]))
+    counting(Cursor, "more", lambda *_: 1 << 10)
+    counting(window.Window, "matches", lambda *_: 100)
+    counting(window.Window, "between", lambda result, *_: 100 * len(result))
+    monkeypatch.setattr(window, "_NOT_BLANK", Counting(window._NOT_BLANK, count))
+    monkeypatch.setattr(frames, "_HEADER_END", Counting(frames._HEADER_END, count))
+    return done
+
+
+@pytest.mark.parametrize(
+    ("build", "n"),
+    [
+        (in_phase, 250),
+        (nested_headers, 100),
+        (empty_members, 4000),
+        (blank_members, 40),
+        (false_members, 20_000),
+        (damaged_members, 30),
+        (endless_header, 1000),
+        (far_ends, 200),
+        (far_members, 4000),
+    ],
+)
+def test_work_grows_as_the_archive_does(build: Callable[[int], bytes], n: int, work: list[int], tmp_path: Path) -> None:
+    spent = []
+    for size in (n, 2 * n, 4 * n):
+        before = work[0]
+        records, _ = read(tmp_path / "a.warc.gz", build(size))
+        spent.append(work[0] - before)
+        assert records
+    assert spent[1] < 2.3 * spent[0]
+    assert spent[2] < 2.3 * spent[1]
+
+
+def test_members_that_share_their_bytes_give_their_records_once(tmp_path: Path) -> None:
+    data = nested_headers(53)
+    assert len(data) < 2000
+    records, report = read(tmp_path / "a.warc.gz", data)
+    assert (len(records), report.clipped) == (100, True)
+
+
+def test_no_byte_belongs_to_two_records(tmp_path: Path) -> None:
+    data = in_phase(250)
+    _, report = read(tmp_path / "a.warc.gz", data)
+    assert report.records <= len(data) / len(SMALL)
+    assert report.pages == 1
+
+
+def test_a_member_in_a_damaged_one_is_read_if_it_is_whole(tmp_path: Path) -> None:
+    swallowed = gzip.compress(warc("http://e.org/in", http(page(2))))
+    damaged = swallowed[:-5] + b"\0" + swallowed[-4:]
+    outer = b"\x1f\x8b\x08" + bytes(7) + stored_block(warc("http://e.org/out", http(page(3))) + swallowed + damaged)
+    records, report = read(tmp_path / "a.warc.gz", outer + b"\x07" + GOOD)
+    assert [record.url for record in records] == ["http://e.org/out", "http://e.org/in", "http://e.org/good"]
+    assert report.n_problems >= 1
+
+
+@pytest.mark.parametrize(
+    "build", [in_phase, nested_headers, endless_header, far_members, false_members, damaged_members]
+)
+def test_hostile_archives_may_be_cut_anywhere(build: Callable[[int], bytes], tmp_path: Path) -> None:
+    data = b"".join(gzip.compress(warc(f"http://e.org/{i}", http(page(i)))) for i in range(300)) * 4 + build(100)
+    data += GOOD * 1500
+    pages, report = read(tmp_path / "a.warc.gz", data)
+    points = [0, 100_000, len(data) // 2, len(data) * 3 // 4, None]
+    spans = [read(tmp_path / "a.warc.gz", data, Span(a or 0, b)) for a, b in pairwise(points)]
+    assert [record for records, _ in spans for record in records] == pages
+    assert merge_reports([part for _, part in spans]) == report
+
+
+def test_a_member_of_too_many_records_is_left_behind(tmp_path: Path) -> None:
+    records, report = read(tmp_path / "a.warc.gz", gzip.compress(SMALL * 3 * MEMBER_RECORDS) + GOOD)
+    assert [record.url for record in records] == ["http://e.org/good"]
+    assert report.skipped == {"not a response": MEMBER_RECORDS - 1, "over budget": 1}
+    assert "more than 9999 records" in report.problems[0]
+
+
+def test_many_records_in_a_large_member_are_read(tmp_path: Path) -> None:
+    noise = random.Random(1)
+    whole = [
+        b"WARC/1.0\r\nA:%s\r\nContent-Length:0\r\n\r\n" % noise.randbytes(12).hex().encode() for _ in range(25_000)
+    ]
+    stored = gzip.compress(b"".join(whole))
+    assert len(stored) > 20_000 * RECORD_BYTES
+    _, report = read(tmp_path / "a.warc.gz", stored)
+    assert report.skipped == {"not a response": 25_000}
+
+
+def test_a_member_that_inflates_to_too_much_is_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dripper.warc.read.members.may_inflate", lambda stored: 1 << 22)
+    bomb = gzip.compress(warc("http://e.org/", http(bytes(1 << 23))))
+    records, report = read(tmp_path / "a.warc.gz", bomb + GOOD)
+    assert records[-1].url == "http://e.org/good"
+    assert "over budget" in report.problems[0]
+
+
+def test_what_a_member_may_inflate_to() -> None:
+    assert may_inflate(100) == 1 << 30
+    assert may_inflate(1 << 30) == 100 << 30
+
+
+def test_doubt_is_paid_for_by_what_is_read() -> None:
+    doubt = Doubt()
+    assert doubt.spend(1 << 26, 0)
+    assert doubt.spend(64, 1)
+    assert not doubt.spend(1, 1)
+
+
+@pytest.mark.parametrize("digits", [4301, 100_000])
+def test_a_length_of_too_many_digits_is_one_fault(digits: int, tmp_path: Path) -> None:
+    block = http(page(2))
+    data = GOOD + gzip.compress(warc("http://e.org/2", block, length="9" * digits)) + GOOD
+    records, report = read(tmp_path / "a.warc.gz", data)
+    assert [record.url for record in records] == ["http://e.org/good", "http://e.org/2", "http://e.org/good"]
+    assert records[1].truncated == "length mismatch"
+    assert report.problems == [f"a record of {len(block)} bytes whose header says no length (length mismatch)"]
+
+
+def test_a_page_whose_own_length_has_too_many_digits_is_healthy(tmp_path: Path) -> None:
+    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: " + b"1" * 5000 + b"\r\n\r\n" + page(2)
+    (record,), report = read(tmp_path / "a.warc", warc("http://e.org/", block))
+    assert (record.payload, record.error_code, report.problems) == (page(2), None, [])
+
+
+def test_an_arc_length_of_too_many_digits_is_one_fault(tmp_path: Path) -> None:
+    records = [arc(f"http://e.org/{i}", http(page(i))) for i in range(3)]
+    records[1] = records[1].replace(b"\n", b"9" * 5000 + b"\n", 1)
+    pages, report = read(tmp_path / "a.arc", b"".join(records))
+    assert [record.url for record in pages] == [f"http://e.org/{i}" for i in range(3)]
+    assert report.n_problems == 1
+
+
+def test_a_dictionary_that_inflates_to_too_much_is_a_fault(tmp_path: Path, work: list[int]) -> None:
+    content = zstandard.compress(bytes(200 << 20))
+    frame = b"\x5d\x2a\x4d\x18" + len(content).to_bytes(4, "little") + content
+    records, report = read(tmp_path / "a.warc.zst", frame + zstandard.compress(warc("http://e.org/", http(page(1)))))
+    assert len(records) == 1
+    assert "the dictionary cannot be read: it inflates to more than 16777216 bytes" in report.problems[0]
+    assert work[0] < 150 << 20
+
+
+@pytest.mark.parametrize("n", [5, 6, 400])
+def test_a_body_has_five_content_codings_at_most(n: int, tmp_path: Path) -> None:
+    body = page(2)
+    for _ in range(n):
+        body = gzip.compress(body)
+    extra = f"Content-Encoding: {','.join(['gzip'] * n)}\r\n"
+    records, report = read(
+        tmp_path / "a.warc.gz", gzip.compress(warc("http://e.org/2", http(body, extra=extra))) + GOOD
+    )
+    assert records[0].payload == (page(2) if n == 5 else b"")
+    assert records[0].error_code is (None if n == 5 else ErrorCode.BODY_UNREADABLE)
+    assert n == 5 or records[0].error_detail == f"{n} content codings; at most 5 are undone"
+    assert report.pages == 2
+
+
+def test_a_body_that_is_in_none_of_its_many_codings_is_taken_as_it_is(tmp_path: Path) -> None:
+    extra = f"Content-Encoding: {','.join(['gzip'] * 9)}\r\n"
+    (record,), _ = read(tmp_path / "a.warc", warc("http://e.org/2", http(page(2), extra=extra)))
+    assert (record.payload, record.flags) == (page(2), ("not encoded",))

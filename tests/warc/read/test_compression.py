@@ -1,0 +1,155 @@
+"""Every member format by itself: what comes out, where it ends, and what is left of a damaged
+one."""
+
+import gzip
+import random
+import zlib
+from collections.abc import Callable, Generator
+
+import brotli
+import lz4.frame
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dripper.warc.read.compression import (
+    DECOMPRESSORS,
+    MAX_OUTPUT,
+    ZSTD_MAGIC,
+    BrotliDecompressor,
+    Decompressor,
+    GzipDecompressor,
+    Lz4Decompressor,
+    ZstdDecompressor,
+    inflate_member,
+    skippable_size,
+    zstd_dictionary,
+)
+
+Pack = Callable[[bytes], bytes]
+FORMATS: dict[str, tuple[Callable[[], Decompressor], Pack]] = {
+    "gzip": (GzipDecompressor, gzip.compress),
+    "zlib": (lambda: GzipDecompressor(15), zlib.compress),
+    "zstd": (ZstdDecompressor, zstandard.ZstdCompressor(write_checksum=True).compress),
+    "lz4": (Lz4Decompressor, lambda data: lz4.frame.compress(data, content_checksum=True)),
+    "brotli": (BrotliDecompressor, brotli.compress),
+}
+CHAINED = ("gzip", "zstd", "lz4")
+# Some 300 kB that do not shrink much, so that a member takes several bites.
+NOISE = random.Random(1).randbytes(200_000) + b"a line of text\n" * 7_000
+
+
+def inflated(new: Callable[[], Decompressor], stored: bytes) -> tuple[bytes, bytes, str]:
+    """What `inflate_member` yields, the bytes after it, and what is wrong."""
+    parts: list[bytes] = []
+    member = inflate_member(new, stored)
+
+    def through() -> Generator[bytes, None, tuple[bytes, str]]:
+        return (yield from member)
+
+    run = through()
+    while True:
+        try:
+            parts.append(next(run))
+        except StopIteration as done:
+            end, problem = done.value
+            return b"".join(parts), stored[end:], problem
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("data", [b"", b"x", b"words and words " * 9, NOISE], ids=len)
+def test_a_member_comes_back(name: str, data: bytes) -> None:
+    new, pack = FORMATS[name]
+    assert inflated(new, pack(data)) == (data, b"", "")
+
+
+@pytest.mark.parametrize("name", CHAINED)
+@given(data=st.binary(max_size=300), after=st.binary(max_size=300))
+def test_what_follows_a_member_is_given_back(name: str, data: bytes, after: bytes) -> None:
+    new, pack = FORMATS[name]
+    assert inflated(new, pack(data) + after) == (data, after, "")
+
+
+@pytest.mark.parametrize("name", CHAINED)
+def test_a_chain_of_large_members(name: str) -> None:
+    new, pack = FORMATS[name]
+    rest, found = pack(NOISE) + pack(b"") + pack(b"last"), []
+    while rest:
+        data, rest, problem = inflated(new, rest)
+        assert problem == ""
+        found.append(data)
+    assert found == [NOISE, b"", b"last"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_clipped_member_gives_its_start_and_says_so(name: str) -> None:
+    new, pack = FORMATS[name]
+    stored = pack(NOISE)
+    data, rest, problem = inflated(new, stored[: len(stored) // 2])
+    # All but what may be within the last block: of zstd and lz4 up to 128 KiB and 64 KiB.
+    assert NOISE.startswith(data)
+    assert len(data) > (20_000 if name != "zstd" else 0) or name == "lz4"
+    assert (rest, problem) == (b"", "it ends too early")
+
+
+@pytest.mark.parametrize("name", ["gzip", "zlib", "zstd", "lz4"])
+def test_a_wrong_checksum_is_told_and_costs_no_byte(name: str) -> None:
+    new, pack = FORMATS[name]
+    stored = bytearray(pack(b"every byte is good " * 500))
+    stored[-8 if name == "gzip" else -1] ^= 0xFF
+    data, _, problem = inflated(new, bytes(stored))
+    assert data == (b"every byte is good " * 500 if name in ("gzip", "zlib") else data)
+    assert problem
+
+
+def test_damage_within_a_member_costs_only_what_comes_after() -> None:
+    text = b"".join(b"line %d of a text that goes on\n" % i for i in range(20_000))
+    stored = bytearray(gzip.compress(text, 6))
+    at = len(stored) // 2
+    stored[at : at + 40] = bytes(40)
+    data, rest, problem = inflated(GzipDecompressor, bytes(stored))
+    good = (
+        next(i for i, (a, b) in enumerate(zip(data, text, strict=False)) if a != b) if not text.startswith(data) else 0
+    )
+    assert (good or len(data)) > len(text) * 0.45
+    assert rest == b""
+    assert problem
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_bomb_comes_in_pieces(name: str) -> None:
+    new, pack = FORMATS[name]
+    n_bytes, largest = 0, 0
+    for piece in inflate_member(new, pack(bytes(30_000_000))):
+        n_bytes, largest = n_bytes + len(piece), max(largest, len(piece))
+    assert n_bytes == 30_000_000
+    assert largest <= 4 * MAX_OUTPUT
+
+
+def test_members_are_told_apart_by_their_first_bytes() -> None:
+    for name in CHAINED:
+        new, pack = FORMATS[name]
+        assert [decompressor for magic, decompressor in DECOMPRESSORS.items() if pack(b"x").startswith(magic)] == [new]
+
+
+def test_skippable_frames() -> None:
+    frame = b"\x5d\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"12345"
+    assert skippable_size(frame + b"more") == len(frame)
+    assert skippable_size(b"\x50" + frame[1:]) == len(frame)
+    assert skippable_size(b"\x60" + frame[1:]) is None
+    assert skippable_size(frame[:7]) is None
+    assert skippable_size(ZSTD_MAGIC + bytes(8)) is None
+
+
+def test_a_dictionary_is_found_and_used() -> None:
+    records = [b"WARC/1.0\r\nWARC-Type: response\r\nnumber %d of many alike\r\n" % i * 5 for i in range(500)]
+    dictionary = zstandard.train_dictionary(4096, records).as_bytes()
+    packed = zstandard.ZstdCompressor(dict_data=zstandard.ZstdCompressionDict(dictionary)).compress(records[7])
+    for content in (dictionary, zstandard.compress(dictionary)):
+        frame = b"\x5d\x2a\x4d\x18" + len(content).to_bytes(4, "little") + content
+        found = zstd_dictionary(frame)
+        assert found == dictionary
+        assert inflated(lambda known=found: ZstdDecompressor(known), packed) == (records[7], b"", "")
+    assert inflated(ZstdDecompressor, packed)[2]
+    assert zstd_dictionary(b"\x50\x2a\x4d\x18" + bytes(8)) is None
