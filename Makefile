@@ -28,7 +28,7 @@ help:
 	@echo "make encoder  trains a small model for the labeler encoder on the labelled pages of DATA -> ./$(ENCODER); 1 hour"
 	@echo "make install  $(VENV) with the package and all its extras but gpu and encoder"
 
-$(VENV)/base: setup.py conf/constraints.txt $(shell find lib/dripper -name '*.c')
+$(VENV)/base: setup.py conf/constraints.txt $(shell find lib -name '*.c')
 	@sh conf/preflight.sh > /dev/null
 	@echo "installing into $(VENV) (1 to 3 minutes)"
 	@test -x $(BIN)/python || "$$(sh conf/preflight.sh)" -m venv $(VENV)
@@ -162,4 +162,4 @@ report: $(VENV)/all
 	    $(if $(NEUSCRAPER_MODEL),--set labels.neuscraper.model=$(NEUSCRAPER_MODEL))
 
 clean:
-	rm -rf $(VENV) $(VENV)-adapters $(VENV)-bench $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib/dripper -name '*.so')
+	rm -rf $(VENV) $(VENV)-adapters $(VENV)-bench $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib -name '*.so')

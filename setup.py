@@ -1,4 +1,5 @@
-"""Packaging of dripper-spark: `lib/` is a source root, the import name is `dripper`."""
+"""Packaging of dripper-spark: `lib/` is a source root, the import names are `dripper` and
+`dripper_labelers`."""
 
 import os
 import re
@@ -214,15 +215,15 @@ setup(
     license_files=["LICENSE"],
     python_requires=">=3.11,<3.14",
     package_dir={"": "lib"},
-    packages=find_packages("lib"),
+    # The laboratory (data sets, training, evaluation) is used from a clone.
+    packages=find_packages("lib", exclude=["dripper_lab", "dripper_lab.*"]),
     package_data={
         "dripper": ["py.typed", "**/*.pyi", "standalone.css"],
         "dripper.spark": ["log4j2.properties"],
         "dripper.spark.reports.account": ["assets/*"],
-        "dripper.eval": ["**/*.j2"],
         "dripper.inspect": ["assets/*"],
-        "dripper_lab.train": ["annotation/*.md"],
         "dripper.labels": ["**/*.npz", "**/*.json"],
+        "dripper_labelers": ["**/*.npz", "**/*.json"],
     },
     install_requires=RUN,
     extras_require={

@@ -11,24 +11,17 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 LIB = ROOT / "lib"
-MODULES = sorted((LIB / "dripper").rglob("*.py"))
+MODULES = sorted(LIB.rglob("*.py"))
 LAYERS = {
-    **dict.fromkeys(("errors", "settings", "columns", "tei", "standalone"), 0),
-    **dict.fromkeys(("account", "addresses", "guard", "language", "sites", "cost", "optional", "validation"), 1),
-    **dict.fromkeys(("markup", "domains", "places"), 2),
-    **dict.fromkeys(("metadata",), 3),
-    **dict.fromkeys(("markdown", "blocks"), 4),
-    **dict.fromkeys(("mineru",), 5),
-    **dict.fromkeys(("warc", "html", "datasets"), 6),
-    **dict.fromkeys(("labels",), 7),
-    **dict.fromkeys(("site_memory",), 8),
-    **dict.fromkeys(("preparation", "config"), 9),
-    **dict.fromkeys(("stages",), 10),
-    **dict.fromkeys(("extraction", "flags", "rows"), 11),
-    **dict.fromkeys(("adapters", "eval", "spark", "single", "local"), 12),
-    **dict.fromkeys(("inspect",), 13),
-    **dict.fromkeys(("commands", "train"), 14),
+    "base": ("errors", "extras", "settings", "addresses", "places", "guard", "standalone"),
+    "content": ("html", "warc"),
+    "labels": ("labels", "sites", "config"),
+    "page": ("page",),
+    "programs": ("eval", "spark", "local", "inspect", "adapters", "commands"),
 }
+"""From the bottom to the top, and in a layer from left to right: a part imports only what comes
+before it. docs/architecture.md draws it."""
+PARTS = [part for layer in LAYERS.values() for part in layer]
 
 
 @cache
@@ -47,28 +40,35 @@ def _imports(module: Path) -> Iterator[tuple[str, int]]:
                 yield from ((f"dripper.{alias.name}", node.lineno) for alias in node.names)
 
 
-def part(module: Path) -> str:
-    return module.relative_to(LIB / "dripper").with_suffix("").parts[0]
+def package_and_part(module: Path) -> tuple[str, str]:
+    """Return the package of a module and what stands below it: `dripper`, `warc`."""
+    parts = module.relative_to(LIB).with_suffix("").parts
+    return parts[0], parts[1]
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.relative_to(LIB)))
 def test_imports_point_down(module: Path) -> None:
-    mine = part(module)
-    if mine not in LAYERS:
-        assert mine in ("__init__", "__main__"), f"{mine} has no layer: add it to LAYERS"
+    package, mine = package_and_part(module)
+    if package != "dripper" or mine in ("__init__", "__main__"):
         return
+    assert mine in PARTS, f"{mine} has no layer: add it to LAYERS"
     for name, line in imports(module):
         parts = name.split(".")
-        if parts[0] != "dripper" or len(parts) < 2 or parts[1] == mine or parts[1] not in LAYERS:
-            continue
-        assert LAYERS[parts[1]] < LAYERS[mine] or (parts[1], mine) == ("html", "labels"), (
-            f"{module}:{line} imports {name}"
-        )
+        if parts[0] == "dripper" and len(parts) > 1 and parts[1] in PARTS and parts[1] != mine:
+            assert PARTS.index(parts[1]) < PARTS.index(mine), f"{module}:{line} imports {name}"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.relative_to(LIB)))
+def test_the_product_needs_no_laboratory(module: Path) -> None:
+    """Labelers of other papers build on the product, the laboratory on both; never the reverse."""
+    package, _ = package_and_part(module)
+    above = {"dripper": ("dripper_labelers", "dripper_lab"), "dripper_labelers": ("dripper_lab",), "dripper_lab": ()}
+    assert not [name for name, _ in imports(module) if name.split(".")[0] in above[package]]
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.relative_to(LIB)))
 def test_only_the_spark_folder_imports_spark(module: Path) -> None:
-    if part(module) != "spark":
+    if package_and_part(module) != ("dripper", "spark"):
         assert not [name for name, _ in imports(module) if name.split(".")[0] in ("pyspark", "delta")]
 
 

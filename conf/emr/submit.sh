@@ -93,7 +93,7 @@ prepare_flags() {
     [[ -z ${DYNAMODB:-} ]] || add_log_store "$jars"
     if [[ -z ${INSTALLED:-} ]]; then
         # A zip: a wheel given to --py-files can be imported by the driver, but not by the workers.
-        (cd "$root/lib" && "${PYTHON:-python3}" -m zipfile -c "$folder/dripper.zip" dripper)
+        (cd "$root/lib" && "${PYTHON:-python3}" -m zipfile -c "$folder/dripper.zip" dripper dripper_labelers dripper_lab)
         flags+=(--py-files "$folder/dripper.zip")
     fi
     if [[ $mode == cluster ]]; then

@@ -1,15 +1,11 @@
-"""Entries of votes for the registry, made from their names; the members are found by theirs.
-
-A labeler that asks others and goes by their majority, block by block.
+"""The labeler `vote:A,B,…`: several labelers decide together, block by block, by majority.
 
 The SIGIR'23 comparison (Bevendorff et al. 2023, 4.5) lets extractors vote on tokens, as each has
 its own text. Labelers decide on the same blocks, so that nothing has to be aligned, and half of the
 votes decide: two thirds, the threshold there, would be all of three.
 
-Who votes, with which weight: what the name of a vote says.
-
-What single labelers reach on pages that they were not trained on: the weights of a vote
-`weighted:…`.
+The name of a vote lists its members (:func:`voters_of`); the registry makes its entry from the name
+(:func:`vote_entry`).
 """
 
 import math
@@ -26,24 +22,6 @@ from dripper.labels.base import Closable, Labeler, Labels, expected_f1
 from dripper.labels.entry import LabelerEntry, Use
 from dripper.labels.words import words_of
 
-HELD_OUT_F1: Mapping[str, float] = {"cpu": 0.8798, "trafilatura": 0.8213, "web2text": 0.7996}
-"""Mean F1 over words on pages of the eight sets that may ship, by labeler; no page was learned from
-by the one that labelled it. cpu: the model card's, on half of all pages. The others are means over
-sets, weighed by their pages: `python -m dripper_lab.train.held_out --sample 150`, and for the five
-sets that web2text learned from its model card. Members that are not here are given a weight."""
-
-
-def weight_of(f1: float) -> float:
-    """Return the weight of a voter whose F1 is between 0 and 1: its log odds.
-
-    That is the best weight where voters err independently and are right with that probability
-    (Nitzan and Paroush 1982); at least a hundredth, so that nobody is without a voice.
-
-    >>> round(weight_of(0.9), 2), weight_of(0.4)
-    (2.2, 0.01)
-    """
-    return round(max(0.01, math.log(f1 / (1 - f1))), 2)
-
 
 class Voter(NamedTuple):
     """A member of a vote. weight: above 0; only the ratios of weights count."""
@@ -55,17 +33,15 @@ class Voter(NamedTuple):
 def voters_of(name: str) -> Sequence[Voter]:
     """Return the members that a vote's name lists, with their weights.
 
-    name: `vote:A,B,…`, each with weight 1, or `weighted:A,B,…`, each with the weight that its score
-    on held-out pages gives it. `A=0.9` gives A that weight. Raises SettingsError.
+    name: `vote:A,B,…`, each with weight 1; `A=2` gives A that weight. Raises SettingsError.
 
     >>> voters_of("vote:cpu=2,trafilatura")
     [Voter(name='cpu', weight=2.0), Voter(name='trafilatura', weight=1.0)]
     """
-    kind, _, listed = name.partition(":")
-    voters = [_voter(part, kind, name) for part in listed.split(",")]
+    voters = [_parse_voter(part, name) for part in name.partition(":")[2].split(",")]
     members = [voter.name for voter in voters]
     if len(voters) < 2:
-        raise SettingsError(f"labeler {name!r}: a vote takes two members at least, for instance {kind}:cpu,trafilatura")
+        raise SettingsError(f"labeler {name!r}: a vote takes two members at least, for instance vote:cpu,trafilatura")
     for member in members:
         if members.count(member) > 1:
             raise SettingsError(
@@ -74,24 +50,16 @@ def voters_of(name: str) -> Sequence[Voter]:
     return voters
 
 
-def _voter(part: str, kind: str, name: str) -> Voter:
-    member, equals, said = part.partition("=")
+def _parse_voter(part: str, name: str) -> Voter:
+    member, equals, weight = part.partition("=")
     if not member or ":" in member:
         raise SettingsError(f"labeler {name!r}: {part!r} is no single labeler, as the members of a vote are")
-    if equals:
-        return Voter(member, _weight(said, part, name))
-    if kind == "vote":
-        return Voter(member, 1.0)
-    if member not in HELD_OUT_F1:
-        raise SettingsError(
-            f"labeler {name!r}: {member} has no score on held-out pages to take its weight from; give one, as in {member}=1.5"
-        )
-    return Voter(member, weight_of(HELD_OUT_F1[member]))
+    return Voter(member, _parse_weight(weight, part, name) if equals else 1.0)
 
 
-def _weight(said: str, part: str, name: str) -> float:
+def _parse_weight(text: str, part: str, name: str) -> float:
     try:
-        weight = float(said)
+        weight = float(text)
     except ValueError:
         weight = math.nan
     if not 0 < weight < math.inf:
@@ -151,7 +119,7 @@ def _probability(labels: Labels) -> FloatArray:
 
 
 def vote_entry(name: str) -> LabelerEntry:
-    """Return the entry of a vote, named as `ballot.voters_of` reads it. Raises SettingsError."""
+    """Return the entry of a vote, named as :func:`voters_of` reads it. Raises SettingsError."""
     from dripper.labels.registry import find_entry
 
     voters = voters_of(name)
@@ -168,8 +136,6 @@ def vote_entry(name: str) -> LabelerEntry:
 def _load(
     name: str, voters: Sequence[Voter], members: Mapping[str, LabelerEntry], settings: Mapping[str, Any]
 ) -> Labeler:
-    pass
-
     return VoteLabeler(name, voters, [entry.load(settings[member]) for member, entry in members.items()])
 
 

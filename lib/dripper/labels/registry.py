@@ -25,11 +25,10 @@ BUILT_IN: Mapping[str, str] = {
     "neuscraper": "dripper_labelers.neuscraper.entry:NEUSCRAPER",
     "lm": "dripper.labels.lm.entry:LM",
 }
-"""Where the entries of this package are: no entry points, as a zip that Spark sends to its workers
-has none."""
+"""Where the entries of this distribution are (`dripper_labelers` follows other papers): no entry
+points, as a zip that Spark sends to its workers has none."""
 COMPOSITES: Mapping[str, str] = {
     "vote": "dripper_labelers.vote:vote_entry",
-    "weighted": "dripper_labelers.vote:vote_entry",
 }
 """By the kind of labelers named `kind:members`: the function that makes an entry from such a
 name."""

@@ -69,7 +69,6 @@ AS_LEARNED = Conventions()
 
 
 def _load(settings: CpuSettings) -> Labeler:
-    pass
     from dripper.labels.cpu.labeler import CpuLabeler
 
     return CpuLabeler.load(conventions=Conventions(settings.comments, settings.title))

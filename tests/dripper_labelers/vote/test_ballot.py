@@ -3,17 +3,12 @@
 import pytest
 
 from dripper.errors import SettingsError
-from dripper_labelers.vote import HELD_OUT_F1, voters_of, weight_of
+from dripper_labelers.vote import voters_of
 
 
 def test_members_are_voters_of_one_weight_unless_the_name_says_another() -> None:
     assert voters_of("vote:cpu,all,trafilatura") == [("cpu", 1), ("all", 1), ("trafilatura", 1)]
     assert voters_of("vote:cpu=0.9,all=2") == [("cpu", 0.9), ("all", 2)]
-
-
-def test_weights_follow_the_scores_on_held_out_pages() -> None:
-    cpu, other, given = voters_of("weighted:cpu,web2text,all=0.5")
-    assert cpu.weight == weight_of(HELD_OUT_F1["cpu"]) > other.weight > given.weight == 0.5
 
 
 @pytest.mark.parametrize(
@@ -26,7 +21,6 @@ def test_weights_follow_the_scores_on_held_out_pages() -> None:
         ("vote:cpu=much,all", "the weight of 'cpu=much' must be a number above 0"),
         ("vote:cpu=-1,all", "the weight of 'cpu=-1' must be a number above 0"),
         ("vote:cpu=nan,all", "the weight of 'cpu=nan' must be a number above 0"),
-        ("weighted:cpu,all", "all has no score on held-out pages to take its weight from; give one, as in all=1.5"),
     ],
 )
 def test_a_wrong_name_is_one_sentence(name: str, words: str) -> None:
