@@ -226,7 +226,7 @@ def test_the_python_of_the_documents_runs(monkeypatch: pytest.MonkeyPatch, file:
 
 def test_the_readme_is_short_and_names_what_there_is() -> None:
     lines = (ROOT / "README.md").read_text().splitlines()
-    assert len(lines) <= 150
+    assert len(lines) <= 125
     assert [line for line in lines if len(line) > 100] == []
     makefile = (ROOT / "Makefile").read_text()
     for document in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
