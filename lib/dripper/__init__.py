@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["Extraction", "__version__", "eval", "extract", "html", "labels", "warc"]
 
-_PACKAGES = ("eval", "guard", "html", "labels", "language", "train", "warc")
+_PACKAGES = ("eval", "guard", "html", "labels", "warc")
 
 
 def extract(
@@ -61,3 +61,8 @@ def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return importlib.import_module(f"dripper.{name}")
     raise AttributeError(f"module 'dripper' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted(__all__)
