@@ -23,7 +23,6 @@ from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.reconcile import reconcile
 from dripper.spark.run.outcome import Outcome, Totals
-from dripper.spark.tables import migrate
 from dripper.spark.tables.store import Tables, require_log_store
 
 
@@ -62,8 +61,8 @@ class Opened:
 def opened(
     spark: SparkSession, output: str, settings: Settings, *, job: str, input: str, is_staged: bool = False
 ) -> Iterator[Opened]:
-    """Open the tables below `output` for one run: make or migrate them, and hold the lease until
-    the end.
+    """Open the tables below `output` for one run: make them where they are not
+    there, and hold the lease until the end.
 
     job, input: what the table `runs` says of the run. Raises BusyError where another run is at work
     on the output, InputError where it cannot be used, SettingsError where two writers could lose
@@ -77,18 +76,14 @@ def opened(
     # At once, as each waits for the file system and for Spark's planner most of the time.
     with ThreadPoolExecutor(max_workers=len(names)) as pool:
         versions = list(pool.map(tables.version, names))
-        old = migrate.tables_to_migrate(tables, versions, names)
-        made = pool.map(tables.bring_up, names[:1] if old else names, versions)
-        is_new = dict(zip(names, made, strict=False))
+        for name, table_version in zip(names, versions, strict=True):
+            tables.check_version(name, table_version)
+        is_new = dict(zip(names, pool.map(tables.bring_up, names, versions), strict=True))
     writers = max(settings.batch.in_flight, _STAGES_AT_ONCE if is_staged else 1)
     held, start = Lease(spark, tables, writers=writers), time.monotonic()
     held.take(job=job, input=input, settings=changed_settings(settings), versions=_versions(spark, settings))
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:
-        if old:
-            migrate.migrate(spark, tables)
-            for name in names[1:]:
-                tables.create(name)
         if is_staged:
             tables.create(BETWEEN[-1])
         attempts = settings.batch.file_attempts

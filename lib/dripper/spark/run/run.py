@@ -24,7 +24,6 @@ from dripper.spark.session import capacity
 from dripper.spark.session.capacity import is_local, properties
 from dripper.spark.session.engines import Engines, engine_profile, n_engines
 from dripper.spark.session.session import require_workers
-from dripper.spark.tables.schemas import SCHEMA_VERSION
 from dripper.spark.tables.store import Tables
 from dripper.spark.workers.label import Loader, check_labeler, load_labeler
 from dripper.warc.open.expand import named_files
@@ -38,8 +37,7 @@ def dry_plan(
     """Return what `run` would do, and write nothing. Raises UsageError like `run`."""
     tables = Tables(spark, output)
     version = tables.version("warc_files")
-    if version not in (None, SCHEMA_VERSION):
-        raise InputError(f"--output {output}: its tables are of another release; a run of this one migrates them first")
+    tables.check_version("warc_files", version)
     ledger = Ledger(spark, tables, run_id="", is_new=version is None)
     return _plan(spark, tables, ledger, read_input(warcs, "", select, settings), settings, limit)
 

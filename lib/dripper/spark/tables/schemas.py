@@ -117,8 +117,7 @@ LAYOUTS = StructType(
 )
 
 SCHEMA_VERSION = 2
-"""Kept as the table property `dripper.schema_version`; how a table of an older one is brought up to
-it: `dripper.spark.tables.migrate`."""
+"""Kept as the table property `dripper.schema_version`; tables of another version are refused."""
 
 
 HINTS = StructType(

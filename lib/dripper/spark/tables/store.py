@@ -77,8 +77,8 @@ class Tables:
         new.
 
         One that is there gets the columns that it lacks, at its end; a user's own columns stay.
-        Raises InputError if it is there with another schema version (`dripper.spark.tables.migrate`
-        goes first), or if something else is in its place.
+        Raises InputError if it is there with another schema version, or if something else is in its
+        place.
         """
         return self.bring_up(table, self.version(table))
 
@@ -88,13 +88,20 @@ class Tables:
         if version == SCHEMA_VERSION:
             self._add_columns(table)
             return False
-        if version is not None:
-            raise InputError(
-                f"{self.sql_name(table)} has schema version {version}, this program writes {SCHEMA_VERSION}: choose another "
-                "--output, or the release that wrote the table"
-            )
+        self.check_version(table, version)
         layout = "PARTITIONED BY (batch)" if table in PARTITIONED else ""
         return self.make(table, schema, comment, layout, PROPERTIES.get(table))
+
+    def check_version(self, table: str, version: int | None) -> None:
+        """Raise InputError unless a table of this schema version can be written to; None: there is
+        no table."""
+        if version == 0:
+            raise InputError(f"{self.sql_name(table)} was made by another program: choose another --output")
+        if version not in (None, SCHEMA_VERSION):
+            raise InputError(
+                f"{self.sql_name(table)} has schema version {version}, this release writes {SCHEMA_VERSION}: use the release "
+                "that wrote the table, or choose another --output"
+            )
 
     def make(
         self,
