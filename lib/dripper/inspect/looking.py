@@ -61,12 +61,12 @@ def view_row(row: Row, settings: Settings, labeler: str | None, look: Look) -> P
     """Return what is to be seen of a row: what it holds, and the blocks of its page where the
     archive can be reached."""
     # Archives need the extra warc, which pages do without.
-    from dripper.warc.read.reader import record_at
+    from dripper.warc.read.reader import read_record_at
 
     stored = stored_view(row)
     versions = row["versions"] or {}
     try:
-        record = record_at(row["warc_file"], row["warc_offset"], row["page_id"], settings.reading)
+        record = read_record_at(row["warc_file"], row["warc_offset"], row["page_id"], settings.reading)
     except InputError as error:
         return _noted(stored, f"The blocks are not shown, as the archive is out of reach: {error}.")
     name = labeler or versions.get("labeler") or settings.labeler.name

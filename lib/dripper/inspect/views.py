@@ -13,7 +13,7 @@ from dripper.html.blocks.page import Page
 from dripper.labels import ExplainingLabeler, Labels
 from dripper.page.extraction import Examination, Extractor
 from dripper.warc import to_utf8
-from dripper.warc.read.body import bare_page
+from dripper.warc.read.body import inflate_page
 
 REASONS = 4
 """Reasons shown of a block, the strongest: what the fifth says is seldom a tenth of the first."""
@@ -116,7 +116,7 @@ def stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | Non
     Bytes as served, inflated; but where the HTTP header said how to decode them, which a data set
     does not keep, its characters as UTF-8.
     """
-    payload = bare_page(html) if content_type is None else html
+    payload = inflate_page(html) if content_type is None else html
     served = payload.encode("utf-8", "replace") if isinstance(payload, str) else payload
     utf8, charset, source = to_utf8(served, content_type)
     if source == "http":

@@ -18,10 +18,10 @@ from dripper.errors import ErrorCode, FileError, InputError
 from dripper.extras import needed
 from dripper.places import archive_place
 from dripper.warc import Record
-from dripper.warc.open.expand import absent, expand, files_below
+from dripper.warc.open.expand import expand, explain_absence, list_files_below
 from dripper.warc.open.identity import canonical_address, page_id
 from dripper.warc.open.source import ARCHIVE_NAME, LocalFile, has_file_system, is_http, is_s3, local_path
-from dripper.warc.read.record import ArchiveFault, archive_fault
+from dripper.warc.read.record import ArchiveFault, find_archive_fault
 
 _PAGE_NAME = re.compile(r"\.(?:html?|xhtml|xht|shtml)(?:\.(?:gz|zst))?$", re.IGNORECASE)
 """What is taken from a folder; whoever names a file, or a pattern, may call it as he likes."""
@@ -70,13 +70,13 @@ def _expand(part: str, settings: ReadSettings, lists: tuple[Path, ...] = ()) -> 
     if part.startswith("@"):
         return _of_list(Path(part[1:]), settings, lists)
     if not _PATTERN.search(part):
-        raise absent(part)
+        raise explain_absence(part)
     matches = sorted(glob.glob(part, recursive=True))  # noqa: PTH207, Path.glob takes no absolute pattern
     return (match for match in matches if not Path(match).is_dir())
 
 
 def _of_folder(folder: Path) -> Iterator[str]:
-    files = files_below(folder)
+    files = list_files_below(folder)
     return (str(n) for n in files if _PAGE_NAME.search(n.name) or ARCHIVE_NAME.search(n.name))
 
 
@@ -153,7 +153,7 @@ def _of_archive(file: Input, settings: ReadSettings, seen: Seen) -> Iterator[Rec
         seen.faults[file.path] = report.n_problems
     if report.error is not None:
         seen.unread.append(report.error)
-    elif fault := archive_fault(report.records, report.skipped, report.clipped):
+    elif fault := find_archive_fault(report.records, report.skipped, report.clipped):
         seen.bad[file.path] = fault
 
 

@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeVar
 from dripper.addresses import loggable, loggable_text
 from dripper.errors import FileError, FileErrorKind
 from dripper.warc.open.stored import Readable
-from dripper.warc.read.headers import whole_number
+from dripper.warc.read.headers import parse_whole_number
 
 BUSY_STATUSES = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 """What servers answer to whom asks too often."""
@@ -80,7 +80,7 @@ class Pace:
         if after is not before:
             time.sleep(max(0.0, min(before.next_at, now + 64 * _LONGEST_GAP) - now))
 
-    def answered(self, status: int) -> None:
+    def learn_from(self, status: int) -> None:
         """Learn from the status of an answer: slower after a refusal, a little faster after
         anything else."""
         now = time.time()
@@ -120,7 +120,7 @@ class Pace:
 
 
 @lru_cache(maxsize=64)
-def pace_of(server: str) -> Pace:
+def get_pace(server: str) -> Pace:
     """Return this process's hold of the pace for `server`."""
     return Pace(server)
 
@@ -131,47 +131,47 @@ _CONTENT_RANGE = re.compile(r"bytes (?P<start>\d+)-\d+/(?P<size>\d+|\*)")
 Answer = TypeVar("Answer")
 
 
-def etag_version(etag: str | None) -> str | None:
+def format_etag_version(etag: str | None) -> str | None:
     """Return the `Source.version` of what a server gave this ETag; the same for weak ones and in
     either notation.
 
-    >>> etag_version('W/"abc"'), etag_version(None)
+    >>> format_etag_version('W/"abc"'), format_etag_version(None)
     ('etag:abc', None)
     """
     bare = (etag or "").removeprefix("W/").strip('"')
     return f"etag:{bare}" if bare else None
 
 
-def check_range(told: str | None, offset: int, size: int | None) -> None:
+def check_range(content_range: str | None, offset: int, size: int | None) -> None:
     """Raise ConnectionError where a `Content-Range` is of other bytes than `offset` to the end, or
     of a file of another size.
 
     >>> check_range("bytes 5-9/10", 5, 10)
     """
-    if told is None:
+    if content_range is None:
         if offset:
             raise ConnectionError(f"the answer is the whole file, not the bytes from {offset} on")
         return
-    found = _CONTENT_RANGE.fullmatch(told.strip())
+    match = _CONTENT_RANGE.fullmatch(content_range.strip())
     if (
-        not found
-        or whole_number(found["start"]) != offset
-        or (size is not None and found["size"] not in ("*", str(size)))
+        not match
+        or parse_whole_number(match["start"]) != offset
+        or (size is not None and match["size"] not in ("*", str(size)))
     ):
-        raise ConnectionError(f"the answer is {told!r}, not the bytes from {offset} on")
+        raise ConnectionError(f"the answer is {content_range!r}, not the bytes from {offset} on")
 
 
-def byte_range(start: int, end: int | None) -> str:
+def format_byte_range(start: int, end: int | None) -> str:
     """Return the value of a `Range` header for the bytes from `start` on, up to `end`, or to the
     last.
 
-    >>> byte_range(5, 9), byte_range(5, None)
+    >>> format_byte_range(5, 9), format_byte_range(5, None)
     ('bytes=5-8', 'bytes=5-')
     """
     return f"bytes={start}-" if end is None else f"bytes={start}-{end - 1}"
 
 
-def earlier(end: int | None, size: int | None) -> int | None:
+def find_stream_end(end: int | None, size: int | None) -> int | None:
     """Return where a stream ends that is asked for up to `end`, of a file of `size` bytes; None:
     not known."""
     return min(end, size) if end is not None and size is not None else size if end is None else end
@@ -185,11 +185,11 @@ class _Attempts:
         self._max_attempts = max_attempts
         self._failures = 0
 
-    def succeeded(self) -> None:
+    def reset(self) -> None:
         """Start counting anew."""
         self._failures = 0
 
-    def failed(self, error: Exception, place: str = "") -> None:
+    def pause(self, error: Exception, place: str = "") -> None:
         """Wait before the next attempt, or give up with a FileError."""
         self._failures += 1
         if self._failures >= self._max_attempts:
@@ -200,7 +200,7 @@ class _Attempts:
         time.sleep(min(_MAX_PAUSE_SECONDS, 0.1 * 2**self._failures) * random.uniform(0.5, 1.0))
 
 
-def retried(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], ...], max_attempts: int) -> Answer:
+def retry(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], ...], max_attempts: int) -> Answer:
     """Return what `ask` answers, asking again after one of `errors`; raises FileError after
     `max_attempts`."""
     attempts = _Attempts(name, max_attempts)
@@ -210,7 +210,7 @@ def retried(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception],
         except FileError:
             raise
         except errors as error:
-            attempts.failed(error)
+            attempts.pause(error)
 
 
 class RangeStream:
@@ -249,12 +249,12 @@ class RangeStream:
                 raise
             except self._errors as error:
                 self.close()
-                self._attempts.failed(error, f" at byte {self._at}")
+                self._attempts.pause(error, f" at byte {self._at}")
                 continue
             if self._end is not None:
                 data = data[: self._end - self._at]
             self._at += len(data)
-            self._attempts.succeeded()
+            self._attempts.reset()
             return data
         return b""
 
