@@ -2,21 +2,21 @@
 exported as truth.
 
 The way: `sources` and `table` find pages, `looking` and `views` say what is to be seen of each,
-`document` writes the file.
+`build_document` writes the file.
 """
 
-from dripper.inspect.document import document
-from dripper.inspect.looking import views_of_pages, views_of_rows
-from dripper.inspect.sources import pages_of, rows_of
+from dripper.inspect.document import build_document
+from dripper.inspect.looking import view_pages, view_rows
+from dripper.inspect.sources import find_pages, read_rows
 from dripper.inspect.views import BlockView, PageInput, PageView
 
 __all__ = [
     "BlockView",
     "PageInput",
     "PageView",
-    "document",
-    "pages_of",
-    "rows_of",
-    "views_of_pages",
-    "views_of_rows",
+    "build_document",
+    "find_pages",
+    "read_rows",
+    "view_pages",
+    "view_rows",
 ]

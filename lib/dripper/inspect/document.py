@@ -24,7 +24,7 @@ _PLACE = re.compile(r"\{\{(\w+)\}\}")
 SCRIPTS = ("pages.js", "truth.js", "blocks.js", "views.js", "keys.js")
 
 
-def document(views: Sequence[PageView], about: str = "") -> str:
+def build_document(views: Sequence[PageView], about: str = "") -> str:
     """Return the document that shows the pages. about: what was asked for, in its head.
 
     Nothing of a page is markup in it: text goes in as JSON, packed page by page, and is shown as
@@ -36,13 +36,13 @@ def document(views: Sequence[PageView], about: str = "") -> str:
         "generator": f"dripper {dripper.__version__}",
         "about": about,
         "doubtful": DOUBTFUL,
-        "pages": [_entry(view) for view in views],
+        "pages": [_build_entry(view) for view in views],
     }
-    data = [_script("index", "application/json", _json(index))]
+    data = [_build_script("index", "application/json", _to_json(index))]
     for number, view in enumerate(views):
-        data.append(_script(f"page-{number}", "application/gzip", _packed(_json(_content(view)).encode())))
+        data.append(_build_script(f"page-{number}", "application/gzip", _pack(_to_json(_build_content(view)).encode())))
         if view.html:
-            data.append(_script(f"html-{number}", "application/gzip", _packed(view.html)))
+            data.append(_build_script(f"html-{number}", "application/gzip", _pack(view.html)))
     parts = {
         "policy": policy(style, script),
         "style": style,
@@ -53,9 +53,9 @@ def document(views: Sequence[PageView], about: str = "") -> str:
     return _PLACE.sub(lambda place: parts[place[1]], asset(_PACKAGE, "inspect.html"))
 
 
-def _entry(view: PageView) -> Mapping[str, Any]:
+def _build_entry(view: PageView) -> Mapping[str, Any]:
     """Return what the list of pages shows, and what a row of truth takes from it."""
-    entry = asdict(view, dict_factory=lambda pairs: {k: v for k, v in pairs if k not in _ELSEWHERE})
+    entry = asdict(view, dict_factory=lambda pairs: {k: v for k, v in pairs if k not in _NOT_IN_INDEX})
     return entry | {
         "n_blocks": len(view.blocks),
         "n_main": sum(block.main for block in view.blocks),
@@ -64,7 +64,7 @@ def _entry(view: PageView) -> Mapping[str, Any]:
     }
 
 
-_ELSEWHERE = {"blocks", "markdown", "main_html", "html"}
+_NOT_IN_INDEX = {"blocks", "markdown", "main_html", "html"}
 
 
 def is_doubtful(block: BlockView) -> bool:
@@ -72,19 +72,19 @@ def is_doubtful(block: BlockView) -> bool:
     return block.probability is not None and DOUBTFUL[0] <= block.probability <= DOUBTFUL[1]
 
 
-def _content(view: PageView) -> Mapping[str, Any]:
+def _build_content(view: PageView) -> Mapping[str, Any]:
     return {"blocks": [asdict(block) for block in view.blocks], "markdown": view.markdown, "main_html": view.main_html}
 
 
-def _json(value: Any) -> str:
+def _to_json(value: Any) -> str:
     """Return JSON that may stand in an HTML document: no `<` can end its element. Lone surrogates
     stay escaped."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _packed(data: bytes) -> str:
+def _pack(data: bytes) -> str:
     return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
 
 
-def _script(name: str, kind: str, text: str) -> str:
+def _build_script(name: str, kind: str, text: str) -> str:
     return f'<script type="{kind}" id="{name}">{text}</script>'

@@ -94,23 +94,23 @@ def view_page(extractor: Extractor, page: PageInput, *, reasons: bool = True) ->
     if page.error is not None:
         code, detail = page.error.code, page.error.detail or None
         return PageView(page.id, page.name, page.url, labeler=labeler, error_code=code, error_detail=detail)
-    seen = extractor.examine(page.html, page.url, page.content_type)
-    made = seen.extraction
+    examination = extractor.examine(page.html, page.url, page.content_type)
+    extraction = examination.extraction
     blocks: Sequence[BlockView] = ()
-    if seen.page is not None:
+    if examination.page is not None:
         can_tell = reasons and isinstance(extractor.labeler, ExplainingLabeler)
-        why = extractor.labeler.reasons(seen.page) if can_tell else {}  # type: ignore[attr-defined]
-        blocks = _block_views(seen.page, seen, why)
-    html, encoding = stored_page(page.html, page.content_type) if blocks else (b"", None)
+        why = extractor.labeler.reasons(examination.page) if can_tell else {}  # type: ignore[attr-defined]
+        blocks = _view_blocks(examination.page, examination, why)
+    html, encoding = to_stored_page(page.html, page.content_type) if blocks else (b"", None)
     return PageView(
-        id=page.id, name=page.name, url=page.url, title=made.title, labeler=labeler,
-        profile=seen.page.profile if seen.page else "", method=made.method, confidence=made.confidence,
-        language=made.language, error_code=made.error_code, error_detail=made.error_detail, blocks=blocks,
-        markdown=made.markdown, main_html=made.main_html, html=html, encoding=encoding,
+        id=page.id, name=page.name, url=page.url, title=extraction.title, labeler=labeler,
+        profile=examination.page.profile if examination.page else "", method=extraction.method, confidence=extraction.confidence,
+        language=extraction.language, error_code=extraction.error_code, error_detail=extraction.error_detail, blocks=blocks,
+        markdown=extraction.markdown, main_html=extraction.main_html, html=html, encoding=encoding,
     )  # fmt: skip
 
 
-def stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | None]:
+def to_stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | None]:
     """Return a page as a data set stores it, and the encoding that its row states.
 
     Bytes as served, inflated; but where the HTTP header said how to decode them, which a data set
@@ -124,32 +124,34 @@ def stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | Non
     return served, charset
 
 
-def _block_views(page: Page, seen: Examination, why: Reasons) -> list[BlockView]:
-    main = np.zeros(len(page.blocks), bool) if seen.main is None else seen.main
-    probabilities = _probabilities(seen.labels, len(page.blocks))
+def _view_blocks(page: Page, examination: Examination, why: Reasons) -> list[BlockView]:
+    main = np.zeros(len(page.blocks), bool) if examination.main is None else examination.main
+    probabilities = _round_probabilities(examination.labels, len(page.blocks))
     views = []
     for at, block in enumerate(page.blocks):
         text = block.text or "".join(page.elements.parts[block.first : block.last + 1])[:TAG_CHARS]
         path = " > ".join(page.elements.tags[element] for element in page.elements.path(block.element))
         views.append(
-            BlockView(text, path, bool(main[at]), probabilities[at], strongest(why, at), is_markup=not block.text)
+            BlockView(
+                text, path, bool(main[at]), probabilities[at], find_strongest_reasons(why, at), is_markup=not block.text
+            )
         )
     return views
 
 
-def _probabilities(labels: Labels | None, n_blocks: int) -> list[float | None]:
+def _round_probabilities(labels: Labels | None, n_blocks: int) -> list[float | None]:
     if labels is None or len(labels.probability) != n_blocks:
         return [None] * n_blocks
     return [None if math.isnan(value) else round(value, 4) for value in labels.probability.tolist()]
 
 
-def strongest(why: Reasons, at: int) -> Sequence[tuple[str, float]]:
+def find_strongest_reasons(why: Reasons, at: int) -> Sequence[tuple[str, float]]:
     """Return the reasons that say most for or against the block at `at`, strongest first.
 
     >>> why = {"links": np.array([-2.04]), "tags": np.array([0.01]), "length": np.array([3.0])}
-    >>> strongest(why, 0)
+    >>> find_strongest_reasons(why, 0)
     [('length', 3.0), ('links', -2.0)]
     """
-    said = [(name, round(float(values[at]), 1)) for name, values in why.items()]
-    found = [reason for reason in said if abs(reason[1]) >= LEAST_REASON]
-    return sorted(found, key=lambda reason: -abs(reason[1]))[:REASONS]
+    reasons = [(name, round(float(values[at]), 1)) for name, values in why.items()]
+    strong = [reason for reason in reasons if abs(reason[1]) >= LEAST_REASON]
+    return sorted(strong, key=lambda reason: -abs(reason[1]))[:REASONS]
