@@ -24,15 +24,14 @@ _STORES = frozenset(
 )
 """Schemes whose addresses have a bucket, container or server after two slashes."""
 _ROOTED = frozenset({"hdfs", "viewfs"})
-"""Hadoop's own schemes: an address without a server means the one that Hadoop's settings name."""
+"""Hadoop's schemes: an address without a server means the one of Hadoop's configuration."""
 _FILES = frozenset({"file", "dbfs"})
 _SCHEMES = _STORES | _ROOTED | _FILES
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _NAME = r"(?=[\w-]*[^\W\d])\w[\w-]*"
 _QUOTED = r"`(?:[^`]|``)+`"
 _SCHEMA = re.compile(rf"({_QUOTED}|{_NAME})\.({_QUOTED}|{_NAME})")
-"""Unity Catalog allows hyphens and leading digits (`my-catalog.2026_crawl`), which must be quoted in
-SQL. A name of digits alone is a version (`out-1.0`, a folder) unless it is quoted."""
+"""Unity Catalog allows hyphens and leading digits (`my-catalog.2026_crawl`), which need quotes in SQL. A name of digits alone is a version (`out-1.0`, a folder) unless it is quoted."""
 _TABLE = re.compile(rf"{_NAME}(?:\.{_NAME}){{2,}}")
 
 

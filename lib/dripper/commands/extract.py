@@ -121,7 +121,7 @@ def _print_page(arguments: argparse.Namespace, settings: Settings) -> int:
     page = _check_one_page(arguments.pages)
     data = _read_page(page)
     if runs_staged(settings.labeler):
-        # A model's engine has threads and devices, which a fork does not inherit, and is slow to start.
+        # A model's engine has threads and devices, which a fork does not inherit.
         extraction = shared_extractor(settings).extract(data, arguments.url)
     else:
         extraction = extract_guarded(settings, data, arguments.url)
@@ -167,7 +167,8 @@ def _write_rows(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _count_processors() -> int:
-    """Return the number of processors that this process may use, or of all where it is unknown."""
+    """Return how many processors this process may use, or how many there are where that is
+    unknown."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 

@@ -1,8 +1,8 @@
-"""Looking at decisions: pages as one HTML file, block by block, where labels can be corrected and
-exported as truth.
+"""Shows pages and their labels as one HTML file, block by block, in which labels can be corrected
+and exported as truth.
 
-The way: `sources` and `table` find pages, `looking` and `views` say what is to be seen of each,
-`build_document` writes the file.
+`sources` finds pages and rows, `looking` and `views` build the view of each, and `document` builds
+the file.
 """
 
 from dripper.inspect.document import build_document

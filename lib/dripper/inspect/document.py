@@ -1,5 +1,5 @@
-"""The document: one HTML file that needs nothing else, asks no network, and runs no script but its
-own."""
+"""Builds the HTML file of `dripper inspect`, which needs no other file and no network, and runs no
+script but its own."""
 
 import base64
 import gzip
@@ -15,8 +15,8 @@ from dripper.inspect.views import BlockView, PageView
 from dripper.standalone import asset, policy, style_of
 
 DOUBTFUL = (0.2, 0.8)
-"""A block is doubtful where its probability lies between these, both included: there a correction
-teaches most."""
+"""A block is doubtful if its probability lies between these, both included. Corrections of such
+blocks teach a labeler most."""
 
 _PACKAGE = "dripper.inspect"
 STYLES = ("layout.css", "blocks.css")
@@ -25,10 +25,14 @@ SCRIPTS = ("pages.js", "truth.js", "blocks.js", "views.js", "keys.js")
 
 
 def build_document(views: Sequence[PageView], about: str = "") -> str:
-    """Return the document that shows the pages. about: what was asked for, in its head.
+    """Return the HTML document that shows the pages.
 
-    Nothing of a page is markup in it: text goes in as JSON, packed page by page, and is shown as
-    text. So a page cannot run a script here, and a browser unpacks only the page that is looked at.
+    No part of a page becomes markup in it: text goes in as JSON, compressed page by page, and is
+    shown as text. So a page cannot run a script here, and a browser unpacks only the open page.
+
+    Args:
+        views: The pages, in order.
+        about: The request that the pages answer, for the document's head.
     """
     style = style_of(_PACKAGE, STYLES)
     script = "\n".join(asset(_PACKAGE, name) for name in SCRIPTS)
@@ -54,7 +58,7 @@ def build_document(views: Sequence[PageView], about: str = "") -> str:
 
 
 def _build_entry(view: PageView) -> Mapping[str, Any]:
-    """Return what the list of pages shows, and what a row of truth takes from it."""
+    """Return the fields that the list of pages shows and that a row of truth needs."""
     entry = asdict(view, dict_factory=lambda pairs: {k: v for k, v in pairs if k not in _NOT_IN_INDEX})
     return entry | {
         "n_blocks": len(view.blocks),

@@ -1,5 +1,5 @@
-"""From pages and rows to views: each page in a child process with limits, so that one that hangs is
-an error like any other."""
+"""Turns pages and rows into views. Each page is processed in a child process with limits, so that
+one that hangs is an error like any other."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -13,21 +13,23 @@ from dripper.inspect.views import PageInput, PageView, view_page
 from dripper.page.extraction import shared_extractor
 
 Look = Callable[[PageInput, Settings], PageView]
-"""Looks at one page with the labeler of the settings."""
+"""Labels one page with the labeler of the settings, and returns its view."""
 
 
 def view_pages(pages: Iterable[PageInput], settings: Settings) -> Iterator[PageView]:
-    """Yield what is to be seen of pages."""
+    """Yield the view of each page."""
     with closing(_Looker(settings)) as looker:
         for page in pages:
             yield looker.look(page, settings)
 
 
 def view_rows(rows: Iterable[Row], settings: Settings, labeler: str | None) -> Iterator[PageView]:
-    """Yield what is to be seen of rows of `extractions`, whose pages are read from their archives
-    again.
+    """Yield the view of each row of `extractions`, whose page is read from its archive again.
 
-    labeler: who is to label them; None: the labeler that wrote the row, with these settings.
+    Args:
+        rows: Rows with COLUMNS (`dripper.inspect.sources`).
+        settings: The settings of labelers and of reading.
+        labeler: The labeler to use; None means the one that wrote the row.
     """
     with closing(_Looker(settings)) as looker:
         for row in rows:
@@ -40,7 +42,7 @@ class _Looker:
         self._guard: Guard[tuple[PageInput, Settings], PageView] = Guard(_look, limits)
 
     def look(self, page: PageInput, settings: Settings) -> PageView:
-        shared_extractor(settings)  # here, so that its own errors are not taken for the page's, and children inherit it
+        shared_extractor(settings)  # loads it here: its own errors are not the page's, and children inherit it
         try:
             return self._guard.call((page, settings))
         except PageError as error:
@@ -58,8 +60,8 @@ def _look(request: tuple[PageInput, Settings]) -> PageView:
 
 
 def view_row(row: Row, settings: Settings, labeler: str | None, look: Look) -> PageView:
-    """Return what is to be seen of a row: what it holds, and the blocks of its page where the
-    archive can be reached."""
+    """Return the view of a row: its values, and the blocks of its page if the archive can be
+    read."""
     # Archives need the extra warc, which pages do without.
     from dripper.warc.read.reader import read_record_at
 
@@ -79,7 +81,7 @@ def view_row(row: Row, settings: Settings, labeler: str | None, look: Look) -> P
 
 
 def view_stored_row(row: Row) -> PageView:
-    """Return what a row alone shows."""
+    """Return the view of a row without its page."""
     versions = row["versions"] or {}
     return PageView(
         id=row["page_id"], name=describe_place(row["warc_file"], row["warc_offset"]), url=row["url"],
@@ -91,8 +93,8 @@ def view_stored_row(row: Row) -> PageView:
 
 
 def compare_views(stored: PageView, current: PageView) -> PageView:
-    """Return the stored view with the blocks of the page seen again, and a note where the two are
-    not the same."""
+    """Return the stored view with the blocks of the current one, and a note where the two
+    differ."""
     both = replace(stored, blocks=current.blocks, html=current.html, encoding=current.encoding, profile=current.profile)
     if stored.error_code != current.error_code:
         now = f"error {current.error_code}" if current.error_code else "no error"

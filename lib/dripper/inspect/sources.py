@@ -24,10 +24,15 @@ STANDARD_INPUT = "-"
 
 
 def find_pages(names: Sequence[str], settings: ReadSettings, url: str | None = None) -> Iterator[PageInput]:
-    """Yield the pages of what `names` means (see `expand_inputs`); `-` is a page on standard input.
+    """Yield the pages that `names` stand for.
 
-    url: the address of pages that do not come with one. Raises InputError for what is not there or
-    cannot be read.
+    Args:
+        names: See `expand_inputs`; `-` is a page on standard input.
+        settings: The settings of reading.
+        url: The address of pages that have none of their own.
+
+    Raises:
+        InputError: A name does not exist, or cannot be read.
     """
     if STANDARD_INPUT in names:
         html = sys.stdin.buffer.read()
@@ -41,7 +46,7 @@ def find_pages(names: Sequence[str], settings: ReadSettings, url: str | None = N
 
 
 def to_page_input(record: Record, url: str | None = None) -> PageInput:
-    """Return a record as a page."""
+    """Return a record as a page to inspect."""
     error = PageError(record.error_code, record.error_detail or "") if record.error_code else None
     return PageInput(
         record.page_id,
@@ -54,8 +59,8 @@ def to_page_input(record: Record, url: str | None = None) -> PageInput:
 
 
 def describe_place(file: str, offset: int) -> str:
-    """Return where a page stands, for people: a file below the working folder without that folder's
-    name.
+    """Return the place of a page for people to read; a file below the working folder has a relative
+    path.
 
     >>> describe_place("s3://crawl/a.warc.gz", 77)
     's3://crawl/a.warc.gz at byte 77'
@@ -71,19 +76,24 @@ COLUMNS = (
     *("page_id", "url", "title", "warc_file", "warc_offset", "method", "confidence", "language", "main_html"),
     *("markdown", "versions", "error_code", "error_detail"),
 )
-"""What is read of a row; a condition may use all of the table's columns."""
+"""Columns that are read of a row. A condition may use all columns of the table."""
 
 
 def read_rows(output: str, where: str | None, limit: int, s3: S3Settings) -> Sequence[Row]:
-    """Return rows of the table `extractions` in the order of their places in the archives, `limit`
-    at most.
+    """Return rows of the table `extractions`, ordered by their places in the archives.
 
-    output: as a job's --output, a folder or an `s3a://` prefix; or the table itself. where: a
-    condition in SQL. Raises InputError for a table that cannot be read and a condition that DuckDB
-    does not take, MachineError where the extra `inspect` is not installed.
+    Args:
+        output: The --output of a job (a folder or an `s3a://` prefix), or the table itself.
+        where: A condition in SQL.
+        limit: The most rows to return.
+        s3: How to reach S3.
+
+    Raises:
+        InputError: The table cannot be read, or DuckDB rejects the condition.
+        MachineError: The extra `inspect` is not installed.
     """
     dataset = _open_table(output, s3)
-    # The parenthesis stands on a line of its own: a condition may end in a comment.
+    # The parenthesis closes on the next line, as a condition may end in a comment.
     condition = f"WHERE ({where}\n)" if where and where.strip() else ""
     query = f"SELECT {', '.join(COLUMNS)} FROM extractions {condition} ORDER BY warc_file, warc_offset LIMIT {limit:d}"
     duckdb = optional.import_extra("duckdb", "--table needs", optional.explain_install("inspect"))
@@ -116,7 +126,7 @@ def _open_table(output: str, s3: S3Settings) -> Any:
 
 
 def _storage_options(s3: S3Settings) -> dict[str, str]:
-    """Return the settings `reading.s3` as delta-rs calls them; credentials come from the
+    """Return the settings `reading.s3` under delta-rs's names. Credentials come from the
     environment."""
     options = {"AWS_ENDPOINT_URL": s3.endpoint_url, "AWS_REGION": s3.region}
     options["AWS_SKIP_SIGNATURE"] = "true" if s3.anonymous else None

@@ -1,5 +1,5 @@
-"""What is to be seen of a page: its blocks with their labels, what came out, and all that a row of
-truth needs."""
+"""Builds the view of a page: its blocks with their labels, its main content, and the fields of a
+row of truth."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,51 +16,51 @@ from dripper.warc import to_utf8
 from dripper.warc.read.body import inflate_page
 
 REASONS = 4
-"""Reasons shown of a block, the strongest: what the fifth says is seldom a tenth of the first."""
+"""Most reasons shown for a block: the fifth is seldom a tenth as strong as the first."""
 LEAST_REASON = 0.1
-"""In log odds; less is noise on the network's grid."""
+"""Weakest reason shown, in log odds: below it is noise of the network's rounding."""
 TAG_CHARS = 300
-"""Shown of the markup of a block without text, which is an image."""
+"""Characters of markup shown for a block without text, which is an image."""
 
 Reasons = Mapping[str, npt.NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
 class PageInput:
-    """A page to be looked at."""
+    """A page to inspect."""
 
     id: str
-    """Of its row of truth, unique among the pages of a document."""
+    """The id of its row of truth, unique among the pages of a document."""
     name: str
-    """For people: the file, or the place in an archive."""
+    """The file, or the place in an archive, for people to read."""
     html: bytes = b""
     url: str | None = None
     content_type: str | None = None
-    """The HTTP header; None: only the bytes say what it is."""
+    """The HTTP header; None if there is none, and only the bytes show the type."""
     error: PageError | None = None
     """Set where the page could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockView:
-    """One block."""
+    """One block of a page."""
 
     text: str
     path: str
     """The block's element and its ancestors, outermost first: `body > main > p`."""
     main: bool
-    """Whether the extraction has it."""
+    """Whether it is in the extraction."""
     probability: float | None
-    """Of being main; None where the labeler has none."""
+    """Probability of being main; None if the labeler gives none."""
     reasons: Sequence[tuple[str, float]] = ()
-    """The strongest, with what each says for `main` in log odds."""
+    """The strongest reasons, with the weight of each for `main` in log odds."""
     is_markup: bool = False
-    """Whether `text` is markup, for want of text."""
+    """Whether `text` is markup, as the block has no text."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """One page. Without blocks it has an error, or its archive is out of reach."""
+    """One page. If it has no blocks, it has an error, or its archive cannot be read."""
 
     id: str
     name: str
@@ -71,25 +71,30 @@ class PageView:
     profile: str = "dripper"
     """The rules by which the page was split."""
     method: str | None = None
-    """Who decided; see `Extraction.method`."""
+    """What decided; see `Extraction.method`."""
     confidence: float | None = None
     language: str | None = None
     error_code: str | None = None
     error_detail: str | None = None
     notes: Sequence[str] = ()
-    """What a reader must know: for instance that the archive is out of reach."""
+    """Notes for the reader: for instance that the archive cannot be read."""
     blocks: Sequence[BlockView] = ()
     markdown: str = ""
     main_html: str = ""
     html: bytes = field(default=b"", repr=False)
     """The page as its row of truth stores it."""
     encoding: str | None = None
-    """Of `html`, as that row states it."""
+    """The encoding of `html`, as that row states it."""
 
 
 def view_page(extractor: Extractor, page: PageInput, *, reasons: bool = True) -> PageView:
-    """Return what is to be seen of a page. reasons: whether to ask the labeler why, where it can
-    tell."""
+    """Return the view of a page.
+
+    Args:
+        extractor: Labels the page.
+        page: The page.
+        reasons: Whether to ask the labeler for its reasons, if it can give any.
+    """
     labeler = f"{extractor.labeler.name} {extractor.labeler.version}".strip()
     if page.error is not None:
         code, detail = page.error.code, page.error.detail or None
@@ -113,8 +118,8 @@ def view_page(extractor: Extractor, page: PageInput, *, reasons: bool = True) ->
 def to_stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | None]:
     """Return a page as a data set stores it, and the encoding that its row states.
 
-    Bytes as served, inflated; but where the HTTP header said how to decode them, which a data set
-    does not keep, its characters as UTF-8.
+    These are the bytes as served, inflated. A data set does not keep HTTP headers: a page that was
+    decoded by its header is stored as UTF-8.
     """
     payload = inflate_page(html) if content_type is None else html
     served = payload.encode("utf-8", "replace") if isinstance(payload, str) else payload
@@ -146,7 +151,7 @@ def _round_probabilities(labels: Labels | None, n_blocks: int) -> list[float | N
 
 
 def find_strongest_reasons(why: Reasons, at: int) -> Sequence[tuple[str, float]]:
-    """Return the reasons that say most for or against the block at `at`, strongest first.
+    """Return the strongest reasons for or against the block at index `at`, strongest first.
 
     >>> why = {"links": np.array([-2.04]), "tags": np.array([0.01]), "length": np.array([3.0])}
     >>> find_strongest_reasons(why, 0)

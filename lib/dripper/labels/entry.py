@@ -77,7 +77,9 @@ def absent(setting: str, model: str, use: Use, package: str = "torch", extra: st
     if not local_folder(model).is_dir():
         told.append(f"{setting}={model}: there is no such folder on this machine; the stage label needs it {_THERE}")
     if find_spec(package) is None:
-        told.append(f"{package} is not installed on this machine; the stage label needs it {_THERE}: {explain_install(extra)}")
+        told.append(
+            f"{package} is not installed on this machine; the stage label needs it {_THERE}: {explain_install(extra)}"
+        )
     return told
 
 

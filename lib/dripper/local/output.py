@@ -127,7 +127,7 @@ def _open_locked(path: Path) -> IO[bytes]:
 
 
 def explain_other_versions(path: Path, theirs: Mapping[str, Any], ours: Mapping[str, str]) -> UsageError:
-    """Return the error for a file of other versions: rows of two kinds in one file would mislead."""
+    """Return the error for a file of other versions; mixed rows in one file would mislead."""
     return UsageError(
         f"{path} was written by {_format_versions(theirs)}; this is {_format_versions(ours)}: choose another --out"
     )
@@ -138,7 +138,7 @@ def _format_versions(versions: Mapping[str, Any]) -> str:
 
 
 _GROUP_BYTES = 64 << 20
-"""Bytes of JSON in a row group: bounds the memory, and is enough for columns to compress well."""
+"""Bytes of JSON in a row group: bounds the memory, and lets columns compress well."""
 
 
 class ParquetFile:

@@ -190,7 +190,8 @@ Line = tuple[bytes, str | None]
 
 
 def _make_worker(extractor: Extractor) -> Callable[[Record], Line]:
-    """Return the function of page processes. It builds whole rows: this process only reads and writes."""
+    """Return the function of page processes: it builds rows, so this process only reads and
+    writes."""
 
     def work(record: Record) -> Line:
         if record.error_code is not None:

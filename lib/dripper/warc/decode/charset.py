@@ -81,8 +81,8 @@ def _find_meta_label(head: bytes) -> str | None:
 
 
 def _parse_attributes(head: bytes, at: int) -> tuple[dict[bytes, bytes], int]:
-    """Return the attributes from `at` on, names in small letters, the first of a name; and where
-    the tag ends."""
+    """Return the attributes from `at` on, with names in lower case (the first of each name), and
+    where the tag ends."""
     attributes: dict[bytes, bytes] = {}
     while attribute := _ATTRIBUTE.match(head, at):
         name, *values = attribute.groups()
@@ -168,9 +168,9 @@ def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
 
 
 def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:
-    """Return what `decode` does as UTF-8, which is what the parser reads; never raises.
+    """Return the text of `decode` as UTF-8, which the parser reads; never raises.
 
-    Most pages are UTF-8 and stay as they are: to encode their text again would be for nothing.
+    Most pages are UTF-8 and stay as they are: encoding their text again would be wasted work.
     """
     payload, name, source = _choose_encoding(payload, content_type)
     if name == "utf-8" and _is_utf8(payload):
@@ -179,7 +179,7 @@ def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:
 
 
 def _choose_encoding(payload: bytes, content_type: str | None) -> tuple[bytes, str, CharsetSource]:
-    """Return a page without byte order mark, the name of its encoding, and what decided it."""
+    """Return a page without byte order mark, the name of its encoding, and the source of that."""
     for mark, encoding in _BOMS:
         if payload.startswith(mark):
             return payload[len(mark) :], encoding, "bom"

@@ -1,4 +1,4 @@
-"""Text from bytes as the decoders of the WHATWG encoding standard give it, made of Python's codecs.
+"""Decodes bytes as the WHATWG encoding standard does, with Python's codecs.
 
 Python's tables differ in few places: bytes that Windows leaves undefined (the standard has control
 characters there), the euro sign at 0x80 in GBK, NEC's and IBM's characters in EUC-JP, 23 others,
@@ -91,8 +91,7 @@ def _decode_multibyte(data: bytes, name: str) -> str:
 
 @cache
 def _register_mending(name: str) -> str:
-    """Return what Python knows the handler of an encoding's errors by, which it learns on the first
-    call."""
+    """Return the name of the error handler of an encoding, and register it on the first call."""
 
     def mend(error: UnicodeError) -> tuple[str, int]:
         assert isinstance(error, UnicodeDecodeError)

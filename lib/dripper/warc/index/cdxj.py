@@ -1,4 +1,4 @@
-"""CDXJ, the text form of an index: a key to sort by, a timestamp, and a JSON object a line.
+"""Reads CDXJ, the text form of an index: a sort key, a timestamp and a JSON object a line.
 
 As pywb, cdxj-indexer and Common Crawl's URL index write it. Numbers are strings in most files.
 """
@@ -18,10 +18,10 @@ _MAX_LINE_BYTES = 1 << 22
 
 
 def parse_line(line: str) -> Capture:
-    """Return the capture of one line. Raises ValueError, with what is wrong, where it holds none.
+    """Return the capture of one line. Raises ValueError, with the reason, if it holds none.
 
-    >>> told = '{"url": "http://e.org/", "filename": "a.warc", "offset": "0", "length": "9"}'
-    >>> parse_line(f"org,e)/ 2024 {told}").file
+    >>> fields = '{"url": "http://e.org/", "filename": "a.warc", "offset": "0", "length": "9"}'
+    >>> parse_line(f"org,e)/ 2024 {fields}").file
     'a.warc'
     """
     parts = line.split(" ", 2)

@@ -1,4 +1,4 @@
-"""Common Crawl's columnar index, and what has its columns: Parquet files, read with the filter
+"""Reads Common Crawl's columnar index, and other Parquet files with its columns. The filter is
 pushed down to their row groups."""
 
 from collections.abc import Iterator
@@ -60,7 +60,8 @@ class ColumnarIndex:
             raise FileError(FileErrorKind.UNREADABLE, f"the index {self._path} cannot be read: {error}") from error
 
     def _build_filter(self) -> Any:
-        """Return what row groups can be judged by; `Selection.wants` judges the rest."""
+        """Return the conditions that row groups can be tested by; `Selection.wants` tests the
+        rest."""
         from pyarrow import compute as pc
 
         chosen = self._selection

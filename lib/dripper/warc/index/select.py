@@ -1,5 +1,4 @@
-"""From what `--select` says to the places of single records in archive files, by way of an
-index."""
+"""Finds the places of single records in archive files by an index, as `--select` asks."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -32,14 +31,15 @@ class Place:
 
 @dataclass(slots=True)
 class Selected:
-    """What a selection found. identity: of the selection over these indexes, see
-    `Selection.identity`. files: the places in each archive file, in order, by the path to open it
-    with. problems: of the index; at most 20, `n_problems` counts all."""
+    """The result of a selection."""
 
     identity: str = ""
+    """Of the selection over these indexes; see `Selection.identity`."""
     files: dict[str, tuple[Place, ...]] = field(default_factory=dict)
+    """Path of an archive file → the places in it, in order."""
     n_problems: int = 0
     problems: list[str] = field(default_factory=list)
+    """Problems of the index, 20 at most; `n_problems` counts all."""
 
     def add_problem(self, sentence: str) -> None:
         """Count a problem; keep its sentence if there are few."""
@@ -49,18 +49,23 @@ class Selected:
 
     @property
     def n_records(self) -> int:
-        """How many records were selected."""
+        """The number of selected records."""
         return sum(map(len, self.files.values()))
 
 
 def select(text: str, settings: ReadSettings | None = None) -> Selected:
-    """Return the places of the records that `text`, what follows `--select`, means
-    (`dripper.warc.index.selection`).
+    """Return the places of the records that a selection asks for.
 
     Relative names of archives in the index are joined to `settings.list_prefix`; without one, to
-    the bucket, server or folder of the index. A line that holds no capture is a problem and
-    counted. Raises InputError for a wrong `text`, an index that cannot be read, and one that tells
-    no languages where some are wanted.
+    the bucket, server or folder of the index. A line without a capture is counted as a problem.
+
+    Args:
+        text: The value of `--select`; see `dripper.warc.index.selection`.
+        settings: The settings of reading; None means the defaults.
+
+    Raises:
+        InputError: `text` is wrong, or an index cannot be read, or it lacks languages although
+            `text` asks for some.
     """
     settings = settings or ReadSettings()
     selection, urls = parse_selection(text)
@@ -84,8 +89,7 @@ def select(text: str, settings: ReadSettings | None = None) -> Selected:
 
 
 def _drop_repeats(places: Iterable[Place]) -> tuple[Place, ...]:
-    """Return the places in order, each record once: of two lengths that indexes tell for one, the
-    larger."""
+    """Return the places in order, each record once; if indexes give two lengths, the larger."""
     largest = {(place.offset, place.url): place for place in sorted(places)}
     return tuple(sorted(largest.values()))
 

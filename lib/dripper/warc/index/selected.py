@@ -1,4 +1,4 @@
-"""Single records of an archive file, read where an index says that they are."""
+"""Reads single records of an archive file at the places that an index gives."""
 
 import io
 from collections.abc import Generator, Iterator, Sequence
@@ -25,7 +25,7 @@ index says may be wrong."""
 
 
 class _Excerpt:
-    """A file, as a `Source`, that ends where the record that is looked at ends: what follows is not
+    """A file, as a `Source`, that ends where the current record ends, so that no later bytes are
     read."""
 
     def __init__(self, source: Source) -> None:
@@ -141,7 +141,7 @@ class SelectedReader(RecordReader):
         return None
 
     def _find_mismatch(self, place: Place, item: Frame | Gap | None) -> str | None:
-        """Return what is not as the index says, or None."""
+        """Return how the record differs from the index, or None."""
         inside = place.offset + place.length < (self.report.size_bytes or 0)
         if not isinstance(item, Frame) or (item.fault == "clipped" and inside):
             return f"no whole record is in the {place.length} bytes there"

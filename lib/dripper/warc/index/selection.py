@@ -1,4 +1,4 @@
-"""What `--select` means: which captures of an index are wanted, as a value with an identity.
+"""Parses the value of `--select`: which captures of an index are wanted.
 
     index=INDEX[,index=…][,host=example.org][,domain=…][,language=deu][,status=200][,mime=text/html][,url-prefix=…][,urls=@FILE]
 
@@ -100,8 +100,8 @@ def parse_host(url: str) -> str:
 
 
 def parse_selection(text: str) -> tuple[Selection, str | None]:
-    """Return what `--select` says, and the path of its list of addresses, which is read elsewhere.
-    Raises InputError.
+    """Return the selection in the value of `--select`, and the path of its list of addresses (read
+    elsewhere), or None. Raises InputError.
 
     >>> parse_selection("index=a.cdxj,host=Example.org,status=200")[0].hosts
     ('example.org',)

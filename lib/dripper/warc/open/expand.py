@@ -34,8 +34,7 @@ from dripper.warc.open.source import (
 
 
 def read_text(path: str, settings: ReadSettings) -> str:
-    """Return the text of a list, unzipped if it is zipped; raises InputError where it is no
-    text."""
+    """Return the text of a list, unzipped if it is zipped. Raises InputError if it is not text."""
     stream = open_source(path, settings).open_at(0)
     try:
         parts = list(iter(lambda: stream.read(1 << 20), b""))
@@ -49,9 +48,17 @@ def read_text(path: str, settings: ReadSettings) -> str:
 
 
 def locate_archives(names: Sequence[str], source: str, settings: ReadSettings) -> list[str]:
-    """Return `names`, those that are relative joined to `settings.list_prefix`; without one, to the
-    bucket or server of `source`, which names them, or to its folder. Raises InputError where they
-    are in none of these."""
+    """Return the paths of archives that a list or an index names.
+
+    Args:
+        names: As they stand there. Relative ones are joined to `settings.list_prefix`; without one,
+            to the bucket or server of `source`, or to its folder.
+        source: The list or index.
+        settings: The settings of reading.
+
+    Raises:
+        InputError: None of the relative names exists in the folders.
+    """
     names = [name if name.startswith("~") else archive_place(f"@{loggable(source)}:", name) for name in names]
     relative = dict.fromkeys(n for n in names if "://" not in n and not n.startswith(("/", "file:/", "dbfs:/")))
     prefix = _find_prefix(source, list(relative), settings) if relative else ""
@@ -82,32 +89,38 @@ _GLOB = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One archive file to read. path: as `read_records` takes it. size_bytes, version: as stored
-    (`Source.version`); None where asking would cost a request."""
+    """One archive file to read."""
 
     path: str
+    """As `read_records` takes it."""
     size_bytes: int | None = None
+    """Stored bytes; None if asking would cost a request."""
     version: str | None = None
+    """See `Source.version`; None if asking would cost a request."""
 
     @property
     def address(self) -> str:
-        """The canonical address, by which the file is known."""
+        """The canonical address, which identifies the file."""
         return canonical_address(self.path)
 
 
 def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
-    """Return the archive files that `spec` means, each once; folders and patterns in the order of
-    names, the rest as written.
+    """Return the archive files that `spec` stands for, each once; folders and patterns in the order
+    of names, the rest as written.
 
-    spec: comma-separated local paths, folders (searched to the bottom, through links too, for names
-    like `x.warc.gz`, `x.arc`), patterns (`*`, `?`, `[…]`, `**`), `s3://` objects, prefixes or
-    patterns, `http(s)://` files, files, folders and patterns of other storages (docs/storages.md),
-    and `@list`s: a file of paths, one a line, anywhere the above may be, `.gz` too. A list's
-    relative lines are joined to
-    `settings.list_prefix`; without one, to the bucket or server that the list is from (as Common
-    Crawl's `warc.paths.gz` wants it), or to a local list's folder. What a list names is not looked
-    for here: it may be a hundred thousand files. Raises InputError where a part of `spec` does not
-    exist or means no file.
+    Args:
+        spec: Comma-separated local paths, folders (searched to the bottom, through links too, for
+            names like `x.warc.gz`, `x.arc`), patterns (`*`, `?`, `[…]`, `**`), `s3://` objects,
+            prefixes or patterns, `http(s)://` files, files, folders and patterns of other storages
+            (docs/storages.md), and `@list`s: a file of paths, one a line, `.gz` too, in any of
+            these storages. A list's relative lines are joined to `settings.list_prefix`; without one, to
+            the bucket or server of the list (as Common Crawl's `warc.paths.gz` needs it), or to a
+            local list's folder. The files of a list are not checked here, as there may be a hundred
+            thousand of them.
+        settings: The settings of reading; None means the defaults.
+
+    Raises:
+        InputError: A part of `spec` does not exist, or stands for no file.
     """
     settings = settings or ReadSettings()
     files_by_address: dict[str, SourceFile] = {}
@@ -123,7 +136,7 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
 
 
 def list_named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
-    """Return the files that `spec` names, as `expand` does, whether they exist or not (any
+    """Return the files that `spec` names, as `expand` does, but also those that do not exist (any
     more)."""
     files_by_address: dict[str, SourceFile] = {}
     for part in _split_parts(spec):
@@ -140,7 +153,7 @@ def list_named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
 
 
 def _split_parts(spec: str) -> list[str]:
-    """Split at commas, unless the whole is the name of a file."""
+    """Split `spec` at commas, unless the whole is the name of a file."""
     if spec and _exists(local_path(spec)):
         return [spec]
     parts = [part.strip() for part in spec.split(",") if part.strip()]
@@ -152,8 +165,8 @@ def _split_parts(spec: str) -> list[str]:
 
 
 def _exists(path: Path) -> bool:
-    """Tell whether something has this name; a name that is too long for any file, such as a list of
-    many, is nobody's."""
+    """Tell whether a file or folder has this name. A name that is too long for any file, such as a
+    list of many, does not exist."""
     try:
         return path.exists()
     except OSError:
@@ -190,16 +203,16 @@ def _expand_local(part: str) -> Iterator[SourceFile]:
 
 
 def explain_absence(part: str) -> InputError:
-    """Return what is said of a path where nothing is."""
+    """Return the error for a path that does not exist."""
     on_databricks = local_path(part).parts[1:2] in (("Volumes",), ("dbfs",))
     return InputError(f"{part} does not exist" + ("; Databricks alone has it" if on_databricks else ""))
 
 
 def list_files_below(folder: Path) -> list[Path]:
-    """Return what is below a folder, to the bottom, but for folders, in the order of names.
+    """Return all files below a folder, in the order of names.
 
-    Links to folders are followed, each real folder once, by its own name where it has one here.
-    Links to nothing are among the files: reading them says so.
+    Links to folders are followed, each real folder once, by its own name if it is below `folder`
+    too. Broken links are among the files: reading them gives the error.
     """
     paths: list[Path] = []
     real_folders: set[str] = set()
@@ -253,16 +266,15 @@ def _expand_s3(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
 
 
 def _is_file(name: str, size: int | None) -> bool:
-    """Tell whether an object is a file: those without bytes mark folders and finished jobs, unless
-    they are called as an archive is, which is then an empty one."""
+    """Tell whether an object is a file. Empty objects mark folders and finished jobs, unless they
+    have the name of an archive."""
     return size != 0 or ARCHIVE_NAME.search(name) is not None
 
 
 def _expand_prefix(
     part: str, bucket: str, prefix: str, settings: ReadSettings, error: InputError | None = None
 ) -> Iterator[SourceFile]:
-    """Yield the archives whose keys start with `prefix`; where there are none, `error` says why
-    there is no such object."""
+    """Yield the archives whose keys start with `prefix`; raise `error` if there are none."""
     n_archives = 0
     for name, size, version in _import_s3().list_objects(bucket, prefix, settings.s3):
         if ARCHIVE_NAME.search(name) and not (error and name == prefix):  # it is there, but may not be read
@@ -298,8 +310,8 @@ def _expand_list(path: str, settings: ReadSettings) -> Iterator[SourceFile]:
 
 
 def _stat_if_local(name: str) -> SourceFile:
-    """A list may name a hundred thousand files: only those of this machine are looked at, which
-    costs no request."""
+    """Return a file of a list. Only a local one is checked, which costs no request: a list may name
+    a hundred thousand files."""
     if "://" in name.removeprefix("file://") or has_file_system(name):
         return SourceFile(name)
     try:

@@ -1,4 +1,4 @@
-"""Archives behind `http://` and `https://`, such as https://data.commoncrawl.org/."""
+"""Opens archives behind `http://` and `https://`, such as https://data.commoncrawl.org/."""
 
 import ipaddress
 import os
@@ -57,7 +57,7 @@ class HttpFile:
         return RangeStream(self._name, connect, offset, until, _CONNECTION_ERRORS, self._max_attempts)
 
     def _connect(self, offset: int, end: int | None) -> Readable:
-        """Open the file at `offset`; a busy server is an error that is tried again, others are a
+        """Open the file at `offset`. A busy server raises an error that is tried again; others raise
         FileError."""
         pace = get_pace(urlsplit(self._url).netloc.rpartition("@")[2])
         pace.wait()
@@ -79,7 +79,7 @@ class HttpFile:
         return response
 
     def _refuse(self, response: urllib3.BaseHTTPResponse) -> None:
-        """Raise what an answer other than the file means."""
+        """Raise the error for an answer that is not the file."""
         status = response.status
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _PASSING:
             raise ConnectionError(f"the server answered {status}")
@@ -88,7 +88,7 @@ class HttpFile:
         raise FileError(kind, f"{self._name}: the server answered {status} {response.reason}{hint}")
 
     def _check(self, response: urllib3.BaseHTTPResponse, offset: int) -> None:
-        """Learn the size from the first answer; see that a later one is of the same file and starts
+        """Take the size from the first answer; check that later ones are of the same file and start
         at `offset`."""
         etag, content_range = response.headers.get("ETag"), response.headers.get("Content-Range")
         length = response.headers.get("Content-Length")
@@ -108,8 +108,8 @@ class HttpFile:
 
 
 def _get(url: str, wanted: str, timeout_seconds: float) -> urllib3.BaseHTTPResponse:
-    """Return the answer to a request for a range of bytes, behind redirects that may be followed.
-    Raises FileError for others."""
+    """Return the answer to a request for a range of bytes, following redirects. Raises FileError
+    for a redirect that must not be followed."""
     named = url
     headers = {"User-Agent": _USER_AGENT, "Range": wanted}
     timeout = urllib3.Timeout(connect=timeout_seconds, read=timeout_seconds)
@@ -139,8 +139,8 @@ def _get(url: str, wanted: str, timeout_seconds: float) -> urllib3.BaseHTTPRespo
 
 
 def _explain_mistrust(named: str, before: str, to: str) -> str | None:
-    """Return why a redirect is not followed, None where it is: whoever answers must not take what
-    was encrypted off the encryption, nor send this machine to services of its own network."""
+    """Return why a redirect must not be followed, or None. A server must neither end encryption nor
+    send this machine to services of its own network."""
     try:
         after = urljoin(before, to)
         target = urlsplit(after)
@@ -157,8 +157,8 @@ def _explain_mistrust(named: str, before: str, to: str) -> str | None:
 
 
 def _is_inside(host: str, asks: bool) -> bool:
-    """Tell whether a host is this machine, or in a network that the world does not reach. asks: the
-    name service; else names are a proxy's to look up."""
+    """Tell whether a host is this machine, or in a private network. asks: whether to ask the name
+    service; a proxy looks up names itself."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

@@ -1,5 +1,5 @@
-"""One canonical address per archive file, whatever way its path was typed: what the ledger's keys
-and page ids are made of."""
+"""Gives each archive file one canonical address, however its path was written. The keys of the
+ledger and the page ids are built from it."""
 
 import hashlib
 import os
@@ -78,7 +78,7 @@ _SAFE = "/~:@!$&'()*+,;="
 
 
 def canonical_address(path: str) -> str:
-    """Return the one address by which the file at `path` is known.
+    """Return the one address that identifies the file at `path`.
 
     A local file: its absolute path, with symbolic links resolved. S3 (`s3a://`, `s3n://`, Amazon's
     HTTP addresses, Common Crawl's server): `s3://bucket/key`. Other HTTP addresses: scheme and host
@@ -104,20 +104,19 @@ def canonical_address(path: str) -> str:
 
 
 def opening_path(path: str) -> str:
-    """Return how to open the file from other processes: a local file by its canonical address,
-    another as it was typed."""
+    """Return the path by which other processes open the file: the canonical address of a local
+    file, the given path of any other."""
     return path if is_s3(path) or is_http(path) or has_file_system(path) else canonical_address(path)
 
 
 def reading_path(path: str) -> str:
-    """Return how to open the file later: as `opening_path`, but without credentials, which must not
-    be kept in a table."""
+    """Return the path by which the file is opened later: `opening_path` without credentials, which
+    no table may hold."""
     return strip_credentials(opening_path(path))
 
 
 def strip_credentials(address: str) -> str:
-    """Return an address that may be kept: without password, signature and token; the rest as it
-    was.
+    """Return an address without password, signature and token, so that it may be stored.
 
     A token (`?token=`, `?sig=`) is left out where what stays names an archive, as the same file has
     another one tomorrow. Where nothing else may tell files apart, a short hash stands in its place.
@@ -141,8 +140,8 @@ def strip_credentials(address: str) -> str:
 
 
 def _strip_password(base: str, *, keeps_user: bool) -> str:
-    """A container of Azure stands where others have a user; an HTTP address' user may be a
-    token."""
+    """Return an address without its password. keeps_user: for Azure, whose container stands in the
+    place of a user; the user of an HTTP address may be a token."""
     scheme, rest = base.split("://", 1)
     authority, slash, path = rest.partition("/")
     user, _, host = authority.rpartition("@")
@@ -153,8 +152,8 @@ def _strip_password(base: str, *, keeps_user: bool) -> str:
 def page_id(warc_file: str, offset: int, inflated: bool = False) -> str:
     """Return the first 32 hex digits of sha256(canonical address, line feed, offset).
 
-    inflated: the offset counts inflated bytes (`Frame.inflated`); it then has a plus sign, so that
-    it never meets another's.
+    inflated: whether the offset counts inflated bytes (`Frame.inflated`). It then gets a plus sign,
+    so that it differs from all offsets of stored bytes.
     """
     return hashlib.sha256(
         f"{warc_file}\n{'+' if inflated else ''}{offset}".encode("utf-8", "surrogateescape")
@@ -191,7 +190,7 @@ def _normalize_http_address(url: str) -> str:
 
 
 def _normalize_escapes(path: str) -> str:
-    """Return a part of a path in the one way that its characters are escaped."""
+    """Return a part of a path with its characters escaped in one standard way."""
     return quote(unquote(path, errors="surrogateescape"), safe=_SAFE, errors="surrogateescape")
 
 

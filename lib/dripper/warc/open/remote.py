@@ -1,9 +1,9 @@
 """Reads a file behind a network from front to back: a dropped connection resumes where it broke,
 and all processes of a machine share one pace of requests.
 
-A worker that is told to slow down (503 SlowDown, 429) knows what its neighbours do not, and a retry
-of one call helps little while sixteen others go on. So the pace is kept in a small file in the
-folder for temporary files.
+A server that asks one worker to slow down (503 SlowDown, 429) means all workers of the machine: a
+retry of one call helps little while sixteen others continue. So the pace is kept in a small file in
+the folder for temporary files.
 """
 
 import fcntl
@@ -26,7 +26,7 @@ from dripper.warc.open.stored import Readable
 from dripper.warc.read.headers import parse_whole_number
 
 BUSY_STATUSES = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
-"""What servers answer to whom asks too often."""
+"""Answers to clients that ask too often."""
 
 _FIRST_GAP = 0.05
 _LONGEST_GAP = 2.0
@@ -52,7 +52,7 @@ class _State(NamedTuple):
 
 
 class Pace:
-    """The pace of requests to one server. Where its file cannot be had, the process keeps a pace of
+    """The pace of requests to one server. If its file cannot be opened, the process keeps a pace of
     its own."""
 
     def __init__(self, server: str, folder: Path | None = None) -> None:
@@ -67,7 +67,7 @@ class Pace:
             self._file = None
 
     def wait(self) -> None:
-        """Wait for this process's turn; no time at all while nobody was refused."""
+        """Wait for this process's turn; return at once while no request was refused."""
         now = time.time()
 
         def reserve(state: _State) -> _State:
@@ -81,8 +81,8 @@ class Pace:
             time.sleep(max(0.0, min(before.next_at, now + 64 * _LONGEST_GAP) - now))
 
     def learn_from(self, status: int) -> None:
-        """Learn from the status of an answer: slower after a refusal, a little faster after
-        anything else."""
+        """Adapt the pace to the status of an answer: slower after a refusal, else a little
+        faster."""
         now = time.time()
 
         def learn(state: _State) -> _State:
@@ -121,7 +121,7 @@ class Pace:
 
 @lru_cache(maxsize=64)
 def get_pace(server: str) -> Pace:
-    """Return this process's hold of the pace for `server`."""
+    """Return the pace for `server`, one object per process."""
     return Pace(server)
 
 
@@ -132,8 +132,7 @@ Answer = TypeVar("Answer")
 
 
 def format_etag_version(etag: str | None) -> str | None:
-    """Return the `Source.version` of what a server gave this ETag; the same for weak ones and in
-    either notation.
+    """Return the `Source.version` for an ETag, the same for weak and strong ones.
 
     >>> format_etag_version('W/"abc"'), format_etag_version(None)
     ('etag:abc', None)
@@ -172,13 +171,12 @@ def format_byte_range(start: int, end: int | None) -> str:
 
 
 def find_stream_end(end: int | None, size: int | None) -> int | None:
-    """Return where a stream ends that is asked for up to `end`, of a file of `size` bytes; None:
-    not known."""
+    """Return where a stream up to `end` of a file of `size` bytes ends, or None if unknown."""
     return min(end, size) if end is not None and size is not None else size if end is None else end
 
 
 class _Attempts:
-    """Attempts at one thing, with pauses that grow and are never in step with those of others."""
+    """Counts attempts, with pauses that grow and are random, so that processes do not keep step."""
 
     def __init__(self, name: str, max_attempts: int) -> None:
         self._name = name
@@ -201,7 +199,7 @@ class _Attempts:
 
 
 def retry(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], ...], max_attempts: int) -> Answer:
-    """Return what `ask` answers, asking again after one of `errors`; raises FileError after
+    """Return the answer of `ask`, calling it again after one of `errors`. Raises FileError after
     `max_attempts`."""
     attempts = _Attempts(name, max_attempts)
     while True:
@@ -214,11 +212,16 @@ def retry(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], .
 
 
 class RangeStream:
-    """Bytes from `start` to `end` of a remote file, whatever the number of connections that takes.
+    """Reads a remote file from `start` to `end`, over as many connections as that takes.
 
-    open_at: opens a connection at an offset. errors: what a broken connection raises. max_attempts:
-    how often in a row it is opened without a byte more; then FileError. An early end is a broken
-    connection too: S3 and proxies close without a word.
+    An early end counts as a broken connection: S3 and proxies close without an error.
+
+    Args:
+        name: The file's address, for messages.
+        open_at: Opens a connection at an offset.
+        start, end: The bytes to read; `end` None means to the file's end.
+        errors: The exceptions of a broken connection.
+        max_attempts: Most connections in a row that give no byte; then FileError is raised.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Archives in S3, and in what speaks its language, through boto3."""
+"""Opens archives in S3, and in storages with the same interface, through boto3."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 CONNECTION_ERRORS = (BotoCoreError, HTTPError, OSError)
-"""What boto3 raises where a connection cannot be made or breaks."""
+"""Exceptions of boto3 for a connection that fails or breaks."""
 
 _PASSING = frozenset({"SlowDown", "Throttling", "ThrottlingException", "RequestTimeout", "InternalError"})
 _EXPIRED = frozenset({"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"})
@@ -50,7 +50,7 @@ _DENIED = frozenset(
 
 
 def s3_client(settings: S3Settings) -> "S3Client":
-    """Return this process's client. To make one takes 86 CPU ms, and a file's connections serve the
+    """Return this process's client. Creating one takes 86 CPU ms, and its connections serve the
     next file too."""
     return _make_client(settings, os.getpid())
 
@@ -59,8 +59,8 @@ def s3_client(settings: S3Settings) -> "S3Client":
 def _make_client(settings: S3Settings, process: int) -> "S3Client":
     """Return a client for one process: a forked child must not write into its parent's connections.
 
-    It asks once: what fails is asked again by `retry` and `RangeStream`, at the pace of the whole
-    machine.
+    It makes each request once: `retry` and `RangeStream` repeat failed ones, at the pace of the
+    whole machine.
     """
     config = Config(
         retries={"mode": "standard", "total_max_attempts": 1},
@@ -109,8 +109,8 @@ class S3Object:
         )
 
     def _ask_first_byte(self) -> dict[str, Any]:
-        """Ask for one byte: what S3 answers to HEAD has no body that could say why something is
-        refused."""
+        """Ask for one byte. The answer to a HEAD request has no body that could explain a
+        refusal."""
         try:
             ranged = self._request | {"Range": "bytes=0-0"}
             answer = _ask(self._path, self._settings, lambda client: client.get_object(**ranged))
@@ -164,8 +164,7 @@ def _name_payer(settings: S3Settings) -> dict[str, str]:
 
 
 def _ask(path: str, settings: S3Settings, ask: "Callable[[S3Client], Any]") -> dict[str, Any]:
-    """Return what S3 answers; raises ConnectionError for what another attempt may mend, else
-    FileError.
+    """Return the answer of S3. Raises ConnectionError if another attempt may help, else FileError.
 
     botocore renews credentials that know how. Others may have been renewed where they are kept, a
     file for instance: a new client looks there, once.
@@ -197,7 +196,7 @@ def _is_passing(error: Exception) -> bool:
 
 
 def explain(path: str, error: Exception, settings: S3Settings) -> FileError:
-    """Return an error that says what to do about what S3 answered."""
+    """Return an error that explains the answer of S3, and what to do about it."""
     response: Any = getattr(error, "response", {})
     code = str(response.get("Error", {}).get("Code", ""))
     if code in _GONE:

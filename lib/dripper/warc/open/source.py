@@ -15,7 +15,7 @@ from dripper.warc.open.stored import Source
 
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
 _OWN_SCHEMES = frozenset({"s3", "s3a", "s3n", "http", "https", "file", "dbfs"})
-"""Schemes that have a way of their own."""
+"""Schemes that are not opened through fsspec."""
 ARCHIVE_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
 
 
@@ -68,7 +68,7 @@ class LocalFile:
 
 
 def _name_other_kind(mode: int) -> str | None:
-    """Return what something is that is no file: to open a FIFO would wait for ever for a writer."""
+    """Return the kind of a path that is no file, else None. Opening a FIFO could wait for ever."""
     kinds = {stat.S_IFDIR: "folder", stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFREG: None}
     return kinds.get(stat.S_IFMT(mode), "device")
 

@@ -1,4 +1,4 @@
-"""Stored bytes: what an archive file is to the reader, wherever it is kept."""
+"""Defines the interface of stored archive files, and a cursor over their bytes."""
 
 from collections.abc import Iterator
 from typing import Protocol

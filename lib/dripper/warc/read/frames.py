@@ -1,4 +1,4 @@
-"""Records and gaps, one after the other, to the end of the file whatever is in it.
+"""Reads records and gaps one after the other, to the end of the file whatever it holds.
 
 A record's length is believed when what follows its block is what must follow: an empty line, a
 record, a member's end. Where it is not, the block ends at the next record that can be found. So one
@@ -162,7 +162,7 @@ class FrameReader:
 
     def _blame(self, start: int, end: int) -> Boundary | None:
         """Return the problem at positions start..end that the bytes before it have, and mark it as
-        told."""
+        reported."""
         boundary = next(iter(self._window.between(start, end)), None)
         if boundary is None or not boundary.problem:  # a problem behind the start of a member is that member's
             return None

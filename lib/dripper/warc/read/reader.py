@@ -94,15 +94,19 @@ class RecordReader(Iterator[Record]):
 def read_records(
     path: str, settings: ReadSettings | None = None, span: Span | None = None, address: str | None = None
 ) -> RecordReader:
-    """Return an iterator over the pages of one WARC or ARC file; `.report` says what became of
-    every record.
+    """Return an iterator over the pages of one WARC or ARC file; `.report` accounts for every
+    record.
 
-    path: a local path, `s3://bucket/key` or `http(s)://…`. span: only the records that begin there;
-    whatever spans a file is cut into, their pages one after the other are the file's, and their
-    reports together (`merge_reports`) the file's report. address: the canonical address that
-    records and report name; None: that of `path`. Never raises for what is in the file: damage is
-    skipped and counted, a file that cannot be opened gives no pages and a report with `error`.
-    Memory stays bounded whatever the file's size.
+    It never raises for the content of the file: damage is skipped and counted, and a file that
+    cannot be opened gives no pages and a report with `error`. Memory is bounded whatever the file's
+    size.
+
+    Args:
+        path: A local path, `s3://bucket/key` or `http(s)://…`.
+        settings: The settings of reading; None means the defaults.
+        span: Only records that begin in it are read. However a file is cut into spans, their pages
+            in order are the file's, and their merged reports (`merge_reports`) are its report.
+        address: The canonical address that records and report name; None means that of `path`.
     """
     return RecordReader(path, settings or ReadSettings(), span, address)
 
@@ -110,8 +114,11 @@ def read_records(
 def read_record_at(path: str, offset: int, page_id: str, settings: ReadSettings | None = None) -> Record:
     """Return the page that stands at `offset` of an archive file and has this id.
 
-    Reads that one record where it can be read alone, else (records that share a compressed member)
-    the file up to it. Raises InputError where the file cannot be opened, or has no such page there.
+    It reads that one record if it can be read alone, else (where records share a compressed member)
+    the file up to it.
+
+    Raises:
+        InputError: The file cannot be opened, or has no such page there.
     """
     settings = settings or ReadSettings()
     if (page := _read_alone(path, offset, settings)) is not None and page.page_id == page_id:

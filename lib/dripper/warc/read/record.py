@@ -1,5 +1,5 @@
-"""Records, file reports and spans: what the reader returns, one record per HTML page and one report
-per archive file.
+"""Defines records, file reports and spans. The reader returns one record per HTML page and one
+report per archive file.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,5 @@
-"""Where in a file a span's records begin and end, so that the readers of all its spans find
-together what one would.
+"""Finds where a span's records begin and end in a file, so that the readers of all its spans
+together read what one reader would.
 
 Members (gzip, zstd, lz4) are where reading can begin. Bytes that look like a member may also stand
 inside another, such as an archive that is a page of this one. So a part begins only at a seam: a

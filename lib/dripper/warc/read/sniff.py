@@ -1,9 +1,9 @@
-"""Is this body HTML? By the header where it says something, by the first bytes where it says
-nothing or lies.
+"""Decides whether a body is HTML, by its header, and by its first bytes where the header is missing
+or wrong.
 
-After the WHATWG MIME sniffing standard (sections 5.2, 6, 7.1, 7.3), with two changes for archives:
-servers that do not know better send `text/plain` and XML types for HTML, so those are sniffed too,
-for stronger signs than a browser asks; and JSON, which no browser sniffs, is no page.
+It follows the WHATWG MIME sniffing standard (sections 5.2, 6, 7.1, 7.3), with two changes for
+archives. Some servers send `text/plain` and XML types for HTML, so those are sniffed too, but need
+stronger signs than in a browser. And JSON, which no browser sniffs, is no page.
 """
 
 import json
@@ -67,7 +67,7 @@ def parse_media_type(content_type: str | None) -> str:
 
 
 def may_be_html(content_type: str | None) -> bool:
-    """Tell whether a header leaves it possible that the body is HTML."""
+    """Tell whether the body may be HTML according to its header."""
     kind = parse_media_type(content_type)
     return kind in HTML_TYPES or kind in _UNKNOWN_TYPES or kind in _WRONG_TYPES or "/" not in kind
 
@@ -94,8 +94,8 @@ def is_html(content_type: str | None, payload: bytes) -> bool:
 
 
 def name_other_kind(payload: bytes) -> str | None:
-    """Return in words what a body without a header is where it is surely no HTML. None: take it for
-    HTML, plain text too.
+    """Return the kind of a body without a header, in words, if it is surely not HTML. None means
+    HTML, or plain text.
 
     After WHATWG MIME sniffing 7.1: what has binary data bytes is no text, unless it begins like
     HTML. Never raises.

@@ -1,5 +1,5 @@
-"""A moving window over an archive's inflated bytes: look ahead, let go, and, when a length turns
-out to be wrong, go back.
+"""Holds a moving window over an archive's inflated bytes: it looks ahead, drops bytes, and goes
+back when a length turns out to be wrong.
 
 Positions count inflated bytes from where reading began; a `Boundary` ties a position to a stored
 offset.
