@@ -31,7 +31,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _NAME = r"(?=[\w-]*[^\W\d])\w[\w-]*"
 _QUOTED = r"`(?:[^`]|``)+`"
 _SCHEMA = re.compile(rf"({_QUOTED}|{_NAME})\.({_QUOTED}|{_NAME})")
-"""Unity Catalog allows hyphens and leading digits (`my-catalog.2026_crawl`), which need quotes in SQL. A name of digits alone is a version (`out-1.0`, a folder) unless it is quoted."""
+"""Unity Catalog allows hyphens and leading digits (`my-catalog.2026_crawl`), which need
+quotes in SQL. A name of digits alone is a version (`out-1.0`, a folder) unless it is quoted."""
 _TABLE = re.compile(rf"{_NAME}(?:\.{_NAME}){{2,}}")
 
 

@@ -57,7 +57,7 @@ class HttpFile:
         return RangeStream(self._name, connect, offset, until, _CONNECTION_ERRORS, self._max_attempts)
 
     def _connect(self, offset: int, end: int | None) -> Readable:
-        """Open the file at `offset`. A busy server raises an error that is tried again; others raise
+        """Open the file at `offset`. An error of a busy server is tried again; others raise
         FileError."""
         pace = get_pace(urlsplit(self._url).netloc.rpartition("@")[2])
         pace.wait()
