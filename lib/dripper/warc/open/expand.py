@@ -115,8 +115,8 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
             (docs/storages.md), and `@list`s: a file of paths, one a line, `.gz` too, in any of
             these storages. A list's relative lines are joined to `settings.list_prefix`; without
             one, to the bucket or server of the list (as Common Crawl's `warc.paths.gz` needs it),
-            or to a local list's folder. The files of a list are not checked here, as there may be a hundred
-            thousand of them.
+            or to a local list's folder. The files of a list are not checked here, as there may be
+            a hundred thousand of them.
         settings: The settings of reading; None means the defaults.
 
     Raises:
