@@ -11,7 +11,7 @@ from dripper.errors import InputError, UsageError
 from dripper.labels.entry import local_folder
 from dripper.labels.lm.prompt import prompt_folder
 from dripper.local.pages import expand_inputs
-from dripper.places import Place, archive_place, local_place, written_place
+from dripper.places import Place, archive_place, local_place, output_place
 from dripper.settings import ReadSettings
 from dripper.spark.cli import guarded, parser
 from dripper.warc import expand
@@ -27,7 +27,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def output(typed: str) -> Place:
-    return written_place("--output", typed, catalogs=True)
+    return output_place("--output", typed, catalogs=True)
 
 
 @pytest.mark.parametrize(

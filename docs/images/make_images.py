@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from dripper.config import Settings  # noqa: E402
-from dripper.inspect import document, pages_of, views_of_pages  # noqa: E402
+from dripper.inspect import build_document, find_pages, view_pages  # noqa: E402
 from dripper.page.extraction import shared_extractor  # noqa: E402
 from support.chromium import Chromium  # noqa: E402
 
@@ -39,7 +39,7 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp())
     settings = Settings()
     inspected = folder / "inspect.html"
-    inspected.write_text(document(list(views_of_pages(pages_of([str(PAGES)], settings.reading), settings))))
+    inspected.write_text(build_document(list(view_pages(find_pages([str(PAGES)], settings.reading), settings))))
     page = BEFORE_AFTER.read_text(encoding="utf-8")
     markdown = shared_extractor(settings).extract(page).markdown
     frame = folder / "frame.html"

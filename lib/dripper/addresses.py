@@ -1,5 +1,5 @@
-"""Addresses and sentences as they may stand in logs and on terminals: without credentials, without
-characters that move the cursor."""
+"""Cleans addresses and sentences for logs and terminals: credentials and characters that move the
+cursor are taken out."""
 
 import re
 
@@ -8,8 +8,8 @@ _USER = re.compile(r"(?<=://)[^\s/?#]*@")
 _PASSWORD = re.compile(r"(?<=://)([^\s/?#@:]*):[^\s/?#]*@")
 _IN_SENTENCE = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.IGNORECASE)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters, those that turn the direction of text, and halves of characters, which no
-terminal takes."""
+"""Control characters, characters that change the direction of text, and lone surrogates, which no
+terminal accepts."""
 
 
 def loggable(address: str) -> str:
@@ -29,25 +29,28 @@ def loggable(address: str) -> str:
 
 
 def loggable_text(sentence: str) -> str:
-    """Return a sentence, of a library's exception for instance, with the addresses in it made
-    loggable.
+    """Return a sentence, such as that of a library's exception, with each address in it loggable.
 
     >>> loggable_text("no answer from https://e.org/a?sig=1 in 3 s")
     'no answer from https://e.org/a in 3 s'
     """
-    return printable(_IN_SENTENCE.sub(lambda found: loggable(found[0]), sentence), keeps="\n")
+    return printable(_IN_SENTENCE.sub(lambda match: loggable(match[0]), sentence), keeps="\n")
 
 
 def printable(text: str, keeps: str = "") -> str:
-    r"""Return a text with what a terminal would obey, or cannot show, as escapes; `keeps` stay.
+    r"""Return a text in which characters that a terminal would obey, or cannot show, are escaped.
 
     Addresses of pages and names of files may hold anything, and a log's line must be one line.
+
+    Args:
+        text: Any text.
+        keeps: Characters that stay as they are.
 
     >>> print(printable(f"a{chr(27)}[2J{chr(10)}"))
     a\x1b[2J\x0a
     """
-    return _UNPRINTABLE.sub(lambda found: found[0] if found[0] in keeps else _escaped(ord(found[0])), text)
+    return _UNPRINTABLE.sub(lambda match: match[0] if match[0] in keeps else _escape(ord(match[0])), text)
 
 
-def _escaped(code: int) -> str:
+def _escape(code: int) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"

@@ -1,5 +1,5 @@
-"""Packages of extras: loaded when first used, with a sentence for people when they are not
-there."""
+"""Imports the packages of extras when they are first used, and explains how to install a missing
+one."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,18 +10,32 @@ from dripper.errors import MachineError
 
 
 def import_extra(module: str, needs: str, how: str) -> Any:
-    """Import a module of an optional package. Raises MachineError where it is not there: who
-    `needs` it, `how` to install it."""
+    """Import a module of an optional package.
+
+    Args:
+        module: The full name of the module.
+        needs: Who needs it, with the verb: "--table needs".
+        how: How to install it; see `explain_install`.
+
+    Raises:
+        MachineError: The package is not installed.
+    """
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        raise MachineError(f"{needs} {package_of(module)} ({error}): {how}") from error
+        raise MachineError(f"{needs} {find_package(module)} ({error}): {how}") from error
 
 
 @contextmanager
 def needed(what: str, extra: str) -> Iterator[None]:
-    """Around imports: raises MachineError, with what needs it and how to install the extra, where a
-    package is not there.
+    """Explain a missing package: a context manager around imports of an extra.
+
+    Args:
+        what: What needs the package, for the message.
+        extra: The extra that brings it.
+
+    Raises:
+        MachineError: A package is not installed. The message says how to install the extra.
 
     >>> with needed("this example", "spark"):
     ...     import math
@@ -29,15 +43,15 @@ def needed(what: str, extra: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if package_of(error.name or "") == "dripper":
+        if find_package(error.name or "") == "dripper":
             raise
-        raise MachineError(f"{what} needs {error.name}: {install(extra)}") from None
+        raise MachineError(f"{what} needs {error.name}: {explain_install(extra)}") from None
 
 
-def install(*extras: str) -> str:
-    """Return how to install extras: the package is on no index, so by the ways that work.
+def explain_install(*extras: str) -> str:
+    """Return how to install extras. The package is not on PyPI yet, so it names the other ways.
 
-    >>> install("lm")  # doctest: +NORMALIZE_WHITESPACE
+    >>> explain_install("lm")  # doctest: +NORMALIZE_WHITESPACE
     "pip install '.[lm]' in the project's folder, or pip install 'dripper_spark-….whl[lm]' with the
     path of a wheel"
     """
@@ -48,10 +62,10 @@ def install(*extras: str) -> str:
     )
 
 
-def package_of(module: str) -> str:
-    """Return the package that a module is of.
+def find_package(module: str) -> str:
+    """Return the package to which a module belongs.
 
-    >>> package_of("vllm.platforms")
+    >>> find_package("vllm.platforms")
     'vllm'
     """
     return module.partition(".")[0]

@@ -1,8 +1,8 @@
-"""Where a person says that something is: a path here, an address of a storage, a schema of a
-catalog. Every flag and setting is read by these rules.
+"""Parses places as users write them: a path here, an address of a storage, a schema of a catalog.
+All flags and settings follow these rules.
 
-What could be meant in two ways is refused with both spellings. Nothing that looks like an address
-becomes a folder of this machine: it would end with the machine.
+A place that can be read in two ways is refused, and the message gives both spellings. Nothing that
+looks like an address becomes a folder of this machine, as its data would be lost with the machine.
 """
 
 import os
@@ -24,39 +24,46 @@ _STORES = frozenset(
 )
 """Schemes whose addresses have a bucket, container or server after two slashes."""
 _ROOTED = frozenset({"hdfs", "viewfs"})
-"""Hadoop's own: without a server, that of its configuration is meant."""
+"""Hadoop's schemes: an address without a server means the one of Hadoop's configuration."""
 _FILES = frozenset({"file", "dbfs"})
 _SCHEMES = _STORES | _ROOTED | _FILES
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _NAME = r"(?=[\w-]*[^\W\d])\w[\w-]*"
 _QUOTED = r"`(?:[^`]|``)+`"
 _SCHEMA = re.compile(rf"({_QUOTED}|{_NAME})\.({_QUOTED}|{_NAME})")
-"""Unity Catalog allows hyphens and leading digits (`my-catalog.2026_crawl`), which SQL then wants
-quoted. Digits alone are a version (`out-1.0`, a folder) where no quotes say otherwise."""
+"""Unity Catalog allows hyphens and leading digits (`my-catalog.2026_crawl`), which need
+quotes in SQL. A name of digits alone is a version (`out-1.0`, a folder) unless it is quoted."""
 _TABLE = re.compile(rf"{_NAME}(?:\.{_NAME}){{2,}}")
 
 
 class Place(NamedTuple):
-    """Where something is. text: the path (`~` is one's home by then), the address, or the name as
-    it was typed. names: catalog and schema, unquoted."""
+    """Where something is."""
 
     kind: Literal["path", "address", "catalog"]
     text: str
+    """The path (with `~` expanded), the address, or the schema as the user wrote it."""
     names: tuple[str, ...] = ()
+    """Catalog and schema, without quotes."""
 
 
-def written_place(name: str, typed: str, *, catalogs: bool = False) -> Place:
-    """Return what Spark is to write to. Raises InputError where it is nothing, or two things.
+def output_place(name: str, typed: str, *, catalogs: bool = False) -> Place:
+    """Return the place of a job's output, which Spark writes and reads.
 
-    name: the flag, for messages. catalogs: a schema of a catalog may be meant.
+    Args:
+        name: The flag, for messages.
+        typed: The place as the user wrote it.
+        catalogs: Whether it may be a schema of a catalog.
 
-    >>> written_place("--output", "S3A://bucket/out/").text
+    Raises:
+        InputError: The place can be read in no way, or in two ways.
+
+    >>> output_place("--output", "S3A://bucket/out/").text
     's3a://bucket/out'
-    >>> written_place("--output", "main.2026_crawl", catalogs=True).names
+    >>> output_place("--output", "main.2026_crawl", catalogs=True).names
     ('main', '2026_crawl')
     """
-    text = _cleaned(name, typed)
-    address = _address(name, text)
+    text = _clean(name, typed)
+    address = _parse_address(name, text)
     if address is not None and not address.startswith(("/", "dbfs:/")):
         if address.partition(":")[0] in _WEB:
             raise InputError(f"{name} {loggable(text)}: a web server can be read from, and not be written to")
@@ -67,30 +74,37 @@ def written_place(name: str, typed: str, *, catalogs: bool = False) -> Place:
         bare = address.rstrip("/")
         return Place("address", address if bare.endswith(":") else bare)
     if address is not None:
-        return _of_machine(name, text, address)
-    if catalogs and (found := _schema(name, text)):
-        return found
-    path = _at_home(name, text)
+        return _resolve_on_machine(name, text, address)
+    if catalogs and (schema := _parse_schema(name, text)):
+        return schema
+    path = _expand_home(name, text)
     if "`" in path and catalogs:
         raise InputError(f"{name} {text}: write `catalog`.`schema` for a schema, ./{text} for a folder")
-    return _of_machine(name, text, path)
+    return _resolve_on_machine(name, text, path)
 
 
 def local_place(name: str, typed: str, *, writes: bool = False) -> Path:
-    """Return the path of what must be on this machine. Raises InputError for an address of another
-    storage. writes: it is made where it is not there.
+    """Return the path of a file or folder that must be on this machine.
+
+    Args:
+        name: The flag, for messages.
+        typed: The place as the user wrote it.
+        writes: Whether it will be created if it does not exist.
+
+    Raises:
+        InputError: It is an address of another storage.
 
     >>> local_place("--conf", "file:///etc/a.yml"), local_place("--conf", "dbfs:/conf/a.yml")
     (PosixPath('/etc/a.yml'), PosixPath('/dbfs/conf/a.yml'))
     """
-    text = _cleaned(name, typed)
-    address = _address(name, text)
+    text = _clean(name, typed)
+    address = _parse_address(name, text)
     if address is None:
-        path = _at_home(name, text)
+        path = _expand_home(name, text)
     elif address.startswith("dbfs:/"):
         path = f"/dbfs/{address.removeprefix('dbfs:/')}"
         if writes and not Path("/dbfs").is_dir():
-            raise InputError(_no_databricks(name, text))
+            raise InputError(_explain_no_databricks(name, text))
     elif address.startswith("/"):
         path = address
     else:
@@ -103,24 +117,31 @@ def local_place(name: str, typed: str, *, writes: bool = False) -> Path:
 
 
 def archive_place(name: str, typed: str) -> str:
-    """Return an archive's path, pattern or address as it is opened: schemes in lower case, `~` as
-    one's home. Raises InputError where an address has a slip of the pen.
+    """Return the path, pattern or address by which an archive is opened, with its scheme in lower
+    case and `~` expanded.
+
+    Args:
+        name: The flag, for messages.
+        typed: The place as the user wrote it.
+
+    Raises:
+        InputError: The address is misspelled.
 
     >>> archive_place("--warcs", "S3://bucket/a.warc.gz")
     's3://bucket/a.warc.gz'
     """
-    found = _SCHEME.match(typed)
-    if found is None:
-        return _at_home(name, typed)
-    scheme = found["scheme"].lower()
+    match = _SCHEME.match(typed)
+    if match is None:
+        return _expand_home(name, typed)
+    scheme = match["scheme"].lower()
     if scheme not in _SCHEMES:
-        # What fsspec makes of it is known when it is opened; a colon may be in the name of a file.
+        # Only opening it shows whether fsspec knows the scheme. A file's name may hold a colon too.
         return typed
-    address = _address(name, typed)
+    address = _parse_address(name, typed)
     return f"{scheme}:{typed.partition(':')[2]}" if scheme in _FILES else address or typed
 
 
-def _cleaned(name: str, typed: str) -> str:
+def _clean(name: str, typed: str) -> str:
     text = typed.strip()
     if not text:
         raise InputError(f"{name} is empty: say where")
@@ -134,18 +155,18 @@ def _cleaned(name: str, typed: str) -> str:
     return text
 
 
-def _address(name: str, text: str) -> str | None:
-    """Return the address in its one spelling; of `file:` the path; None where it has no scheme.
-    Raises InputError."""
-    found = _SCHEME.fullmatch(text)
-    if found is None:
+def _parse_address(name: str, text: str) -> str | None:
+    """Return the address in its one spelling (the path for `file:`), or None without a scheme.
+    Raises InputError where it is misspelled."""
+    match = _SCHEME.fullmatch(text)
+    if match is None:
         return None
-    scheme, slashes, rest = found["scheme"].lower(), len(found["slashes"]), found["rest"]
+    scheme, slashes, rest = match["scheme"].lower(), len(match["slashes"]), match["rest"]
     if scheme not in _SCHEMES and not slashes:
         # A colon in the name of a file.
         return None
     if scheme in _FILES and slashes:
-        return _of_files(name, text, scheme, slashes, rest)
+        return _parse_file_address(name, text, scheme, slashes, rest)
     if scheme in _ROOTED and slashes in (1, 3):
         return f"{scheme}:///{rest}"
     if slashes == 2 and rest:
@@ -157,7 +178,7 @@ def _address(name: str, text: str) -> str | None:
     )
 
 
-def _of_files(name: str, text: str, scheme: str, slashes: int, rest: str) -> str:
+def _parse_file_address(name: str, text: str, scheme: str, slashes: int, rest: str) -> str:
     if scheme == "dbfs":
         return f"/{rest}" if rest.startswith("Volumes/") else f"dbfs:/{rest}"
     host, _, path = rest.partition("/")
@@ -168,15 +189,15 @@ def _of_files(name: str, text: str, scheme: str, slashes: int, rest: str) -> str
     raise InputError(f"{name} {text} names the machine {host}: write file:///{rest} for a path of this one")
 
 
-def _of_machine(name: str, text: str, path: str) -> Place:
-    """Return a path, or what Databricks, where paths mean its own storage, calls it."""
+def _resolve_on_machine(name: str, text: str, path: str) -> Place:
+    """Return a path, or its `dbfs:` address on Databricks, where paths mean its own storage."""
     on_databricks = any(os.environ.get(key) for key in ("DATABRICKS_RUNTIME_VERSION", "SPARK_REMOTE"))
     if path.startswith("dbfs:/"):
         if on_databricks:
             return Place("address", path.rstrip("/"))
         path = f"/dbfs/{path.removeprefix('dbfs:/')}"
         if not Path("/dbfs").is_dir():
-            raise InputError(_no_databricks(name, text))
+            raise InputError(_explain_no_databricks(name, text))
     _check_volume(name, path, on_databricks)
     if os.environ.get("DATABRICKS_RUNTIME_VERSION") and not path.startswith("/Volumes/"):
         if path.startswith("/dbfs/"):
@@ -190,24 +211,24 @@ def _of_machine(name: str, text: str, path: str) -> Place:
 
 
 def _check_volume(name: str, path: str, on_databricks: bool) -> None:
-    """Raise InputError where a path below /Volumes is none: it would be made as a folder here. (A
-    Mac has its disks there.)"""
+    """Raise InputError for a path below /Volumes that is no volume, as it would be created as a
+    folder here. (A Mac has its disks there.)"""
     if path.rstrip("/") != "/Volumes" and not path.startswith("/Volumes/"):
         return
     parts = path.split("/")[2:]
     if on_databricks and sum(map(bool, parts[:3])) < 3:
         raise InputError(f"{name} {path}: a volume has three names, /Volumes/CATALOG/SCHEMA/VOLUME")
     if not on_databricks and not (parts and parts[0] and Path("/Volumes", parts[0]).is_dir()):
-        raise InputError(_no_databricks(name, path))
+        raise InputError(_explain_no_databricks(name, path))
 
 
-def _no_databricks(name: str, text: str) -> str:
+def _explain_no_databricks(name: str, text: str) -> str:
     return f"{name} {text} is a place on Databricks, and this is not Databricks: name a folder, or an address such as s3://…"
 
 
-def _schema(name: str, text: str) -> Place | None:
-    if found := _SCHEMA.fullmatch(text):
-        names = tuple(part[1:-1].replace("``", "`") if part.startswith("`") else part for part in found.groups())
+def _parse_schema(name: str, text: str) -> Place | None:
+    if match := _SCHEMA.fullmatch(text):
+        names = tuple(part[1:-1].replace("``", "`") if part.startswith("`") else part for part in match.groups())
         if "`" not in text and os.path.lexists(text):
             raise InputError(
                 f"{name} {text} may be the schema of a catalog, or the folder here: write "
@@ -222,8 +243,8 @@ def _schema(name: str, text: str) -> Place | None:
     return None
 
 
-def _at_home(name: str, text: str) -> str:
-    """Return a path in which `~` is one's home."""
+def _expand_home(name: str, text: str) -> str:
+    """Return a path with `~` expanded to the home folder."""
     if not text.startswith("~"):
         return text
     home = os.path.expanduser(text)  # noqa: PTH111, Path's raises where there is no such user

@@ -12,7 +12,7 @@ import pytest
 from dripper.config import Settings
 from dripper.eval import rouge_n
 from dripper.html import to_text
-from dripper.inspect import document, pages_of, views_of_pages
+from dripper.inspect import build_document, find_pages, view_pages
 from dripper.page.extraction import shared_extractor
 from dripper_lab.datasets import count_pages, read_pages
 from support.chromium import Chromium, find_chromium
@@ -45,8 +45,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "hostile.html").write_text(HOSTILE)
     (folder / "empty.html").write_text("<script>x</script>")
     pages = [*PAGES, folder / "empty.html", folder / "hostile.html"]
-    views = views_of_pages(pages_of([str(page) for page in pages], Settings().reading), Settings())
-    (folder / "out.html").write_text(document(list(views)).encode("utf-8", "replace").decode())
+    views = view_pages(find_pages([str(page) for page in pages], Settings().reading), Settings())
+    (folder / "out.html").write_text(build_document(list(views)).encode("utf-8", "replace").decode())
     return folder / "out.html"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from dripper.inspect.document import DOUBTFUL, document, is_doubtful
+from dripper.inspect.document import DOUBTFUL, build_document, is_doubtful
 from dripper.inspect.views import BlockView, PageView
 from support.inspected import scripts, unpacked
 
@@ -19,7 +19,7 @@ def view(number: int, blocks: Sequence[BlockView] = ()) -> PageView:
 
 def test_pages_are_packed_one_by_one() -> None:
     blocks = [BlockView("one", "body > p", True, 0.9, [("tags", 1.5)]), BlockView("two", "body > p", False, 0.5)]
-    data = scripts(document([view(0, blocks), view(1)], "a folder"))
+    data = scripts(build_document([view(0, blocks), view(1)], "a folder"))
     index = json.loads(data["index"])
     assert set(data) == {"index", "page-0", "html-0", "page-1"}
     assert index["about"] == "a folder"
@@ -35,8 +35,8 @@ def test_pages_are_packed_one_by_one() -> None:
 
 
 def test_a_hostile_page_ends_no_element_and_fills_no_place() -> None:
-    plain = document([PageView("a", "a")])
-    hostile = document(
+    plain = build_document([PageView("a", "a")])
+    hostile = build_document(
         [PageView("a", HOSTILE, url=HOSTILE, title=HOSTILE, notes=[HOSTILE], error_detail=HOSTILE)], HOSTILE
     )
     assert hostile.count("<script") == plain.count("<script")
@@ -45,7 +45,7 @@ def test_a_hostile_page_ends_no_element_and_fills_no_place() -> None:
 
 
 def test_the_policy_allows_the_documents_own_script_and_no_other() -> None:
-    html = document([])
+    html = build_document([])
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', html)
     assert policy
     assert policy[1].startswith("default-src 'none';")
@@ -55,7 +55,7 @@ def test_the_policy_allows_the_documents_own_script_and_no_other() -> None:
 
 def test_the_same_views_give_the_same_document() -> None:
     views = [view(0, [BlockView("one", "p", True, None)])]
-    assert document(views) == document(views)
+    assert build_document(views) == build_document(views)
 
 
 @pytest.mark.parametrize(("probability", "doubt"), [(None, False), (DOUBTFUL[0], True), (0.5, True), (0.81, False)])

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dripper.errors import InputError, MachineError
-from dripper.inspect.sources import COLUMNS, rows_of
+from dripper.inspect.sources import COLUMNS, read_rows
 from dripper.settings import S3Settings
 from support.delta_tables import rows_of_archive, write_table
 from support.warcs import pages, write_warc
@@ -20,7 +20,7 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_rows_come_in_the_order_of_the_archive(output: Path) -> None:
-    rows = rows_of(str(output), None, 100, S3)
+    rows = read_rows(str(output), None, 100, S3)
     assert [row["url"] for row in rows] == [*(f"http://example.org/{n}" for n in range(4)), "http://e/"]
     assert set(rows[0]) == set(COLUMNS)
     assert rows[0]["versions"]["labeler"] == "cpu"
@@ -28,7 +28,7 @@ def test_rows_come_in_the_order_of_the_archive(output: Path) -> None:
 
 
 def test_the_table_itself_is_taken_too(output: Path) -> None:
-    assert rows_of(str(output), None, 9, S3) == rows_of(f"{output}/extractions/", None, 9, S3)
+    assert read_rows(str(output), None, 9, S3) == read_rows(f"{output}/extractions/", None, 9, S3)
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,11 @@ def test_the_table_itself_is_taken_too(output: Path) -> None:
     ],
 )
 def test_a_condition_chooses(output: Path, where: str, n_rows: int) -> None:
-    assert len(rows_of(str(output), where, 100, S3)) == n_rows
+    assert len(read_rows(str(output), where, 100, S3)) == n_rows
 
 
 def test_a_limit_takes_the_first(output: Path) -> None:
-    assert [row["url"][-1] for row in rows_of(str(output), None, 2, S3)] == ["0", "1"]
+    assert [row["url"][-1] for row in read_rows(str(output), None, 2, S3)] == ["0", "1"]
 
 
 @pytest.mark.parametrize(
@@ -60,21 +60,21 @@ def test_a_limit_takes_the_first(output: Path) -> None:
 )
 def test_a_wrong_condition_is_one_sentence(output: Path, where: str, words: str) -> None:
     with pytest.raises(InputError, match=words) as caught:
-        rows_of(str(output), where, 100, S3)
+        read_rows(str(output), where, 100, S3)
     assert "\n" not in str(caught.value)
 
 
 def test_a_catalog_says_what_to_do(output: Path) -> None:
     with pytest.raises(InputError, match=r"main.crawl is a schema of a catalog.*save\('FOLDER'\)"):
-        rows_of("main.crawl", None, 9, S3)
+        read_rows("main.crawl", None, 9, S3)
 
 
 def test_no_table_says_what_to_give(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no table extractions in"):
-        rows_of(str(tmp_path), None, 9, S3)
+        read_rows(str(tmp_path), None, 9, S3)
 
 
 def test_a_missing_package_says_how_to_install_it(output: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
     with pytest.raises(MachineError, match=r"--table needs duckdb.*\[inspect\]"):
-        rows_of(str(output), None, 9, S3)
+        read_rows(str(output), None, 9, S3)

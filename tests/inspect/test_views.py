@@ -9,7 +9,7 @@ import pytest
 from dripper.config import LabelerSettings
 from dripper.errors import ErrorCode, PageError
 from dripper.html.blocks.page import Page
-from dripper.inspect.views import LEAST_REASON, REASONS, PageInput, stored_page, view_page
+from dripper.inspect.views import LEAST_REASON, REASONS, PageInput, to_stored_page, view_page
 from dripper.labels import Labels
 from dripper.page.extraction import Extractor
 from support.warcs import page
@@ -94,9 +94,9 @@ def test_a_page_that_could_not_be_read_keeps_its_error(extractor: Extractor) -> 
 
 def test_a_page_is_stored_as_it_was_served_unless_its_header_decoded_it() -> None:
     latin = "<meta charset=latin1><p>caf\u00e9".encode("latin-1")
-    assert stored_page(latin, "text/html") == (latin, "windows-1252")
+    assert to_stored_page(latin, "text/html") == (latin, "windows-1252")
     bare = "<p>caf\u00e9 \u00fc".encode("latin-1")
-    utf8, encoding = stored_page(bare, "text/html; charset=latin1")
+    utf8, encoding = to_stored_page(bare, "text/html; charset=latin1")
     assert utf8.decode() == "<p>caf\u00e9 \u00fc"
     assert encoding == "utf-8 (stored as characters; served as windows-1252)"
-    assert hashlib.sha256(stored_page(HTML, None)[0]).digest() == hashlib.sha256(HTML).digest()
+    assert hashlib.sha256(to_stored_page(HTML, None)[0]).digest() == hashlib.sha256(HTML).digest()

@@ -7,7 +7,7 @@ import pytest
 
 from dripper.config import ReadSettings
 from dripper.errors import InputError
-from dripper.local.pages import Seen, expand_inputs, records_of
+from dripper.local.pages import InputCounts, expand_inputs, read_pages
 
 SETTINGS = ReadSettings()
 
@@ -83,8 +83,8 @@ def test_a_fifo_is_not_waited_for(folder: Path) -> None:
     os.mkfifo(folder / "x.html")
     with pytest.raises(InputError, match="list is a FIFO"):
         names(folder, "@~/list")
-    seen = Seen()
-    assert list(records_of(expand_inputs([f"{folder}/x.html"], SETTINGS), SETTINGS, (), seen)) == []
+    seen = InputCounts()
+    assert list(read_pages(expand_inputs([f"{folder}/x.html"], SETTINGS), SETTINGS, (), seen)) == []
     assert "x.html is a FIFO" in seen.unread[0]
 
 

@@ -21,7 +21,7 @@ import dripper
 from dripper.config import Settings, load
 from dripper.errors import InputError, MachineError, UsageError
 from dripper.local import extract_files
-from dripper.local.pages import Input, Seen, records_of
+from dripper.local.pages import Input, InputCounts, read_pages
 from dripper.page.columns import EXTRACTIONS
 from support.warcs import page, pages, write_warc
 
@@ -85,7 +85,7 @@ def test_a_row_says_what_one_page_alone_gives(written: Path, crawl: Path) -> Non
 def test_the_same_call_again_finds_all_done(written: Path, crawl: Path) -> None:
     before = written.read_bytes()
     outcome = extract_files([str(crawl)], written, SETTINGS, jobs=2)
-    assert (outcome.pages, outcome.seen.known) == (0, PAGES + 8)
+    assert (outcome.pages, outcome.inputs.already_written) == (0, PAGES + 8)
     assert written.read_bytes() == before
 
 
@@ -133,7 +133,7 @@ def test_parquet_holds_the_same_rows_and_takes_more(written: Path, crawl: Path, 
     first = pq.read_table(out)
     assert first.num_rows == PAGES + 2
     outcome = extract_files([str(crawl)], out, SETTINGS, jobs=2)
-    assert (outcome.pages, outcome.seen.known) == (6, PAGES + 2)
+    assert (outcome.pages, outcome.inputs.already_written) == (6, PAGES + 2)
     table = pq.read_table(out)
     assert table.schema.field("fetched_at").type == pa.timestamp("us", tz="UTC")
     assert table.schema.field("page_id").metadata[b"comment"].startswith(b"Key: ")
@@ -160,8 +160,8 @@ def test_a_file_that_cannot_be_read_is_left_for_another_run(crawl: Path, tmp_pat
     given = ["http://127.0.0.1:9/x.warc.gz", str(crawl / "1.html")]
     outcome = extract_files(given, tmp_path / "pages.jsonl", settings, jobs=1)
     assert (outcome.pages, outcome.is_complete) == (1, False)
-    seen = Seen()
-    assert list(records_of([Input("/gone.html", "/gone.html", False)], settings.reading, (), seen)) == []
+    seen = InputCounts()
+    assert list(read_pages([Input("/gone.html", "/gone.html", False)], settings.reading, (), seen)) == []
     assert seen.unread == ["/gone.html: No such file or directory"]
 
 

@@ -1,7 +1,8 @@
-"""Steps of other people's pipelines: `dripper.adapters.datatrove`, `dripper.adapters.nemo_curator`.
-What they share is here: which form of an extraction becomes a document's text.
+"""Shares what the steps for other pipelines need: which form of an extraction becomes a document's
+text, and its metadata.
 
-Each module needs the package that it is named after: extras `datatrove` and `nemo`.
+The steps are `dripper.adapters.datatrove` and `dripper.adapters.nemo_curator`. Each needs the
+package that it is named after: extras `datatrove` and `nemo`.
 """
 
 from collections.abc import Mapping
@@ -14,27 +15,34 @@ from dripper.page.extraction import Extraction, checked_settings
 Form = Literal["markdown", "text", "main_html"]
 
 
-def asked_settings(
+def check_step_settings(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any], form: str
 ) -> Settings:
-    """Return the settings of a step, of which `form` is what goes on. Raises UsageError as
-    `checked_settings`."""
+    """Return the settings of a step.
+
+    Args:
+        labeler, settings, options: As `dripper.extract` takes them.
+        form: The field of an extraction that becomes a document's text.
+
+    Raises:
+        UsageError: The form, the labeler or a setting cannot work.
+    """
     if form not in get_args(Form):
         raise SettingsError(f"form={form!r}: there are {', '.join(get_args(Form))}")
     return checked_settings(labeler, settings, options)
 
 
-def text_of(extraction: Extraction, form: Form) -> str:
-    """Return the main content in this form; "" for a page without any."""
+def select_text(extraction: Extraction, form: Form) -> str:
+    """Return the main content in this form, or "" for a page without any."""
     return str(getattr(extraction, form))
 
 
-def told_of(extraction: Extraction) -> dict[str, Any]:
-    """Return what a pipeline keeps beside the text, by name, and leaves out what is not known."""
-    told = {
+def collect_metadata(extraction: Extraction) -> dict[str, Any]:
+    """Return the metadata that a pipeline keeps beside the text, without missing values."""
+    values = {
         "title": extraction.title or None,
         "language": extraction.language,
         "confidence": extraction.confidence,
         "method": extraction.method,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}

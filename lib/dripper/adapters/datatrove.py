@@ -1,4 +1,4 @@
-"""An extractor for datatrove, in the place of its `Trafilatura`.
+"""Extracts main content in a pipeline of datatrove, in place of its `Trafilatura`.
 
     from dripper.adapters.datatrove import Dripper
 
@@ -14,7 +14,7 @@ from contextlib import closing, nullcontext
 from typing import Any
 
 from dripper import extras as optional
-from dripper.adapters import Form, asked_settings, text_of, told_of
+from dripper.adapters import Form, check_step_settings, collect_metadata, select_text
 from dripper.config import Settings
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
@@ -26,13 +26,19 @@ with optional.needed("dripper.adapters.datatrove", "datatrove"):
 
 
 class Dripper(BaseExtractor):  # type: ignore[misc]
-    """A step that puts the main content of each HTML document in the place of its text.
+    """Replaces the text of each HTML document by its main content.
 
-    form: `markdown`, `text` or `main_html`. labeler, settings, options: as `dripper.extract` takes
-    them. exclusion_writer: a writer of datatrove for pages without main content; their text stays
-    the HTML, and `metadata["error_code"]` says why. A document's `metadata["url"]` completes
-    relative links; title, language, confidence and method are added to it. Raises UsageError for a
-    labeler or setting that cannot work.
+    A document's `metadata["url"]` completes relative links. Title, language, confidence and method
+    are added to its metadata.
+
+    Args:
+        form: `markdown`, `text` or `main_html`.
+        labeler, settings, options: As `dripper.extract` takes them.
+        exclusion_writer: A writer of datatrove for pages without main content. Their text stays the
+            HTML, and `metadata["error_code"]` gives the reason.
+
+    Raises:
+        UsageError: The labeler or a setting cannot work.
     """
 
     name = "💧 Dripper"
@@ -46,15 +52,14 @@ class Dripper(BaseExtractor):  # type: ignore[misc]
         exclusion_writer: Any = None,
         **options: Any,
     ) -> None:
-        self.settings = asked_settings(labeler, settings, options, form)
+        self.settings = check_step_settings(labeler, settings, options, form)
         super().__init__(timeout=self.settings.limits.page_wall_seconds)
         self.form = form
         self.exclusion_writer = exclusion_writer
 
     def extract(self, text: str) -> str:
-        """Return the main content of one page, "" where there is none; here, without a child
-        process."""
-        return text_of(shared_extractor(self.settings).extract(text), self.form)
+        """Return the main content of one page, or "" without one. Uses no child process."""
+        return select_text(shared_extractor(self.settings).extract(text), self.form)
 
     def run(self, data: Iterable[Any], rank: int = 0, world_size: int = 1) -> Iterator[Any]:
         """Yield the documents that have main content."""
@@ -66,23 +71,23 @@ class Dripper(BaseExtractor):  # type: ignore[misc]
             for document in data:
                 self.stat_update(StatHints.total)
                 with self.track_time():
-                    made = _extracted(guard, document)
-                    content = text_of(made, self.form)
+                    extraction = _extract_guarded(guard, document)
+                    content = select_text(extraction, self.form)
                 if content:
                     document.text = content
-                    document.metadata.update(told_of(made))
+                    document.metadata.update(collect_metadata(extraction))
                     self.stat_update("extracted", StatHints.forwarded)
                     self.update_doc_stats(document)
                     yield document
                     continue
-                reason = made.error_code.value if made.error_code else "no_main_content"
+                reason = extraction.error_code.value if extraction.error_code else "no_main_content"
                 self.stat_update(StatHints.dropped, f"dropped_{reason}")
                 if excluded is not None:
-                    document.metadata.update(error_code=reason, error_detail=made.error_detail or "")
+                    document.metadata.update(error_code=reason, error_detail=extraction.error_detail or "")
                     excluded.write(document, rank)
 
 
-def _extracted(guard: "Guard[tuple[str, str | None], Extraction]", document: Any) -> Extraction:
+def _extract_guarded(guard: "Guard[tuple[str, str | None], Extraction]", document: Any) -> Extraction:
     try:
         return guard.call((document.text, document.metadata.get("url")))
     except PageError as error:

@@ -1,4 +1,4 @@
-"""Subcommands of `dripper`, one module each: `add` declares its flags, `run` runs it."""
+"""Holds the subcommands of `dripper`, one module each: `add` declares its flags, `run` runs it."""
 
 import argparse
 import sys
@@ -8,8 +8,8 @@ Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def write(text: str) -> None:
-    """Write text as UTF-8, whatever the terminal says; lone surrogates, which pages can hold,
-    become U+FFFD."""
+    """Write text to standard output as UTF-8, whatever the terminal's encoding. Lone surrogates,
+    which pages can hold, become U+FFFD."""
     ended = text.rstrip("\n") + "\n"
     sys.stdout.buffer.write(ended.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode())
     sys.stdout.flush()

@@ -1,5 +1,5 @@
-"""`dripper extract`: the main content of one page, printed in a chosen form, or of many pages into
-a file.
+"""Runs `dripper extract`: prints the main content of one page, or writes that of many pages to a
+file.
 """
 
 import argparse
@@ -18,17 +18,17 @@ from dripper.errors import InputError, UsageError
 from dripper.html.metadata import Metadata
 from dripper.html.tei import TeiSource, to_tei
 from dripper.labels.registry import runs_staged
-from dripper.local import Written, extract_files
+from dripper.local import RunResult, extract_files
 from dripper.page.extraction import Extraction, extract_guarded, shared_extractor
 from dripper.places import local_place
 from dripper.warc.read.record import ArchiveFault
 
 
-def _json(extraction: Extraction, url: str | None, indent: int | None = 2) -> str:
+def _format_json(extraction: Extraction, url: str | None, indent: int | None = 2) -> str:
     return json.dumps(dataclasses.asdict(extraction) | {"url": url}, ensure_ascii=False, indent=indent)
 
 
-def _tei(extraction: Extraction, url: str | None) -> str:
+def _format_tei(extraction: Extraction, url: str | None) -> str:
     metadata = extraction.metadata or Metadata()
     source = TeiSource(
         title=metadata.title or extraction.title,
@@ -44,12 +44,12 @@ FORMATS: Mapping[str, Callable[[Extraction, str | None], str]] = {
     "markdown": lambda extraction, _: extraction.markdown,
     "text": lambda extraction, _: extraction.text,
     "html": lambda extraction, _: extraction.main_html,
-    "json": _json,
-    "xml-tei": _tei,
-    "jsonl": lambda extraction, url: _json(extraction, url, None),
+    "json": _format_json,
+    "xml-tei": _format_tei,
+    "jsonl": lambda extraction, url: _format_json(extraction, url, None),
 }
-TELL_ERRORS = frozenset({"json", "jsonl"})
-"""The forms that have a place for an error code."""
+FORMATS_WITH_ERRORS = frozenset({"json", "jsonl"})
+"""The formats that can hold an error code."""
 
 _USAGE = """One page is printed. Many pages become the rows of a file:
   dripper extract page.html
@@ -59,12 +59,12 @@ Run again, the same command goes on where it stopped, and does only what is miss
 Exit code 0: done; 1: the one page has no extraction; 2: wrong usage; 3: work is left, the last lines say what;
 4: all is done, but some archives are none, or are cut short: the last lines name them."""
 
-_BAD = {
+_BAD_INPUTS = {
     ArchiveFault.NO_ARCHIVE: "no WARC or ARC record is in it",
     ArchiveFault.CUT_SHORT: "it is cut short; the pages before the cut are rows",
 }
-_NAMED = 10
-"""Files that the last lines name of each kind."""
+_MAX_NAMED = 10
+"""Most files of each kind that the last lines name."""
 
 _MARKDOWN = ("title", "links", "images")
 """Flags that stand for settings of the section `markdown`."""
@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
     }
     settings = flags.settings(arguments, stand_for)
     if arguments.out is None:
-        return _print(arguments, settings)
+        return _print_page(arguments, settings)
     for flag in ("url", "format"):
         if getattr(arguments, flag) is not None:
             raise UsageError(f"--{flag} is for one page that is printed, not for --out")
@@ -117,16 +117,16 @@ def run(arguments: argparse.Namespace) -> int:
     return _write_rows(arguments, settings)
 
 
-def _print(arguments: argparse.Namespace, settings: Settings) -> int:
-    page = _only_page(arguments.pages)
-    data = _read(page)
+def _print_page(arguments: argparse.Namespace, settings: Settings) -> int:
+    page = _check_one_page(arguments.pages)
+    data = _read_page(page)
     if runs_staged(settings.labeler):
-        # A model's engine has threads and devices, which no fork inherits, and takes its time.
+        # A model's engine has threads and devices, which a fork does not inherit.
         extraction = shared_extractor(settings).extract(data, arguments.url)
     else:
         extraction = extract_guarded(settings, data, arguments.url)
     form = arguments.format or "markdown"
-    if extraction.error_code is None or form in TELL_ERRORS:
+    if extraction.error_code is None or form in FORMATS_WITH_ERRORS:
         write(FORMATS[form](extraction, arguments.url))
     if extraction.error_code is not None:
         detail = f": {extraction.error_detail}" if extraction.error_detail else ""
@@ -135,7 +135,7 @@ def _print(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _only_page(pages: list[str]) -> str:
+def _check_one_page(pages: list[str]) -> str:
     if len(pages) > 1 or (not Path(pages[0]).exists() and pages[0] != "-" and set("*?[@") & set(pages[0])):
         raise UsageError("these are many pages: say where their rows go, --out pages.jsonl or --out pages.parquet")
     if Path(pages[0]).is_dir():
@@ -143,7 +143,7 @@ def _only_page(pages: list[str]) -> str:
     return pages[0]
 
 
-def _read(page: str) -> bytes:
+def _read_page(page: str) -> bytes:
     if page == "-":
         return sys.stdin.buffer.read()
     try:
@@ -157,46 +157,49 @@ def _write_rows(arguments: argparse.Namespace, settings: Settings) -> int:
         raise UsageError("- (standard input) is one page: leave --out away")
     try:
         outcome = extract_files(
-            arguments.pages, arguments.out, settings, arguments.jobs or _processors(), sys.stderr.isatty()
+            arguments.pages, arguments.out, settings, arguments.jobs or _count_processors(), sys.stderr.isatty()
         )
     except KeyboardInterrupt:
         sys.stderr.write("dripper: interrupted; the same command goes on where it stopped\n")
         return 3
-    sys.stderr.write(_summary(outcome, arguments.out))
-    return 3 if not outcome.is_complete else 4 if outcome.seen.bad else 0
+    sys.stderr.write(_format_summary(outcome, arguments.out))
+    return 3 if not outcome.is_complete else 4 if outcome.inputs.bad else 0
 
 
-def _processors() -> int:
-    """Return how many this process may use, where the system tells, else how many there are."""
+def _count_processors() -> int:
+    """Return how many processors this process may use, or how many there are where that is
+    unknown."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def _summary(outcome: Written, out: Path) -> str:
-    seen = outcome.seen
+def _format_summary(outcome: RunResult, out: Path) -> str:
+    inputs = outcome.inputs
     rate = f" ({outcome.seconds:.1f} s, {outcome.pages / max(outcome.seconds, 0.001):.0f} a second)"
     lines = [f"pages written to {out}: {outcome.pages:,}{rate if outcome.pages else ''}"]
-    if seen.known:
-        lines.append(f"pages that were there already: {seen.known:,}")
+    if inputs.already_written:
+        lines.append(f"pages that were there already: {inputs.already_written:,}")
     if outcome.errors:
-        lines.append(f"without extraction: {_counts(outcome.errors)}")
-    if seen.skipped:
-        lines.append(f"records of archives that are no pages: {_counts(seen.skipped)}")
-    if seen.faults:
-        # Those with most faults first; whose archives are many wants no longer a list.
-        worst = sorted(seen.faults, key=lambda name: (-seen.faults[name], name))
-        named = ", ".join(f"{name} ({seen.faults[name]:,})" for name in worst[:_NAMED])
-        more = ", …" if len(worst) > _NAMED else ""
-        lines.append(f"faults found in archives: {sum(seen.faults.values()):,} in {len(worst):,} files: {named}{more}")
-    lines += [f"BAD INPUT: {name}: {_BAD[fault]}" for name, fault in sorted(seen.bad.items())[:_NAMED]]
-    if len(seen.bad) > _NAMED:
-        lines.append(f"BAD INPUT: {len(seen.bad) - _NAMED:,} more files like these")
-    lines += [f"not read: {sentence}" for sentence in seen.unread[:10]]
-    if seen.unread:
+        lines.append(f"without extraction: {_format_counts(outcome.errors)}")
+    if inputs.skipped:
+        lines.append(f"records of archives that are no pages: {_format_counts(inputs.skipped)}")
+    if inputs.faults:
+        # The worst first: a run over many archives needs a short list.
+        worst = sorted(inputs.faults, key=lambda name: (-inputs.faults[name], name))
+        named = ", ".join(f"{name} ({inputs.faults[name]:,})" for name in worst[:_MAX_NAMED])
+        more = ", …" if len(worst) > _MAX_NAMED else ""
         lines.append(
-            f"files that could not be read to their end: {len(seen.unread):,}; the same command tries them again"
+            f"faults found in archives: {sum(inputs.faults.values()):,} in {len(worst):,} files: {named}{more}"
+        )
+    lines += [f"BAD INPUT: {name}: {_BAD_INPUTS[fault]}" for name, fault in sorted(inputs.bad.items())[:_MAX_NAMED]]
+    if len(inputs.bad) > _MAX_NAMED:
+        lines.append(f"BAD INPUT: {len(inputs.bad) - _MAX_NAMED:,} more files like these")
+    lines += [f"not read: {sentence}" for sentence in inputs.unread[:10]]
+    if inputs.unread:
+        lines.append(
+            f"files that could not be read to their end: {len(inputs.unread):,}; the same command tries them again"
         )
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
-def _counts(counts: Mapping[str, int]) -> str:
+def _format_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items(), key=lambda item: -item[1]))

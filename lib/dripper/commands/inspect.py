@@ -1,4 +1,4 @@
-"""`dripper inspect`: pages and rows as one HTML file, block by block."""
+"""Runs `dripper inspect`: shows pages and rows in one HTML file, block by block."""
 
 import argparse
 import sys
@@ -8,7 +8,7 @@ from itertools import islice
 from dripper import config as flags
 from dripper.commands import Parsers, write
 from dripper.errors import UsageError
-from dripper.inspect import PageInput, PageView, document, pages_of, rows_of, views_of_pages, views_of_rows
+from dripper.inspect import PageInput, PageView, build_document, find_pages, read_rows, view_pages, view_rows
 
 EXAMPLE = """examples:
   dripper inspect page.html > page.inspect.html
@@ -35,34 +35,34 @@ def add(commands: Parsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the document; return 0, also where pages have errors: they are shown."""
+    """Print the document, and return 0 even if pages have errors, as it shows them."""
     if bool(arguments.pages) == bool(arguments.table):
         raise UsageError("give pages (files, folders, archives, or -), or --table, and not both")
     if arguments.where and not arguments.table:
         raise UsageError("--where chooses rows of a table: it needs --table")
     settings = flags.settings(arguments, {"labeler.name": arguments.labeler})
     if arguments.table:
-        rows = rows_of(arguments.table, arguments.where, arguments.limit, settings.reading.s3)
-        views = list(views_of_rows(rows, settings, arguments.labeler))
+        rows = read_rows(arguments.table, arguments.where, arguments.limit, settings.reading.s3)
+        views = list(view_rows(rows, settings, arguments.labeler))
         about = f"{arguments.table} where {arguments.where or 'true'}"
     else:
-        pages = pages_of(arguments.pages, settings.reading, arguments.url)
-        views = list(views_of_pages(_first(pages, arguments.limit), settings))
+        pages = find_pages(arguments.pages, settings.reading, arguments.url)
+        views = list(view_pages(_take_first(pages, arguments.limit), settings))
         about = ", ".join(arguments.pages)
-    write(document(views, about))
-    _tell(views)
+    write(build_document(views, about))
+    _print_counts(views)
     return 0
 
 
-def _first(items: Iterable[PageInput], limit: int) -> Iterator[PageInput]:
-    """Yield the first items; say where there are more."""
+def _take_first(items: Iterable[PageInput], limit: int) -> Iterator[PageInput]:
+    """Yield the first items, and report on standard error if there are more."""
     rest = iter(items)
     yield from islice(rest, limit)
     if next(rest, None) is not None:
         sys.stderr.write(f"dripper: only the first {limit} pages are shown; --limit shows more\n")
 
 
-def _tell(views: list[PageView]) -> None:
+def _print_counts(views: list[PageView]) -> None:
     errors = sum(view.error_code is not None for view in views)
     pages = "1 page" if len(views) == 1 else f"{len(views)} pages"
     sys.stderr.write(f"dripper: {pages}, {errors or 'no'} error{'' if errors == 1 else 's'}\n")

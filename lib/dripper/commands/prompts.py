@@ -1,4 +1,4 @@
-"""`dripper prompts fetch`: the prompts that public models were trained on."""
+"""Runs `dripper prompts fetch`: downloads the prompts that public models were trained on."""
 
 import argparse
 
@@ -17,7 +17,7 @@ def add(commands: Parsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fetch them, and print their files."""
+    """Download the prompts, and print the paths of their files."""
     with needed("dripper prompts", "lm"):
         from dripper.labels.lm.prompt import fetch_prompts, prompt_folder
 

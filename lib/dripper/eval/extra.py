@@ -8,4 +8,4 @@ from dripper import extras as optional
 def import_extra(module: str) -> Any:
     """Import a module of an optional package. Raises MachineError naming the extra where it is not
     installed."""
-    return optional.import_extra(module, "evaluation needs", optional.install("eval"))
+    return optional.import_extra(module, "evaluation needs", optional.explain_install("eval"))

@@ -1,22 +1,22 @@
-"""Looking at decisions: pages as one HTML file, block by block, where labels can be corrected and
-exported as truth.
+"""Shows pages and their labels as one HTML file, block by block, in which labels can be corrected
+and exported as truth.
 
-The way: `sources` and `table` find pages, `looking` and `views` say what is to be seen of each,
-`document` writes the file.
+`sources` finds pages and rows, `looking` and `views` build the view of each, and `document` builds
+the file.
 """
 
-from dripper.inspect.document import document
-from dripper.inspect.looking import views_of_pages, views_of_rows
-from dripper.inspect.sources import pages_of, rows_of
+from dripper.inspect.document import build_document
+from dripper.inspect.looking import view_pages, view_rows
+from dripper.inspect.sources import find_pages, read_rows
 from dripper.inspect.views import BlockView, PageInput, PageView
 
 __all__ = [
     "BlockView",
     "PageInput",
     "PageView",
-    "document",
-    "pages_of",
-    "rows_of",
-    "views_of_pages",
-    "views_of_rows",
+    "build_document",
+    "find_pages",
+    "read_rows",
+    "view_pages",
+    "view_rows",
 ]

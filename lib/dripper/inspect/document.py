@@ -1,5 +1,5 @@
-"""The document: one HTML file that needs nothing else, asks no network, and runs no script but its
-own."""
+"""Builds the HTML file of `dripper inspect`, which needs no other file and no network, and runs no
+script but its own."""
 
 import base64
 import gzip
@@ -15,8 +15,8 @@ from dripper.inspect.views import BlockView, PageView
 from dripper.standalone import asset, policy, style_of
 
 DOUBTFUL = (0.2, 0.8)
-"""A block is doubtful where its probability lies between these, both included: there a correction
-teaches most."""
+"""A block is doubtful if its probability lies between these, both included. Corrections of such
+blocks teach a labeler most."""
 
 _PACKAGE = "dripper.inspect"
 STYLES = ("layout.css", "blocks.css")
@@ -24,11 +24,15 @@ _PLACE = re.compile(r"\{\{(\w+)\}\}")
 SCRIPTS = ("pages.js", "truth.js", "blocks.js", "views.js", "keys.js")
 
 
-def document(views: Sequence[PageView], about: str = "") -> str:
-    """Return the document that shows the pages. about: what was asked for, in its head.
+def build_document(views: Sequence[PageView], about: str = "") -> str:
+    """Return the HTML document that shows the pages.
 
-    Nothing of a page is markup in it: text goes in as JSON, packed page by page, and is shown as
-    text. So a page cannot run a script here, and a browser unpacks only the page that is looked at.
+    No part of a page becomes markup in it: text goes in as JSON, compressed page by page, and is
+    shown as text. So a page cannot run a script here, and a browser unpacks only the open page.
+
+    Args:
+        views: The pages, in order.
+        about: The request that the pages answer, for the document's head.
     """
     style = style_of(_PACKAGE, STYLES)
     script = "\n".join(asset(_PACKAGE, name) for name in SCRIPTS)
@@ -36,13 +40,13 @@ def document(views: Sequence[PageView], about: str = "") -> str:
         "generator": f"dripper {dripper.__version__}",
         "about": about,
         "doubtful": DOUBTFUL,
-        "pages": [_entry(view) for view in views],
+        "pages": [_build_entry(view) for view in views],
     }
-    data = [_script("index", "application/json", _json(index))]
+    data = [_build_script("index", "application/json", _to_json(index))]
     for number, view in enumerate(views):
-        data.append(_script(f"page-{number}", "application/gzip", _packed(_json(_content(view)).encode())))
+        data.append(_build_script(f"page-{number}", "application/gzip", _pack(_to_json(_build_content(view)).encode())))
         if view.html:
-            data.append(_script(f"html-{number}", "application/gzip", _packed(view.html)))
+            data.append(_build_script(f"html-{number}", "application/gzip", _pack(view.html)))
     parts = {
         "policy": policy(style, script),
         "style": style,
@@ -53,9 +57,9 @@ def document(views: Sequence[PageView], about: str = "") -> str:
     return _PLACE.sub(lambda place: parts[place[1]], asset(_PACKAGE, "inspect.html"))
 
 
-def _entry(view: PageView) -> Mapping[str, Any]:
-    """Return what the list of pages shows, and what a row of truth takes from it."""
-    entry = asdict(view, dict_factory=lambda pairs: {k: v for k, v in pairs if k not in _ELSEWHERE})
+def _build_entry(view: PageView) -> Mapping[str, Any]:
+    """Return the fields that the list of pages shows and that a row of truth needs."""
+    entry = asdict(view, dict_factory=lambda pairs: {k: v for k, v in pairs if k not in _NOT_IN_INDEX})
     return entry | {
         "n_blocks": len(view.blocks),
         "n_main": sum(block.main for block in view.blocks),
@@ -64,7 +68,7 @@ def _entry(view: PageView) -> Mapping[str, Any]:
     }
 
 
-_ELSEWHERE = {"blocks", "markdown", "main_html", "html"}
+_NOT_IN_INDEX = {"blocks", "markdown", "main_html", "html"}
 
 
 def is_doubtful(block: BlockView) -> bool:
@@ -72,19 +76,19 @@ def is_doubtful(block: BlockView) -> bool:
     return block.probability is not None and DOUBTFUL[0] <= block.probability <= DOUBTFUL[1]
 
 
-def _content(view: PageView) -> Mapping[str, Any]:
+def _build_content(view: PageView) -> Mapping[str, Any]:
     return {"blocks": [asdict(block) for block in view.blocks], "markdown": view.markdown, "main_html": view.main_html}
 
 
-def _json(value: Any) -> str:
+def _to_json(value: Any) -> str:
     """Return JSON that may stand in an HTML document: no `<` can end its element. Lone surrogates
     stay escaped."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _packed(data: bytes) -> str:
+def _pack(data: bytes) -> str:
     return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
 
 
-def _script(name: str, kind: str, text: str) -> str:
+def _build_script(name: str, kind: str, text: str) -> str:
     return f'<script type="{kind}" id="{name}">{text}</script>'

@@ -1,5 +1,5 @@
-"""From pages and rows to views: each page in a child process with limits, so that one that hangs is
-an error like any other."""
+"""Turns pages and rows into views. Each page is processed in a child process with limits, so that
+one that hangs is an error like any other."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -8,26 +8,28 @@ from dataclasses import replace
 from dripper.config import Settings, from_values
 from dripper.errors import InputError, PageError, UsageError
 from dripper.guard import Guard, GuardLimits
-from dripper.inspect.sources import Row, page_of, place_of
+from dripper.inspect.sources import Row, describe_place, to_page_input
 from dripper.inspect.views import PageInput, PageView, view_page
 from dripper.page.extraction import shared_extractor
 
 Look = Callable[[PageInput, Settings], PageView]
-"""Looks at one page with the labeler of the settings."""
+"""Labels one page with the labeler of the settings, and returns its view."""
 
 
-def views_of_pages(pages: Iterable[PageInput], settings: Settings) -> Iterator[PageView]:
-    """Yield what is to be seen of pages."""
+def view_pages(pages: Iterable[PageInput], settings: Settings) -> Iterator[PageView]:
+    """Yield the view of each page."""
     with closing(_Looker(settings)) as looker:
         for page in pages:
             yield looker.look(page, settings)
 
 
-def views_of_rows(rows: Iterable[Row], settings: Settings, labeler: str | None) -> Iterator[PageView]:
-    """Yield what is to be seen of rows of `extractions`, whose pages are read from their archives
-    again.
+def view_rows(rows: Iterable[Row], settings: Settings, labeler: str | None) -> Iterator[PageView]:
+    """Yield the view of each row of `extractions`, whose page is read from its archive again.
 
-    labeler: who is to label them; None: the labeler that wrote the row, with these settings.
+    Args:
+        rows: Rows with COLUMNS (`dripper.inspect.sources`).
+        settings: The settings of labelers and of reading.
+        labeler: The labeler to use; None means the one that wrote the row.
     """
     with closing(_Looker(settings)) as looker:
         for row in rows:
@@ -40,7 +42,7 @@ class _Looker:
         self._guard: Guard[tuple[PageInput, Settings], PageView] = Guard(_look, limits)
 
     def look(self, page: PageInput, settings: Settings) -> PageView:
-        shared_extractor(settings)  # here, so that its own errors are not taken for the page's, and children inherit it
+        shared_extractor(settings)  # loads it here: its own errors are not the page's, and children inherit it
         try:
             return self._guard.call((page, settings))
         except PageError as error:
@@ -52,37 +54,37 @@ class _Looker:
         self._guard.close()
 
 
-def _look(asked: tuple[PageInput, Settings]) -> PageView:
-    page, settings = asked
+def _look(request: tuple[PageInput, Settings]) -> PageView:
+    page, settings = request
     return view_page(shared_extractor(settings), page)
 
 
 def view_row(row: Row, settings: Settings, labeler: str | None, look: Look) -> PageView:
-    """Return what is to be seen of a row: what it holds, and the blocks of its page where the
-    archive can be reached."""
+    """Return the view of a row: its values, and the blocks of its page if the archive can be
+    read."""
     # Archives need the extra warc, which pages do without.
-    from dripper.warc.read.reader import record_at
+    from dripper.warc.read.reader import read_record_at
 
-    stored = stored_view(row)
+    stored = view_stored_row(row)
     versions = row["versions"] or {}
     try:
-        record = record_at(row["warc_file"], row["warc_offset"], row["page_id"], settings.reading)
+        record = read_record_at(row["warc_file"], row["warc_offset"], row["page_id"], settings.reading)
     except InputError as error:
-        return _noted(stored, f"The blocks are not shown, as the archive is out of reach: {error}.")
+        return _add_note(stored, f"The blocks are not shown, as the archive is out of reach: {error}.")
     name = labeler or versions.get("labeler") or settings.labeler.name
     own = {"labeler.name": name, "profile": versions.get("profile") or settings.profile}
     try:
-        seen = look(page_of(record), from_values(settings.model_dump() | own))
+        current = look(to_page_input(record), from_values(settings.model_dump() | own))
     except UsageError as error:
-        return _noted(stored, f"The blocks are not shown, as the labeler {name} cannot be loaded: {error}.")
-    return compared(stored, seen)
+        return _add_note(stored, f"The blocks are not shown, as the labeler {name} cannot be loaded: {error}.")
+    return compare_views(stored, current)
 
 
-def stored_view(row: Row) -> PageView:
-    """Return what a row alone shows."""
+def view_stored_row(row: Row) -> PageView:
+    """Return the view of a row without its page."""
     versions = row["versions"] or {}
     return PageView(
-        id=row["page_id"], name=place_of(row["warc_file"], row["warc_offset"]), url=row["url"],
+        id=row["page_id"], name=describe_place(row["warc_file"], row["warc_offset"]), url=row["url"],
         title=row["title"] or "", labeler=f"{versions.get('labeler')} {versions.get('labeler_version')}",
         profile=versions.get("profile") or "", method=row["method"], confidence=row["confidence"],
         language=row["language"], error_code=row["error_code"], error_detail=row["error_detail"],
@@ -90,20 +92,20 @@ def stored_view(row: Row) -> PageView:
     )  # fmt: skip
 
 
-def compared(stored: PageView, seen: PageView) -> PageView:
-    """Return the stored view with the blocks of the page seen again, and a note where the two are
-    not the same."""
-    both = replace(stored, blocks=seen.blocks, html=seen.html, encoding=seen.encoding, profile=seen.profile)
-    if stored.error_code != seen.error_code:
-        now = f"error {seen.error_code}" if seen.error_code else "no error"
-        return _noted(both, f"The row has {stored.error_code or 'no error'}; read again, the page gives {now}.")
-    if stored.main_html != seen.main_html:
-        return _noted(
+def compare_views(stored: PageView, current: PageView) -> PageView:
+    """Return the stored view with the blocks of the current one, and a note where the two
+    differ."""
+    both = replace(stored, blocks=current.blocks, html=current.html, encoding=current.encoding, profile=current.profile)
+    if stored.error_code != current.error_code:
+        now = f"error {current.error_code}" if current.error_code else "no error"
+        return _add_note(both, f"The row has {stored.error_code or 'no error'}; read again, the page gives {now}.")
+    if stored.main_html != current.main_html:
+        return _add_note(
             both,
-            f"The blocks are as {seen.labeler} labels them now; the row, by {stored.labeler}, has another main HTML.",
+            f"The blocks are as {current.labeler} labels them now; the row, by {stored.labeler}, has another main HTML.",
         )
     return both
 
 
-def _noted(view: PageView, note: str) -> PageView:
+def _add_note(view: PageView, note: str) -> PageView:
     return replace(view, notes=(*view.notes, note))

@@ -14,8 +14,8 @@ from dripper import extras as optional
 from dripper.config import ReadSettings
 from dripper.errors import InputError, PageError
 from dripper.inspect.views import PageInput
-from dripper.local.pages import Seen, expand_inputs, records_of
-from dripper.places import written_place
+from dripper.local.pages import InputCounts, expand_inputs, read_pages
+from dripper.places import output_place
 from dripper.settings import S3Settings
 from dripper.warc import Record
 from dripper.warc.open.source import ARCHIVE_NAME
@@ -23,29 +23,34 @@ from dripper.warc.open.source import ARCHIVE_NAME
 STANDARD_INPUT = "-"
 
 
-def pages_of(names: Sequence[str], settings: ReadSettings, url: str | None = None) -> Iterator[PageInput]:
-    """Yield the pages of what `names` means (see `expand_inputs`); `-` is a page on standard input.
+def find_pages(names: Sequence[str], settings: ReadSettings, url: str | None = None) -> Iterator[PageInput]:
+    """Yield the pages that `names` stand for.
 
-    url: the address of pages that do not come with one. Raises InputError for what is not there or
-    cannot be read.
+    Args:
+        names: See `expand_inputs`; `-` is a page on standard input.
+        settings: The settings of reading.
+        url: The address of pages that have none of their own.
+
+    Raises:
+        InputError: A name does not exist, or cannot be read.
     """
     if STANDARD_INPUT in names:
         html = sys.stdin.buffer.read()
         yield PageInput(hashlib.sha256(html).hexdigest()[:32], "standard input", html, url)
     files = expand_inputs([name for name in names if name != STANDARD_INPUT], settings)
-    seen = Seen()
-    for record in records_of(files, settings, (), seen):
-        yield page_of(record, url)
-    if seen.unread:
-        raise InputError(seen.unread[0])
+    counts = InputCounts()
+    for record in read_pages(files, settings, (), counts):
+        yield to_page_input(record, url)
+    if counts.unread:
+        raise InputError(counts.unread[0])
 
 
-def page_of(record: Record, url: str | None = None) -> PageInput:
-    """Return a record as a page."""
+def to_page_input(record: Record, url: str | None = None) -> PageInput:
+    """Return a record as a page to inspect."""
     error = PageError(record.error_code, record.error_detail or "") if record.error_code else None
     return PageInput(
         record.page_id,
-        place_of(record.warc_file, record.offset),
+        describe_place(record.warc_file, record.offset),
         record.payload,
         record.url or url,
         record.content_type,
@@ -53,11 +58,11 @@ def page_of(record: Record, url: str | None = None) -> PageInput:
     )
 
 
-def place_of(file: str, offset: int) -> str:
-    """Return where a page stands, for people: a file below the working folder without that folder's
-    name.
+def describe_place(file: str, offset: int) -> str:
+    """Return the place of a page for people to read; a file below the working folder has a relative
+    path.
 
-    >>> place_of("s3://crawl/a.warc.gz", 77)
+    >>> describe_place("s3://crawl/a.warc.gz", 77)
     's3://crawl/a.warc.gz at byte 77'
     """
     is_near = "://" not in file and Path(file).is_relative_to(Path.cwd())
@@ -71,22 +76,27 @@ COLUMNS = (
     *("page_id", "url", "title", "warc_file", "warc_offset", "method", "confidence", "language", "main_html"),
     *("markdown", "versions", "error_code", "error_detail"),
 )
-"""What is read of a row; a condition may use all of the table's columns."""
+"""Columns that are read of a row. A condition may use all columns of the table."""
 
 
-def rows_of(output: str, where: str | None, limit: int, s3: S3Settings) -> Sequence[Row]:
-    """Return rows of the table `extractions` in the order of their places in the archives, `limit`
-    at most.
+def read_rows(output: str, where: str | None, limit: int, s3: S3Settings) -> Sequence[Row]:
+    """Return rows of the table `extractions`, ordered by their places in the archives.
 
-    output: as a job's --output, a folder or an `s3a://` prefix; or the table itself. where: a
-    condition in SQL. Raises InputError for a table that cannot be read and a condition that DuckDB
-    does not take, MachineError where the extra `inspect` is not installed.
+    Args:
+        output: The --output of a job (a folder or an `s3a://` prefix), or the table itself.
+        where: A condition in SQL.
+        limit: The most rows to return.
+        s3: How to reach S3.
+
+    Raises:
+        InputError: The table cannot be read, or DuckDB rejects the condition.
+        MachineError: The extra `inspect` is not installed.
     """
-    dataset = _dataset(output, s3)
-    # The parenthesis stands on a line of its own: a condition may end in a comment.
+    dataset = _open_table(output, s3)
+    # The parenthesis closes on the next line, as a condition may end in a comment.
     condition = f"WHERE ({where}\n)" if where and where.strip() else ""
     query = f"SELECT {', '.join(COLUMNS)} FROM extractions {condition} ORDER BY warc_file, warc_offset LIMIT {limit:d}"
-    duckdb = optional.import_extra("duckdb", "--table needs", optional.install("inspect"))
+    duckdb = optional.import_extra("duckdb", "--table needs", optional.explain_install("inspect"))
     with duckdb.connect(config={"enable_external_access": False}) as database:
         database.register("extractions", dataset)
         try:
@@ -95,17 +105,17 @@ def rows_of(output: str, where: str | None, limit: int, s3: S3Settings) -> Seque
             raise InputError(f"--where {where!r}: {_first_line(error)}") from None
 
 
-def _dataset(output: str, s3: S3Settings) -> Any:
-    deltalake = optional.import_extra("deltalake", "--table needs", optional.install("inspect"))
-    given = written_place("--table", output, catalogs=True)
-    if given.kind == "catalog":
+def _open_table(output: str, s3: S3Settings) -> Any:
+    deltalake = optional.import_extra("deltalake", "--table needs", optional.explain_install("inspect"))
+    table_place = output_place("--table", output, catalogs=True)
+    if table_place.kind == "catalog":
         raise InputError(
             f"{output} is a schema of a catalog, which only Spark can read: write the rows to a folder, "
             f"spark.table('{output}.extractions').where(…).write.format('delta').save('FOLDER'), "
             "then dripper inspect --table FOLDER"
         )
-    options = _storage_options(s3) if given.kind == "address" else None
-    address = re.sub(r"^s3[an]://", "s3://", given.text.rstrip("/"))
+    options = _storage_options(s3) if table_place.kind == "address" else None
+    address = re.sub(r"^s3[an]://", "s3://", table_place.text.rstrip("/"))
     for place in (f"{address}/extractions", address):
         if deltalake.DeltaTable.is_deltatable(place, storage_options=options):
             try:
@@ -116,7 +126,7 @@ def _dataset(output: str, s3: S3Settings) -> Any:
 
 
 def _storage_options(s3: S3Settings) -> dict[str, str]:
-    """Return the settings `reading.s3` as delta-rs calls them; credentials come from the
+    """Return the settings `reading.s3` under delta-rs's names. Credentials come from the
     environment."""
     options = {"AWS_ENDPOINT_URL": s3.endpoint_url, "AWS_REGION": s3.region}
     options["AWS_SKIP_SIGNATURE"] = "true" if s3.anonymous else None

@@ -1,5 +1,5 @@
-"""What is to be seen of a page: its blocks with their labels, what came out, and all that a row of
-truth needs."""
+"""Builds the view of a page: its blocks with their labels, its main content, and the fields of a
+row of truth."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,54 +13,54 @@ from dripper.html.blocks.page import Page
 from dripper.labels import ExplainingLabeler, Labels
 from dripper.page.extraction import Examination, Extractor
 from dripper.warc import to_utf8
-from dripper.warc.read.body import bare_page
+from dripper.warc.read.body import inflate_page
 
 REASONS = 4
-"""Reasons shown of a block, the strongest: what the fifth says is seldom a tenth of the first."""
+"""Most reasons shown for a block: the fifth is seldom a tenth as strong as the first."""
 LEAST_REASON = 0.1
-"""In log odds; less is noise on the network's grid."""
+"""Weakest reason shown, in log odds: below it is noise of the network's rounding."""
 TAG_CHARS = 300
-"""Shown of the markup of a block without text, which is an image."""
+"""Characters of markup shown for a block without text, which is an image."""
 
 Reasons = Mapping[str, npt.NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
 class PageInput:
-    """A page to be looked at."""
+    """A page to inspect."""
 
     id: str
-    """Of its row of truth, unique among the pages of a document."""
+    """The id of its row of truth, unique among the pages of a document."""
     name: str
-    """For people: the file, or the place in an archive."""
+    """The file, or the place in an archive, for people to read."""
     html: bytes = b""
     url: str | None = None
     content_type: str | None = None
-    """The HTTP header; None: only the bytes say what it is."""
+    """The HTTP header; None if there is none, and only the bytes show the type."""
     error: PageError | None = None
     """Set where the page could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockView:
-    """One block."""
+    """One block of a page."""
 
     text: str
     path: str
     """The block's element and its ancestors, outermost first: `body > main > p`."""
     main: bool
-    """Whether the extraction has it."""
+    """Whether it is in the extraction."""
     probability: float | None
-    """Of being main; None where the labeler has none."""
+    """Probability of being main; None if the labeler gives none."""
     reasons: Sequence[tuple[str, float]] = ()
-    """The strongest, with what each says for `main` in log odds."""
+    """The strongest reasons, with the weight of each for `main` in log odds."""
     is_markup: bool = False
-    """Whether `text` is markup, for want of text."""
+    """Whether `text` is markup, as the block has no text."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """One page. Without blocks it has an error, or its archive is out of reach."""
+    """One page. If it has no blocks, it has an error, or its archive cannot be read."""
 
     id: str
     name: str
@@ -71,52 +71,57 @@ class PageView:
     profile: str = "dripper"
     """The rules by which the page was split."""
     method: str | None = None
-    """Who decided; see `Extraction.method`."""
+    """What decided; see `Extraction.method`."""
     confidence: float | None = None
     language: str | None = None
     error_code: str | None = None
     error_detail: str | None = None
     notes: Sequence[str] = ()
-    """What a reader must know: for instance that the archive is out of reach."""
+    """Notes for the reader: for instance that the archive cannot be read."""
     blocks: Sequence[BlockView] = ()
     markdown: str = ""
     main_html: str = ""
     html: bytes = field(default=b"", repr=False)
     """The page as its row of truth stores it."""
     encoding: str | None = None
-    """Of `html`, as that row states it."""
+    """The encoding of `html`, as that row states it."""
 
 
 def view_page(extractor: Extractor, page: PageInput, *, reasons: bool = True) -> PageView:
-    """Return what is to be seen of a page. reasons: whether to ask the labeler why, where it can
-    tell."""
+    """Return the view of a page.
+
+    Args:
+        extractor: Labels the page.
+        page: The page.
+        reasons: Whether to ask the labeler for its reasons, if it can give any.
+    """
     labeler = f"{extractor.labeler.name} {extractor.labeler.version}".strip()
     if page.error is not None:
         code, detail = page.error.code, page.error.detail or None
         return PageView(page.id, page.name, page.url, labeler=labeler, error_code=code, error_detail=detail)
-    seen = extractor.examine(page.html, page.url, page.content_type)
-    made = seen.extraction
+    examination = extractor.examine(page.html, page.url, page.content_type)
+    extraction = examination.extraction
     blocks: Sequence[BlockView] = ()
-    if seen.page is not None:
+    if examination.page is not None:
         can_tell = reasons and isinstance(extractor.labeler, ExplainingLabeler)
-        why = extractor.labeler.reasons(seen.page) if can_tell else {}  # type: ignore[attr-defined]
-        blocks = _block_views(seen.page, seen, why)
-    html, encoding = stored_page(page.html, page.content_type) if blocks else (b"", None)
+        why = extractor.labeler.reasons(examination.page) if can_tell else {}  # type: ignore[attr-defined]
+        blocks = _view_blocks(examination.page, examination, why)
+    html, encoding = to_stored_page(page.html, page.content_type) if blocks else (b"", None)
     return PageView(
-        id=page.id, name=page.name, url=page.url, title=made.title, labeler=labeler,
-        profile=seen.page.profile if seen.page else "", method=made.method, confidence=made.confidence,
-        language=made.language, error_code=made.error_code, error_detail=made.error_detail, blocks=blocks,
-        markdown=made.markdown, main_html=made.main_html, html=html, encoding=encoding,
+        id=page.id, name=page.name, url=page.url, title=extraction.title, labeler=labeler,
+        profile=examination.page.profile if examination.page else "", method=extraction.method, confidence=extraction.confidence,
+        language=extraction.language, error_code=extraction.error_code, error_detail=extraction.error_detail, blocks=blocks,
+        markdown=extraction.markdown, main_html=extraction.main_html, html=html, encoding=encoding,
     )  # fmt: skip
 
 
-def stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | None]:
+def to_stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | None]:
     """Return a page as a data set stores it, and the encoding that its row states.
 
-    Bytes as served, inflated; but where the HTTP header said how to decode them, which a data set
-    does not keep, its characters as UTF-8.
+    These are the bytes as served, inflated. A data set does not keep HTTP headers: a page that was
+    decoded by its header is stored as UTF-8.
     """
-    payload = bare_page(html) if content_type is None else html
+    payload = inflate_page(html) if content_type is None else html
     served = payload.encode("utf-8", "replace") if isinstance(payload, str) else payload
     utf8, charset, source = to_utf8(served, content_type)
     if source == "http":
@@ -124,32 +129,34 @@ def stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | Non
     return served, charset
 
 
-def _block_views(page: Page, seen: Examination, why: Reasons) -> list[BlockView]:
-    main = np.zeros(len(page.blocks), bool) if seen.main is None else seen.main
-    probabilities = _probabilities(seen.labels, len(page.blocks))
+def _view_blocks(page: Page, examination: Examination, why: Reasons) -> list[BlockView]:
+    main = np.zeros(len(page.blocks), bool) if examination.main is None else examination.main
+    probabilities = _round_probabilities(examination.labels, len(page.blocks))
     views = []
     for at, block in enumerate(page.blocks):
         text = block.text or "".join(page.elements.parts[block.first : block.last + 1])[:TAG_CHARS]
         path = " > ".join(page.elements.tags[element] for element in page.elements.path(block.element))
         views.append(
-            BlockView(text, path, bool(main[at]), probabilities[at], strongest(why, at), is_markup=not block.text)
+            BlockView(
+                text, path, bool(main[at]), probabilities[at], find_strongest_reasons(why, at), is_markup=not block.text
+            )
         )
     return views
 
 
-def _probabilities(labels: Labels | None, n_blocks: int) -> list[float | None]:
+def _round_probabilities(labels: Labels | None, n_blocks: int) -> list[float | None]:
     if labels is None or len(labels.probability) != n_blocks:
         return [None] * n_blocks
     return [None if math.isnan(value) else round(value, 4) for value in labels.probability.tolist()]
 
 
-def strongest(why: Reasons, at: int) -> Sequence[tuple[str, float]]:
-    """Return the reasons that say most for or against the block at `at`, strongest first.
+def find_strongest_reasons(why: Reasons, at: int) -> Sequence[tuple[str, float]]:
+    """Return the strongest reasons for or against the block at index `at`, strongest first.
 
     >>> why = {"links": np.array([-2.04]), "tags": np.array([0.01]), "length": np.array([3.0])}
-    >>> strongest(why, 0)
+    >>> find_strongest_reasons(why, 0)
     [('length', 3.0), ('links', -2.0)]
     """
-    said = [(name, round(float(values[at]), 1)) for name, values in why.items()]
-    found = [reason for reason in said if abs(reason[1]) >= LEAST_REASON]
-    return sorted(found, key=lambda reason: -abs(reason[1]))[:REASONS]
+    reasons = [(name, round(float(values[at]), 1)) for name, values in why.items()]
+    strong = [reason for reason in reasons if abs(reason[1]) >= LEAST_REASON]
+    return sorted(strong, key=lambda reason: -abs(reason[1]))[:REASONS]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dripper.errors import InputError, MachineError
-from dripper.extras import install
+from dripper.extras import explain_install
 from dripper.labels.base import Labeler
 from dripper.places import local_place
 from dripper.settings import Section
@@ -71,13 +71,15 @@ def absent(setting: str, model: str, use: Use, package: str = "torch", extra: st
     if use.is_local:
         folder_of(setting, model)
         if find_spec(package) is None:
-            raise MachineError(f"{package} is not installed: {install(extra)}")
+            raise MachineError(f"{package} is not installed: {explain_install(extra)}")
         return []
     told = []
     if not local_folder(model).is_dir():
         told.append(f"{setting}={model}: there is no such folder on this machine; the stage label needs it {_THERE}")
     if find_spec(package) is None:
-        told.append(f"{package} is not installed on this machine; the stage label needs it {_THERE}: {install(extra)}")
+        told.append(
+            f"{package} is not installed on this machine; the stage label needs it {_THERE}: {explain_install(extra)}"
+        )
     return told
 
 

@@ -1,5 +1,5 @@
-"""Writes rows to one file: JSON Lines, row by row and resumable after a kill; or Parquet, made of
-the lines when all are there.
+"""Writes rows to one file: JSON Lines, row by row and resumable after a kill; or Parquet, converted
+from the lines when they are complete.
 """
 
 import fcntl
@@ -20,38 +20,42 @@ from dripper.page.rows import Row, extraction_row, storable
 from dripper.warc import Record
 
 COLUMNS = tuple(column for column in EXTRACTIONS if column != BATCH)
-"""Of a row: what the table `extractions` has, but for the batch, of which there are none here."""
+"""The columns of a row: those of the table `extractions` except the batch, which only jobs have."""
 
 _NO_BATCH = -1
 
 
-def row_line(record: Record, extraction: Extraction, versions: Mapping[str, str]) -> bytes:
+def format_row(record: Record, extraction: Extraction, versions: Mapping[str, str]) -> bytes:
     """Return the row of a page as a line of JSON."""
     row = storable(extraction_row(record, extraction, _NO_BATCH, versions))
     ordered = {column.name: row[column.name] for column in COLUMNS}
-    return json.dumps(ordered, ensure_ascii=False, default=_as_text).encode() + b"\n"
+    return json.dumps(ordered, ensure_ascii=False, default=_format_time).encode() + b"\n"
 
 
-def _as_text(value: object) -> str:
+def _format_time(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
 class RowLines:
-    """The file, open for one writer. Use as a context manager."""
+    """Appends rows to a file of JSON Lines that no other process may write. A context manager."""
 
     def __init__(self, path: Path, versions: Mapping[str, str]) -> None:
-        """Read what an earlier run wrote, if there is something; a last line that a kill cut short
-        is taken off.
+        """Read the rows of an earlier run, if any, and remove a last line that a kill cut short.
 
-        Raises InputError where the file cannot be opened or is not such a file, UsageError where
-        another process is writing to it or other versions wrote it.
+        Args:
+            path: The file; it is created if it does not exist.
+            versions: Versions of this program, which each row holds.
+
+        Raises:
+            InputError: The file cannot be opened, or holds other lines.
+            UsageError: Another process is writing to it, or other versions wrote it.
         """
         self.page_ids: set[str] = set()
         self.errors: Counter[str] = Counter()
         self._path = path
-        self._stream = _locked(path)
+        self._stream = _open_locked(path)
         try:
             whole = self._read(versions)
         except BaseException:
@@ -64,12 +68,15 @@ class RowLines:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         with suppress(OSError):
-            # What a full disk did not take was told by `append`.
+            # `append` has reported what a full disk did not take.
             self._stream.close()
 
     def append(self, line: bytes, page_id: str, error_code: str | None) -> None:
-        """Write one row, so that a kill of this process does not lose it. Raises InputError where
-        it cannot be written."""
+        """Write one row, so that a kill of this process does not lose it.
+
+        Raises:
+            InputError: It cannot be written.
+        """
         try:
             self._stream.write(line)
             self._stream.flush()
@@ -78,19 +85,19 @@ class RowLines:
         self._count(page_id, error_code)
 
     def _read(self, versions: Mapping[str, str]) -> int:
-        """Count the rows; return the bytes of whole lines."""
+        """Count the rows, and return the size of all whole lines in bytes."""
         whole = 0
         for line in self._stream:
             if not line.endswith(b"\n"):
                 break
-            row = self._row(line)
+            row = self._parse_row(line)
             if row["versions"] != versions:
-                raise other_versions(self._path, row["versions"], versions)
+                raise explain_other_versions(self._path, row["versions"], versions)
             self._count(row["page_id"], row["error_code"])
             whole += len(line)
         return whole
 
-    def _row(self, line: bytes) -> Row:
+    def _parse_row(self, line: bytes) -> Row:
         try:
             row = json.loads(line)
             if isinstance(row, dict) and row.keys() >= {"page_id", "versions", "error_code"}:
@@ -105,7 +112,7 @@ class RowLines:
             self.errors[error_code] += 1
 
 
-def _locked(path: Path) -> IO[bytes]:
+def _open_locked(path: Path) -> IO[bytes]:
     try:
         stream = path.open("a+b")
     except OSError as error:
@@ -119,35 +126,39 @@ def _locked(path: Path) -> IO[bytes]:
     return stream
 
 
-def other_versions(path: Path, theirs: Mapping[str, Any], ours: Mapping[str, str]) -> UsageError:
-    """Return the error of a file that others wrote: rows of two kinds in one file would mislead."""
-    return UsageError(f"{path} was written by {_told(theirs)}; this is {_told(ours)}: choose another --out")
+def explain_other_versions(path: Path, theirs: Mapping[str, Any], ours: Mapping[str, str]) -> UsageError:
+    """Return the error for a file of other versions; mixed rows in one file would mislead."""
+    return UsageError(
+        f"{path} was written by {_format_versions(theirs)}; this is {_format_versions(ours)}: choose another --out"
+    )
 
 
-def _told(versions: Mapping[str, Any]) -> str:
+def _format_versions(versions: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {value}" for key, value in versions.items())
 
 
 _GROUP_BYTES = 64 << 20
-"""Of JSON, in a row group: bounds the memory, and is enough for columns to compress."""
+"""Bytes of JSON in a row group: bounds the memory, and lets columns compress well."""
 
 
 class ParquetFile:
-    """Raises MachineError where pyarrow is not installed."""
+    """A Parquet file of rows. Raises MachineError where pyarrow is not installed."""
 
     def __init__(self, path: Path, versions: Mapping[str, str]) -> None:
         self._path = path
         self._versions = versions
-        self._arrow = optional.import_extra("pyarrow", "Parquet needs the package", optional.install("parquet"))
+        self._arrow = optional.import_extra("pyarrow", "Parquet needs the package", optional.explain_install("parquet"))
         self._parquet = optional.import_extra(
-            "pyarrow.parquet", "Parquet needs the package", optional.install("parquet")
+            "pyarrow.parquet", "Parquet needs the package", optional.explain_install("parquet")
         )
-        self._schema = self._arrow.schema([self._field(column) for column in COLUMNS])
+        self._schema = self._arrow.schema([self._build_field(column) for column in COLUMNS])
 
-    def page_ids(self) -> set[str]:
-        """Return the pages that have a row; none where the file is not there.
+    def read_page_ids(self) -> set[str]:
+        """Return the ids of the pages that have a row; none if the file does not exist.
 
-        Raises InputError where the file is no such file, UsageError where other versions wrote it.
+        Raises:
+            InputError: The file does not hold rows of this command.
+            UsageError: Other versions wrote it.
         """
         if not self._path.exists():
             return set()
@@ -159,42 +170,42 @@ class ParquetFile:
         for number, (name, ours) in enumerate(self._versions.items()):
             for theirs in versions[number].unique().to_pylist():
                 if theirs != ours:
-                    raise other_versions(self._path, {name: theirs}, {name: ours})
+                    raise explain_other_versions(self._path, {name: theirs}, {name: ours})
         return set(ids.to_pylist())
 
     def add(self, lines: Path) -> None:
-        """Replace the file, at once, by one that has its rows and those of `lines`."""
-        known = self.page_ids()
+        """Replace the file, in one step, by one that has its rows and those of `lines`."""
+        stored_ids = self.read_page_ids()
         unfinished = self._path.with_name(self._path.name + ".unfinished")
         with self._parquet.ParquetWriter(unfinished, self._schema, compression="zstd") as writer:
-            for batch in self._stored() if known else ():
+            for batch in self._read_batches() if stored_ids else ():
                 writer.write_batch(batch)
             with lines.open("rb") as stream:
-                for group in _groups(stream):
-                    rows = [row for row in map(json.loads, group) if row["page_id"] not in known]
+                for group in _group_lines(stream):
+                    rows = [row for row in map(json.loads, group) if row["page_id"] not in stored_ids]
                     if rows:
-                        writer.write_batch(self._batch(rows))
+                        writer.write_batch(self._build_batch(rows))
         unfinished.replace(self._path)
 
-    def _stored(self) -> Iterator[Any]:
+    def _read_batches(self) -> Iterator[Any]:
         with self._parquet.ParquetFile(self._path) as stored:
             yield from stored.iter_batches(batch_size=1024)
 
-    def _batch(self, rows: list[dict[str, Any]]) -> Any:
+    def _build_batch(self, rows: list[dict[str, Any]]) -> Any:
         columns = [
-            self._arrow.array([_value(row[column.name], column.type) for row in rows], field.type)
+            self._arrow.array([_convert_value(row[column.name], column.type) for row in rows], field.type)
             for column, field in zip(COLUMNS, self._schema, strict=True)
         ]
         return self._arrow.RecordBatch.from_arrays(columns, schema=self._schema)
 
-    def _field(self, column: Column) -> Any:
+    def _build_field(self, column: Column) -> Any:
         comment = {"comment": column.comment}
-        return self._arrow.field(column.name, self._type(column.type), column.nullable, comment)
+        return self._arrow.field(column.name, self._build_type(column.type), column.nullable, comment)
 
-    def _type(self, kind: Type) -> Any:
+    def _build_type(self, kind: Type) -> Any:
         arrow = self._arrow
         if isinstance(kind, ListOf):
-            return arrow.list_(self._type(kind.items))
+            return arrow.list_(self._build_type(kind.items))
         if isinstance(kind, Kind):
             return {
                 Kind.STRING: arrow.string(),
@@ -203,14 +214,14 @@ class ParquetFile:
                 Kind.DOUBLE: arrow.float64(),
                 Kind.TIMESTAMP: arrow.timestamp("us", tz="UTC"),
             }[kind]
-        return arrow.struct([(name, self._type(field)) for name, field in kind.fields])
+        return arrow.struct([(name, self._build_type(field)) for name, field in kind.fields])
 
 
-def _value(value: Any, kind: Type) -> Any:
+def _convert_value(value: Any, kind: Type) -> Any:
     return datetime.fromisoformat(value) if kind is Kind.TIMESTAMP and value is not None else value
 
 
-def _groups(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+def _group_lines(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
     group, weight = list[bytes](), 0
     for line in lines:
         group.append(line)

@@ -26,7 +26,7 @@ from dripper.labels.registry import check_use, load_from_settings
 from dripper.page.finish import DEFAULT_HTML, DEFAULT_LABELS, DEFAULT_MARKDOWN, Extraction, Finisher, Splits
 from dripper.page.prepare import Decoded, split_into_blocks
 from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
-from dripper.warc.read.body import PAGE_BYTES, bare_page
+from dripper.warc.read.body import PAGE_BYTES, inflate_page
 
 __all__ = ["Examination", "Extraction", "Extractor", "checked_settings", "shared_extractor"]
 
@@ -117,7 +117,7 @@ class Extractor:
         """Return the extraction of `html`, as `extract` does, with the page and the labels that it
         was made of."""
         try:
-            decoded = Decoded.of(bare_page(html, self._page_bytes) if content_type is None else html, content_type)
+            decoded = Decoded.of(inflate_page(html, self._page_bytes) if content_type is None else html, content_type)
         except PageError as error:
             return Examination(failed(error))
         try:

@@ -19,7 +19,7 @@ from dripper.page.finish import Extraction
 from dripper.page.prepare import Prepared
 from dripper.sites import PageMemory
 from dripper.warc import Record
-from dripper.warc.open.identity import crawl_of
+from dripper.warc.open.identity import find_crawl
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
@@ -47,7 +47,7 @@ def record_columns(record: Record, batch: int) -> Row:
         "warc_record_id": record.record_id,
         "payload_digest_sha1": record.payload_digest_sha1,
         "registered_domain": registered_domain(host) if host else None,
-        "crawl": crawl_of(record.warc_file),
+        "crawl": find_crawl(record.warc_file),
     }
 
 

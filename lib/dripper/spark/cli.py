@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from dripper.addresses import printable
 from dripper.config import Settings, add_settings, positive, settings
 from dripper.errors import BusyError, DifferenceError, MachineError, UsageError
-from dripper.extras import install
+from dripper.extras import explain_install
 from dripper.labels.chain import chain_of
-from dripper.places import written_place
+from dripper.places import output_place
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,7 +50,7 @@ def parser(
 
 def _output(typed: str) -> str:
     """Tell of a slip of the pen before Spark starts."""
-    place = written_place("--output", typed, catalogs=True)
+    place = output_place("--output", typed, catalogs=True)
     return str(Path(place.text).absolute()) if place.kind == "path" else place.text
 
 
@@ -74,7 +74,7 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
     try:
         from dripper.spark.session.session import is_given, open_session
     except ImportError as error:
-        raise MachineError(f"{error.name} is not installed: {install('spark')}") from None
+        raise MachineError(f"{error.name} is not installed: {explain_install('spark')}") from None
     given = is_given()
     spark = open_session(settings.spark)
     try:

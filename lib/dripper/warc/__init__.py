@@ -1,7 +1,7 @@
-"""Where records come from: archives found, opened, cut into records, and their pages decoded to
-text.
+"""Finds and opens archives, reads their records, and decodes pages to text.
 
-What reads archives is loaded when it is first asked for: a page alone needs none of its packages.
+The modules that read archives are imported when they are first used: a single page needs none of
+their packages.
 """
 
 from importlib import import_module
@@ -48,7 +48,7 @@ _LAZY = {
     "select": "index.select",
     "read_selected": "index.selected",
 }
-"""What is loaded on demand → the module that has it."""
+"""Name that is imported on demand → its module."""
 
 
 def __getattr__(name: str) -> Any:

@@ -11,8 +11,8 @@ from dripper.config import ReadSettings
 from dripper.errors import ErrorCode, InputError, PageError
 from dripper.html import preprocess
 from dripper.html.blocks.page import Page
-from dripper.inspect.sources import STANDARD_INPUT, pages_of
-from dripper.inspect.views import PageInput, stored_page
+from dripper.inspect.sources import STANDARD_INPUT, find_pages
+from dripper.inspect.views import PageInput, to_stored_page
 from dripper.warc import decode
 from dripper_lab.datasets import LabelledPage
 
@@ -35,7 +35,7 @@ def unlabelled_pages(names: Sequence[str]) -> Iterator[LabelledPage | tuple[str,
     for name in names:
         if (file := rows_file(Path(name))) is not None:
             yield from (page_of_row(file.parent, row) for row in read_rows(file))
-    for page in pages_of(plain, ReadSettings()) if plain else ():
+    for page in find_pages(plain, ReadSettings()) if plain else ():
         yield _stored(page)
 
 
@@ -102,7 +102,7 @@ def _stored(page: PageInput) -> LabelledPage | tuple[str, PageError]:
     if page.error is not None:
         return page.id, page.error
     try:
-        html, encoding = stored_page(page.html, page.content_type)
+        html, encoding = to_stored_page(page.html, page.content_type)
     except PageError as error:
         return page.id, error
     return LabelledPage(page.id, "", page.url, html, encoding, "", more={"name": page.name})

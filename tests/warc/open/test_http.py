@@ -13,7 +13,7 @@ from dripper.errors import FileErrorKind
 from dripper.warc import ReadSettings, S3Settings, Span, expand, read_records
 from dripper.warc.index.select import Place
 from dripper.warc.index.selected import read_selected
-from dripper.warc.open.http import _mistrusted, _pool
+from dripper.warc.open.http import _explain_mistrust, _open_pool
 from support.archives import http, page, store, warc
 from support.servers import serving
 
@@ -123,10 +123,10 @@ def test_a_redirect_to_what_is_no_http_is_refused(server: Server, to: str) -> No
 
 def test_a_redirect_must_not_end_encryption() -> None:
     secure = "https://e.org/a"
-    assert _mistrusted(secure, secure, "http://e.org/a") == "which is not encrypted"
-    assert _mistrusted(secure, secure, "https://93.184.215.14/a") is None
-    assert _mistrusted("http://e.org/a", "http://e.org/a", "https://e.org/a") is None
-    assert _mistrusted("http://10.0.0.1/a", "http://10.0.0.1/a", "http://10.0.0.1:8080/b") is None
+    assert _explain_mistrust(secure, secure, "http://e.org/a") == "which is not encrypted"
+    assert _explain_mistrust(secure, secure, "https://93.184.215.14/a") is None
+    assert _explain_mistrust("http://e.org/a", "http://e.org/a", "https://e.org/a") is None
+    assert _explain_mistrust("http://10.0.0.1/a", "http://10.0.0.1/a", "http://10.0.0.1:8080/b") is None
 
 
 def test_an_empty_file_is_empty(server: Server) -> None:
@@ -153,8 +153,8 @@ def test_signatures_are_used_and_never_told(server: Server) -> None:
 
 
 def test_connections_are_used_again_and_not_across_a_fork(server: Server) -> None:
-    assert _pool(os.getpid(), None) is _pool(os.getpid(), None)
-    assert _pool(os.getpid(), None) is not _pool(os.getpid() + 1, None)
+    assert _open_pool(os.getpid(), None) is _open_pool(os.getpid(), None)
+    assert _open_pool(os.getpid(), None) is not _open_pool(os.getpid() + 1, None)
 
 
 def test_a_proxy_of_the_environment_is_used(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

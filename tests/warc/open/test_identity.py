@@ -13,7 +13,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from dripper.warc import read_records
 from dripper.warc.open.expand import expand
-from dripper.warc.open.identity import canonical_address, crawl_of, reading_path
+from dripper.warc.open.identity import canonical_address, find_crawl, reading_path
 from support.warcs import pages, write_warc
 
 CRAWL = "s3://commoncrawl/crawl-data/CC-MAIN-2026-10/x.warc.gz"
@@ -191,7 +191,7 @@ def test_a_page_keeps_what_others_name_it_by(tmp_path: Path) -> None:
     ],
 )
 def test_the_crawl_is_what_a_folder_says(address: str, crawl: str | None) -> None:
-    assert crawl_of(address) == crawl
+    assert find_crawl(address) == crawl
 
 
 def test_a_file_that_changes_has_another_version(tmp_path: Path) -> None:

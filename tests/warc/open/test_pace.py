@@ -38,14 +38,14 @@ def test_nobody_waits_while_nobody_is_refused(clock: Clock, tmp_path: Path) -> N
     mine = Pace("s", tmp_path)
     for _ in range(100):
         mine.wait()
-        mine.answered(200)
+        mine.learn_from(200)
     assert clock.slept == []
 
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_refusal_slows_down_every_process_of_the_machine(clock: Clock, tmp_path: Path, status: int) -> None:
     mine, neighbour, other = Pace("s", tmp_path), Pace("s", tmp_path), Pace("another server", tmp_path)
-    mine.answered(status)
+    mine.learn_from(status)
     assert mine.gap == neighbour.gap > 0
     assert other.gap == 0
     told = subprocess.run([sys.executable, "-c", SECOND, str(tmp_path)], capture_output=True, text=True, check=True)
@@ -57,7 +57,7 @@ def test_a_refusal_slows_down_every_process_of_the_machine(clock: Clock, tmp_pat
 
 def test_gaps_are_never_in_step(clock: Clock, tmp_path: Path) -> None:
     mine = Pace("s", tmp_path)
-    mine.answered(503)
+    mine.learn_from(503)
     for _ in range(20):
         mine.wait()
     assert len({round(seconds, 6) for seconds in clock.slept}) > 10
@@ -65,34 +65,34 @@ def test_gaps_are_never_in_step(clock: Clock, tmp_path: Path) -> None:
 
 def test_refusals_that_come_together_count_once_and_later_ones_double(clock: Clock, tmp_path: Path) -> None:
     mine = Pace("s", tmp_path)
-    mine.answered(503)
+    mine.learn_from(503)
     first = mine.gap
-    mine.answered(503)
+    mine.learn_from(503)
     assert mine.gap == first
     for n in range(1, 20):
         clock.now += 2
-        mine.answered(503)
+        mine.learn_from(503)
         assert mine.gap == min(pace._LONGEST_GAP, first * 2**n)
 
 
 def test_good_answers_bring_the_pace_back(clock: Clock, tmp_path: Path) -> None:
     mine = Pace("s", tmp_path)
-    mine.answered(503)
+    mine.learn_from(503)
     for _ in range(30):
-        mine.answered(206)
+        mine.learn_from(206)
     assert mine.gap == 0
 
 
 def test_other_failures_are_no_reason_to_slow_down(clock: Clock, tmp_path: Path) -> None:
     mine = Pace("s", tmp_path)
     for status in (404, 403, 500):
-        mine.answered(status)
+        mine.learn_from(status)
     assert mine.gap == 0
 
 
 def test_a_clock_that_was_set_back_does_not_block(clock: Clock, tmp_path: Path) -> None:
     mine = Pace("s", tmp_path)
-    mine.answered(503)
+    mine.learn_from(503)
     clock.now += 1e6
     mine.wait()
     clock.now -= 1e6
@@ -104,6 +104,6 @@ def test_a_clock_that_was_set_back_does_not_block(clock: Clock, tmp_path: Path) 
 def test_without_a_file_the_process_has_a_pace_of_its_own(clock: Clock, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     mine, neighbour = Pace("s", tmp_path / "file"), Pace("s", tmp_path / "file")
-    mine.answered(503)
+    mine.learn_from(503)
     assert mine.gap > 0
     assert neighbour.gap == 0

@@ -16,7 +16,7 @@ from moto.server import ThreadedMotoServer
 
 from dripper.errors import FileErrorKind, InputError
 from dripper.warc import ReadSettings, S3Settings, expand, read_records
-from dripper.warc.open.remote import pace_of
+from dripper.warc.open.remote import get_pace
 from dripper.warc.open.s3 import S3Object, explain, list_objects, s3_client
 from support.archives import http, page, store, warc
 from support.fault_proxy import Fault, faulty
@@ -108,7 +108,7 @@ def test_throttling_is_waited_out_and_slows_down_the_machine(server: str) -> Non
     with faulty(server, in_turn(Fault.SLOW_DOWN, Fault.TOO_MANY, Fault.SLOW_DOWN, None)) as proxy:
         reader = read_records("s3://crawl/data/1.warc.gz", settings(proxy.endpoint))
         assert sum(1 for _ in reader) == N_PAGES
-        assert pace_of(proxy.endpoint).gap > 0
+        assert get_pace(proxy.endpoint).gap > 0
 
 
 @pytest.mark.parametrize("fault", [Fault.SHORT_BODY, Fault.OTHER_RANGE, Fault.GARBLED_RANGE, Fault.INTERNAL])

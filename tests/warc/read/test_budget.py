@@ -131,7 +131,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     for kind in (GzipDecompressor, ZstdDecompressor):
         counting(kind, "inflate", lambda result, _, stored, *limit: len(stored) + len(result[0]) + len(result[1]))
-    counting(Cursor, "more", lambda *_: 1 << 10)
+    counting(Cursor, "read_more", lambda *_: 1 << 10)
     counting(window.Window, "matches", lambda *_: 100)
     counting(window.Window, "between", lambda result, *_: 100 * len(result))
     monkeypatch.setattr(window, "_NOT_BLANK", Counting(window._NOT_BLANK, count))

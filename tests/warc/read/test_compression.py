@@ -23,8 +23,8 @@ from dripper.warc.read.compression import (
     Lz4Decompressor,
     ZstdDecompressor,
     inflate_member,
-    skippable_size,
-    zstd_dictionary,
+    measure_skippable,
+    read_zstd_dictionary,
 )
 
 Pack = Callable[[bytes], bytes]
@@ -135,11 +135,11 @@ def test_members_are_told_apart_by_their_first_bytes() -> None:
 
 def test_skippable_frames() -> None:
     frame = b"\x5d\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"12345"
-    assert skippable_size(frame + b"more") == len(frame)
-    assert skippable_size(b"\x50" + frame[1:]) == len(frame)
-    assert skippable_size(b"\x60" + frame[1:]) is None
-    assert skippable_size(frame[:7]) is None
-    assert skippable_size(ZSTD_MAGIC + bytes(8)) is None
+    assert measure_skippable(frame + b"more") == len(frame)
+    assert measure_skippable(b"\x50" + frame[1:]) == len(frame)
+    assert measure_skippable(b"\x60" + frame[1:]) is None
+    assert measure_skippable(frame[:7]) is None
+    assert measure_skippable(ZSTD_MAGIC + bytes(8)) is None
 
 
 def test_a_dictionary_is_found_and_used() -> None:
@@ -148,8 +148,8 @@ def test_a_dictionary_is_found_and_used() -> None:
     packed = zstandard.ZstdCompressor(dict_data=zstandard.ZstdCompressionDict(dictionary)).compress(records[7])
     for content in (dictionary, zstandard.compress(dictionary)):
         frame = b"\x5d\x2a\x4d\x18" + len(content).to_bytes(4, "little") + content
-        found = zstd_dictionary(frame)
+        found = read_zstd_dictionary(frame)
         assert found == dictionary
         assert inflated(lambda known=found: ZstdDecompressor(known), packed) == (records[7], b"", "")
     assert inflated(ZstdDecompressor, packed)[2]
-    assert zstd_dictionary(b"\x50\x2a\x4d\x18" + bytes(8)) is None
+    assert read_zstd_dictionary(b"\x50\x2a\x4d\x18" + bytes(8)) is None

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.warc.read.headers import arc_head, parse_date, sha1_base32, warc_head
+from dripper.warc.read.headers import parse_arc_head, parse_date, parse_sha1, parse_warc_head
 
 
 def head(*lines: str) -> bytes:
@@ -22,11 +22,11 @@ def head(*lines: str) -> bytes:
     ],
 )
 def test_urls(written: str, meant: str) -> None:
-    assert warc_head(head(f"WARC-Target-URI: {written}")).url == meant
+    assert parse_warc_head(head(f"WARC-Target-URI: {written}")).url == meant
 
 
 def test_fields_in_any_case_with_continuation_lines() -> None:
-    found = warc_head(
+    found = parse_warc_head(
         head("warc-type: Response", "CONTENT-LENGTH:  12 ", "content-type: application/http;", "  msgtype=response")
     )
     assert (found.record_type, found.length) == ("response", 12)
@@ -35,12 +35,12 @@ def test_fields_in_any_case_with_continuation_lines() -> None:
 
 @pytest.mark.parametrize("length", ["", "x", "-5", "1.0", "٣", "1 2"])
 def test_lengths_that_are_none(length: str) -> None:
-    assert warc_head(head(f"Content-Length: {length}")).length is None
+    assert parse_warc_head(head(f"Content-Length: {length}")).length is None
 
 
 def test_what_other_data_sets_name_a_record_by() -> None:
     told = head("WARC-Record-ID: <urn:uuid:1>", "WARC-Payload-Digest: sha1:2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV")
-    found, without = warc_head(told), warc_head(head("WARC-Type: response"))
+    found, without = parse_warc_head(told), parse_warc_head(head("WARC-Type: response"))
     assert (found.record_id, found.payload_digest) == ("<urn:uuid:1>", "sha1:2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV")
     assert (without.record_id, without.payload_digest) == (None, None)
 
@@ -57,16 +57,16 @@ def test_what_other_data_sets_name_a_record_by() -> None:
     ],
 )
 def test_digests_as_indexes_have_them(digest: str | None, base32: str | None) -> None:
-    assert sha1_base32(digest) == base32
+    assert parse_sha1(digest) == base32
 
 
 def test_latin_1_in_a_header_does_no_harm() -> None:
-    assert warc_head(b"WARC/1.0\r\nWARC-Target-URI: http://a/\xe9\r\n\r\n").url == "http://a/é"
+    assert parse_warc_head(b"WARC/1.0\r\nWARC-Target-URI: http://a/\xe9\r\n\r\n").url == "http://a/é"
 
 
 def test_arc_versions_1_and_2() -> None:
-    first = arc_head(b"http://a/x y 1.2.3.4 20080430204825 text/html 680\n")
-    second = arc_head(b"http://a/ 1.2.3.4 20080430204825 text/html 200 abc - 1234 f.arc.gz 680\r\n")
+    first = parse_arc_head(b"http://a/x y 1.2.3.4 20080430204825 text/html 680\n")
+    second = parse_arc_head(b"http://a/ 1.2.3.4 20080430204825 text/html 200 abc - 1234 f.arc.gz 680\r\n")
     assert first is not None
     assert second is not None
     assert (first.url, first.date, first.content_type, first.length) == (
@@ -79,16 +79,16 @@ def test_arc_versions_1_and_2() -> None:
 
 
 def test_arc_lines_with_a_date_that_is_none_or_no_type() -> None:
-    found = arc_head(b"http://a/ 1.2.3.4 null text/html 680\n")
+    found = parse_arc_head(b"http://a/ 1.2.3.4 null text/html 680\n")
     assert found is not None
     assert found.date == "null"
-    nothing = arc_head(b"http://a/ 1.2.3.4 20080430204825  680\n")
+    nothing = parse_arc_head(b"http://a/ 1.2.3.4 20080430204825  680\n")
     assert nothing is not None
     assert nothing.content_type is None
 
 
 def test_the_first_record_of_an_arc_is_information() -> None:
-    found = arc_head(b"filedesc://x.arc 0.0.0.0 20080430204825 text/plain 75\n")
+    found = parse_arc_head(b"filedesc://x.arc 0.0.0.0 20080430204825 text/plain 75\n")
     assert found is not None
     assert found.record_type == "warcinfo"
 
@@ -97,7 +97,7 @@ def test_the_first_record_of_an_arc_is_information() -> None:
     "line", [b"", b"\n", b"Date: Wed, 30 Apr 2008\n", b"tp://a/ 1.2.3.4 20080430204825 text/html 680\n"]
 )
 def test_lines_that_are_no_arc_header(line: bytes) -> None:
-    assert arc_head(line) is None
+    assert parse_arc_head(line) is None
 
 
 @pytest.mark.parametrize(
@@ -138,5 +138,5 @@ def test_any_text_is_a_date_in_utc_or_none(written: str) -> None:
 
 @given(st.binary(max_size=300))
 def test_any_bytes_give_a_header(noise: bytes) -> None:
-    warc_head(b"WARC/1.0\r\n" + noise + b"\r\n\r\n")
-    arc_head(noise)
+    parse_warc_head(b"WARC/1.0\r\n" + noise + b"\r\n\r\n")
+    parse_arc_head(noise)

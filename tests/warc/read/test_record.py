@@ -23,7 +23,7 @@ def test_every_skipped_record_is_counted_once(reasons: list[str]) -> None:
 def test_all_problems_are_counted_and_the_first_are_kept() -> None:
     report = FileReport("a.warc")
     for number in range(MAX_PROBLEMS + 5):
-        report.problem(f"byte {number}")
+        report.add_problem(f"byte {number}")
     assert report.n_problems == MAX_PROBLEMS + 5
     assert report.problems == [f"byte {number}" for number in range(MAX_PROBLEMS)]
 
@@ -46,7 +46,7 @@ def test_a_failure_has_a_kind_and_a_sentence(error: Exception, kind: FileErrorKi
 
 def test_reports_do_not_share_their_lists() -> None:
     one, other = FileReport("a"), FileReport("b")
-    one.problem("x")
+    one.add_problem("x")
     one.skip("empty")
     assert (other.problems, other.skipped) == ([], {})
 
@@ -61,7 +61,7 @@ def test_a_file_is_the_sum_of_its_spans() -> None:
     second = FileReport("a", 9, "etag:1", bytes_read=4, records=2, pages=1, skipped={"status": 1}, clipped=True)
     for report, n_problems in ((first, 15), (second, 9)):
         for number in range(n_problems):
-            report.problem(f"{report.bytes_read}: {number}")
+            report.add_problem(f"{report.bytes_read}: {number}")
     whole = merge_reports([first, second])
     assert (whole.size_bytes, whole.version, whole.bytes_read, whole.records, whole.pages) == (9, "etag:1", 9, 5, 2)
     assert whole.skipped == {"empty": 2, "status": 1}

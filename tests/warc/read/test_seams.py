@@ -17,7 +17,7 @@ from dripper.warc import FileReport, Record, Span, merge_reports, read_records
 from dripper.warc.read import seams
 from dripper.warc.read.frames import FrameReader
 from dripper.warc.read.members import Members
-from dripper.warc.read.seams import part_of
+from dripper.warc.read.seams import find_part
 from support.archives import STORAGES, Bytes, arc, http, page, store, warc
 
 RECORDS = [warc(f"http://e.org/{i}", http(page(i, 2000)), "response" if i % 3 else "request") for i in range(200)]
@@ -169,10 +169,10 @@ def test_a_span_reads_no_more_than_itself_and_a_little() -> None:
     built = store(RECORDS * 100, "gzip")
     n_bytes = len(built.data)
     members = Members(Counting(built.data))
-    part = part_of(members, Span(n_bytes // 2, n_bytes // 2 + 100_000), 1 << 20)
+    part = find_part(members, Span(n_bytes // 2, n_bytes // 2 + 100_000), 1 << 20)
     assert part is not None
     assert part.at < n_bytes // 2 + 2000
-    assert len(list(FrameReader(members.again(), 1 << 20, part))) > 50
+    assert len(list(FrameReader(members.reopen(), 1 << 20, part))) > 50
     assert n_bytes > 10_000_000
     assert Counting.n_read < 1_500_000
 

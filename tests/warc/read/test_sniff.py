@@ -2,7 +2,7 @@
 
 import pytest
 
-from dripper.warc.read.sniff import essence, is_html, may_be_html, other_than_html
+from dripper.warc.read.sniff import is_html, may_be_html, name_other_kind, parse_media_type
 
 HTML = b"<!DOCTYPE html><html><body>text"
 
@@ -19,7 +19,7 @@ HTML = b"<!DOCTYPE html><html><body>text"
     ],
 )
 def test_essence(content_type: str | None, kind: str) -> None:
-    assert essence(content_type) == kind
+    assert parse_media_type(content_type) == kind
 
 
 @pytest.mark.parametrize("content_type", ["image/png", "application/json", "text/css", "application/pdf", "font/woff2"])
@@ -105,7 +105,7 @@ def test_long_prefixes_take_no_time(unit: bytes) -> None:
     ],
 )
 def test_without_a_header_all_that_may_be_html_is_taken_for_it(page: bytes) -> None:
-    assert other_than_html(page) is None
+    assert name_other_kind(page) is None
 
 
 @pytest.mark.parametrize(
@@ -120,4 +120,4 @@ def test_without_a_header_all_that_may_be_html_is_taken_for_it(page: bytes) -> N
     ],
 )
 def test_what_is_surely_no_html_is_named(body: bytes, kind: str) -> None:
-    assert other_than_html(body) == kind
+    assert name_other_kind(body) == kind

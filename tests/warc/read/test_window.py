@@ -52,8 +52,8 @@ def test_it_goes_on_after_going_back(window: Window) -> None:
 def test_the_next_start_is_found_across_pieces(window: Window) -> None:
     starts = [sum(len(record) for record in RECORDS[:i]) for i in range(8)]
     for i in range(7):
-        assert window.next_start(starts[i] + 1, arc=False) == starts[i + 1]
-    assert window.next_start(starts[7] + 1, arc=False) == len(WHOLE)
+        assert window.find_next_start(starts[i] + 1, arc=False) == starts[i + 1]
+    assert window.find_next_start(starts[7] + 1, arc=False) == len(WHOLE)
 
 
 def test_blank_is_skipped_over_pieces() -> None:

@@ -15,7 +15,7 @@ from dripper.errors import InputError
 from dripper.spark.ledger.plan import Batch, Key, LedgerEntry, Plan, PlannedFile, batches_of
 from dripper.spark.tables.store import Tables
 from dripper.warc import Place, SourceFile, expand, select
-from dripper.warc.open.expand import named_files
+from dripper.warc.open.expand import list_named_files
 from dripper.warc.open.identity import canonical_address, opening_path
 
 
@@ -38,7 +38,7 @@ def read_input(warcs: str, redo: str, selection: str, settings: Settings) -> Inp
         raise InputError(
             "--warcs reads whole files, --select single records of the files that an index names: give one of them"
         )
-    again = named_files(redo, settings.reading) if redo else []
+    again = list_named_files(redo, settings.reading) if redo else []
     names = frozenset(file.address for file in again)
     if selection:
         return _selected(selection, names, redo, settings)

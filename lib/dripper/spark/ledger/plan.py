@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from dripper.warc.index.select import Place
-from dripper.warc.read.record import ArchiveFault, archive_fault
+from dripper.warc.read.record import ArchiveFault, find_archive_fault
 
 UNKNOWN_SIZE_BYTES = 1 << 30
 """What a file counts for whose size is not known (lists do not tell): a Common Crawl WARC has about
@@ -261,7 +261,7 @@ def fault_of(row: Mapping[str, Any]) -> ArchiveFault | None:
     against it. Where single records of it were read, nothing is."""
     if row.get("selection") is not None or row.get("error") is not None or not row.get("n_problems"):
         return None
-    return archive_fault(row["records"], dict(row["skipped"] or {}), bool(row["clipped"]))
+    return find_archive_fault(row["records"], dict(row["skipped"] or {}), bool(row["clipped"]))
 
 
 def _again(file: PlannedFile, entry: LedgerEntry) -> PlannedFile:

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from dripper.config import CostSettings
 from dripper.errors import InputError
-from dripper.places import written_place
+from dripper.places import output_place
 from dripper.spark.ledger.plan import FINISHED
 from dripper.spark.reports.account import FileFacts, PageFacts, RunFacts, page
 from dripper.spark.tables.sql import first_line
@@ -34,7 +34,7 @@ def check_place(spark: SparkSession, tables: Tables, to: str) -> None:
         raise InputError(
             f"{tables.output} is a schema of a catalog, which holds no files: say where, --report FILE.html"
         )
-    place = f"{tables.output}/reports" if to == BESIDE else written_place("--report", to).text
+    place = f"{tables.output}/reports" if to == BESIDE else output_place("--report", to).text
     here = _path_here(place)
     if here is None:
         try:
@@ -52,7 +52,7 @@ def check_place(spark: SparkSession, tables: Tables, to: str) -> None:
 
 def _path_here(place: str) -> Path | None:
     """Return the path of a place on this machine; None for addresses."""
-    return Path(place) if written_place("--report", place).kind == "path" else None
+    return Path(place) if output_place("--report", place).kind == "path" else None
 
 
 def _hadoop_file(spark: SparkSession, to: str) -> tuple[Any, Any]:
@@ -78,7 +78,7 @@ def write_account(spark: SparkSession, output: str, to: str, cost: CostSettings,
     """
     tables = Tables(spark, output)
     check_place(spark, tables, to)
-    to = written_place("--report", to).text if to else BESIDE
+    to = output_place("--report", to).text if to else BESIDE
     facts = run_facts(tables, cost, run_id)
     folder = f"{tables.output}/reports" if to == BESIDE else to.rstrip("/")
     place = to if to.endswith((".html", ".htm")) else f"{folder}/{facts.run['run_id']}.html"

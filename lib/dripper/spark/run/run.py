@@ -26,7 +26,7 @@ from dripper.spark.session.engines import Engines, engine_profile, n_engines
 from dripper.spark.session.session import require_workers
 from dripper.spark.tables.store import Tables
 from dripper.spark.workers.label import Loader, check_labeler, load_labeler
-from dripper.warc.open.expand import named_files
+from dripper.warc.open.expand import list_named_files
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +86,7 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
     files: as `run` takes them; they need not exist. Raises InputError where one of them is not a
     file that failed, or is no whole archive.
     """
-    names = [file.address for file in named_files(files, settings.reading)]
+    names = [file.address for file in list_named_files(files, settings.reading)]
     with opened(spark, output, settings, job="dismiss", input=told(files)) as output_at_work:
         ledger = output_at_work.work.ledger
         bad = {

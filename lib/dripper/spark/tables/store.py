@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from dripper.errors import InputError, SettingsError
-from dripper.places import written_place
+from dripper.places import output_place
 from dripper.spark.ledger.plan import Batch
 from dripper.spark.tables.fence import SPARK_ERRORS, Fence, persistently
 from dripper.spark.tables.schemas import PARTITIONED, PROPERTIES, READABLE, SCHEMA_VERSION, TABLES
@@ -49,7 +49,7 @@ class Tables:
         self.fence: Fence | None = None
         """That of the run that holds the lease; None: there is no run."""
         self._changing = threading.Lock()
-        place = written_place("--output", output, catalogs=True)
+        place = output_place("--output", output, catalogs=True)
         self._names = place.names
         self.in_catalog = place.kind == "catalog"
         self.output = str(Path(place.text).absolute()) if place.kind == "path" else place.text

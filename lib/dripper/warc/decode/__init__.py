@@ -1,1 +1,1 @@
-"""Decoding a page: from its bytes to text, as browsers do it."""
+"""Decodes the bytes of a page to text, as browsers do."""

@@ -32,37 +32,37 @@ _CHARSET = re.compile(rb"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""",
 _XML = re.compile(rb"""<\?xml[^>]*?\sencoding\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 
-def declared_label(head: bytes) -> str | None:
+def find_declared_label(head: bytes) -> str | None:
     """Return the encoding label that a page declares, as written, or None; never raises.
 
     head: the page from its start; only the first `SCAN_BYTES` are looked at.
     >>> head = b"<META content='text/html; charset=gbk' http-equiv=Content-Type>"
-    >>> declared_label(b"<!-- <meta charset=a> -->" + head)
+    >>> find_declared_label(b"<!-- <meta charset=a> -->" + head)
     'gbk'
     """
-    return _meta_label(head[:SCAN_BYTES]) or _xml_label(head[:1024])
+    return _find_meta_label(head[:SCAN_BYTES]) or _find_xml_label(head[:1024])
 
 
-def charset_of(value: bytes) -> str | None:
+def parse_charset(value: bytes) -> str | None:
     """Return the `charset` of a Content-Type value (HTML standard, "extracting a character encoding
     from a meta element").
 
-    >>> charset_of(b'text/html; charset="UTF-8"')
+    >>> parse_charset(b'text/html; charset="UTF-8"')
     'UTF-8'
     """
-    found = _CHARSET.search(value)
-    return _text(next(group for group in found.groups() if group is not None)) if found else None
+    match = _CHARSET.search(value)
+    return _decode_label(next(group for group in match.groups() if group is not None)) if match else None
 
 
-def _meta_label(head: bytes) -> str | None:
+def _find_meta_label(head: bytes) -> str | None:
     at = head.find(b"<")
     while at >= 0:
         if head.startswith(b"<!--", at):
             end = head.find(b"-->", at + 2)
             at = end + 3 if end >= 0 else len(head)
         elif meta := _META.match(head, at):
-            attributes, at = _attributes(head, meta.end())
-            if label := _label_in(attributes):
+            attributes, at = _parse_attributes(head, meta.end())
+            if label := _find_label(attributes):
                 return label
         elif tag := _TAG.match(head, at):
             name = tag[0].lower()
@@ -80,33 +80,33 @@ def _meta_label(head: bytes) -> str | None:
     return None
 
 
-def _attributes(head: bytes, at: int) -> tuple[dict[bytes, bytes], int]:
-    """Return the attributes from `at` on, names in small letters, the first of a name; and where
-    the tag ends."""
-    found: dict[bytes, bytes] = {}
+def _parse_attributes(head: bytes, at: int) -> tuple[dict[bytes, bytes], int]:
+    """Return the attributes from `at` on, with names in lower case (the first of each name), and
+    where the tag ends."""
+    attributes: dict[bytes, bytes] = {}
     while attribute := _ATTRIBUTE.match(head, at):
         name, *values = attribute.groups()
-        found.setdefault(name.lower(), next((value for value in values if value is not None), b""))
+        attributes.setdefault(name.lower(), next((value for value in values if value is not None), b""))
         at = attribute.end()
-    return found, at
+    return attributes, at
 
 
-def _label_in(attributes: dict[bytes, bytes]) -> str | None:
+def _find_label(attributes: dict[bytes, bytes]) -> str | None:
     """Return the label in a `meta`: of `charset`, or of `content` beside
     `http-equiv="content-type"`."""
     if label := attributes.get(b"charset"):
-        return _text(label)
+        return _decode_label(label)
     if attributes.get(b"http-equiv", b"").lower() == b"content-type":
-        return charset_of(attributes.get(b"content", b""))
+        return parse_charset(attributes.get(b"content", b""))
     return None
 
 
-def _xml_label(head: bytes) -> str | None:
-    found = _XML.match(head)
-    return _text(found[1] if found[1] is not None else found[2]) if found else None
+def _find_xml_label(head: bytes) -> str | None:
+    match = _XML.match(head)
+    return _decode_label(match[1] if match[1] is not None else match[2]) if match else None
 
 
-def _text(label: bytes) -> str:
+def _decode_label(label: bytes) -> str:
     return label.decode("ascii", "replace").strip(" \t\n\f\r")
 
 
@@ -163,64 +163,64 @@ def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
     >>> decode(b"caf\\xe9", "text/html; charset=ISO-8859-1")
     DecodedText(text='café', encoding='windows-1252', source='http')
     """
-    payload, name, source = _named(payload, content_type)
+    payload, name, source = _choose_encoding(payload, content_type)
     return DecodedText(decode_as(payload, name), name, source)
 
 
 def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:
-    """Return what `decode` does as UTF-8, which is what the parser reads; never raises.
+    """Return the text of `decode` as UTF-8, which the parser reads; never raises.
 
-    Most pages are UTF-8 and stay as they are: to encode their text again would be for nothing.
+    Most pages are UTF-8 and stay as they are: encoding their text again would be wasted work.
     """
-    payload, name, source = _named(payload, content_type)
+    payload, name, source = _choose_encoding(payload, content_type)
     if name == "utf-8" and _is_utf8(payload):
         return Utf8(payload, name, source)
     return Utf8(decode_as(payload, name).encode("utf-8", "replace"), name, source)
 
 
-def _named(payload: bytes, content_type: str | None) -> tuple[bytes, str, CharsetSource]:
-    """Return a page without byte order mark, the name of its encoding, and what decided it."""
+def _choose_encoding(payload: bytes, content_type: str | None) -> tuple[bytes, str, CharsetSource]:
+    """Return a page without byte order mark, the name of its encoding, and the source of that."""
     for mark, encoding in _BOMS:
         if payload.startswith(mark):
             return payload[len(mark) :], encoding, "bom"
-    name, source = _declared(payload, content_type)
+    name, source = _find_declared_encoding(payload, content_type)
     if name is None:
-        return payload, _detected(payload), "detector"
-    if name != "utf-8" and (_continuing_bytes(payload) or 0) >= _SURELY_UTF8:
+        return payload, _detect_encoding(payload), "detector"
+    if name != "utf-8" and (_count_continuing_bytes(payload) or 0) >= _SURELY_UTF8:
         return payload, "utf-8", "detector"
     return payload, name, source
 
 
-def _declared(payload: bytes, content_type: str | None) -> tuple[str | None, CharsetSource]:
-    if name := _name(charset_of((content_type or "").encode("utf-8", "replace"))):
+def _find_declared_encoding(payload: bytes, content_type: str | None) -> tuple[str | None, CharsetSource]:
+    if name := _look_up_encoding(parse_charset((content_type or "").encode("utf-8", "replace"))):
         return name, "http"
-    return _meta_name(payload), "meta"
+    return _find_meta_encoding(payload), "meta"
 
 
-def _name(label: str | None) -> str | None:
+def _look_up_encoding(label: str | None) -> str | None:
     """Return the encoding that a label names ("Latin1": windows-1252), or None."""
-    found = webencodings.lookup(label) if label else None
-    return str(found.name) if found else None
+    encoding = webencodings.lookup(label) if label else None
+    return str(encoding.name) if encoding else None
 
 
-def _meta_name(payload: bytes) -> str | None:
+def _find_meta_encoding(payload: bytes) -> str | None:
     """Return the encoding of the page's own declaration: which was readable as ASCII, so it cannot
     be UTF-16."""
-    name = _name(declared_label(payload))
+    name = _look_up_encoding(find_declared_label(payload))
     if name in ("utf-16le", "utf-16be"):
         return "utf-8"
     return "windows-1252" if name == "x-user-defined" else name
 
 
-def _detected(payload: bytes) -> str:
-    if _continuing_bytes(payload) is not None:
+def _detect_encoding(payload: bytes) -> str:
+    if _count_continuing_bytes(payload) is not None:
         return "utf-8"
     text = payload.decode("utf-8", "replace")
     is_utf8 = len(payload) - len(text) > _MOSTLY_UTF8 * text.count("\ufffd")
-    return "utf-8" if is_utf8 else _guess(payload)
+    return "utf-8" if is_utf8 else _guess_encoding(payload)
 
 
-def _continuing_bytes(payload: bytes) -> int | None:
+def _count_continuing_bytes(payload: bytes) -> int | None:
     """Return how many bytes continue a character, None where it is not UTF-8; a last character that
     is not whole is passed over."""
     try:
@@ -239,12 +239,12 @@ def _is_utf8(payload: bytes) -> bool:
     return True
 
 
-def _guess(payload: bytes) -> str:
+def _guess_encoding(payload: bytes) -> str:
     """Return chardetng's guess for a page that is not UTF-8."""
-    found = _NOT_ASCII.search(payload)
-    start = found.start() if found else 0
+    match = _NOT_ASCII.search(payload)
+    start = match.start() if match else 0
     detector = EncodingDetector()
     # `last` at a cut would call the half character there an error, and an error rules an encoding
     # out.
     detector.feed(payload[start : start + _DETECT_BYTES], last=start + _DETECT_BYTES >= len(payload))
-    return _name(detector.guess(tld=None, allow_utf8=False)) or "windows-1252"
+    return _look_up_encoding(detector.guess(tld=None, allow_utf8=False)) or "windows-1252"

@@ -1,4 +1,4 @@
-"""Text from bytes as the decoders of the WHATWG encoding standard give it, made of Python's codecs.
+"""Decodes bytes as the WHATWG encoding standard does, with Python's codecs.
 
 Python's tables differ in few places: bytes that Windows leaves undefined (the standard has control
 characters there), the euro sign at 0x80 in GBK, NEC's and IBM's characters in EUC-JP, 23 others,
@@ -59,11 +59,11 @@ def decode_as(data: bytes, name: str) -> str:
         for old, new in _CORRECTIONS.get(name, ()):
             text = text.replace(old, new)
         return text
-    return codecs.charmap_decode(data, "strict", _table(name))[0]
+    return codecs.charmap_decode(data, "strict", _build_table(name))[0]
 
 
 @cache
-def _table(name: str) -> str:
+def _build_table(name: str) -> str:
     """Return the 256 characters of a single-byte encoding."""
     decode = webencodings.lookup(name).codec_info.decode
     characters = []
@@ -86,13 +86,12 @@ def _decode_multibyte(data: bytes, name: str) -> str:
         return data.decode(codec)
     except UnicodeDecodeError:
         replaced = data.decode(codec, "replace")
-    return replaced if replaced.count("\ufffd") > _MAX_MENDED else data.decode(codec, _mending(name))
+    return replaced if replaced.count("\ufffd") > _MAX_MENDED else data.decode(codec, _register_mending(name))
 
 
 @cache
-def _mending(name: str) -> str:
-    """Return what Python knows the handler of an encoding's errors by, which it learns on the first
-    call."""
+def _register_mending(name: str) -> str:
+    """Return the name of the error handler of an encoding, and register it on the first call."""
 
     def mend(error: UnicodeError) -> tuple[str, int]:
         assert isinstance(error, UnicodeDecodeError)
@@ -111,11 +110,11 @@ def _mend(pair: bytes, name: str) -> tuple[str, int]:
     if len(pair) < 2 or pair[1] < 0x80 or pair[0] in (0x80, 0xFF):
         return "\ufffd", 1
     if name == "euc-jp" and pair[0] >= 0xA1 <= pair[1]:
-        return _microsoft_kanji(pair[0] - 0xA0, pair[1] - 0xA0), 2
+        return _decode_microsoft_kanji(pair[0] - 0xA0, pair[1] - 0xA0), 2
     return "\ufffd", 2
 
 
-def _microsoft_kanji(row: int, cell: int) -> str:
+def _decode_microsoft_kanji(row: int, cell: int) -> str:
     """Return the character at a place of JIS X 0208 with NEC's and IBM's extensions, which only
     Shift_JIS has in Python."""
     lead = (row + 1) // 2 + (0x80 if row <= 62 else 0xC0)

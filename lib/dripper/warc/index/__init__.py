@@ -1,1 +1,1 @@
-"""Indexes of archives: single records are selected and read without the rest of the file."""
+"""Selects single records by an index, and reads them without the rest of their archive."""

@@ -1,4 +1,4 @@
-"""CDXJ, the text form of an index: a key to sort by, a timestamp, and a JSON object a line.
+"""Reads CDXJ, the text form of an index: a sort key, a timestamp and a JSON object a line.
 
 As pywb, cdxj-indexer and Common Crawl's URL index write it. Numbers are strings in most files.
 """
@@ -11,17 +11,17 @@ from typing import Any
 from dripper.errors import FileError, FileErrorKind
 from dripper.warc.index.selection import Capture
 from dripper.warc.open.stored import READ_BYTES, Readable
-from dripper.warc.read.headers import whole_number
+from dripper.warc.read.headers import parse_whole_number
 
 _MAX_LINE_BYTES = 1 << 22
 """A line that is longer is no capture: 4 MiB, beyond what any address has."""
 
 
 def parse_line(line: str) -> Capture:
-    """Return the capture of one line. Raises ValueError, with what is wrong, where it holds none.
+    """Return the capture of one line. Raises ValueError, with the reason, if it holds none.
 
-    >>> told = '{"url": "http://e.org/", "filename": "a.warc", "offset": "0", "length": "9"}'
-    >>> parse_line(f"org,e)/ 2024 {told}").file
+    >>> fields = '{"url": "http://e.org/", "filename": "a.warc", "offset": "0", "length": "9"}'
+    >>> parse_line(f"org,e)/ 2024 {fields}").file
     'a.warc'
     """
     parts = line.split(" ", 2)
@@ -35,21 +35,21 @@ def parse_line(line: str) -> Capture:
         raise ValueError("it has no JSON object")
     languages = fields.get("languages")
     return Capture(
-        url=_text(fields, "url"),
-        file=_text(fields, "filename"),
-        offset=_number(fields, "offset"),
-        length=_number(fields, "length", 1),
-        status=whole_number(str(fields.get("status", ""))),
+        url=_get_text(fields, "url"),
+        file=_get_text(fields, "filename"),
+        offset=_parse_number(fields, "offset"),
+        length=_parse_number(fields, "length", 1),
+        status=parse_whole_number(str(fields.get("status", ""))),
         mime=str(fields.get("mime-detected") or fields.get("mime") or ""),
         languages=tuple(str(languages).split(",")) if languages else None,
     )
 
 
-def lines(stream: Readable, path: str) -> Iterator[str]:
+def read_lines(stream: Readable, path: str) -> Iterator[str]:
     """Yield the lines of a stream, unzipped where it is zipped (several members too). Raises
     FileError where it ends inside one, or is damaged."""
     rest = b""
-    for data in _unzipped(stream, path):
+    for data in _unzip(stream, path):
         *whole, rest = (rest + data).split(b"\n")
         yield from (line.decode("utf-8", "replace") for line in whole)
         if len(rest) > _MAX_LINE_BYTES:
@@ -58,7 +58,7 @@ def lines(stream: Readable, path: str) -> Iterator[str]:
         yield rest.decode("utf-8", "replace")
 
 
-def _unzipped(stream: Readable, path: str) -> Iterator[bytes]:
+def _unzip(stream: Readable, path: str) -> Iterator[bytes]:
     data = stream.read(READ_BYTES)
     if not data.startswith(b"\x1f\x8b"):
         while data:
@@ -80,16 +80,16 @@ def _unzipped(stream: Readable, path: str) -> Iterator[bytes]:
         raise FileError(FileErrorKind.UNREADABLE, f"{path} is cut short")
 
 
-def _text(fields: dict[str, Any], name: str) -> str:
+def _get_text(fields: dict[str, Any], name: str) -> str:
     value = fields.get(name)
     if not isinstance(value, str) or not value:
         raise ValueError(f"it has no {name}")
     return value
 
 
-def _number(fields: dict[str, Any], name: str, least: int = 0) -> int:
+def _parse_number(fields: dict[str, Any], name: str, least: int = 0) -> int:
     value = str(fields.get(name, ""))
-    number = whole_number(value)
+    number = parse_whole_number(value)
     if number is None or number < least:
         raise ValueError(f"its {name} is {value[:100] or 'missing'}")
     return number

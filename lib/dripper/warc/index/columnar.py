@@ -1,4 +1,4 @@
-"""Common Crawl's columnar index, and what has its columns: Parquet files, read with the filter
+"""Reads Common Crawl's columnar index, and other Parquet files with its columns. The filter is
 pushed down to their row groups."""
 
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dripper.errors import FileError, FileErrorKind, InputError
 from dripper.extras import needed
 from dripper.settings import S3Settings
-from dripper.warc.index.selection import Capture, Selection, host_of
+from dripper.warc.index.selection import Capture, Selection, parse_host
 from dripper.warc.open.source import bucket_and_key, is_s3, local_path
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class ColumnarIndex:
         with needed("reading a columnar index", "parquet"):
             import pyarrow.dataset
         try:
-            root, filesystem = _filesystem(path, settings)
+            root, filesystem = _open_file_system(path, settings)
             self._dataset: dataset.Dataset = pyarrow.dataset.dataset(root, filesystem=filesystem, format="parquet")
         except (OSError, ValueError) as error:
             raise FileError(FileErrorKind.UNREADABLE, f"the index {path} cannot be read: {error}") from error
@@ -42,29 +42,30 @@ class ColumnarIndex:
                 f"the index {path} has no column {lacking[0]}; leave out what it is needed for, or take another"
             )
 
-    def files(self) -> list[str]:
+    def list_files(self) -> list[str]:
         """Return the Parquet files."""
         prefix = "s3://" if is_s3(self._path) else ""
         return [prefix + name for name in self._dataset.files]
 
-    def captures(self) -> Iterator[Capture | ValueError]:
+    def read_captures(self) -> Iterator[Capture | ValueError]:
         """Yield the selected captures, and an error for each that has no place in a file."""
         columns = [name for name in _USED if name in self._columns]
         try:
-            for batch in self._dataset.to_batches(columns=columns, filter=self._filter()):
+            for batch in self._dataset.to_batches(columns=columns, filter=self._build_filter()):
                 for row in batch.to_pylist():
-                    capture = _capture(row)
+                    capture = _to_capture(row)
                     if isinstance(capture, ValueError) or self._selection.wants(capture):
                         yield capture
         except OSError as error:
             raise FileError(FileErrorKind.UNREADABLE, f"the index {self._path} cannot be read: {error}") from error
 
-    def _filter(self) -> Any:
-        """Return what row groups can be judged by; `Selection.wants` judges the rest."""
+    def _build_filter(self) -> Any:
+        """Return the conditions that row groups can be tested by; `Selection.wants` tests the
+        rest."""
         from pyarrow import compute as pc
 
         chosen = self._selection
-        prefix_hosts = [host_of(prefix) if prefix.count("/") > 2 else "" for prefix in chosen.url_prefixes]
+        prefix_hosts = [parse_host(prefix) if prefix.count("/") > 2 else "" for prefix in chosen.url_prefixes]
         hosts = [*chosen.hosts] or ([*prefix_hosts] if prefix_hosts and all(prefix_hosts) else [])
         tests = []
         if hosts and _HOST in self._columns:
@@ -73,15 +74,17 @@ class ColumnarIndex:
             # A registered domain is a suffix of the host; what was asked for may be a suffix of
             # that, or the other way round.
             ends = [domain.split(".")[-1] for domain in chosen.domains]
-            tests.append(_any(pc.ends_with(pc.field(_DOMAIN), "." + end) | (pc.field(_DOMAIN) == end) for end in ends))
+            tests.append(
+                _join_with_or(pc.ends_with(pc.field(_DOMAIN), "." + end) | (pc.field(_DOMAIN) == end) for end in ends)
+            )
         if chosen.statuses:
             tests.append(pc.field(_STATUS).isin(list(chosen.statuses)))
         if chosen.urls is not None:
             tests.append(pc.field("url").isin(sorted(chosen.urls)))
         if chosen.url_prefixes:
-            tests.append(_any(pc.starts_with(pc.field("url"), prefix) for prefix in chosen.url_prefixes))
+            tests.append(_join_with_or(pc.starts_with(pc.field("url"), prefix) for prefix in chosen.url_prefixes))
         if chosen.languages:
-            tests.append(_any(pc.match_substring(pc.field(_LANGUAGES), code) for code in chosen.languages))
+            tests.append(_join_with_or(pc.match_substring(pc.field(_LANGUAGES), code) for code in chosen.languages))
         if not tests:
             return None
         whole = tests[0]
@@ -90,14 +93,14 @@ class ColumnarIndex:
         return whole
 
 
-def _any(tests: Iterator[Any]) -> Any:
+def _join_with_or(tests: Iterator[Any]) -> Any:
     whole = next(tests)
     for test in tests:
         whole = whole | test
     return whole
 
 
-def _filesystem(path: str, settings: S3Settings) -> tuple[str, Any]:
+def _open_file_system(path: str, settings: S3Settings) -> tuple[str, Any]:
     """Return the path within a file system, and that file system; None: this machine's."""
     if not is_s3(path):
         return str(local_path(path)), None
@@ -111,7 +114,7 @@ def _filesystem(path: str, settings: S3Settings) -> tuple[str, Any]:
     return f"{bucket}/{key}", S3FileSystem(**{name: value for name, value in options.items() if value})
 
 
-def _capture(row: dict[str, Any]) -> Capture | ValueError:
+def _to_capture(row: dict[str, Any]) -> Capture | ValueError:
     url, file, offset, length = (row[name] for name in _NEEDED)
     if not url or not file or offset is None or offset < 0 or not length or length < 0:
         return ValueError(f"a row of {url or 'no address'} has no place in a file")

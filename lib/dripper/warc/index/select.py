@@ -1,5 +1,4 @@
-"""From what `--select` says to the places of single records in archive files, by way of an
-index."""
+"""Finds the places of single records in archive files by an index, as `--select` asks."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -8,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from dripper.errors import InputError
 from dripper.settings import ReadSettings
-from dripper.warc.index.cdxj import lines, parse_line
+from dripper.warc.index.cdxj import parse_line, read_lines
 from dripper.warc.index.columnar import ColumnarIndex
 from dripper.warc.index.selection import Capture, Selection, parse_selection
-from dripper.warc.open.expand import located, read_text
+from dripper.warc.open.expand import locate_archives, read_text
 from dripper.warc.open.identity import canonical_address
 from dripper.warc.open.source import open_source
 from dripper.warc.read.record import MAX_PROBLEMS
@@ -32,16 +31,17 @@ class Place:
 
 @dataclass(slots=True)
 class Selected:
-    """What a selection found. identity: of the selection over these indexes, see
-    `Selection.identity`. files: the places in each archive file, in order, by the path to open it
-    with. problems: of the index; at most 20, `n_problems` counts all."""
+    """The result of a selection."""
 
     identity: str = ""
+    """Of the selection over these indexes; see `Selection.identity`."""
     files: dict[str, tuple[Place, ...]] = field(default_factory=dict)
+    """Path of an archive file → the places in it, in order."""
     n_problems: int = 0
     problems: list[str] = field(default_factory=list)
+    """Problems of the index, 20 at most; `n_problems` counts all."""
 
-    def problem(self, sentence: str) -> None:
+    def add_problem(self, sentence: str) -> None:
         """Count a problem; keep its sentence if there are few."""
         self.n_problems += 1
         if len(self.problems) < MAX_PROBLEMS:
@@ -49,68 +49,72 @@ class Selected:
 
     @property
     def n_records(self) -> int:
-        """How many records were selected."""
+        """The number of selected records."""
         return sum(map(len, self.files.values()))
 
 
 def select(text: str, settings: ReadSettings | None = None) -> Selected:
-    """Return the places of the records that `text`, what follows `--select`, means
-    (`dripper.warc.index.selection`).
+    """Return the places of the records that a selection asks for.
 
     Relative names of archives in the index are joined to `settings.list_prefix`; without one, to
-    the bucket, server or folder of the index. A line that holds no capture is a problem and
-    counted. Raises InputError for a wrong `text`, an index that cannot be read, and one that tells
-    no languages where some are wanted.
+    the bucket, server or folder of the index. A line without a capture is counted as a problem.
+
+    Args:
+        text: The value of `--select`; see `dripper.warc.index.selection`.
+        settings: The settings of reading; None means the defaults.
+
+    Raises:
+        InputError: `text` is wrong, or an index cannot be read, or it lacks languages although
+            `text` asks for some.
     """
     settings = settings or ReadSettings()
     selection, urls = parse_selection(text)
     if urls is not None:
         lines_of_urls = (line.strip() for line in read_text(urls, settings).splitlines())
         selection = replace(selection, urls=frozenset(line for line in lines_of_urls if line))
-    found, versions = Selected(), dict[str, str | None]()
+    selected, versions = Selected(), dict[str, str | None]()
     places: dict[str, set[Place]] = {}
     for index in selection.indexes:
         by_name: dict[str, list[Place]] = {}
-        for capture in _captures(index, selection, settings, versions):
+        for capture in _read_captures(index, selection, settings, versions):
             if isinstance(capture, Capture):
                 by_name.setdefault(capture.file, []).append(Place(capture.offset, capture.length, capture.url))
             else:
-                found.problem(str(capture))
-        for path, chosen in zip(located(list(by_name), index, settings), by_name.values(), strict=True):
+                selected.add_problem(str(capture))
+        for path, chosen in zip(locate_archives(list(by_name), index, settings), by_name.values(), strict=True):
             places.setdefault(path, set()).update(chosen)
-    found.files = {path: _once(places[path]) for path in sorted(places)}
-    found.identity = selection.identity(versions, map(canonical_address, found.files))
-    return found
+    selected.files = {path: _drop_repeats(places[path]) for path in sorted(places)}
+    selected.identity = selection.identity(versions, map(canonical_address, selected.files))
+    return selected
 
 
-def _once(places: Iterable[Place]) -> tuple[Place, ...]:
-    """Return the places in order, each record once: of two lengths that indexes tell for one, the
-    larger."""
-    found = {(place.offset, place.url): place for place in sorted(places)}
-    return tuple(sorted(found.values()))
+def _drop_repeats(places: Iterable[Place]) -> tuple[Place, ...]:
+    """Return the places in order, each record once; if indexes give two lengths, the larger."""
+    largest = {(place.offset, place.url): place for place in sorted(places)}
+    return tuple(sorted(largest.values()))
 
 
-def _captures(
+def _read_captures(
     index: str, selection: Selection, settings: ReadSettings, versions: dict[str, str | None]
 ) -> Iterator[Capture | ValueError]:
     """Yield the wanted captures of an index, and an error for each line that holds none; note the
     versions of its files."""
     if _CDXJ_NAME.search(index):
-        return _of_lines(index, selection, settings, versions)
+        return _read_cdxj(index, selection, settings, versions)
     columnar = ColumnarIndex(index, selection, settings.s3)
-    for file in columnar.files():
+    for file in columnar.list_files():
         versions[canonical_address(file)] = open_source(file, settings).version
-    return columnar.captures()
+    return columnar.read_captures()
 
 
-def _of_lines(
+def _read_cdxj(
     index: str, selection: Selection, settings: ReadSettings, versions: dict[str, str | None]
 ) -> Iterator[Capture | ValueError]:
     source = open_source(index, settings)
     versions[canonical_address(index)] = source.version
     n_captures, tells_languages = 0, False
     with closing(source.open_at(0)) as stream:
-        for number, line in enumerate(lines(stream, index), 1):
+        for number, line in enumerate(read_lines(stream, index), 1):
             if not line.strip() or line.startswith((" CDX", "!meta")):
                 continue
             try:

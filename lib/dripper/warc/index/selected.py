@@ -1,4 +1,4 @@
-"""Single records of an archive file, read where an index says that they are."""
+"""Reads single records of an archive file at the places that an index gives."""
 
 import io
 from collections.abc import Generator, Iterator, Sequence
@@ -25,7 +25,7 @@ index says may be wrong."""
 
 
 class _Excerpt:
-    """A file, as a `Source`, that ends where the record that is looked at ends: what follows is not
+    """A file, as a `Source`, that ends where the current record ends, so that no later bytes are
     read."""
 
     def __init__(self, source: Source) -> None:
@@ -119,11 +119,11 @@ class SelectedReader(RecordReader):
                 report.size_bytes, report.version = source.size_bytes, source.version
                 members = Members(source)
                 members.is_compressed()
-                for group in grouped(self._places):
+                for group in group_neighbours(self._places):
                     source.connect(group)
                     for place in group:
                         source.show(place)
-                        if record := self._record_at(place, members.again()):
+                        if record := self._record_at(place, members.reopen()):
                             yield record
                         report.bytes_read += place.length
         except (InputError, OSError) as error:
@@ -133,15 +133,15 @@ class SelectedReader(RecordReader):
         """Count the record at a place, and return it if it is a page."""
         frames = FrameReader(members, self._settings.page_bytes + HEAD_BYTES, Part(place.offset))
         item = next(iter(frames), None)
-        why = self._misplaced(place, item)
+        why = self._find_mismatch(place, item)
         if why is None and isinstance(item, Frame):
             return self._take(item)
         self.report.skip("not as indexed")
-        self.report.problem(f"the index has {place.url} at byte {place.offset}, but {why}")
+        self.report.add_problem(f"the index has {place.url} at byte {place.offset}, but {why}")
         return None
 
-    def _misplaced(self, place: Place, item: Frame | Gap | None) -> str | None:
-        """Return what is not as the index says, or None."""
+    def _find_mismatch(self, place: Place, item: Frame | Gap | None) -> str | None:
+        """Return how the record differs from the index, or None."""
         inside = place.offset + place.length < (self.report.size_bytes or 0)
         if not isinstance(item, Frame) or (item.fault == "clipped" and inside):
             return f"no whole record is in the {place.length} bytes there"
@@ -170,12 +170,12 @@ def read_selected(
     return SelectedReader(path, places, settings or ReadSettings(), address, n_before)
 
 
-def grouped(places: Sequence[Place]) -> Iterator[list[Place]]:
+def group_neighbours(places: Sequence[Place]) -> Iterator[list[Place]]:
     """Yield neighbours together: places in order, no more than GAP_BYTES apart. One that is too
     large to hold is alone."""
     group: list[Place] = []
     for place in places:
-        if group and not (_is_held(place) and _is_held(group[-1]) and 0 <= _gap(group[-1], place) <= GAP_BYTES):
+        if group and not (_is_held(place) and _is_held(group[-1]) and 0 <= _measure_gap(group[-1], place) <= GAP_BYTES):
             yield group
             group = []
         group.append(place)
@@ -183,7 +183,7 @@ def grouped(places: Sequence[Place]) -> Iterator[list[Place]]:
         yield group
 
 
-def _gap(first: Place, second: Place) -> int:
+def _measure_gap(first: Place, second: Place) -> int:
     return second.offset - (first.offset + first.length)
 
 

@@ -1,4 +1,4 @@
-"""What `--select` means: which captures of an index are wanted, as a value with an identity.
+"""Parses the value of `--select`: which captures of an index are wanted.
 
     index=INDEX[,index=…][,host=example.org][,domain=…][,language=deu][,status=200][,mime=text/html][,url-prefix=…][,urls=@FILE]
 
@@ -42,7 +42,7 @@ class Capture:
     @property
     def host(self) -> str:
         """The host of the address, in small letters; "" where it has none."""
-        return host_of(self.url)
+        return parse_host(self.url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +83,14 @@ class Selection:
         addresses. The order in which things were written does not count."""
         wanted = {name: sorted(value) if value is not None else None for name, value in asdict(self).items()}
         del wanted["indexes"]
-        told = json.dumps([wanted, sorted(versions.items()), sorted(files)], ensure_ascii=True)
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        described = json.dumps([wanted, sorted(versions.items()), sorted(files)], ensure_ascii=True)
+        return hashlib.sha256(described.encode()).hexdigest()[:16]
 
 
-def host_of(url: str) -> str:
+def parse_host(url: str) -> str:
     """Return the host of an address, in small letters; "" where it has none.
 
-    >>> host_of("https://User@Example.org:8080/a")
+    >>> parse_host("https://User@Example.org:8080/a")
     'example.org'
     """
     try:
@@ -100,8 +100,8 @@ def host_of(url: str) -> str:
 
 
 def parse_selection(text: str) -> tuple[Selection, str | None]:
-    """Return what `--select` says, and the path of its list of addresses, which is read elsewhere.
-    Raises InputError.
+    """Return the selection in the value of `--select`, and the path of its list of addresses (read
+    elsewhere), or None. Raises InputError.
 
     >>> parse_selection("index=a.cdxj,host=Example.org,status=200")[0].hosts
     ('example.org',)
@@ -119,22 +119,22 @@ def parse_selection(text: str) -> tuple[Selection, str | None]:
     if len(values["urls"]) > 1 or not all(value.startswith("@") for value in values["urls"]):
         raise InputError("--select: urls= takes one @ and a file of addresses, as in urls=@addresses.txt")
     selection = Selection(
-        indexes=_once(values["index"]),
-        url_prefixes=_once(values["url-prefix"]),
-        hosts=_once(value.lower() for value in values["host"]),
-        domains=_once(value.lower().removeprefix("*.").strip(".") for value in values["domain"]),
-        languages=_once(value.lower() for value in values["language"]),
-        statuses=_once(_status(value) for value in values["status"]),
-        mimes=_once(value.lower() for value in values["mime"]),
+        indexes=_drop_repeats(values["index"]),
+        url_prefixes=_drop_repeats(values["url-prefix"]),
+        hosts=_drop_repeats(value.lower() for value in values["host"]),
+        domains=_drop_repeats(value.lower().removeprefix("*.").strip(".") for value in values["domain"]),
+        languages=_drop_repeats(value.lower() for value in values["language"]),
+        statuses=_drop_repeats(_parse_status(value) for value in values["status"]),
+        mimes=_drop_repeats(value.lower() for value in values["mime"]),
     )
     return selection, values["urls"][0][1:] if values["urls"] else None
 
 
-def _once(values: Iterable[Value]) -> tuple[Value, ...]:
+def _drop_repeats(values: Iterable[Value]) -> tuple[Value, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def _status(value: str) -> int:
+def _parse_status(value: str) -> int:
     if not (value.isascii() and value.isdigit() and len(value) == 3):
         raise InputError(f"--select: status={value} is no HTTP status; write for instance status=200")
     return int(value)

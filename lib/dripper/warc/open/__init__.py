@@ -1,1 +1,1 @@
-"""Opening archives wherever they are kept: paths, lists, S3, HTTP, other storages."""
+"""Opens archives wherever they are kept: paths, lists, S3, HTTP, other storages."""

@@ -24,18 +24,17 @@ from dripper.warc.open.source import (
     ARCHIVE_NAME,
     LocalFile,
     bucket_and_key,
+    format_local_version,
     has_file_system,
     is_http,
     is_s3,
     local_path,
-    local_version,
     open_source,
 )
 
 
 def read_text(path: str, settings: ReadSettings) -> str:
-    """Return the text of a list, unzipped if it is zipped; raises InputError where it is no
-    text."""
+    """Return the text of a list, unzipped if it is zipped. Raises InputError if it is not text."""
     stream = open_source(path, settings).open_at(0)
     try:
         parts = list(iter(lambda: stream.read(1 << 20), b""))
@@ -48,17 +47,25 @@ def read_text(path: str, settings: ReadSettings) -> str:
         raise InputError(f"@{loggable(path)} is not a list of paths: {error}") from error
 
 
-def located(names: Sequence[str], source: str, settings: ReadSettings) -> list[str]:
-    """Return `names`, those that are relative joined to `settings.list_prefix`; without one, to the
-    bucket or server of `source`, which names them, or to its folder. Raises InputError where they
-    are in none of these."""
+def locate_archives(names: Sequence[str], source: str, settings: ReadSettings) -> list[str]:
+    """Return the paths of archives that a list or an index names.
+
+    Args:
+        names: As they stand there. Relative ones are joined to `settings.list_prefix`; without one,
+            to the bucket or server of `source`, or to its folder.
+        source: The list or index.
+        settings: The settings of reading.
+
+    Raises:
+        InputError: None of the relative names exists in the folders.
+    """
     names = [name if name.startswith("~") else archive_place(f"@{loggable(source)}:", name) for name in names]
     relative = dict.fromkeys(n for n in names if "://" not in n and not n.startswith(("/", "file:/", "dbfs:/")))
-    prefix = _prefix(source, list(relative), settings) if relative else ""
+    prefix = _find_prefix(source, list(relative), settings) if relative else ""
     return [prefix + name if name in relative else name for name in names]
 
 
-def _prefix(path: str, relative: Sequence[str], settings: ReadSettings) -> str:
+def _find_prefix(path: str, relative: Sequence[str], settings: ReadSettings) -> str:
     if settings.list_prefix:
         return settings.list_prefix.rstrip("/") + "/"
     if is_s3(path):
@@ -66,13 +73,15 @@ def _prefix(path: str, relative: Sequence[str], settings: ReadSettings) -> str:
     if is_http(path) or has_file_system(path):
         return f"{urlsplit(path).scheme}://{urlsplit(path).netloc}/"
     folders = (str(local_path(path).parent) + "/", "")
-    found = next((folder for folder in folders if any(Path(folder + name).exists() for name in relative)), None)
-    if found is None:
+    folder_of_names = next(
+        (folder for folder in folders if any(Path(folder + name).exists() for name in relative)), None
+    )
+    if folder_of_names is None:
         raise InputError(
             f"{path}: {relative[0]} is neither beside it nor in the working folder; "
             "set reading.list_prefix, for Common Crawl to s3://commoncrawl/ or https://data.commoncrawl.org/"
         )
-    return found
+    return folder_of_names
 
 
 _GLOB = re.compile(r"[*?\[]")
@@ -80,52 +89,58 @@ _GLOB = re.compile(r"[*?\[]")
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One archive file to read. path: as `read_records` takes it. size_bytes, version: as stored
-    (`Source.version`); None where asking would cost a request."""
+    """One archive file to read."""
 
     path: str
+    """As `read_records` takes it."""
     size_bytes: int | None = None
+    """Stored bytes; None if asking would cost a request."""
     version: str | None = None
+    """See `Source.version`; None if asking would cost a request."""
 
     @property
     def address(self) -> str:
-        """The canonical address, by which the file is known."""
+        """The canonical address, which identifies the file."""
         return canonical_address(self.path)
 
 
 def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
-    """Return the archive files that `spec` means, each once; folders and patterns in the order of
-    names, the rest as written.
+    """Return the archive files that `spec` stands for, each once; folders and patterns in the order
+    of names, the rest as written.
 
-    spec: comma-separated local paths, folders (searched to the bottom, through links too, for names
-    like `x.warc.gz`, `x.arc`), patterns (`*`, `?`, `[…]`, `**`), `s3://` objects, prefixes or
-    patterns, `http(s)://` files, files, folders and patterns of other storages (docs/storages.md),
-    and `@list`s: a file of paths, one a line, anywhere the above may be, `.gz` too. A list's
-    relative lines are joined to
-    `settings.list_prefix`; without one, to the bucket or server that the list is from (as Common
-    Crawl's `warc.paths.gz` wants it), or to a local list's folder. What a list names is not looked
-    for here: it may be a hundred thousand files. Raises InputError where a part of `spec` does not
-    exist or means no file.
+    Args:
+        spec: Comma-separated local paths, folders (searched to the bottom, through links too, for
+            names like `x.warc.gz`, `x.arc`), patterns (`*`, `?`, `[…]`, `**`), `s3://` objects,
+            prefixes or patterns, `http(s)://` files, files, folders and patterns of other storages
+            (docs/storages.md), and `@list`s: a file of paths, one a line, `.gz` too, in any of
+            these storages. A list's relative lines are joined to `settings.list_prefix`; without
+            one, to the bucket or server of the list (as Common Crawl's `warc.paths.gz` needs it),
+            or to a local list's folder. The files of a list are not checked here, as there may be
+            a hundred thousand of them.
+        settings: The settings of reading; None means the defaults.
+
+    Raises:
+        InputError: A part of `spec` does not exist, or stands for no file.
     """
     settings = settings or ReadSettings()
-    found: dict[str, SourceFile] = {}
-    for part in _parts(spec):
+    files_by_address: dict[str, SourceFile] = {}
+    for part in _split_parts(spec):
         files = list(_expand_part(part, settings))
         if not files:
             raise InputError(
                 f"no archive files in {loggable(part)}: names must end in .warc or .arc, with .gz, .zst or .lz4 or without"
             )
         for file in files:
-            found.setdefault(file.address, file)
-    return list(found.values())
+            files_by_address.setdefault(file.address, file)
+    return list(files_by_address.values())
 
 
-def named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
-    """Return the files that `spec` names, as `expand` does, whether they exist or not (any
+def list_named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
+    """Return the files that `spec` names, as `expand` does, but also those that do not exist (any
     more)."""
-    found: dict[str, SourceFile] = {}
-    for part in _parts(spec):
-        part = _typed(part)
+    files_by_address: dict[str, SourceFile] = {}
+    for part in _split_parts(spec):
+        part = _normalize_part(part)
         try:
             files = expand(part, settings)
         except InputError:
@@ -133,13 +148,13 @@ def named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
                 raise
             files = [SourceFile(part)]
         for file in files:
-            found.setdefault(file.address, file)
-    return list(found.values())
+            files_by_address.setdefault(file.address, file)
+    return list(files_by_address.values())
 
 
-def _parts(spec: str) -> list[str]:
-    """Split at commas, unless the whole is the name of a file."""
-    if spec and _is_there(local_path(spec)):
+def _split_parts(spec: str) -> list[str]:
+    """Split `spec` at commas, unless the whole is the name of a file."""
+    if spec and _exists(local_path(spec)):
         return [spec]
     parts = [part.strip() for part in spec.split(",") if part.strip()]
     if not parts:
@@ -149,9 +164,9 @@ def _parts(spec: str) -> list[str]:
     return parts
 
 
-def _is_there(path: Path) -> bool:
-    """Tell whether something has this name; a name that is too long for any file, such as a list of
-    many, is nobody's."""
+def _exists(path: Path) -> bool:
+    """Tell whether a file or folder has this name. A name that is too long for any file, such as a
+    list of many, does not exist."""
     try:
         return path.exists()
     except OSError:
@@ -159,7 +174,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _expand_part(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
-    part = _typed(part)
+    part = _normalize_part(part)
     if part.startswith("@"):
         return _expand_list(part[1:], settings)
     if is_s3(part):
@@ -169,7 +184,7 @@ def _expand_part(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
     return iter([SourceFile(part)]) if is_http(part) else _expand_local(part)
 
 
-def _typed(part: str) -> str:
+def _normalize_part(part: str) -> str:
     at = "@" if part.startswith("@") else ""
     return at + archive_place("the input", part.removeprefix(at))
 
@@ -177,54 +192,54 @@ def _typed(part: str) -> str:
 def _expand_local(part: str) -> Iterator[SourceFile]:
     path = local_path(part)
     if path.is_dir():
-        return _files([file for file in files_below(path) if ARCHIVE_NAME.search(file.name)])
+        return _stat_files([file for file in list_files_below(path) if ARCHIVE_NAME.search(file.name)])
     if path.exists():
         LocalFile(part)
-        return iter([_local_file(part)])
+        return iter([_stat_local_file(part)])
     if not _GLOB.search(part):
-        raise absent(part)
+        raise explain_absence(part)
     matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))  # noqa: PTH207, Path.glob takes no absolute
-    return _files([match for match in matches if not match.is_dir()])
+    return _stat_files([match for match in matches if not match.is_dir()])
 
 
-def absent(part: str) -> InputError:
-    """Return what is said of a path where nothing is."""
+def explain_absence(part: str) -> InputError:
+    """Return the error for a path that does not exist."""
     on_databricks = local_path(part).parts[1:2] in (("Volumes",), ("dbfs",))
     return InputError(f"{part} does not exist" + ("; Databricks alone has it" if on_databricks else ""))
 
 
-def files_below(folder: Path) -> list[Path]:
-    """Return what is below a folder, to the bottom, but for folders, in the order of names.
+def list_files_below(folder: Path) -> list[Path]:
+    """Return all files below a folder, in the order of names.
 
-    Links to folders are followed, each real folder once, by its own name where it has one here.
-    Links to nothing are among the files: reading them says so.
+    Links to folders are followed, each real folder once, by its own name if it is below `folder`
+    too. Broken links are among the files: reading them gives the error.
     """
-    found: list[Path] = []
-    seen: set[str] = set()
+    paths: list[Path] = []
+    real_folders: set[str] = set()
     starts = [folder]
     for start in starts:
         for place, names, files in os.walk(start):
             real = os.path.realpath(place)
-            if real in seen:
+            if real in real_folders:
                 names.clear()
                 continue
-            seen.add(real)
-            found += [Path(place, name) for name in files]
+            real_folders.add(real)
+            paths += [Path(place, name) for name in files]
             names.sort()
             starts += [Path(place, name) for name in names if Path(place, name).is_symlink()]
-    return sorted(found)
+    return sorted(paths)
 
 
-def _files(paths: list[Path]) -> Iterator[SourceFile]:
-    return (_listed(str(path)) for path in paths)
+def _stat_files(paths: list[Path]) -> Iterator[SourceFile]:
+    return (_stat_if_local(str(path)) for path in paths)
 
 
-def _local_file(path: str) -> SourceFile:
-    found = local_path(path).stat()
-    return SourceFile(path, found.st_size, local_version(found))
+def _stat_local_file(path: str) -> SourceFile:
+    status = local_path(path).stat()
+    return SourceFile(path, status.st_size, format_local_version(status))
 
 
-def _s3() -> ModuleType:
+def _import_s3() -> ModuleType:
     with needed("reading from S3", "warc"):
         from dripper.warc.open import s3
     return s3
@@ -235,38 +250,37 @@ def _expand_s3(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
     pattern = _GLOB.search(key)
     if key and not key.endswith("/") and not pattern:
         try:
-            found = _s3().S3Object(part, settings.s3)
+            s3_object = _import_s3().S3Object(part, settings.s3)
         except InputError as error:
             return _expand_prefix(part, bucket, key, settings, error)
-        return iter([SourceFile(part, found.size_bytes, found.version)])
+        return iter([SourceFile(part, s3_object.size_bytes, s3_object.version)])
     if not pattern:
         return _expand_prefix(part, bucket, key, settings)
     matches = re.compile(fnmatch.translate(key)).match
-    listed = _s3().list_objects(bucket, key[: pattern.start()], settings.s3)
+    objects = _import_s3().list_objects(bucket, key[: pattern.start()], settings.s3)
     return (
         SourceFile(f"s3://{bucket}/{name}", size, version)
-        for name, size, version in listed
+        for name, size, version in objects
         if matches(name) and _is_file(name, size)
     )
 
 
 def _is_file(name: str, size: int | None) -> bool:
-    """Tell whether an object is a file: those without bytes mark folders and finished jobs, unless
-    they are called as an archive is, which is then an empty one."""
+    """Tell whether an object is a file. Empty objects mark folders and finished jobs, unless they
+    have the name of an archive."""
     return size != 0 or ARCHIVE_NAME.search(name) is not None
 
 
 def _expand_prefix(
     part: str, bucket: str, prefix: str, settings: ReadSettings, error: InputError | None = None
 ) -> Iterator[SourceFile]:
-    """Yield the archives whose keys start with `prefix`; where there are none, `error` says why
-    there is no such object."""
-    n_found = 0
-    for name, size, version in _s3().list_objects(bucket, prefix, settings.s3):
+    """Yield the archives whose keys start with `prefix`; raise `error` if there are none."""
+    n_archives = 0
+    for name, size, version in _import_s3().list_objects(bucket, prefix, settings.s3):
         if ARCHIVE_NAME.search(name) and not (error and name == prefix):  # it is there, but may not be read
-            n_found += 1
+            n_archives += 1
             yield SourceFile(f"s3://{bucket}/{name}", size, version)
-    if error and not n_found:
+    if error and not n_archives:
         raise error
 
 
@@ -274,10 +288,10 @@ def _expand_stored(part: str) -> Iterator[SourceFile]:
     with needed(f"reading {part.partition(':')[0]}://", "warc"):
         from dripper.warc.open.filesystem import list_files
     is_pattern = _GLOB.search(part)
-    listed = list_files(part)
+    stored_files = list_files(part)
     return (
         SourceFile(name, size, version)
-        for name, size, version in listed
+        for name, size, version in stored_files
         if name == part or (_is_file(name, size) if is_pattern else ARCHIVE_NAME.search(name))
     )
 
@@ -288,19 +302,19 @@ def _expand_list(path: str, settings: ReadSettings) -> Iterator[SourceFile]:
     for name in names:
         if name.startswith("@") and not Path(name).exists():
             raise InputError(f"@{loggable(path)} names {name}: a list names files, no other lists")
-    files = located(names, path, settings)
+    files = locate_archives(names, path, settings)
     mine, last = canonical_address(path), path.rpartition("/")[2]
     if any(file.endswith(last) and canonical_address(file) == mine for file in files):
         raise InputError(f"@{loggable(path)} names itself among its files: take that line out")
-    return map(_listed, files)
+    return map(_stat_if_local, files)
 
 
-def _listed(name: str) -> SourceFile:
-    """A list may name a hundred thousand files: only those of this machine are looked at, which
-    costs no request."""
+def _stat_if_local(name: str) -> SourceFile:
+    """Return a file of a list. Only a local one is checked, which costs no request: a list may name
+    a hundred thousand files."""
     if "://" in name.removeprefix("file://") or has_file_system(name):
         return SourceFile(name)
     try:
-        return _local_file(name)
+        return _stat_local_file(name)
     except OSError:
         return SourceFile(name)

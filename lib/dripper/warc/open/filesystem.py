@@ -1,5 +1,5 @@
-"""Archives in storages that are neither S3 nor HTTP: `hdfs://`, `gs://`, `abfss://` and others,
-through fsspec.
+"""Opens archives in storages that are neither S3 nor HTTP (`hdfs://`, `gs://`, `abfss://` and
+others) through fsspec.
 
 Each needs a package of its own, on the driver and on the workers; see docs/storages.md.
 """
@@ -12,12 +12,12 @@ import fsspec
 
 from dripper.addresses import loggable, loggable_text
 from dripper.errors import FileError, FileErrorKind
-from dripper.warc.open.remote import RangeStream, earlier, etag_version, retried
+from dripper.warc.open.remote import RangeStream, find_stream_end, format_etag_version, retry
 from dripper.warc.open.stored import Readable
 
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
 _OTHER_NAMES = {"abfss": "abfs", "wasb": "abfs", "wasbs": "abfs"}
-"""What Hadoop calls it → what fsspec calls it."""
+"""Hadoop's name of a scheme → fsspec's."""
 
 _PACKAGES = {
     "gs": "gcsfs",
@@ -43,26 +43,26 @@ def list_files(path: str) -> Iterator[tuple[str, int | None, str | None]]:
 
     A file is listed as itself. Raises FileError where there is nothing.
     """
-    system, inner = _opened(path)
+    system, inner = _open_file_system(path)
     try:
         pattern = re.search(r"[*?\[]", inner)
         if pattern:
-            found = system.glob(inner, detail=True)
+            files = system.glob(inner, detail=True)
         elif system.isfile(inner):
-            found = {inner: system.info(inner)}
+            files = {inner: system.info(inner)}
         else:
-            found = system.find(inner, detail=True)
-            if not found and not system.exists(inner):
+            files = system.find(inner, detail=True)
+            if not files and not system.exists(inner):
                 raise FileError(FileErrorKind.GONE, f"{loggable(path)} does not exist")
     except Exception as error:
         raise explain(path, error) from error
     scheme, _, rest = path.partition("://")
     authority, _, key = rest.partition("/")
     inner_root = inner.rstrip("/").removesuffix(key.rstrip("/"))
-    for name, info in sorted(found.items()):
+    for name, info in sorted(files.items()):
         if info.get("type") == "file":
             below = name.removeprefix(inner_root).lstrip("/")
-            yield f"{scheme}://{authority}/{below}", info.get("size"), _version(info)
+            yield f"{scheme}://{authority}/{below}", info.get("size"), _find_version(info)
 
 
 class StoredFile:
@@ -71,19 +71,19 @@ class StoredFile:
     def __init__(self, path: str, max_attempts: int) -> None:
         self._path = path
         self._max_attempts = max_attempts
-        self._system, self._inner = _opened(path)
-        info = retried(path, self._info, _PASSING, max_attempts)
+        self._system, self._inner = _open_file_system(path)
+        info = retry(path, self._read_info, _PASSING, max_attempts)
         if info.get("type") == "directory":
             raise FileError(FileErrorKind.UNREADABLE, f"{loggable(path)} is a folder, not an archive file")
         self.size_bytes: int | None = info.get("size")
-        self.version: str | None = _version(info)
+        self.version: str | None = _find_version(info)
 
     def open_at(self, offset: int, end: int | None = None) -> Readable:
         """See `Source`."""
-        until = earlier(end, self.size_bytes)
+        until = find_stream_end(end, self.size_bytes)
         return RangeStream(self._path, self._connect, offset, until, _PASSING, self._max_attempts)
 
-    def _info(self) -> dict[str, Any]:
+    def _read_info(self) -> dict[str, Any]:
         try:
             info: dict[str, Any] = self._system.info(self._inner)
         except (FileNotFoundError, PermissionError) as error:
@@ -102,7 +102,7 @@ class StoredFile:
 
 
 def explain(path: str, error: Exception) -> FileError:
-    """Return an error that says what to do about what a file system said."""
+    """Return an error that explains what a file system raised, and what to do about it."""
     if isinstance(error, FileError):
         return error
     if isinstance(error, FileNotFoundError):
@@ -112,41 +112,46 @@ def explain(path: str, error: Exception) -> FileError:
     return FileError(FileErrorKind.UNREACHABLE, f"{loggable(path)}: {loggable_text(str(error))}")
 
 
-def _opened(path: str) -> tuple[Any, str]:
+def _open_file_system(path: str) -> tuple[Any, str]:
     """Return the file system of a path, and the path as that system knows it."""
-    found = _URL.match(path)
-    assert found
-    scheme = found["scheme"].lower()
+    match = _URL.match(path)
+    assert match
+    scheme = match["scheme"].lower()
     name = _OTHER_NAMES.get(scheme, scheme)
     try:
-        system, inner = fsspec.url_to_fs(f"{name}://{path[found.end() :]}")
+        system, inner = fsspec.url_to_fs(f"{name}://{path[match.end() :]}")
     except ImportError as error:
-        raise FileError(FileErrorKind.UNREADABLE, f"{loggable(path)}: {_lacking(scheme, name, error)}") from error
-    except ValueError as error:
-        known = "s3://, http(s)://, hdfs://, gs://, abfss://, wasbs:// and paths are"
         raise FileError(
-            FileErrorKind.UNREADABLE, f"{loggable(path)}: addresses that start with {scheme}:// cannot be read; {known}"
+            FileErrorKind.UNREADABLE, f"{loggable(path)}: {_explain_missing_package(scheme, name, error)}"
+        ) from error
+    except ValueError as error:
+        readable = "s3://, http(s)://, hdfs://, gs://, abfss://, wasbs:// and paths are"
+        raise FileError(
+            FileErrorKind.UNREADABLE,
+            f"{loggable(path)}: addresses that start with {scheme}:// cannot be read; {readable}",
         ) from error
     except Exception as error:  # credentials that are not there, a library that cannot be loaded: each in its own way
         if name == "hdfs":
-            raise FileError(FileErrorKind.UNREADABLE, f"{loggable(path)}: {_lacking(scheme, name, error)}") from error
+            raise FileError(
+                FileErrorKind.UNREADABLE, f"{loggable(path)}: {_explain_missing_package(scheme, name, error)}"
+            ) from error
         raise explain(path, error) from error
     return system, str(inner)
 
 
-def _lacking(scheme: str, name: str, error: Exception) -> str:
-    needed = _PACKAGES.get(name)
-    if needed is None:
+def _explain_missing_package(scheme: str, name: str, error: Exception) -> str:
+    package = _PACKAGES.get(name)
+    if package is None:
         return f"reading {scheme}:// needs a package that is not there ({error})"
-    how = "" if " " in needed else f": pip install {needed}"
+    how = "" if " " in package else f": pip install {package}"
     reason = str(error).partition("\n")[0]
-    return f"reading {scheme}:// needs {needed} on the driver and on the workers{how} ({reason})"
+    return f"reading {scheme}:// needs {package} on the driver and on the workers{how} ({reason})"
 
 
-def _version(info: dict[str, Any]) -> str | None:
-    """Return the `Source.version` of a file, by what its storage tells."""
+def _find_version(info: dict[str, Any]) -> str | None:
+    """Return the `Source.version` of a file, from what its storage reports."""
     if etag := info.get("etag") or info.get("ETag"):
-        return etag_version(str(etag))
+        return format_etag_version(str(etag))
     changed = next(
         (info[name] for name in ("mtime", "updated", "last_modified", "modificationTime") if info.get(name)), None
     )

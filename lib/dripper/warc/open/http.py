@@ -1,4 +1,4 @@
-"""Archives behind `http://` and `https://`, such as https://data.commoncrawl.org/."""
+"""Opens archives behind `http://` and `https://`, such as https://data.commoncrawl.org/."""
 
 import ipaddress
 import os
@@ -15,9 +15,16 @@ from urllib3.exceptions import HTTPError
 
 from dripper.addresses import loggable
 from dripper.errors import FileError, FileErrorKind
-from dripper.warc.open.remote import RangeStream, byte_range, check_range, earlier, etag_version, pace_of
+from dripper.warc.open.remote import (
+    RangeStream,
+    check_range,
+    find_stream_end,
+    format_byte_range,
+    format_etag_version,
+    get_pace,
+)
 from dripper.warc.open.stored import Readable
-from dripper.warc.read.headers import whole_number
+from dripper.warc.read.headers import parse_whole_number
 
 _PASSING = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
 _KINDS = {401: FileErrorKind.DENIED, 403: FileErrorKind.DENIED, 404: FileErrorKind.GONE, 410: FileErrorKind.GONE}
@@ -42,20 +49,20 @@ class HttpFile:
         first = self.open_at(0)
         first.read(1)
         first.close()
-        self.version = etag_version(self._etag)
+        self.version = format_etag_version(self._etag)
 
     def open_at(self, offset: int, end: int | None = None) -> Readable:
         """See `Source`."""
-        connect, until = partial(self._connect, end=end), earlier(end, self.size_bytes)
+        connect, until = partial(self._connect, end=end), find_stream_end(end, self.size_bytes)
         return RangeStream(self._name, connect, offset, until, _CONNECTION_ERRORS, self._max_attempts)
 
     def _connect(self, offset: int, end: int | None) -> Readable:
-        """Open the file at `offset`; a busy server is an error that is tried again, others are a
+        """Open the file at `offset`. An error of a busy server is tried again; others raise
         FileError."""
-        pace = pace_of(urlsplit(self._url).netloc.rpartition("@")[2])
+        pace = get_pace(urlsplit(self._url).netloc.rpartition("@")[2])
         pace.wait()
-        response = _get(self._url, byte_range(offset, end), self._timeout_seconds)
-        pace.answered(response.status)
+        response = _get(self._url, format_byte_range(offset, end), self._timeout_seconds)
+        pace.learn_from(response.status)
         if (
             response.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and not offset
         ):  # an empty file has no first byte
@@ -72,7 +79,7 @@ class HttpFile:
         return response
 
     def _refuse(self, response: urllib3.BaseHTTPResponse) -> None:
-        """Raise what an answer other than the file means."""
+        """Raise the error for an answer that is not the file."""
         status = response.status
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _PASSING:
             raise ConnectionError(f"the server answered {status}")
@@ -81,33 +88,33 @@ class HttpFile:
         raise FileError(kind, f"{self._name}: the server answered {status} {response.reason}{hint}")
 
     def _check(self, response: urllib3.BaseHTTPResponse, offset: int) -> None:
-        """Learn the size from the first answer; see that a later one is of the same file and starts
+        """Take the size from the first answer; check that later ones are of the same file and start
         at `offset`."""
-        etag, told = response.headers.get("ETag"), response.headers.get("Content-Range")
+        etag, content_range = response.headers.get("ETag"), response.headers.get("Content-Range")
         length = response.headers.get("Content-Length")
         ranged = response.status == HTTPStatus.PARTIAL_CONTENT
         if not self._is_known and not offset:
-            check_range(told, 0, None)
+            check_range(content_range, 0, None)
             self._etag, self._is_known = etag, True
-            total = told.rpartition("/")[2] if told and ranged else length
-            self.size_bytes = whole_number(total)
+            total = content_range.rpartition("/")[2] if content_range and ranged else length
+            self.size_bytes = parse_whole_number(total)
         if etag != self._etag:
             raise FileError(FileErrorKind.CHANGED, f"{self._name} was changed while it was read; run again")
         if ranged:
-            check_range(told, offset, self.size_bytes)
+            check_range(content_range, offset, self.size_bytes)
         elif offset:  # the server knows no ranges
             while offset and (skipped := response.read(min(_SKIP_BYTES, offset))):
                 offset -= len(skipped)
 
 
 def _get(url: str, wanted: str, timeout_seconds: float) -> urllib3.BaseHTTPResponse:
-    """Return the answer to a request for a range of bytes, behind redirects that may be followed.
-    Raises FileError for others."""
+    """Return the answer to a request for a range of bytes, following redirects. Raises FileError
+    for a redirect that must not be followed."""
     named = url
     headers = {"User-Agent": _USER_AGENT, "Range": wanted}
     timeout = urllib3.Timeout(connect=timeout_seconds, read=timeout_seconds)
     for _ in range(_MAX_REDIRECTS):
-        pool = _pool(os.getpid(), _proxy(url))
+        pool = _open_pool(os.getpid(), _find_proxy(url))
         response = pool.request(
             "GET",
             url,
@@ -122,7 +129,7 @@ def _get(url: str, wanted: str, timeout_seconds: float) -> urllib3.BaseHTTPRespo
         if not target:
             break
         response.close()
-        if reason := _mistrusted(named, url, target):
+        if reason := _explain_mistrust(named, url, target):
             raise FileError(
                 FileErrorKind.UNREADABLE,
                 f"{loggable(named)} is redirected to {loggable(target)}, {reason}; if that is right, name that address itself",
@@ -131,9 +138,9 @@ def _get(url: str, wanted: str, timeout_seconds: float) -> urllib3.BaseHTTPRespo
     return response
 
 
-def _mistrusted(named: str, before: str, to: str) -> str | None:
-    """Return why a redirect is not followed, None where it is: whoever answers must not take what
-    was encrypted off the encryption, nor send this machine to services of its own network."""
+def _explain_mistrust(named: str, before: str, to: str) -> str | None:
+    """Return why a redirect must not be followed, or None. A server must neither end encryption nor
+    send this machine to services of its own network."""
     try:
         after = urljoin(before, to)
         target = urlsplit(after)
@@ -144,32 +151,32 @@ def _mistrusted(named: str, before: str, to: str) -> str | None:
         return "which is no HTTP address"
     if urlsplit(before).scheme == "https" and target.scheme == "http":
         return "which is not encrypted"
-    if host != urlsplit(named).hostname and _is_inside(host, asks=_proxy(after) is None):
+    if host != urlsplit(named).hostname and _is_inside(host, asks=_find_proxy(after) is None):
         return "another host in a private network"
     return None
 
 
 def _is_inside(host: str, asks: bool) -> bool:
-    """Tell whether a host is this machine, or in a network that the world does not reach. asks: the
-    name service; else names are a proxy's to look up."""
+    """Tell whether a host is this machine, or in a private network. asks: whether to ask the name
+    service; a proxy looks up names itself."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=0 if asks else socket.AI_NUMERICHOST)
+        entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=0 if asks else socket.AI_NUMERICHOST)
     except (OSError, UnicodeError):
         return False
-    addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
     return any(not (getattr(one, "ipv4_mapped", None) or one).is_global for one in addresses)
 
 
-def _proxy(url: str) -> str | None:
+def _find_proxy(url: str) -> str | None:
     """Return the proxy that the environment names for this address."""
     parts = urlsplit(url)
     return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
 
 
 @lru_cache(maxsize=4)
-def _pool(process: int, proxy: str | None) -> urllib3.PoolManager:
+def _open_pool(process: int, proxy: str | None) -> urllib3.PoolManager:
     """Return one process's connections: a TLS handshake for each of many short ranges would take
     longer than they do."""
     context = ssl.create_default_context()

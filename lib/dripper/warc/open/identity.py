@@ -1,5 +1,5 @@
-"""One canonical address per archive file, whatever way its path was typed: what the ledger's keys
-and page ids are made of."""
+"""Gives each archive file one canonical address, however its path was written. The keys of the
+ledger and the page ids are built from it."""
 
 import hashlib
 import os
@@ -26,23 +26,23 @@ class _Signature(NamedTuple):
     dropped: re.Pattern[str]
 
 
-def _signature(needs: str, one_of: str, dropped: str) -> _Signature:
+def _define_signature(needs: str, one_of: str, dropped: str) -> _Signature:
     return _Signature(frozenset(needs.split()), frozenset(one_of.split()), re.compile(dropped, re.IGNORECASE))
 
 
 _SIGNATURES = (
     # Amazon's versions 4 and 2.
-    _signature("x-amz-signature", "x-amz-credential x-amz-date x-amz-algorithm", "x-amz-.*"),
-    _signature("awsaccesskeyid signature expires", "", "awsaccesskeyid|signature|expires|x-amz-.*"),
+    _define_signature("x-amz-signature", "x-amz-credential x-amz-date x-amz-algorithm", "x-amz-.*"),
+    _define_signature("awsaccesskeyid signature expires", "", "awsaccesskeyid|signature|expires|x-amz-.*"),
     # Google's versions 4 and 2.
-    _signature("x-goog-signature", "x-goog-credential x-goog-date x-goog-algorithm", "x-goog-.*"),
-    _signature("googleaccessid signature expires", "", "googleaccessid|signature|expires|x-goog-.*"),
+    _define_signature("x-goog-signature", "x-goog-credential x-goog-date x-goog-algorithm", "x-goog-.*"),
+    _define_signature("googleaccessid signature expires", "", "googleaccessid|signature|expires|x-goog-.*"),
     # CloudFront, Google's CDN, Alibaba.
-    _signature("key-pair-id signature", "expires policy", "key-pair-id|signature|expires|policy|hash-algorithm"),
-    _signature("keyname signature expires", "", "keyname|signature|expires"),
-    _signature("ossaccesskeyid signature expires", "", "ossaccesskeyid|signature|expires|security-token"),
+    _define_signature("key-pair-id signature", "expires policy", "key-pair-id|signature|expires|policy|hash-algorithm"),
+    _define_signature("keyname signature expires", "", "keyname|signature|expires"),
+    _define_signature("ossaccesskeyid signature expires", "", "ossaccesskeyid|signature|expires|security-token"),
     # Azure: of an account, a service, and a person (those with k and o).
-    _signature(
+    _define_signature(
         "sig sv", "se si", "sig|s[veiprts]|spr|sip|srt|sdd|ses|sk[tesv]|skoid|sktid|skdutid|sduoid|saoid|suoid|scid"
     ),
 )
@@ -78,7 +78,7 @@ _SAFE = "/~:@!$&'()*+,;="
 
 
 def canonical_address(path: str) -> str:
-    """Return the one address by which the file at `path` is known.
+    """Return the one address that identifies the file at `path`.
 
     A local file: its absolute path, with symbolic links resolved. S3 (`s3a://`, `s3n://`, Amazon's
     HTTP addresses, Common Crawl's server): `s3://bucket/key`. Other HTTP addresses: scheme and host
@@ -93,40 +93,39 @@ def canonical_address(path: str) -> str:
     'https://example.org/a//b.warc'
     """
     if is_s3(path):
-        return f"s3://{without_credentials(path).split('://', 1)[1]}"
+        return f"s3://{strip_credentials(path).split('://', 1)[1]}"
     if is_http(path):
-        return _http_address(path)
+        return _normalize_http_address(path)
     if has_file_system(path):
-        scheme, rest = without_credentials(path).split("://", 1)
+        scheme, rest = strip_credentials(path).split("://", 1)
         host, slash, name = rest.partition("/")
         return f"{scheme.lower()}://{host.lower()}{slash}{name}"
     return os.path.realpath(local_path(path))
 
 
 def opening_path(path: str) -> str:
-    """Return how to open the file from other processes: a local file by its canonical address,
-    another as it was typed."""
+    """Return the path by which other processes open the file: the canonical address of a local
+    file, the given path of any other."""
     return path if is_s3(path) or is_http(path) or has_file_system(path) else canonical_address(path)
 
 
 def reading_path(path: str) -> str:
-    """Return how to open the file later: as `opening_path`, but without credentials, which must not
-    be kept in a table."""
-    return without_credentials(opening_path(path))
+    """Return the path by which the file is opened later: `opening_path` without credentials, which
+    no table may hold."""
+    return strip_credentials(opening_path(path))
 
 
-def without_credentials(address: str) -> str:
-    """Return an address that may be kept: without password, signature and token; the rest as it
-    was.
+def strip_credentials(address: str) -> str:
+    """Return an address without password, signature and token, so that it may be stored.
 
     A token (`?token=`, `?sig=`) is left out where what stays names an archive, as the same file has
     another one tomorrow. Where nothing else may tell files apart, a short hash stands in its place.
 
-    >>> without_credentials("https://u:p@e.org/a.warc.gz?token=1f&part=2")
+    >>> strip_credentials("https://u:p@e.org/a.warc.gz?token=1f&part=2")
     'https://e.org/a.warc.gz?part=2'
-    >>> without_credentials("https://e.org/get?token=1f")
+    >>> strip_credentials("https://e.org/get?token=1f")
     'https://e.org/get?token=redacted-e53de62e4724'
-    >>> without_credentials("hdfs://user:secret@namenode/a.warc")
+    >>> strip_credentials("hdfs://user:secret@namenode/a.warc")
     'hdfs://user@namenode/a.warc'
     """
     if is_s3(address):
@@ -136,13 +135,13 @@ def without_credentials(address: str) -> str:
         return address
     web = is_http(address)
     base, mark, query = (address.partition("#")[0] if web else address).partition("?")
-    kept = _kept_query(base, query, _CREDENTIALS if web else frozenset())
-    return _without_password(base, keeps_user=not web) + (mark + kept if kept or not query else "")
+    kept = _strip_query(base, query, _CREDENTIALS if web else frozenset())
+    return _strip_password(base, keeps_user=not web) + (mark + kept if kept or not query else "")
 
 
-def _without_password(base: str, *, keeps_user: bool) -> str:
-    """A container of Azure stands where others have a user; an HTTP address' user may be a
-    token."""
+def _strip_password(base: str, *, keeps_user: bool) -> str:
+    """Return an address without its password. keeps_user: for Azure, whose container stands in the
+    place of a user; the user of an HTTP address may be a token."""
     scheme, rest = base.split("://", 1)
     authority, slash, path = rest.partition("/")
     user, _, host = authority.rpartition("@")
@@ -153,27 +152,27 @@ def _without_password(base: str, *, keeps_user: bool) -> str:
 def page_id(warc_file: str, offset: int, inflated: bool = False) -> str:
     """Return the first 32 hex digits of sha256(canonical address, line feed, offset).
 
-    inflated: the offset counts inflated bytes (`Frame.inflated`); it then has a plus sign, so that
-    it never meets another's.
+    inflated: whether the offset counts inflated bytes (`Frame.inflated`). It then gets a plus sign,
+    so that it differs from all offsets of stored bytes.
     """
     return hashlib.sha256(
         f"{warc_file}\n{'+' if inflated else ''}{offset}".encode("utf-8", "surrogateescape")
     ).hexdigest()[:32]
 
 
-def crawl_of(warc_file: str) -> str | None:
+def find_crawl(warc_file: str) -> str | None:
     """Return the crawl of Common Crawl that an archive file is of, where a folder in its address
     says so; else None.
 
-    >>> crawl_of("s3://commoncrawl/crawl-data/CC-MAIN-2024-10/segments/1707947473347.0/warc/a.warc.gz")
+    >>> find_crawl("s3://commoncrawl/crawl-data/CC-MAIN-2024-10/segments/1707947473347.0/warc/a.warc.gz")
     'CC-MAIN-2024-10'
     """
-    found = _CRAWL.search(warc_file)
-    return (found[1] or found[2]) if found else None
+    match = _CRAWL.search(warc_file)
+    return (match[1] or match[2]) if match else None
 
 
-def _http_address(url: str) -> str:
-    bare = without_credentials(url)
+def _normalize_http_address(url: str) -> str:
+    bare = strip_credentials(url)
     try:
         parts = urlsplit(bare)
         port = parts.port
@@ -182,30 +181,30 @@ def _http_address(url: str) -> str:
     host = (parts.hostname or "").lower()
     if host == _COMMON_CRAWL[0]:
         return f"s3://{_COMMON_CRAWL[1]}{unquote(parts.path)}"
-    if bucket := _bucket(host, parts.path):
+    if bucket := _find_bucket_address(host, parts.path):
         return bucket
     default = {"http": 80, "https": 443}[parts.scheme]
     server = host if port in (None, default) else f"{host}:{port}"
-    path = "%2F".join(map(_normal, _SLASH.split(parts.path))) or "/"
+    path = "%2F".join(map(_normalize_escapes, _SLASH.split(parts.path))) or "/"
     return urlunsplit((parts.scheme, server, path, parts.query, ""))
 
 
-def _normal(path: str) -> str:
-    """Return a part of a path in the one way that its characters are escaped."""
+def _normalize_escapes(path: str) -> str:
+    """Return a part of a path with its characters escaped in one standard way."""
     return quote(unquote(path, errors="surrogateescape"), safe=_SAFE, errors="surrogateescape")
 
 
-def _bucket(host: str, path: str) -> str | None:
+def _find_bucket_address(host: str, path: str) -> str | None:
     """Return the `s3://` address of an object that Amazon's HTTP address names; None where it names
     none."""
-    found = _S3_HOST.fullmatch(host)
-    if not found:
+    match = _S3_HOST.fullmatch(host)
+    if not match:
         return None
-    address = f"s3://{found['bucket'] + '/' if found['bucket'] else ''}{unquote(path).removeprefix('/')}"
+    address = f"s3://{match['bucket'] + '/' if match['bucket'] else ''}{unquote(path).removeprefix('/')}"
     return address if bucket_and_key(address)[1] else None
 
 
-def _kept_query(base: str, query: str, credentials: frozenset[str]) -> str:
+def _strip_query(base: str, query: str, credentials: frozenset[str]) -> str:
     """Return a query without signatures and `credentials`; as it was where there are none."""
     pairs = parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
     names = {name.lower() for name, _ in pairs}
@@ -215,11 +214,11 @@ def _kept_query(base: str, query: str, credentials: frozenset[str]) -> str:
     if len(bare) == len(pairs):
         return query
     if len(bare) < len(kept) and not any(map(ARCHIVE_NAME.search, (unquote(base), *(value for _, value in bare)))):
-        bare = [(name, _redacted(name, value) if name.lower() in credentials else value) for name, value in kept]
+        bare = [(name, _redact(name, value) if name.lower() in credentials else value) for name, value in kept]
     return urlencode(bare, errors="surrogateescape")
 
 
-def _redacted(name: str, value: str) -> str:
+def _redact(name: str, value: str) -> str:
     if _REDACTED.fullmatch(value):
         return value
     return "redacted-" + hashlib.sha256(f"{name.lower()}={value}".encode("utf-8", "surrogateescape")).hexdigest()[:12]

@@ -1,9 +1,9 @@
 """Reads a file behind a network from front to back: a dropped connection resumes where it broke,
 and all processes of a machine share one pace of requests.
 
-A worker that is told to slow down (503 SlowDown, 429) knows what its neighbours do not, and a retry
-of one call helps little while sixteen others go on. So the pace is kept in a small file in the
-folder for temporary files.
+A server that asks one worker to slow down (503 SlowDown, 429) means all workers of the machine: a
+retry of one call helps little while sixteen others continue. So the pace is kept in a small file in
+the folder for temporary files.
 """
 
 import fcntl
@@ -23,10 +23,10 @@ from typing import NamedTuple, TypeVar
 from dripper.addresses import loggable, loggable_text
 from dripper.errors import FileError, FileErrorKind
 from dripper.warc.open.stored import Readable
-from dripper.warc.read.headers import whole_number
+from dripper.warc.read.headers import parse_whole_number
 
 BUSY_STATUSES = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
-"""What servers answer to whom asks too often."""
+"""Answers to clients that ask too often."""
 
 _FIRST_GAP = 0.05
 _LONGEST_GAP = 2.0
@@ -52,7 +52,7 @@ class _State(NamedTuple):
 
 
 class Pace:
-    """The pace of requests to one server. Where its file cannot be had, the process keeps a pace of
+    """The pace of requests to one server. If its file cannot be opened, the process keeps a pace of
     its own."""
 
     def __init__(self, server: str, folder: Path | None = None) -> None:
@@ -67,7 +67,7 @@ class Pace:
             self._file = None
 
     def wait(self) -> None:
-        """Wait for this process's turn; no time at all while nobody was refused."""
+        """Wait for this process's turn; return at once while no request was refused."""
         now = time.time()
 
         def reserve(state: _State) -> _State:
@@ -80,9 +80,9 @@ class Pace:
         if after is not before:
             time.sleep(max(0.0, min(before.next_at, now + 64 * _LONGEST_GAP) - now))
 
-    def answered(self, status: int) -> None:
-        """Learn from the status of an answer: slower after a refusal, a little faster after
-        anything else."""
+    def learn_from(self, status: int) -> None:
+        """Adapt the pace to the status of an answer: slower after a refusal, else a little
+        faster."""
         now = time.time()
 
         def learn(state: _State) -> _State:
@@ -120,8 +120,8 @@ class Pace:
 
 
 @lru_cache(maxsize=64)
-def pace_of(server: str) -> Pace:
-    """Return this process's hold of the pace for `server`."""
+def get_pace(server: str) -> Pace:
+    """Return the pace for `server`, one object per process."""
     return Pace(server)
 
 
@@ -131,65 +131,63 @@ _CONTENT_RANGE = re.compile(r"bytes (?P<start>\d+)-\d+/(?P<size>\d+|\*)")
 Answer = TypeVar("Answer")
 
 
-def etag_version(etag: str | None) -> str | None:
-    """Return the `Source.version` of what a server gave this ETag; the same for weak ones and in
-    either notation.
+def format_etag_version(etag: str | None) -> str | None:
+    """Return the `Source.version` for an ETag, the same for weak and strong ones.
 
-    >>> etag_version('W/"abc"'), etag_version(None)
+    >>> format_etag_version('W/"abc"'), format_etag_version(None)
     ('etag:abc', None)
     """
     bare = (etag or "").removeprefix("W/").strip('"')
     return f"etag:{bare}" if bare else None
 
 
-def check_range(told: str | None, offset: int, size: int | None) -> None:
+def check_range(content_range: str | None, offset: int, size: int | None) -> None:
     """Raise ConnectionError where a `Content-Range` is of other bytes than `offset` to the end, or
     of a file of another size.
 
     >>> check_range("bytes 5-9/10", 5, 10)
     """
-    if told is None:
+    if content_range is None:
         if offset:
             raise ConnectionError(f"the answer is the whole file, not the bytes from {offset} on")
         return
-    found = _CONTENT_RANGE.fullmatch(told.strip())
+    match = _CONTENT_RANGE.fullmatch(content_range.strip())
     if (
-        not found
-        or whole_number(found["start"]) != offset
-        or (size is not None and found["size"] not in ("*", str(size)))
+        not match
+        or parse_whole_number(match["start"]) != offset
+        or (size is not None and match["size"] not in ("*", str(size)))
     ):
-        raise ConnectionError(f"the answer is {told!r}, not the bytes from {offset} on")
+        raise ConnectionError(f"the answer is {content_range!r}, not the bytes from {offset} on")
 
 
-def byte_range(start: int, end: int | None) -> str:
+def format_byte_range(start: int, end: int | None) -> str:
     """Return the value of a `Range` header for the bytes from `start` on, up to `end`, or to the
     last.
 
-    >>> byte_range(5, 9), byte_range(5, None)
+    >>> format_byte_range(5, 9), format_byte_range(5, None)
     ('bytes=5-8', 'bytes=5-')
     """
     return f"bytes={start}-" if end is None else f"bytes={start}-{end - 1}"
 
 
-def earlier(end: int | None, size: int | None) -> int | None:
-    """Return where a stream ends that is asked for up to `end`, of a file of `size` bytes; None:
-    not known."""
+def find_stream_end(end: int | None, size: int | None) -> int | None:
+    """Return where a stream up to `end` of a file of `size` bytes ends, or None if unknown."""
     return min(end, size) if end is not None and size is not None else size if end is None else end
 
 
 class _Attempts:
-    """Attempts at one thing, with pauses that grow and are never in step with those of others."""
+    """Counts attempts, with pauses that grow and are random, so that processes do not keep step."""
 
     def __init__(self, name: str, max_attempts: int) -> None:
         self._name = name
         self._max_attempts = max_attempts
         self._failures = 0
 
-    def succeeded(self) -> None:
+    def reset(self) -> None:
         """Start counting anew."""
         self._failures = 0
 
-    def failed(self, error: Exception, place: str = "") -> None:
+    def pause(self, error: Exception, place: str = "") -> None:
         """Wait before the next attempt, or give up with a FileError."""
         self._failures += 1
         if self._failures >= self._max_attempts:
@@ -200,8 +198,8 @@ class _Attempts:
         time.sleep(min(_MAX_PAUSE_SECONDS, 0.1 * 2**self._failures) * random.uniform(0.5, 1.0))
 
 
-def retried(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], ...], max_attempts: int) -> Answer:
-    """Return what `ask` answers, asking again after one of `errors`; raises FileError after
+def retry(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], ...], max_attempts: int) -> Answer:
+    """Return the answer of `ask`, calling it again after one of `errors`. Raises FileError after
     `max_attempts`."""
     attempts = _Attempts(name, max_attempts)
     while True:
@@ -210,15 +208,20 @@ def retried(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception],
         except FileError:
             raise
         except errors as error:
-            attempts.failed(error)
+            attempts.pause(error)
 
 
 class RangeStream:
-    """Bytes from `start` to `end` of a remote file, whatever the number of connections that takes.
+    """Reads a remote file from `start` to `end`, over as many connections as that takes.
 
-    open_at: opens a connection at an offset. errors: what a broken connection raises. max_attempts:
-    how often in a row it is opened without a byte more; then FileError. An early end is a broken
-    connection too: S3 and proxies close without a word.
+    An early end counts as a broken connection: S3 and proxies close without an error.
+
+    Args:
+        name: The file's address, for messages.
+        open_at: Opens a connection at an offset.
+        start, end: The bytes to read; `end` None means to the file's end.
+        errors: The exceptions of a broken connection.
+        max_attempts: Most connections in a row that give no byte; then FileError is raised.
     """
 
     def __init__(
@@ -249,12 +252,12 @@ class RangeStream:
                 raise
             except self._errors as error:
                 self.close()
-                self._attempts.failed(error, f" at byte {self._at}")
+                self._attempts.pause(error, f" at byte {self._at}")
                 continue
             if self._end is not None:
                 data = data[: self._end - self._at]
             self._at += len(data)
-            self._attempts.succeeded()
+            self._attempts.reset()
             return data
         return b""
 

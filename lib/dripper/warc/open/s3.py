@@ -1,4 +1,4 @@
-"""Archives in S3, and in what speaks its language, through boto3."""
+"""Opens archives in S3, and in storages with the same interface, through boto3."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -21,16 +21,25 @@ from urllib3.exceptions import HTTPError
 from dripper.addresses import loggable_text
 from dripper.errors import FileError, FileErrorKind
 from dripper.settings import S3Settings
-from dripper.warc.open.remote import Pace, RangeStream, byte_range, check_range, earlier, etag_version, pace_of, retried
+from dripper.warc.open.remote import (
+    Pace,
+    RangeStream,
+    check_range,
+    find_stream_end,
+    format_byte_range,
+    format_etag_version,
+    get_pace,
+    retry,
+)
 from dripper.warc.open.source import bucket_and_key
 from dripper.warc.open.stored import Readable
-from dripper.warc.read.headers import whole_number
+from dripper.warc.read.headers import parse_whole_number
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 CONNECTION_ERRORS = (BotoCoreError, HTTPError, OSError)
-"""What boto3 raises where a connection cannot be made or breaks."""
+"""Exceptions of boto3 for a connection that fails or breaks."""
 
 _PASSING = frozenset({"SlowDown", "Throttling", "ThrottlingException", "RequestTimeout", "InternalError"})
 _EXPIRED = frozenset({"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"})
@@ -41,17 +50,17 @@ _DENIED = frozenset(
 
 
 def s3_client(settings: S3Settings) -> "S3Client":
-    """Return this process's client. To make one takes 86 CPU ms, and a file's connections serve the
+    """Return this process's client. Creating one takes 86 CPU ms, and its connections serve the
     next file too."""
-    return _client(settings, os.getpid())
+    return _make_client(settings, os.getpid())
 
 
 @lru_cache(maxsize=8)
-def _client(settings: S3Settings, process: int) -> "S3Client":
+def _make_client(settings: S3Settings, process: int) -> "S3Client":
     """Return a client for one process: a forked child must not write into its parent's connections.
 
-    It asks once: what fails is asked again by `retried` and `RangeStream`, at the pace of the whole
-    machine.
+    It makes each request once: `retry` and `RangeStream` repeat failed ones, at the pace of the
+    whole machine.
     """
     config = Config(
         retries={"mode": "standard", "total_max_attempts": 1},
@@ -63,15 +72,15 @@ def _client(settings: S3Settings, process: int) -> "S3Client":
     client: S3Client = boto3.session.Session().client(
         "s3", endpoint_url=settings.endpoint_url, region_name=settings.region, config=config
     )
-    pace = pace_of(settings.endpoint_url or "s3")
+    pace = get_pace(settings.endpoint_url or "s3")
     client.meta.events.register("before-send.s3", lambda **_: pace.wait())
-    client.meta.events.register("response-received.s3", lambda **answer: _tell(pace, answer["response_dict"]))
+    client.meta.events.register("response-received.s3", lambda **answer: _report_status(pace, answer["response_dict"]))
     return client
 
 
-def _tell(pace: Pace, answer: dict[str, Any] | None) -> None:
+def _report_status(pace: Pace, answer: dict[str, Any] | None) -> None:
     if answer is not None:
-        pace.answered(answer["status_code"])
+        pace.learn_from(answer["status_code"])
 
 
 class S3Object:
@@ -81,45 +90,47 @@ class S3Object:
         self._path = path
         self._settings = settings
         bucket, key = bucket_and_key(path)
-        self._request: dict[str, Any] = {"Bucket": bucket, "Key": key} | _payer(settings)
-        first = retried(path, self._first_byte, CONNECTION_ERRORS, settings.max_attempts)
+        self._request: dict[str, Any] = {"Bucket": bucket, "Key": key} | _name_payer(settings)
+        first = retry(path, self._ask_first_byte, CONNECTION_ERRORS, settings.max_attempts)
         # The size is the one in Content-Range: a wrong length of one answer would be a file that
         # ends too early.
         self.size_bytes: int | None = (
-            whole_number(first["ContentRange"].rpartition("/")[2]) if first.get("ContentRange") else 0
+            parse_whole_number(first["ContentRange"].rpartition("/")[2]) if first.get("ContentRange") else 0
         )
         self._etag = first["ETag"]
-        self.version: str | None = etag_version(self._etag)
+        self.version: str | None = format_etag_version(self._etag)
 
     def open_at(self, offset: int, end: int | None = None) -> Readable:
         """See `Source`."""
         attempts = self._settings.max_attempts
         connect = partial(self._connect, end=end)
-        return RangeStream(self._path, connect, offset, earlier(end, self.size_bytes), CONNECTION_ERRORS, attempts)
+        return RangeStream(
+            self._path, connect, offset, find_stream_end(end, self.size_bytes), CONNECTION_ERRORS, attempts
+        )
 
-    def _first_byte(self) -> dict[str, Any]:
-        """Ask for one byte: what S3 answers to HEAD has no body that could say why something is
-        refused."""
+    def _ask_first_byte(self) -> dict[str, Any]:
+        """Ask for one byte. The answer to a HEAD request has no body that could explain a
+        refusal."""
         try:
             ranged = self._request | {"Range": "bytes=0-0"}
-            got = _asked(self._path, self._settings, lambda client: client.get_object(**ranged))
+            answer = _ask(self._path, self._settings, lambda client: client.get_object(**ranged))
         except FileError as error:
             if not _is_empty(error):
                 raise
-            return _asked(self._path, self._settings, lambda client: client.head_object(**self._request))
-        got["Body"].close()
-        check_range(got.get("ContentRange") or "none", 0, None)
-        return got
+            return _ask(self._path, self._settings, lambda client: client.head_object(**self._request))
+        answer["Body"].close()
+        check_range(answer.get("ContentRange") or "none", 0, None)
+        return answer
 
     def _connect(self, offset: int, end: int | None) -> Readable:
-        ranged = self._request | {"Range": byte_range(offset, end), "IfMatch": self._etag}
-        got = _asked(self._path, self._settings, lambda client: client.get_object(**ranged))
+        ranged = self._request | {"Range": format_byte_range(offset, end), "IfMatch": self._etag}
+        answer = _ask(self._path, self._settings, lambda client: client.get_object(**ranged))
         try:
-            check_range(got.get("ContentRange"), offset, self.size_bytes)
+            check_range(answer.get("ContentRange"), offset, self.size_bytes)
         except ConnectionError:
-            got["Body"].close()
+            answer["Body"].close()
             raise
-        body: Readable = got["Body"]
+        body: Readable = answer["Body"]
         return body
 
 
@@ -127,19 +138,19 @@ def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tup
     """Yield (key, bytes, version) of a bucket's objects whose keys start with `prefix`, in the
     order of keys."""
     path = f"s3://{bucket}/{prefix}"
-    request: dict[str, Any] = {"Bucket": bucket, "Prefix": prefix} | _payer(settings)
+    request: dict[str, Any] = {"Bucket": bucket, "Prefix": prefix} | _name_payer(settings)
     while True:
-        listed = retried(
+        answer = retry(
             path,
-            lambda: _asked(path, settings, lambda client: client.list_objects_v2(**request)),
+            lambda: _ask(path, settings, lambda client: client.list_objects_v2(**request)),
             CONNECTION_ERRORS,
             settings.max_attempts,
         )
-        for entry in listed.get("Contents", []):
-            yield entry["Key"], entry["Size"], etag_version(entry.get("ETag"))
-        if not listed.get("IsTruncated"):
+        for entry in answer.get("Contents", []):
+            yield entry["Key"], entry["Size"], format_etag_version(entry.get("ETag"))
+        if not answer.get("IsTruncated"):
             return
-        request["ContinuationToken"] = listed["NextContinuationToken"]
+        request["ContinuationToken"] = answer["NextContinuationToken"]
 
 
 def _is_empty(error: FileError) -> bool:
@@ -148,13 +159,12 @@ def _is_empty(error: FileError) -> bool:
     return bool(getattr(cause, "response", {}).get("Error", {}).get("Code") == "InvalidRange")
 
 
-def _payer(settings: S3Settings) -> dict[str, str]:
+def _name_payer(settings: S3Settings) -> dict[str, str]:
     return {"RequestPayer": "requester"} if settings.requester_pays else {}
 
 
-def _asked(path: str, settings: S3Settings, ask: "Callable[[S3Client], Any]") -> dict[str, Any]:
-    """Return what S3 answers; raises ConnectionError for what another attempt may mend, else
-    FileError.
+def _ask(path: str, settings: S3Settings, ask: "Callable[[S3Client], Any]") -> dict[str, Any]:
+    """Return the answer of S3. Raises ConnectionError if another attempt may help, else FileError.
 
     botocore renews credentials that know how. Others may have been renewed where they are kept, a
     file for instance: a new client looks there, once.
@@ -168,7 +178,7 @@ def _asked(path: str, settings: S3Settings, ask: "Callable[[S3Client], Any]") ->
                 raise ConnectionError(f"S3 answered {error}") from error
             explained = explain(path, error, settings)
             if explained.kind == FileErrorKind.EXPIRED or isinstance(error, NoCredentialsError):
-                _client.cache_clear()
+                _make_client.cache_clear()
             if renewed or explained.kind != FileErrorKind.EXPIRED:
                 raise explained from error
         except ParamValidationError as error:
@@ -186,7 +196,7 @@ def _is_passing(error: Exception) -> bool:
 
 
 def explain(path: str, error: Exception, settings: S3Settings) -> FileError:
-    """Return an error that says what to do about what S3 answered."""
+    """Return an error that explains the answer of S3, and what to do about it."""
     response: Any = getattr(error, "response", {})
     code = str(response.get("Error", {}).get("Code", ""))
     if code in _GONE:
@@ -203,13 +213,13 @@ def explain(path: str, error: Exception, settings: S3Settings) -> FileError:
             f"{path}: no AWS credentials were found; set some up, or reading.s3.anonymous=true for a public bucket",
         )
     if code in _DENIED:
-        return FileError(FileErrorKind.DENIED, f"{path}: access denied ({code}); {_advice(settings)}")
+        return FileError(FileErrorKind.DENIED, f"{path}: access denied ({code}); {_advise(settings)}")
     if code in ("301", "PermanentRedirect"):
         return FileError(FileErrorKind.UNREADABLE, f"{path}: the bucket is in another region; set reading.s3.region")
     return FileError(FileErrorKind.UNREADABLE, f"{path}: {loggable_text(str(error))}")
 
 
-def _advice(settings: S3Settings) -> str:
+def _advise(settings: S3Settings) -> str:
     if settings.anonymous:
         return "the bucket may not be public"
     if settings.requester_pays:

@@ -14,8 +14,8 @@ from dripper.settings import ReadSettings
 from dripper.warc.open.stored import Source
 
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
-_KNOWN = frozenset({"s3", "s3a", "s3n", "http", "https", "file", "dbfs"})
-"""Schemes that have a way of their own."""
+_OWN_SCHEMES = frozenset({"s3", "s3a", "s3n", "http", "https", "file", "dbfs"})
+"""Schemes that are not opened through fsspec."""
 ARCHIVE_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
 
 
@@ -38,8 +38,8 @@ def bucket_and_key(path: str) -> tuple[str, str]:
 
 def has_file_system(path: str) -> bool:
     """Tell whether a path is in a storage of its own kind, such as `hdfs://` or `gs://`."""
-    found = _SCHEME.match(path)
-    return found is not None and found["scheme"].lower() not in _KNOWN
+    match = _SCHEME.match(path)
+    return match is not None and match["scheme"].lower() not in _OWN_SCHEMES
 
 
 class LocalFile:
@@ -49,13 +49,13 @@ class LocalFile:
     def __init__(self, path: str) -> None:
         self._path = local_path(path)
         try:
-            found = self._path.stat()
+            status = self._path.stat()
         except (OSError, ValueError) as error:
             raise _explain(path, error) from error
-        if kind := _no_file(found.st_mode):
+        if kind := _name_other_kind(status.st_mode):
             raise FileError(FileErrorKind.UNREADABLE, f"{path} is a {kind}, not an archive file")
-        self.size_bytes: int | None = found.st_size
-        self.version: str | None = local_version(found)
+        self.size_bytes: int | None = status.st_size
+        self.version: str | None = format_local_version(status)
 
     def open_at(self, offset: int, end: int | None = None) -> BinaryIO:
         """See `Source`."""
@@ -67,8 +67,8 @@ class LocalFile:
         return stream
 
 
-def _no_file(mode: int) -> str | None:
-    """Return what something is that is no file: to open a FIFO would wait for ever for a writer."""
+def _name_other_kind(mode: int) -> str | None:
+    """Return the kind of a path that is no file, else None. Opening a FIFO could wait for ever."""
     kinds = {stat.S_IFDIR: "folder", stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFREG: None}
     return kinds.get(stat.S_IFMT(mode), "device")
 
@@ -82,9 +82,9 @@ def _explain(path: str, error: OSError | ValueError) -> FileError:
     return FileError(kind, f"{path}: {getattr(error, 'strerror', None) or error}")
 
 
-def local_version(found: os.stat_result) -> str:
+def format_local_version(status: os.stat_result) -> str:
     """Return the `Source.version` of a local file."""
-    return f"mtime:{found.st_mtime_ns}"
+    return f"mtime:{status.st_mtime_ns}"
 
 
 def local_path(path: str) -> Path:

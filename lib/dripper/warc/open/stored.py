@@ -1,4 +1,4 @@
-"""Stored bytes: what an archive file is to the reader, wherever it is kept."""
+"""Defines the interface of stored archive files, and a cursor over their bytes."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -49,16 +49,16 @@ class Cursor:
         self.stored = b""
         self._stream = stream
 
-    def more(self, size: int = READ_BYTES) -> bool:
+    def read_more(self, size: int = READ_BYTES) -> bool:
         """Read up to `size` bytes more; False at the end of the file."""
-        got = self._stream.read(size)
-        self.stored = self.stored + got if self.stored else got
-        return bool(got)
+        data = self._stream.read(size)
+        self.stored = self.stored + data if self.stored else data
+        return bool(data)
 
     def fill(self, size: int) -> bool:
         """Have at least `size` bytes, or False where the file ends before."""
         while len(self.stored) < size:
-            if not self.more(max(READ_BYTES, size - len(self.stored))):
+            if not self.read_more(max(READ_BYTES, size - len(self.stored))):
                 return False
         return True
 
@@ -68,9 +68,9 @@ class Cursor:
         self.stored = rest
 
 
-def bites(cursor: Cursor, good: int) -> Iterator[bytes]:
+def read_bites(cursor: Cursor, good: int) -> Iterator[bytes]:
     """Yield stored bytes as read up to offset `good`, one by one from there."""
-    while cursor.stored or cursor.more():
+    while cursor.stored or cursor.read_more():
         bite = cursor.stored[: max(0, good - cursor.at)]
         if bite:
             yield bite

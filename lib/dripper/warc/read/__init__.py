@@ -1,1 +1,1 @@
-"""Reading archives: stored bytes to members, members to records, records to pages."""
+"""Reads archives: from stored bytes to members, from members to records, from records to pages."""

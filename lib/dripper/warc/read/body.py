@@ -18,7 +18,7 @@ from dripper.warc.read.compression import (
     ZstdDecompressor,
     inflate_member,
 )
-from dripper.warc.read.sniff import BINARY_BYTE, SNIFF_BYTES, other_than_html
+from dripper.warc.read.sniff import BINARY_BYTE, SNIFF_BYTES, name_other_kind
 
 _CHUNK_LINE = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
 
@@ -61,28 +61,28 @@ def decode_body(stored: bytes, transfer_encoding: str, content_encoding: str, ma
     body = Body(stored)
     if "chunked" in transfer_encoding.lower():
         body = _join_chunks(stored)
-    codings = _names(content_encoding) + _names(transfer_encoding)
+    codings = _parse_codings(content_encoding) + _parse_codings(transfer_encoding)
     if len(codings) > MAX_CODINGS:
-        codings, body = [], _taken_as_it_is(body, f"{len(codings)} content codings; at most {MAX_CODINGS} are undone")
+        codings, body = [], _take_as_it_is(body, f"{len(codings)} content codings; at most {MAX_CODINGS} are undone")
     for coding in reversed(codings):
         body = _undo(coding, body, max_bytes)
     if body.payload.startswith(GZIP_MAGIC):  # encoded twice, or encoded and not declared: no HTML starts like this
-        body = _undo("gzip", _flagged(body, "undeclared gzip"), max_bytes)
+        body = _undo("gzip", _add_flag(body, "undeclared gzip"), max_bytes)
     if len(body.payload) > max_bytes:
-        raise _too_large(max_bytes)
+        raise _explain_too_large(max_bytes)
     return body
 
 
-def _names(header: str) -> list[str]:
+def _parse_codings(header: str) -> list[str]:
     return [name for part in header.lower().split(",") if (name := part.strip(" \t\"'")) not in _NO_CODINGS]
 
 
-def _flagged(body: Body, flag: str, payload: bytes | None = None, cut: bool = False) -> Body:
+def _add_flag(body: Body, flag: str, payload: bytes | None = None, cut: bool = False) -> Body:
     flags = body.flags if flag in body.flags else (*body.flags, flag)
     return Body(body.payload if payload is None else payload, body.cut or cut, flags)
 
 
-def _too_large(max_bytes: int) -> PageError:
+def _explain_too_large(max_bytes: int) -> PageError:
     return PageError(ErrorCode.PAGE_TOO_LARGE, f"the body is larger than {max_bytes} bytes")
 
 
@@ -120,20 +120,20 @@ def _undo(coding: str, body: Body, max_bytes: int) -> Body:
             return Body(payload, body.cut, body.flags)
         best = max(best, payload, key=len)
     if best and not _is_readable(stored):
-        return _flagged(body, "broken encoding", best, cut=True)
-    return _taken_as_it_is(body, f"{len(stored)} bytes said to be {coding[:40]}: {problem}")
+        return _add_flag(body, "broken encoding", best, cut=True)
+    return _take_as_it_is(body, f"{len(stored)} bytes said to be {coding[:40]}: {problem}")
 
 
 def _is_readable(stored: bytes) -> bool:
     return stored.startswith(_BOMS) or not BINARY_BYTE.search(stored, 0, 1024)
 
 
-def _taken_as_it_is(body: Body, problem: str) -> Body:
+def _take_as_it_is(body: Body, problem: str) -> Body:
     """Return a body that can be read without undoing a coding; raises BODY_UNREADABLE where it
     cannot."""
     if not _is_readable(body.payload):
         raise PageError(ErrorCode.BODY_UNREADABLE, problem)
-    return _flagged(body, "not encoded")
+    return _add_flag(body, "not encoded")
 
 
 def _inflate(new: Callable[[], Decompressor], stored: bytes, max_bytes: int) -> tuple[bytes, str]:
@@ -151,7 +151,7 @@ def _inflate(new: Callable[[], Decompressor], stored: bytes, max_bytes: int) -> 
                 parts.append(next(member))
                 n_bytes += len(parts[-1])
                 if n_bytes > max_bytes:
-                    raise _too_large(max_bytes)
+                    raise _explain_too_large(max_bytes)
         except StopIteration as done:
             at, problem = done.value
         if stored[at : at + 3] != first or first not in (GZIP_MAGIC, ZSTD_MAGIC[:3]):
@@ -163,14 +163,14 @@ PAGE_BYTES = ReadSettings().page_bytes
 """What a page may have, inflated, where nothing else is said."""
 
 
-def bare_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> str | bytes:
+def inflate_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> str | bytes:
     """Return a page inflated where it is gzip or zstd, else as it is. (Brotli cannot be told from
     noise.)
 
     Raises PageError: NOT_HTML for what is surely something else, and as `decode_body` does for
     bytes.
 
-    >>> bare_page(b"<p>one"), bare_page("two")
+    >>> inflate_page(b"<p>one"), inflate_page("two")
     (b'<p>one', 'two')
     """
     if isinstance(html, str):
@@ -182,5 +182,5 @@ def bare_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> str | bytes:
 
 
 def _refuse_other(payload: bytes) -> None:
-    if kind := other_than_html(payload):
+    if kind := name_other_kind(payload):
         raise PageError(ErrorCode.NOT_HTML, f"it is {kind}")

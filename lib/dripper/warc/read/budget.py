@@ -1,4 +1,4 @@
-"""What reading may cost beside what it gives.
+"""Limits the cost of reading in proportion to what it yields.
 
 Everybody can build an archive of some kilobytes that keeps a reader busy for hours, or that gives
 millions of rows. Each limit here is far from what writers of archives do. All count bytes, members

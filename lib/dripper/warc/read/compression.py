@@ -40,27 +40,27 @@ class DecompressionError(Exception):
 
 
 @cache
-def _zstandard() -> ModuleType:
+def _import_zstandard() -> ModuleType:
     with needed("zstd", "warc"):
         import zstandard
     return zstandard
 
 
 @lru_cache(maxsize=2)
-def _zstd_dictionary(content: bytes) -> Any:
+def _digest_dictionary(content: bytes) -> Any:
     """Digested once a file, not once a frame."""
-    return _zstandard().ZstdCompressionDict(content)
+    return _import_zstandard().ZstdCompressionDict(content)
 
 
 @cache
-def _lz4() -> Any:
+def _import_lz4() -> Any:
     with needed("lz4", "warc"):
         import lz4.frame  # type: ignore[import-untyped]
     return lz4.frame
 
 
 @cache
-def _brotli() -> Any:
+def _import_brotli() -> Any:
     with needed("brotli", "warc"):
         import brotli
     return brotli
@@ -105,9 +105,9 @@ class ZstdDecompressor:
     def __init__(self, dictionary: bytes | None = None) -> None:
         self.eof = False
         self._pending = b""
-        zstd = _zstandard()
-        known = _zstd_dictionary(dictionary) if dictionary else None
-        decompressor = zstd.ZstdDecompressor(dict_data=known, max_window_size=_ZSTD_WINDOW_BYTES)
+        zstd = _import_zstandard()
+        digested = _digest_dictionary(dictionary) if dictionary else None
+        decompressor = zstd.ZstdDecompressor(dict_data=digested, max_window_size=_ZSTD_WINDOW_BYTES)
         self._decompressor = decompressor.decompressobj()
         self._error: type[Exception] = zstd.ZstdError
 
@@ -130,7 +130,7 @@ class Lz4Decompressor:
 
     def __init__(self) -> None:
         self.eof = False
-        self._decompressor = _lz4().LZ4FrameDecompressor()
+        self._decompressor = _import_lz4().LZ4FrameDecompressor()
 
     def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
         """See `Decompressor`."""
@@ -147,13 +147,13 @@ class BrotliDecompressor:
 
     def __init__(self) -> None:
         self.eof = False
-        self._decompressor = _brotli().Decompressor()
+        self._decompressor = _import_brotli().Decompressor()
 
     def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
         """See `Decompressor`."""
         try:
             inflated: bytes = self._decompressor.process(stored, output_buffer_limit=limit)
-        except _brotli().error as error:
+        except _import_brotli().error as error:
             raise DecompressionError(str(error)) from None
         self.eof = self._decompressor.is_finished()
         return inflated, b""
@@ -217,7 +217,7 @@ def _inflate_slowly(
             skip = max(0, skip - len(inflated))
 
 
-def skippable_size(stored: bytes) -> int | None:
+def measure_skippable(stored: bytes) -> int | None:
     """Return the bytes of the skippable frame that `stored` starts with (RFC 8878 3.1.2; lz4 has
     the same), else None."""
     if len(stored) < 8 or stored[1:4] != b"\x2a\x4d\x18" or not 0x50 <= stored[0] <= 0x5F:
@@ -225,7 +225,7 @@ def skippable_size(stored: bytes) -> int | None:
     return 8 + int.from_bytes(stored[4:8], "little")
 
 
-def zstd_dictionary(frame: bytes) -> bytes | None:
+def read_zstd_dictionary(frame: bytes) -> bytes | None:
     """Return the dictionary in the first frame of a `.warc.zst` (IIPC "WARC and Zstandard" 1.0), or
     None.
 
@@ -236,17 +236,17 @@ def zstd_dictionary(frame: bytes) -> bytes | None:
     if frame[0] != 0x5D:
         return None
     content = frame[8:]
-    return _inflated_dictionary(content) if content.startswith(ZSTD_MAGIC) else content
+    return _inflate_dictionary(content) if content.startswith(ZSTD_MAGIC) else content
 
 
-def _inflated_dictionary(content: bytes) -> bytes:
-    found, member = bytearray(), inflate_member(ZstdDecompressor, content)
+def _inflate_dictionary(content: bytes) -> bytes:
+    dictionary, member = bytearray(), inflate_member(ZstdDecompressor, content)
     while True:
         try:
-            found += next(member)
+            dictionary += next(member)
         except StopIteration as end:
             if end.value[1]:
                 raise DecompressionError(end.value[1]) from None
-            return bytes(found)
-        if len(found) > MAX_DICTIONARY:
+            return bytes(dictionary)
+        if len(dictionary) > MAX_DICTIONARY:
             raise DecompressionError(f"it inflates to more than {MAX_DICTIONARY} bytes")

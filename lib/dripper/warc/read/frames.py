@@ -1,4 +1,4 @@
-"""Records and gaps, one after the other, to the end of the file whatever is in it.
+"""Reads records and gaps one after the other, to the end of the file whatever it holds.
 
 A record's length is believed when what follows its block is what must follow: an empty line, a
 record, a member's end. Where it is not, the block ends at the next record that can be found. So one
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dripper.warc.read.budget import MEMBER_RECORDS, RECORD_BYTES
-from dripper.warc.read.headers import RECORD_START, START_BYTES, RecordHead, arc_head, find_start, warc_head
+from dripper.warc.read.headers import RECORD_START, START_BYTES, RecordHead, find_start, parse_arc_head, parse_warc_head
 from dripper.warc.read.members import Members
 from dripper.warc.read.window import Boundary, Window
 
@@ -117,9 +117,9 @@ class FrameReader:
                 if boundary.problem and not boundary.reported:
                     boundary.reported = True
                     yield Gap(boundary.problem, boundary.clipped)
-            if start == window.end or self._ends(start):
+            if start == window.end or self._ends_part(start):
                 return
-            item = self._too_many(start) or self._frame(start)
+            item = self._check_budget(start) or self._read_frame(start)
             if start >= self._part.skip:
                 yield item
             window.release(self._position)
@@ -128,23 +128,23 @@ class FrameReader:
         """Tell whether reading begins with a member that starts with a record, whose header can be
         read. In a chain of such members (`Members.is_sound`), what is read from there on does not
         depend on what comes before."""
-        return self._window.matches(RECORD_START, 0) and self._head(0)[0] is not None
+        return self._window.matches(RECORD_START, 0) and self._read_head(0)[0] is not None
 
-    def _ends(self, start: int) -> bool:
+    def _ends_part(self, start: int) -> bool:
         """Tell whether the part ends before the record at `start`."""
         stored: int | None = start
         if self._members.compressed:
-            member = self._window.member_at(start)
+            member = self._window.find_member_at(start)
             stored = member.stored if member else None
         if stored is None or not self._part.ends(stored):
             return False
         self.ended_at = stored
         return True
 
-    def _too_many(self, start: int) -> Gap | None:
+    def _check_budget(self, start: int) -> Gap | None:
         """Count what is read of a member; skip what it has from `start` on where it holds more
         records than its size allows."""
-        member = self._window.member_before(start)
+        member = self._window.find_member_before(start)
         if member is not None and member != self._member:
             self._member, self._n_of_member = member, 0
         self._n_of_member += 1
@@ -153,7 +153,7 @@ class FrameReader:
         least = self._n_of_member * RECORD_BYTES
         if self._members.reaches(self._member, least):
             return None
-        self._position = self._window.next_boundary(start)
+        self._position = self._window.find_next_boundary(start)
         return Gap(
             f"the member at byte {self._member} holds more than {self._n_of_member - 1} records in fewer than {least} "
             "bytes; what follows in it is not read",
@@ -162,39 +162,39 @@ class FrameReader:
 
     def _blame(self, start: int, end: int) -> Boundary | None:
         """Return the problem at positions start..end that the bytes before it have, and mark it as
-        told."""
+        reported."""
         boundary = next(iter(self._window.between(start, end)), None)
         if boundary is None or not boundary.problem:  # a problem behind the start of a member is that member's
             return None
         boundary.reported = True
         return boundary
 
-    def _frame(self, start: int) -> Frame | Gap:
+    def _read_frame(self, start: int) -> Frame | Gap:
         """Read the record at `start`, or what stands there instead, and move on behind it."""
-        head, at = self._head(start)
+        head, at = self._read_head(start)
         if head is None:
-            return self._gap(start)
+            return self._skip_gap(start)
         if self._starts_member(start):  # which ends a false length too, so that the file is not read again and again
             self._rewinds_left = _FAR_REWINDS
         self.n_starts += 1
-        first = self._first_bytes(head, at)
-        end, trusted = self._end_of_block(at, head.length)
+        first = self._read_first_bytes(head, at)
+        end, trusted = self._find_end_of_block(at, head.length)
         after = self._window.skip_blank(end)
         offset, length, inflated = self._locate(start, end, after)
-        fault, problem = self._fault(head, at, end, after, trusted)
+        fault, problem = self._find_fault(head, at, end, after, trusted)
         self._position = end
         block = b""
         if head.record_type in _KEPT_TYPES:
             block = self._window.read(at, end) if at >= self._window.start else first[: end - at]
         return Frame(head, offset, length, inflated, block, end - at, fault, problem)
 
-    def _head(self, start: int) -> tuple[RecordHead | None, int]:
+    def _read_head(self, start: int) -> tuple[RecordHead | None, int]:
         """Return the header at `start` and the position of the block, or (None, start)."""
         window = self._window
         if not window.matches(RECORD_START, start) and not self._arc:  # the date in an ARC line may be nonsense
             return None, start
         is_warc = window.read(start, start + 5).upper() == b"WARC/"
-        at = self._end_of_header(start) if is_warc else self._end_of_line(start)
+        at = self._find_end_of_header(start) if is_warc else self._find_end_of_line(start)
         if at < 0:
             return None, start
         if is_warc and window.find_start(start + 1, at, arc=False) >= 0:
@@ -202,19 +202,25 @@ class FrameReader:
         if any(b.problem or window.matches(RECORD_START, b.position) for b in window.between(start + 1, at - 1)):
             return None, start
         block = window.read(start, at)
-        head = warc_head(block) if is_warc else None if find_start(block, 1, arc=False) > 0 else arc_head(block)
+        head = (
+            parse_warc_head(block)
+            if is_warc
+            else None
+            if find_start(block, 1, arc=False) > 0
+            else parse_arc_head(block)
+        )
         if head:
             self._arc = not is_warc
         return head, at
 
-    def _end_of_line(self, start: int) -> int:
+    def _find_end_of_line(self, start: int) -> int:
         window, limit = self._window, start + START_BYTES
         while (at := window.search(_LINE_END, start, min(window.end, limit))) < 0:
             if window.end >= limit or not window.pull():
                 return -1
         return at
 
-    def _end_of_header(self, start: int) -> int:
+    def _find_end_of_header(self, start: int) -> int:
         """Return the position after the empty line that ends the header at `start`, or -1.
 
         What was searched for one start is not searched again for the next: a mebibyte may hold
@@ -233,28 +239,30 @@ class FrameReader:
         return at
 
     def _starts_member(self, start: int) -> bool:
-        return self._window.member_at(start) is not None and self._window.matches(RECORD_START, start)
+        return self._window.find_member_at(start) is not None and self._window.matches(RECORD_START, start)
 
-    def _gap(self, start: int) -> Gap:
+    def _skip_gap(self, start: int) -> Gap:
         """Skip to the next record that can be found."""
         window = self._window
         first = window.read(start, start + 5)
-        end = window.next_start(start + 1, self._arc)
+        end = window.find_next_start(start + 1, self._arc)
         offset, _, inflated = self._locate(start, end, end)
         boundary = self._blame(end, end)
         clipped = boundary.clipped if boundary else end == window.end and b"WARC/".startswith(first)
         self._position = end
         reason = f" ({boundary.problem})" if boundary else ""
-        return Gap(f"no record can be read in the {end - start} bytes from {_place(offset, inflated)}{reason}", clipped)
+        return Gap(
+            f"no record can be read in the {end - start} bytes from {_format_place(offset, inflated)}{reason}", clipped
+        )
 
-    def _first_bytes(self, head: RecordHead, at: int) -> bytes:
+    def _read_first_bytes(self, head: RecordHead, at: int) -> bytes:
         """Return the start of a block that may turn out too large for the window."""
         if (head.length is not None and head.length <= self._hold_bytes) or head.record_type not in _KEPT_TYPES:
             return b""
         self._window.fill(at + HEAD_BYTES)
         return self._window.read(at, at + HEAD_BYTES)
 
-    def _end_of_block(self, at: int, length: int | None) -> tuple[int, bool]:
+    def _find_end_of_block(self, at: int, length: int | None) -> tuple[int, bool]:
         """Return where the block that starts at `at` ends, and whether that is where the header
         says."""
         window, target, blank = self._window, at + (length or 0), False
@@ -265,7 +273,7 @@ class FrameReader:
                 blank = window.read(target, target + 4).startswith(b"\n" if self._arc else (b"\r\n\r\n", b"\n\n"))
             self._rewinds_left -= window.start > at
         window.rewind(at)
-        end = window.next_start(at, self._arc)
+        end = window.find_next_start(at, self._arc)
         if blank and end >= target:  # no record inside, an empty line behind: what comes then is another's damage
             window.rewind(target)
             return target, True
@@ -292,10 +300,10 @@ class FrameReader:
         if first and last:
             return first[-1], last[0] - first[-1], False
         if self._n_before is None:
-            self._n_before = self._members.inflated_before(self._part.at)
+            self._n_before = self._members.count_inflated_before(self._part.at)
         return self._n_before + start, end - start, True
 
-    def _fault(self, head: RecordHead, at: int, end: int, after: int, trusted: bool) -> tuple[Fault | None, str]:
+    def _find_fault(self, head: RecordHead, at: int, end: int, after: int, trusted: bool) -> tuple[Fault | None, str]:
         """Return what is wrong with the block at at..end, and a sentence about it."""
         if boundary := self._blame(end, after):
             return "clipped" if boundary.clipped else "damaged", boundary.problem
@@ -311,5 +319,5 @@ class FrameReader:
         return "clipped" if clipped else "length mismatch", f"a record of {end - at} bytes whose header says {says}"
 
 
-def _place(offset: int, inflated: bool) -> str:
+def _format_place(offset: int, inflated: bool) -> str:
     return f"inflated byte {offset}" if inflated else f"byte {offset}"

@@ -39,8 +39,8 @@ def find_start(data: bytes | bytearray, start: int, arc: bool | None, end: int |
     `format: WARC/1.0`. None: look for both.
     """
     pattern = _NEXT_EITHER if arc is None else _NEXT_ARC if arc else _NEXT_WARC
-    found = pattern.search(data, start, len(data) if end is None else max(0, end))
-    return found.start() if found else -1
+    match = pattern.search(data, start, len(data) if end is None else max(0, end))
+    return match.start() if match else -1
 
 
 # warcio's parser: continuation lines, colons in names, UTF-8 then Latin-1. 14 to 22 µs a header, 5
@@ -97,10 +97,10 @@ def parse_headers(block: bytes) -> StatusAndHeaders:
     return _PARSER.parse(BytesIO(block))
 
 
-def warc_head(block: bytes) -> RecordHead:
+def parse_warc_head(block: bytes) -> RecordHead:
     """Parse a WARC header with its version line and empty line (ISO 28500:2017 section 4).
 
-    >>> warc_head(b"WARC/1.0\\r\\nWARC-Target-URI: <http://a/>\\r\\n\\r\\n").url
+    >>> parse_warc_head(b"WARC/1.0\\r\\nWARC-Target-URI: <http://a/>\\r\\n\\r\\n").url
     'http://a/'
     """
     fields = parse_headers(block)
@@ -109,33 +109,35 @@ def warc_head(block: bytes) -> RecordHead:
         url=clean_url(fields.get_header("WARC-Target-URI") or ""),
         date=fields.get_header("WARC-Date"),
         content_type=fields.get_header("Content-Type"),
-        length=whole_number(fields.get_header("Content-Length")),
+        length=parse_whole_number(fields.get_header("Content-Length")),
         truncated=fields.get_header("WARC-Truncated") or None,
         record_id=(fields.get_header("WARC-Record-ID") or "").strip() or None,
         payload_digest=fields.get_header("WARC-Payload-Digest") or None,
     )
 
 
-def arc_head(line: bytes) -> RecordHead | None:
+def parse_arc_head(line: bytes) -> RecordHead | None:
     """Parse the URL line of an ARC record, version 1 or 2; None where it is none.
 
-    >>> arc_head(b"http://a/b c 1.2.3.4 20080430204825 text/html 680\\n").url
+    >>> parse_arc_head(b"http://a/b c 1.2.3.4 20080430204825 text/html 680\\n").url
     'http://a/b%20c'
     """
-    found = next((match for pattern in _ARC_LINES if (match := pattern.fullmatch(line))), None)
-    if found is None:
+    match = next((match for pattern in _ARC_LINES if (match := pattern.fullmatch(line))), None)
+    if match is None:
         return None
-    text = {name: _decode(value) for name, value in found.groupdict().items()}
+    text = {name: _decode(value) for name, value in match.groupdict().items()}
     kind = "warcinfo" if text["url"].startswith("filedesc:") else "response"
-    return RecordHead(kind, clean_url(text["url"]), text["date"], text["type"] or None, whole_number(text["length"]))
+    return RecordHead(
+        kind, clean_url(text["url"]), text["date"], text["type"] or None, parse_whole_number(text["length"])
+    )
 
 
-def whole_number(text: str | None) -> int | None:
+def parse_whole_number(text: str | None) -> int | None:
     """Return the number that a header gives, or None where it gives none that can be a size or a
     code: no digits, or more than any has. Never raises.
 
-    >>> whole_number(" 680 "), whole_number("-1"), whole_number("²"), whole_number("9" * 5000)
-    (680, None, None, None)
+    >>> [parse_whole_number(text) for text in (" 680 ", "-1", "²", "9" * 5000)]
+    [680, None, None, None]
     """
     digits = (text or "").strip()
     if not (digits.isascii() and digits.isdigit()):
@@ -144,16 +146,16 @@ def whole_number(text: str | None) -> int | None:
     return int(digits) if len(digits) <= _NUMBER_DIGITS else None
 
 
-def sha1_base32(digest: str | None) -> str | None:
+def parse_sha1(digest: str | None) -> str | None:
     """Return the SHA-1 of a header such as `WARC-Payload-Digest` in base 32, as CDX and Common
     Crawl's indexes have it.
 
     None where it is of another algorithm, or no SHA-1. Some crawlers write it in hexadecimal
     digits.
 
-    >>> sha1_base32("sha1:2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV")
+    >>> parse_sha1("sha1:2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV")
     '2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV'
-    >>> sha1_base32("sha1:" + "0" * 40), sha1_base32("md5:00")
+    >>> parse_sha1("sha1:" + "0" * 40), parse_sha1("md5:00")
     ('AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA', None)
     """
     algorithm, _, value = (digest or "").strip().partition(":")
@@ -175,20 +177,20 @@ def parse_date(value: str) -> datetime | None:
     if value.isascii() and value.isdigit() and len(value) in (8, 12, 14):
         parts: list[str | None] = [value[:4], *(value[i : i + 2] for i in range(4, len(value), 2))]
         zone = fraction = None
-    elif found := _ISO_DATE.fullmatch(value):
-        *parts, fraction, zone = found.groups()
+    elif match := _ISO_DATE.fullmatch(value):
+        *parts, fraction, zone = match.groups()
     else:
         return None
     year, month, day, hour, minute, second = [int(part) if part else None for part in [*parts, *[None] * 6][:6]]
     micro = int((fraction or "0")[:6].ljust(6, "0"))
     try:
-        when = datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, second or 0, micro, _zone(zone))
+        when = datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, second or 0, micro, _parse_zone(zone))
         return when.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
 
-def _zone(zone: str | None) -> timezone:
+def _parse_zone(zone: str | None) -> timezone:
     if zone is None or zone in "zZ":
         return UTC
     minutes = int(zone[1:3]) * 60 + int(zone[-2:])

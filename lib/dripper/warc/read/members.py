@@ -1,5 +1,4 @@
-"""From stored bytes to inflated bytes: the members of an archive file one after the other, damage
-included.
+"""Inflates the members of an archive file one after the other, also behind damage.
 
 Why not warcio's or FastWARC's reader: both end a file at its first damaged member and end a clipped
 file without a word (warcio#138), and neither can be asked to go on. `benchmarks/warc_readers.py`
@@ -13,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from dripper.warc.open.stored import READ_BYTES, Cursor, Source, bites
+from dripper.warc.open.stored import READ_BYTES, Cursor, Source, read_bites
 from dripper.warc.read.budget import CHAIN_BYTES, MAX_GZIP_HEADER, Doubt, may_inflate
 from dripper.warc.read.compression import (
     DECOMPRESSORS,
@@ -23,8 +22,8 @@ from dripper.warc.read.compression import (
     Decompressor,
     GzipDecompressor,
     ZstdDecompressor,
-    skippable_size,
-    zstd_dictionary,
+    measure_skippable,
+    read_zstd_dictionary,
 )
 from dripper.warc.read.headers import RECORD_START, START_BYTES, find_start
 
@@ -80,7 +79,7 @@ class Members:
     def pieces(self, start: int = 0) -> Iterator[Piece]:
         """Yield the file from stored offset `start` (0, or a member's start; any offset of a file
         not compressed)."""
-        yield from self._inflated(start) if self.is_compressed() else self._plain(start)
+        yield from self._read_inflated(start) if self.is_compressed() else self._read_plain(start)
 
     def is_compressed(self) -> bool:
         """Tell whether the file consists of compressed members; the first call reads its first
@@ -89,7 +88,7 @@ class Members:
             self.compressed = self._looks_compressed()
         return self.compressed
 
-    def again(self) -> "Members":
+    def reopen(self) -> "Members":
         """Return a reader of the same file that knows what its first bytes say and has read
         nothing."""
         self.is_compressed()
@@ -97,17 +96,17 @@ class Members:
         other.compressed, other._dictionary = self.compressed, self._dictionary
         return other
 
-    def magic_at(self, start: int) -> bytes | None:
+    def read_magic(self, start: int) -> bytes | None:
         """Return the first bytes, which name the compression, of the member at stored offset
         `start`."""
         with self._open(start) as cursor:
-            found = _MAGIC.match(cursor.stored) if cursor.fill(8) else None
-        return found[0] if found else None
+            match = _MAGIC.match(cursor.stored) if cursor.fill(8) else None
+        return match[0] if match else None
 
     def is_sound(self, start: int, n_bytes: int) -> bool:
         """Tell whether from stored offset `start` on, for more than `n_bytes` or to the file's end,
         members follow one another without damage, and inflate to no more than CHAIN_BYTES."""
-        chain, size, starts = self._chain(start), 0, [start]
+        chain, size, starts = self._read_chain(start), 0, [start]
         while size <= CHAIN_BYTES and start not in self._unsound:
             try:
                 piece = next(chain)
@@ -126,7 +125,7 @@ class Members:
     def leads_to(self, start: int, target: int) -> bool:
         """Tell whether from stored offset `start` on members follow one another up to one at
         `target`."""
-        chain, size = self._chain(start), 0
+        chain, size = self._read_chain(start), 0
         for piece in chain:
             size += len(piece.data)
             if size > CHAIN_BYTES or (piece.kind == "member" and piece.at >= target):
@@ -138,7 +137,7 @@ class Members:
         """Tell whether the member at stored offset `start` has at least `n_bytes` stored bytes;
         reads little more than those."""
         with self._open(start) as cursor:
-            decompressor = self._decompressor_of(cursor.stored) if cursor.fill(8) else None
+            decompressor = self._make_decompressor(cursor.stored) if cursor.fill(8) else None
             try:
                 for _ in self._use_up(decompressor, cursor) if decompressor else ():
                     if cursor.at - start >= n_bytes:
@@ -151,12 +150,12 @@ class Members:
         """Use up the member at the cursor; yield how many bytes each step inflates to. Raises
         DecompressionError."""
         inflated = b""
-        while not decompressor.eof and (cursor.stored or inflated or cursor.more()):
+        while not decompressor.eof and (cursor.stored or inflated or cursor.read_more()):
             inflated, rest = decompressor.inflate(cursor.stored)
             cursor.keep(rest)
             yield len(inflated)
 
-    def inflated_before(self, start: int) -> int:
+    def count_inflated_before(self, start: int) -> int:
         """Return how many inflated bytes come before the member at stored offset `start`; reads all
         of them."""
         size = 0
@@ -182,8 +181,8 @@ class Members:
         with self._open(0) as cursor:
             cursor.fill(READ_BYTES)
             head = cursor.stored
-            if skippable_size(head):
-                self._skip_frame(cursor, skippable_size(head) or 0)  # the dictionary, wherever reading starts
+            if measure_skippable(head):
+                self._skip_frame(cursor, measure_skippable(head) or 0)  # the dictionary, wherever reading starts
                 return True
         if _MAGIC.match(head) or _is_cut_magic(head):
             return True
@@ -193,15 +192,15 @@ class Members:
         member = self._find_member(0, len(head) if start < 0 else start)  # lz4 leaves text readable: the first counts
         return member is not None or (start < 0 and self._find_member(len(head)) is not None)
 
-    def _plain(self, start: int) -> Iterator[Piece]:
+    def _read_plain(self, start: int) -> Iterator[Piece]:
         with self._open(start) as cursor:
-            while cursor.more():
+            while cursor.read_more():
                 piece = Piece("data", cursor.stored)
                 cursor.keep(b"")
                 self.bytes_read = max(self.bytes_read, cursor.at)
                 yield piece
 
-    def _inflated(self, start: int) -> Iterator[Piece]:
+    def _read_inflated(self, start: int) -> Iterator[Piece]:
         """Yield member after member; after damage, go on at the next member that starts with a
         record.
 
@@ -212,13 +211,13 @@ class Members:
         resume: int | None = start
         doubtful = start  # a damaged member has used what comes before it
         while resume is not None:
-            damage = yield from self._chain(resume, doubtful)
+            damage = yield from self._read_chain(resume, doubtful)
             if damage is None:
                 return
             resume = damage.at + 1
             if damage.at >= doubtful:
-                resume, doubtful = self._behind_records(damage), damage.until
-            resume = self._next_member(resume, doubtful)
+                resume, doubtful = self._find_end_of_records(damage), damage.until
+            resume = self._find_next_member(resume, doubtful)
             if resume is None and damage.at_end:
                 yield Piece(
                     "clipped", at=self.bytes_read, problem=f"the file ends inside the member at byte {damage.at}"
@@ -227,10 +226,10 @@ class Members:
             until = self.bytes_read if resume is None else resume
             yield Piece("hole", at=until, problem=f"bytes {damage.at} to {until} are damaged: {damage.why}")
 
-    def _next_member(self, start: int, doubtful: int) -> int | None:
+    def _find_next_member(self, start: int, doubtful: int) -> int | None:
         """Return the next member from `start` on that begins with a record; before `doubtful`, the
         next that is whole."""
-        for at in self.starts(start, doubtful):
+        for at in self.find_starts(start, doubtful):
             if self._is_whole(at):
                 return at
             if not self._may_spend(_CHECK_BYTES):
@@ -242,7 +241,7 @@ class Members:
 
     def _is_whole(self, at: int) -> bool:
         with self._open(at) as cursor:
-            decompressor = self._decompressor_of(cursor.stored) if cursor.fill(8) else None
+            decompressor = self._make_decompressor(cursor.stored) if cursor.fill(8) else None
             try:
                 for n_bytes in self._use_up(decompressor, cursor) if decompressor else ():
                     if not self._may_spend(n_bytes):
@@ -251,7 +250,7 @@ class Members:
                 return False
             return decompressor is not None and decompressor.eof
 
-    def _behind_records(self, damage: _Damage) -> int:
+    def _find_end_of_records(self, damage: _Damage) -> int:
         """Return from where on a damaged member may have swallowed others: from behind the last
         record, after its first, that was read from it, so that no record is read twice.
 
@@ -259,13 +258,13 @@ class Members:
         show some of it.
         """
         after = damage.at + 1
-        if next(self.starts(after, damage.until), None) is None:
+        if next(self.find_starts(after, damage.until), None) is None:
             return after
         with self._open(damage.at) as cursor:
             if not cursor.fill(8) or not cursor.stored.startswith(GZIP_MAGIC):
                 return after
             decompressor, text, n_before = GzipDecompressor(), b"", 0
-            while cursor.at < damage.until and not decompressor.eof and (cursor.stored or cursor.more()):
+            while cursor.at < damage.until and not decompressor.eof and (cursor.stored or cursor.read_more()):
                 n_here = min(_CHECK_BYTES, damage.until - cursor.at, len(cursor.stored))
                 rest = cursor.stored[:n_here]
                 try:
@@ -283,19 +282,19 @@ class Members:
                 cursor.keep(cursor.stored[n_here:])
         return after
 
-    def _chain(self, start: int, doubtful: int = 0) -> Generator[Piece, None, _Damage | None]:
+    def _read_chain(self, start: int, doubtful: int = 0) -> Generator[Piece, None, _Damage | None]:
         """Yield the members from `start` on until the file's end (returns None) or damage; before
         stored offset `doubtful`, only such as are whole."""
         with self._open(start) as cursor:
             while cursor.fill(8) or cursor.stored:
-                if size := skippable_size(cursor.stored):
+                if size := measure_skippable(cursor.stored):
                     if damage := self._skip_frame(cursor, size):
                         return damage
-                elif decompressor := self._decompressor_of(cursor.stored):
+                elif decompressor := self._make_decompressor(cursor.stored):
                     if start < cursor.at < doubtful and not self._is_whole(cursor.at):
                         yield Piece("member", at=cursor.at)
                         return _Damage(cursor.at, doubtful, "the member there is not whole")
-                    if damage := (yield from self._member(decompressor, cursor)):
+                    if damage := (yield from self._read_member(decompressor, cursor)):
                         return damage
                 elif cursor.stored.strip(b"\0"):
                     cut = _is_cut_magic(cursor.stored)
@@ -306,11 +305,11 @@ class Members:
                 self.bytes_read = max(self.bytes_read, cursor.at)
         return None
 
-    def _decompressor_of(self, stored: bytes) -> Decompressor | None:
-        found = _MAGIC.match(stored)
-        if found and found[0] == ZSTD_MAGIC:
+    def _make_decompressor(self, stored: bytes) -> Decompressor | None:
+        match = _MAGIC.match(stored)
+        if match and match[0] == ZSTD_MAGIC:
             return ZstdDecompressor(self._dictionary)
-        return DECOMPRESSORS[found[0]]() if found else None
+        return DECOMPRESSORS[match[0]]() if match else None
 
     def _skip_frame(self, cursor: Cursor, size: int) -> _Damage | None:
         """Skip a skippable frame; the first of a `.warc.zst` file is its dictionary."""
@@ -319,18 +318,18 @@ class Members:
             return _Damage(cursor.at, after, f"a skippable frame of {size} bytes is not whole", at_end=True)
         if cursor.at == 0:
             try:
-                self._dictionary = zstd_dictionary(cursor.stored[:size])
+                self._dictionary = read_zstd_dictionary(cursor.stored[:size])
             except DecompressionError as error:
                 return _Damage(cursor.at, after, f"the dictionary cannot be read: {error}")
         cursor.keep(cursor.stored[size:])
         return None
 
-    def _member(self, decompressor: Decompressor, cursor: Cursor) -> Generator[Piece, None, _Damage | None]:
+    def _read_member(self, decompressor: Decompressor, cursor: Cursor) -> Generator[Piece, None, _Damage | None]:
         """Yield one member: its start, then its bytes."""
         start, inflated, n_inflated = cursor.at, b"", 0
         yield Piece("member", at=start)
         while not decompressor.eof:
-            if not cursor.stored and not inflated and not cursor.more():
+            if not cursor.stored and not inflated and not cursor.read_more():
                 return _Damage(start, cursor.at, "the file ends inside a member", at_end=True)
             try:
                 inflated, rest = decompressor.inflate(cursor.stored)
@@ -354,10 +353,10 @@ class Members:
         """
         until = start
         with self._open(start) as cursor:
-            decompressor = self._decompressor_of(cursor.stored) if cursor.fill(8) else None
+            decompressor = self._make_decompressor(cursor.stored) if cursor.fill(8) else None
             kept = bytearray()  # one piece in the end: a search over the window for every byte would take seconds
             try:
-                for bite in bites(cursor, good) if decompressor else ():
+                for bite in read_bites(cursor, good) if decompressor else ():
                     until += len(bite)
                     while bite and decompressor and not decompressor.eof:
                         inflated, bite = decompressor.inflate(bite)
@@ -368,7 +367,7 @@ class Members:
             yield Piece("data", bytes(kept))
         return until
 
-    def starts(self, start: int, end: int | None = None) -> Iterator[int]:
+    def find_starts(self, start: int, end: int | None = None) -> Iterator[int]:
         """Yield the stored offsets, from `start` up to `end`, of members that begin with a
         record."""
         with self._open(start) as cursor:
@@ -376,19 +375,19 @@ class Members:
             while more:
                 more = cursor.fill(READ_BYTES)
                 n_here = len(cursor.stored) - 3 if more else len(cursor.stored)
-                for found in _MAGIC.finditer(cursor.stored):
-                    at = cursor.at + found.start()
-                    if found.start() >= n_here:
+                for match in _MAGIC.finditer(cursor.stored):
+                    at = cursor.at + match.start()
+                    if match.start() >= n_here:
                         break
                     if end is not None and at >= end:
                         return
-                    if self._starts_record(cursor, found.start()):
+                    if self._starts_record(cursor, match.start()):
                         yield at
                 cursor.keep(cursor.stored[n_here:])
                 more &= end is None or cursor.at < end
 
     def _find_member(self, start: int, end: int | None = None) -> int | None:
-        return next(self.starts(start, end), None)
+        return next(self.find_starts(start, end), None)
 
     def _starts_record(self, cursor: Cursor, at: int) -> bool:
         """Tell whether a member starts at `at` of the cursor's bytes and a record with it: three
@@ -397,8 +396,8 @@ class Members:
         cursor.fill(at + _HEAD_BYTES)
         if cursor.stored.startswith(GZIP_MAGIC, at) and not _is_gzip_header(cursor.stored, at):
             return False
-        decompressor, size, end, n_blank = self._decompressor_of(cursor.stored[at : at + 8]), 64, at + READ_BYTES, 0
-        found = inflated = b""
+        decompressor, size, end, n_blank = self._make_decompressor(cursor.stored[at : at + 8]), 64, at + READ_BYTES, 0
+        text = inflated = b""
         try:
             while decompressor and not decompressor.eof and n_blank < READ_BYTES:
                 size = min(4096, 2 * size, end - at)
@@ -407,12 +406,12 @@ class Members:
                 bite = cursor.stored[at : at + size]
                 inflated, rest = decompressor.inflate(bite, START_BYTES)
                 at += len(bite) - len(rest)
-                found += inflated
-                if not found.strip():
-                    n_blank, found = n_blank + len(found), b""
-                elif RECORD_START.match(found.lstrip()):
+                text += inflated
+                if not text.strip():
+                    n_blank, text = n_blank + len(text), b""
+                elif RECORD_START.match(text.lstrip()):
                     return True
-                elif len(found) > START_BYTES:
+                elif len(text) > START_BYTES:
                     return False
         except DecompressionError:
             return False

@@ -15,9 +15,9 @@ from dripper.settings import ReadSettings
 from dripper.warc.open.identity import page_id
 from dripper.warc.read.body import Body, decode_body
 from dripper.warc.read.frames import Frame
-from dripper.warc.read.headers import parse_date, parse_headers, sha1_base32, whole_number
+from dripper.warc.read.headers import parse_date, parse_headers, parse_sha1, parse_whole_number
 from dripper.warc.read.record import FLAGS, Record
-from dripper.warc.read.sniff import HTML_TYPES, SNIFF_BYTES, essence, is_html, may_be_html
+from dripper.warc.read.sniff import HTML_TYPES, SNIFF_BYTES, is_html, may_be_html, parse_media_type
 
 _STATUS_LINE = re.compile(rb"[A-Z]+(?:/[\d.]+)?[ \t]+(\d{3})(?!\d)[^\n]*(?:\n|$)", re.IGNORECASE)
 """HTTP/1.1, HTTP/2, ICY (Shoutcast) and misspelt ones: nothing that is HTML starts like that."""
@@ -66,10 +66,10 @@ def parse_response(block: bytes) -> Response:
         if status is None or status >= 200 or not _HTTP_LINE.match(body):
             break
         block = body
-    return _with_headers(status, head, body)
+    return _build_response(status, head, body)
 
 
-def _with_headers(status: int | None, head: bytes, body: bytes) -> Response:
+def _build_response(status: int | None, head: bytes, body: bytes) -> Response:
     headers = parse_headers(head)
     return Response(
         has_head=True,
@@ -78,7 +78,7 @@ def _with_headers(status: int | None, head: bytes, body: bytes) -> Response:
         transfer_encoding=headers.get_header("Transfer-Encoding") or "",
         content_encoding=headers.get_header("Content-Encoding") or "",
         content_range=headers.get_header("Content-Range") or "",
-        content_length=whole_number(headers.get_header("Content-Length")),
+        content_length=parse_whole_number(headers.get_header("Content-Length")),
         body=body,
     )
 
@@ -90,7 +90,7 @@ def to_record(frame: Frame, warc_file: str, settings: ReadSettings) -> Record | 
     """Return the page that `frame` holds, or why it holds none (a key of `FileReport.skipped`)."""
     kind = frame.head.record_type
     if kind == "resource":
-        if essence(frame.head.content_type) not in HTML_TYPES:
+        if parse_media_type(frame.head.content_type) not in HTML_TYPES:
             return "not html"
         response = Response(True, None, frame.head.content_type, "", "", "", None, frame.block)
     elif kind == "response":
@@ -101,7 +101,7 @@ def to_record(frame: Frame, warc_file: str, settings: ReadSettings) -> Record | 
 
 
 def _decide(frame: Frame, response: Response, warc_file: str, settings: ReadSettings) -> Record | str:
-    content_type = _content_type(frame, response)
+    content_type = _find_content_type(frame, response)
     if not response.has_head and not frame.head.url.lower().startswith(("http:", "https:")) and frame.head.url:
         return "not http"
     if not settings.keeps(response.status):
@@ -110,40 +110,42 @@ def _decide(frame: Frame, response: Response, warc_file: str, settings: ReadSett
         return "not html"
     if not response.body:
         return "empty"
-    declared = essence(content_type) in HTML_TYPES
+    declared = parse_media_type(content_type) in HTML_TYPES
     try:
-        body = _body(frame, response, settings.page_bytes)
+        body = _decode_block(frame, response, settings.page_bytes)
     except PageError as error:
         html = is_html(content_type, response.body[:SNIFF_BYTES]) or (declared and response.content_encoding)
-        return _record(frame, response, Body(b""), warc_file, error) if html else "not html"
+        return _build_record(frame, response, Body(b""), warc_file, error) if html else "not html"
     if not body.payload:
         return "empty"
     if not is_html(content_type, body.payload):
         return "not html"
-    return _record(frame, response, body, warc_file)
+    return _build_record(frame, response, body, warc_file)
 
 
-def failed_record(frame: Frame, warc_file: str, error: PageError) -> Record:
+def build_failed_record(frame: Frame, warc_file: str, error: PageError) -> Record:
     """Return a page without payload that says what went wrong with it."""
-    return _record(frame, Response(True, None, None, "", "", "", None, b""), Body(b""), warc_file, error)
+    return _build_record(frame, Response(True, None, None, "", "", "", None, b""), Body(b""), warc_file, error)
 
 
-def _content_type(frame: Frame, response: Response) -> str | None:
+def _find_content_type(frame: Frame, response: Response) -> str | None:
     """Return the HTTP header's; for what came without HTTP headers, what an ARC says of it."""
     if response.has_head:
         return response.content_type
-    return None if essence(frame.head.content_type) == "application/http" else frame.head.content_type
+    return None if parse_media_type(frame.head.content_type) == "application/http" else frame.head.content_type
 
 
-def _body(frame: Frame, response: Response, max_bytes: int) -> Body:
+def _decode_block(frame: Frame, response: Response, max_bytes: int) -> Body:
     if frame.block_bytes > len(frame.block):
         raise PageError(ErrorCode.PAGE_TOO_LARGE, f"the record has {frame.block_bytes} bytes, the limit is {max_bytes}")
     return decode_body(response.body, response.transfer_encoding, response.content_encoding, max_bytes)
 
 
-def _record(frame: Frame, response: Response, body: Body, warc_file: str, error: PageError | None = None) -> Record:
+def _build_record(
+    frame: Frame, response: Response, body: Body, warc_file: str, error: PageError | None = None
+) -> Record:
     fetched_at = parse_date(frame.head.date or "")
-    odd = {*body.flags, *_flags(frame, response, body)} | ({"bad date"} if fetched_at is None else set())
+    odd = {*body.flags, *_find_flags(frame, response, body)} | ({"bad date"} if fetched_at is None else set())
     return Record(
         page_id=page_id(warc_file, frame.offset, frame.inflated),
         url=frame.head.url,
@@ -152,19 +154,19 @@ def _record(frame: Frame, response: Response, body: Body, warc_file: str, error:
         length=frame.length,
         fetched_at=fetched_at,
         http_status=response.status,
-        content_type=_content_type(frame, response),
+        content_type=_find_content_type(frame, response),
         payload=body.payload,
         payload_digest="sha256:" + hashlib.sha256(body.payload).hexdigest(),
-        truncated=_truncated(frame, response, body),
+        truncated=_find_truncation(frame, response, body),
         flags=tuple(flag for flag in FLAGS if flag in odd),
         error_code=error.code if error else None,
         error_detail=error.detail if error else None,
         record_id=frame.head.record_id,
-        payload_digest_sha1=sha1_base32(frame.head.payload_digest),
+        payload_digest_sha1=parse_sha1(frame.head.payload_digest),
     )
 
 
-def _truncated(frame: Frame, response: Response, body: Body) -> str | None:
+def _find_truncation(frame: Frame, response: Response, body: Body) -> str | None:
     if frame.fault and not frame.whole:
         return frame.fault
     if frame.head.truncated or body.cut:
@@ -173,8 +175,8 @@ def _truncated(frame: Frame, response: Response, body: Body) -> str | None:
     return "partial content" if response.status == 206 and not (whole and int(whole[1]) + 1 == int(whole[2])) else None
 
 
-def _flags(frame: Frame, response: Response, body: Body) -> Iterator[str]:
-    if essence(_content_type(frame, response)) not in HTML_TYPES:
+def _find_flags(frame: Frame, response: Response, body: Body) -> Iterator[str]:
+    if parse_media_type(_find_content_type(frame, response)) not in HTML_TYPES:
         yield "sniffed"
     if not response.has_head:
         yield "no http header"

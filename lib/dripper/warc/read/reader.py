@@ -11,9 +11,9 @@ from dripper.warc.open.identity import canonical_address
 from dripper.warc.open.source import open_source
 from dripper.warc.read.frames import HEAD_BYTES, Frame, FrameReader, Gap, Part
 from dripper.warc.read.members import Members
-from dripper.warc.read.pages import failed_record, to_record
+from dripper.warc.read.pages import build_failed_record, to_record
 from dripper.warc.read.record import FileReport, Record, Span
-from dripper.warc.read.seams import part_of
+from dripper.warc.read.seams import find_part
 
 
 class RecordReader(Iterator[Record]):
@@ -44,8 +44,8 @@ class RecordReader(Iterator[Record]):
             report.size_bytes, report.version = source.size_bytes, source.version
             members = Members(source)
             hold_bytes = self._settings.page_bytes + HEAD_BYTES
-            if part := part_of(members, self._span, hold_bytes):
-                members = members.again()  # which has read nothing of other parts
+            if part := find_part(members, self._span, hold_bytes):
+                members = members.reopen()  # which has read nothing of other parts
                 yield from self._read_part(members, FrameReader(members, hold_bytes, part), part)
         except (InputError, OSError) as error:
             report.fail(error)
@@ -59,7 +59,7 @@ class RecordReader(Iterator[Record]):
                     yield record
             if not frames.n_starts and frames.ended_at is None and not before:
                 # A problem and no error: to read it again would find the same.
-                report.problem("no WARC or ARC record in it" if members.bytes_read else "the file is empty")
+                report.add_problem("no WARC or ARC record in it" if members.bytes_read else "the file is empty")
         finally:
             until = members.bytes_read if frames.ended_at is None else frames.ended_at
             if not members.compressed and self._span.end is not None:
@@ -71,51 +71,58 @@ class RecordReader(Iterator[Record]):
         report = self.report
         if isinstance(item, Gap):
             report.skip("over budget" if item.over_budget else "broken record")
-            report.problem(item.problem)
+            report.add_problem(item.problem)
             report.clipped |= item.clipped
             return None
         if item.fault:
-            report.problem(f"{item.problem} ({item.fault})")
+            report.add_problem(f"{item.problem} ({item.fault})")
             report.clipped |= item.fault == "clipped"
         try:
-            found = to_record(item, report.warc_file, self._settings)
+            page = to_record(item, report.warc_file, self._settings)
         except Exception as error:  # a fault of ours must not cost the rest of the file, nor stay unseen
-            found = failed_record(
+            page = build_failed_record(
                 item, report.warc_file, PageError(ErrorCode.INTERNAL, f"{type(error).__name__}: {error}")
             )
-        if isinstance(found, str):
-            report.skip(found)
+        if isinstance(page, str):
+            report.skip(page)
             return None
         report.records += 1
         report.pages += 1
-        return found
+        return page
 
 
 def read_records(
     path: str, settings: ReadSettings | None = None, span: Span | None = None, address: str | None = None
 ) -> RecordReader:
-    """Return an iterator over the pages of one WARC or ARC file; `.report` says what became of
-    every record.
+    """Return an iterator over the pages of one WARC or ARC file; `.report` accounts for every
+    record.
 
-    path: a local path, `s3://bucket/key` or `http(s)://…`. span: only the records that begin there;
-    whatever spans a file is cut into, their pages one after the other are the file's, and their
-    reports together (`merge_reports`) the file's report. address: the canonical address that
-    records and report name; None: that of `path`. Never raises for what is in the file: damage is
-    skipped and counted, a file that cannot be opened gives no pages and a report with `error`.
-    Memory stays bounded whatever the file's size.
+    It never raises for the content of the file: damage is skipped and counted, and a file that
+    cannot be opened gives no pages and a report with `error`. Memory is bounded whatever the file's
+    size.
+
+    Args:
+        path: A local path, `s3://bucket/key` or `http(s)://…`.
+        settings: The settings of reading; None means the defaults.
+        span: Only records that begin in it are read. However a file is cut into spans, their pages
+            in order are the file's, and their merged reports (`merge_reports`) are its report.
+        address: The canonical address that records and report name; None means that of `path`.
     """
     return RecordReader(path, settings or ReadSettings(), span, address)
 
 
-def record_at(path: str, offset: int, page_id: str, settings: ReadSettings | None = None) -> Record:
+def read_record_at(path: str, offset: int, page_id: str, settings: ReadSettings | None = None) -> Record:
     """Return the page that stands at `offset` of an archive file and has this id.
 
-    Reads that one record where it can be read alone, else (records that share a compressed member)
-    the file up to it. Raises InputError where the file cannot be opened, or has no such page there.
+    It reads that one record if it can be read alone, else (where records share a compressed member)
+    the file up to it.
+
+    Raises:
+        InputError: The file cannot be opened, or has no such page there.
     """
     settings = settings or ReadSettings()
-    if (found := _alone(path, offset, settings)) is not None and found.page_id == page_id:
-        return found
+    if (page := _read_alone(path, offset, settings)) is not None and page.page_id == page_id:
+        return page
     with closing(read_records(path, settings)) as reader:
         for record in reader:
             if record.page_id == page_id:
@@ -123,11 +130,11 @@ def record_at(path: str, offset: int, page_id: str, settings: ReadSettings | Non
     raise InputError(reader.report.error or f"{path} has no such page at byte {offset}: is it another file by now?")
 
 
-def _alone(path: str, offset: int, settings: ReadSettings) -> Record | None:
+def _read_alone(path: str, offset: int, settings: ReadSettings) -> Record | None:
     try:
         members = Members(open_source(path, settings))
         item = next(iter(FrameReader(members, settings.page_bytes + HEAD_BYTES, Part(offset))), None)
     except OSError as error:
         raise InputError(f"{path}: {error}") from error
-    found = to_record(item, canonical_address(path), settings) if isinstance(item, Frame) else None
-    return found if isinstance(found, Record) else None
+    page = to_record(item, canonical_address(path), settings) if isinstance(item, Frame) else None
+    return page if isinstance(page, Record) else None

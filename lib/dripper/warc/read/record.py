@@ -1,5 +1,5 @@
-"""Records, file reports and spans: what the reader returns, one record per HTML page and one report
-per archive file.
+"""Defines records, file reports and spans. The reader returns one record per HTML page and one
+report per archive file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -139,10 +139,10 @@ class ArchiveFault(StrEnum):
     """No WARC or ARC record is in it."""
 
 
-def archive_fault(records: int, skipped: Mapping[str, int], clipped: bool) -> ArchiveFault | None:
+def find_archive_fault(records: int, skipped: Mapping[str, int], clipped: bool) -> ArchiveFault | None:
     """Return what is wrong with a file as a whole, by what a report counted; None: nothing.
 
-    >>> archive_fault(1, {"broken record": 1}, False)
+    >>> find_archive_fault(1, {"broken record": 1}, False)
     <ArchiveFault.NO_ARCHIVE: 'no archive'>
     """
     if records == skipped.get("broken record", 0):
@@ -192,7 +192,7 @@ class FileReport:
         self.records += 1
         self.skipped[reason] = self.skipped.get(reason, 0) + 1
 
-    def problem(self, sentence: str) -> None:
+    def add_problem(self, sentence: str) -> None:
         """Count a problem; keep its sentence if there are few."""
         self.n_problems += 1
         if len(self.problems) < MAX_PROBLEMS:

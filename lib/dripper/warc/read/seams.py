@@ -1,5 +1,5 @@
-"""Where in a file a span's records begin and end, so that the readers of all its spans find
-together what one would.
+"""Finds where a span's records begin and end in a file, so that the readers of all its spans
+together read what one reader would.
 
 Members (gzip, zstd, lz4) are where reading can begin. Bytes that look like a member may also stand
 inside another, such as an archive that is a page of this one. So a part begins only at a seam: a
@@ -22,7 +22,7 @@ from dripper.warc.read.members import Members
 from dripper.warc.read.record import Span
 
 
-def part_of(members: Members, span: Span, hold_bytes: int) -> Part | None:
+def find_part(members: Members, span: Span, hold_bytes: int) -> Part | None:
     """Return which part of a file belongs to `span`; None where nothing does. hold_bytes: as of
     `FrameReader`.
 
@@ -34,7 +34,7 @@ def part_of(members: Members, span: Span, hold_bytes: int) -> Part | None:
     if not members.is_compressed():
         return Part(0, span.start, lambda offset: end is not None and offset >= end)
     seams = _Seams(members, hold_bytes)
-    at = seams.first(span.start, end) if span.start else 0
+    at = seams.find_first(span.start, end) if span.start else 0
     return None if at is None else Part(at, 0, lambda offset: end is not None and offset >= end and seams.is_at(offset))
 
 
@@ -46,7 +46,7 @@ class _Seams:
     """Finds the members of a compressed file at which a part may begin."""
 
     def __init__(self, members: Members, hold_bytes: int) -> None:
-        self._members = members.again()
+        self._members = members.reopen()
         self._hold_bytes = hold_bytes
         self._last: int | None = None
         self._until = 0
@@ -55,13 +55,13 @@ class _Seams:
     def _magic(self) -> bytes | None:
         """How the file's members start. Others are no seams: a member of lz4 may hold whole ones of
         gzip unchanged."""
-        first = next(self._members.starts(0), None)
-        return None if first is None else self._members.magic_at(first)
+        first = next(self._members.find_starts(0), None)
+        return None if first is None else self._members.read_magic(first)
 
-    def first(self, start: int, end: int | None) -> int | None:
+    def find_first(self, start: int, end: int | None) -> int | None:
         """Return the stored offset of the first seam from `start` up to `end`, or None."""
         before = None
-        for at in self._members.starts(max(0, start - LINK_BYTES), end):
+        for at in self._members.find_starts(max(0, start - LINK_BYTES), end):
             if at >= start and self._follows(before, at) and self._begins_chain(at):
                 return at
             before = at
@@ -73,10 +73,10 @@ class _Seams:
         if offset < self._until:
             self._last = None
         begin = max(0, offset - LINK_BYTES, self._until if self._last else 0)
-        for at in self._members.starts(begin, offset):
+        for at in self._members.find_starts(begin, offset):
             self._last = at
         self._until = offset
-        starts_here = next(self._members.starts(offset, offset + 1), None) is not None
+        starts_here = next(self._members.find_starts(offset, offset + 1), None) is not None
         return starts_here and self._follows(self._last, offset) and self._begins_chain(offset)
 
     def _follows(self, before: int | None, at: int) -> bool:
@@ -85,7 +85,7 @@ class _Seams:
         return before is None or at - before > LINK_BYTES or self._members.leads_to(before, at)
 
     def _begins_chain(self, at: int) -> bool:
-        if self._magic is None or self._members.magic_at(at) != self._magic:
+        if self._magic is None or self._members.read_magic(at) != self._magic:
             return False
-        begins_well = FrameReader(self._members.again(), self._hold_bytes, Part(at)).begins_well()
+        begins_well = FrameReader(self._members.reopen(), self._hold_bytes, Part(at)).begins_well()
         return begins_well and self._members.is_sound(at, RUN_BYTES[self._magic])

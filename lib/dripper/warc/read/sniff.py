@@ -1,9 +1,9 @@
-"""Is this body HTML? By the header where it says something, by the first bytes where it says
-nothing or lies.
+"""Decides whether a body is HTML, by its header, and by its first bytes where the header is missing
+or wrong.
 
-After the WHATWG MIME sniffing standard (sections 5.2, 6, 7.1, 7.3), with two changes for archives:
-servers that do not know better send `text/plain` and XML types for HTML, so those are sniffed too,
-for stronger signs than a browser asks; and JSON, which no browser sniffs, is no page.
+It follows the WHATWG MIME sniffing standard (sections 5.2, 6, 7.1, 7.3), with two changes for
+archives. Some servers send `text/plain` and XML types for HTML, so those are sniffed too, but need
+stronger signs than in a browser. And JSON, which no browser sniffs, is no page.
 """
 
 import json
@@ -56,19 +56,19 @@ _JSON_START = re.compile(rb"\s*[{\[]")
 _BOMS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
-def essence(content_type: str | None) -> str:
+def parse_media_type(content_type: str | None) -> str:
     """Return type/subtype in small letters, or "" where there is none (WHATWG MIME sniffing 4.4,
     first value of a list).
 
-    >>> essence("Text/HTML; charset=utf-8")
+    >>> parse_media_type("Text/HTML; charset=utf-8")
     'text/html'
     """
     return re.split(r"[;,]", content_type or "", maxsplit=1)[0].strip(" \t\"'").lower()
 
 
 def may_be_html(content_type: str | None) -> bool:
-    """Tell whether a header leaves it possible that the body is HTML."""
-    kind = essence(content_type)
+    """Tell whether the body may be HTML according to its header."""
+    kind = parse_media_type(content_type)
     return kind in HTML_TYPES or kind in _UNKNOWN_TYPES or kind in _WRONG_TYPES or "/" not in kind
 
 
@@ -80,10 +80,10 @@ def is_html(content_type: str | None, payload: bytes) -> bool:
     >>> is_html("text/html", b"%PDF-1.4"), is_html("text/html", b"hello")
     (False, True)
     """
-    kind, head = essence(content_type), _readable(payload[:SNIFF_BYTES])
+    kind, head = parse_media_type(content_type), _skip_mark(payload[:SNIFF_BYTES])
     if _BINARY_MAGIC.match(head):
         return False
-    head = _first_tag(head)
+    head = _skip_to_first_tag(head)
     if _FEED.match(head):
         return False
     if kind in HTML_TYPES:
@@ -93,25 +93,25 @@ def is_html(content_type: str | None, payload: bytes) -> bool:
     return kind not in _WRONG_TYPES and _FRAGMENT.match(head) is not None
 
 
-def other_than_html(payload: bytes) -> str | None:
-    """Return in words what a body without a header is where it is surely no HTML. None: take it for
-    HTML, plain text too.
+def name_other_kind(payload: bytes) -> str | None:
+    """Return the kind of a body without a header, in words, if it is surely not HTML. None means
+    HTML, or plain text.
 
     After WHATWG MIME sniffing 7.1: what has binary data bytes is no text, unless it begins like
     HTML. Never raises.
 
-    >>> other_than_html(b"%PDF-1.7"), other_than_html(b"plain text")
+    >>> name_other_kind(b"%PDF-1.7"), name_other_kind(b"plain text")
     ('a PDF document', None)
-    >>> other_than_html(b"\\x00\\x01\\x02")
+    >>> name_other_kind(b"\\x00\\x01\\x02")
     'binary data'
     """
     for start, kind in _KINDS.items():
         if payload.startswith(start):
             return kind
-    head = _readable(payload[:SNIFF_BYTES])
+    head = _skip_mark(payload[:SNIFF_BYTES])
     if _BINARY_MAGIC.match(head):
         return "binary data"
-    first = _first_tag(head)
+    first = _skip_to_first_tag(head)
     if _FEED.match(first):
         return "a feed or a site map"
     if _is_json(payload):
@@ -120,7 +120,7 @@ def other_than_html(payload: bytes) -> str | None:
     return "binary data" if BINARY_BYTE.search(head) and not starts_like_html else None
 
 
-def _readable(head: bytes) -> bytes:
+def _skip_mark(head: bytes) -> bytes:
     """Return the start of a body without its byte order mark, UTF-16 as UTF-8."""
     for mark, encoding in _BOMS.items():
         if head.startswith(mark):
@@ -128,7 +128,7 @@ def _readable(head: bytes) -> bytes:
     return head
 
 
-def _first_tag(head: bytes) -> bytes:
+def _skip_to_first_tag(head: bytes) -> bytes:
     """Return the start of a body without the white space, comments and instructions (`<?xml …?>`)
     before its first tag."""
     while True:
@@ -136,8 +136,8 @@ def _first_tag(head: bytes) -> bytes:
         end = b"-->" if head.startswith(b"<!--") else b"?>" if head.startswith(b"<?") else None
         if end is None:
             return head
-        _, found, head = head.partition(end)
-        if not found:
+        _, separator, head = head.partition(end)
+        if not separator:
             return b""
 
 

@@ -1,5 +1,5 @@
-"""A moving window over an archive's inflated bytes: look ahead, let go, and, when a length turns
-out to be wrong, go back.
+"""Holds a moving window over an archive's inflated bytes: it looks ahead, drops bytes, and goes
+back when a length turns out to be wrong.
 
 Positions count inflated bytes from where reading began; a `Boundary` ties a position to a stored
 offset.
@@ -88,8 +88,8 @@ class Window:
 
     def search(self, pattern: re.Pattern[bytes], start: int, end: int) -> int:
         """Return the position after the first match of `pattern` in [start, end), or -1."""
-        found = pattern.search(self._buffer, start - self.start, max(0, end - self.start))
-        return found.end() + self.start if found else -1
+        match = pattern.search(self._buffer, start - self.start, max(0, end - self.start))
+        return match.end() + self.start if match else -1
 
     def matches(self, pattern: re.Pattern[bytes], position: int) -> bool:
         """Tell whether `pattern` stands at `position`; reads on as far as a record's first line may
@@ -106,23 +106,23 @@ class Window:
         """Return the position of the first byte at or after `position` that is no line end, or
         `end` at the file's end."""
         begin, index = position, bisect_right(self._blank_runs, position, key=_last) if self._blank_runs else 0
-        found = None
+        match = None
         if index < len(self._blank_runs):  # many records may claim to end in the same run of line ends
             first, last = self._blank_runs[index]
             if first > position:
-                found = _NOT_BLANK.search(self._buffer, position - self.start, first - self.start)
-            if not found:
+                match = _NOT_BLANK.search(self._buffer, position - self.start, first - self.start)
+            if not match:
                 begin, position = min(begin, first), last
-        while not (found := found or _NOT_BLANK.search(self._buffer, position - self.start)):
+        while not (match := match or _NOT_BLANK.search(self._buffer, position - self.start)):
             position = self.end
             if not self.pull():
                 break
-        end = found.start() + self.start if found else self.end
+        end = match.start() + self.start if match else self.end
         if end - begin > _LONG_RUN:
             self._blank_runs[index : index + (position == end)] = [(begin, end)]
         return end
 
-    def member_at(self, position: int) -> Boundary | None:
+    def find_member_at(self, position: int) -> Boundary | None:
         """Return the member whose first inflated byte stands at `position`."""
         return next((b for b in reversed(self.between(position, position)) if not b.problem), None)
 
@@ -137,7 +137,7 @@ class Window:
         done = start
         while True:
             end = self.end
-            if (stop := self._stop(done, min(end, target - 1))) is not None:
+            if (stop := self._find_stop(done, min(end, target - 1))) is not None:
                 return stop
             if end >= target:
                 return target
@@ -145,7 +145,7 @@ class Window:
                 return end
             done = end
 
-    def next_start(self, start: int, arc: bool | None) -> int:
+    def find_next_start(self, start: int, arc: bool | None) -> int:
         """Return where, at or after `start`, the next record starts or inflating stops; else the
         file's end.
 
@@ -154,10 +154,10 @@ class Window:
         done = start
         while True:
             end = self.end
-            stop = self._stop(done, end)
-            found = find_start(self._buffer, done - self.start, arc, (end if stop is None else stop) - self.start)
-            if found >= 0:
-                return found + self.start
+            stop = self._find_stop(done, end)
+            position = find_start(self._buffer, done - self.start, arc, (end if stop is None else stop) - self.start)
+            if position >= 0:
+                return position + self.start
             if stop is not None:
                 return stop
             if not self.pull() and self.end == end:
@@ -166,7 +166,7 @@ class Window:
                 pass
             done = max(start, end - START_BYTES)
 
-    def _stop(self, low: int, high: int) -> int | None:
+    def _find_stop(self, low: int, high: int) -> int | None:
         """Return the first position in low..high where no record that began before can go on.
 
         Each boundary is looked at once: the blocks of many records may claim to reach over all of
@@ -183,10 +183,10 @@ class Window:
 
     def find_start(self, start: int, end: int, arc: bool | None) -> int:
         """Return where in [start, end) the next record starts, or -1."""
-        found = find_start(self._buffer, start - self.start, arc, end - self.start)
-        return found + self.start if found >= 0 else -1
+        position = find_start(self._buffer, start - self.start, arc, end - self.start)
+        return position + self.start if position >= 0 else -1
 
-    def member_before(self, position: int) -> int | None:
+    def find_member_before(self, position: int) -> int | None:
         """Return the stored offset of the last member that starts at or before `position`, if its
         boundary is not released."""
         boundary = next((b for b in reversed(self.boundaries[-2:]) if b.position <= position), None)
@@ -194,7 +194,7 @@ class Window:
             boundary = self.boundaries[index - 1]
         return boundary.stored if boundary else None
 
-    def next_boundary(self, position: int) -> int:
+    def find_next_boundary(self, position: int) -> int:
         """Return the first position after `position` where a member starts or bytes are lost, or
         `end` at the file's end; lets go of all before it."""
         while (index := bisect_right(self.boundaries, position, key=_position)) == len(self.boundaries):
@@ -219,7 +219,7 @@ class Window:
         more where they are gone."""
         if position >= self.start:
             return
-        boundary = self._member_before(position)
+        boundary = self._find_sound_boundary(position)
         self.boundaries = [b for b in self.boundaries if b.position < boundary.position]
         self._n_checked = min(self._n_checked, len(self.boundaries))
         self._stops = [at for at in self._stops if at < boundary.position]
@@ -231,7 +231,7 @@ class Window:
             self.pull()
         self._drop(position - self.start)
 
-    def _member_before(self, position: int) -> Boundary:
+    def _find_sound_boundary(self, position: int) -> Boundary:
         """Return from where the bytes at `position` can be inflated."""
         if not self._members.compressed:
             return Boundary(position, self._at + position)
