@@ -372,7 +372,7 @@ def missing_fields(wanted: DataType, there: DataType, path: str = "") -> dict[st
     """Return the fields of the type `wanted` that the type `there` lacks, by their path as SQL
     writes it, at any depth.
 
-    >>> old, new = StructType().add("b", "integer"), StructType().add("b", "integer").add("c", "integer")
+    >>> old, new = StructType().add("b", "long"), StructType().add("b", "long").add("c", "long")
     >>> list(missing_fields(StructType().add("a", new), StructType().add("a", old)))
     ['a.c']
     """
