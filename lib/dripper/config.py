@@ -125,7 +125,7 @@ def keys() -> Iterator[str]:
 
 
 def _checked(values: Mapping[str, Any]) -> Settings:
-    settings = validate(Settings, values, known=keys)
+    settings = validate(Settings, values, list_keys=keys)
     labels = LabelsSettings.model_validate(sections(values.get("labels") or {}))
     return settings.model_copy(update={"labels": labels})
 
@@ -189,8 +189,8 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 def settings(arguments: argparse.Namespace, flags: Mapping[str, str | None]) -> Settings:
     """Return the settings: files, then --set, then the flags that stand for a setting. Raises
     SettingsError."""
-    given = [f"{key}={value}" for key, value in flags.items() if value is not None]
-    return load([local_place("--conf", file) for file in arguments.conf], [*arguments.assignments, *given])
+    assignments = [f"{key}={value}" for key, value in flags.items() if value is not None]
+    return load([local_place("--conf", file) for file in arguments.conf], [*arguments.assignments, *assignments])
 
 
 def positive(text: str) -> int:

@@ -91,20 +91,20 @@ class VoteLabeler:
         answers = [labeler.label(pages) for labeler in self.members.values()]
         return [self._counted(page, [answer[number] for answer in answers]) for number, page in enumerate(pages)]
 
-    def _counted(self, page: Page, said: Sequence[Labels]) -> Labels:
+    def _counted(self, page: Page, answers: Sequence[Labels]) -> Labels:
         """Return the outcome of the vote on one page.
 
         A member without probabilities is sure of what it says. Probabilities and confidence are of
         the members together: where they disagree, both are low.
         """
-        main = np.stack([labels.main for labels in said])
-        sure = np.stack([_probability(labels) for labels in said])
+        main = np.stack([labels.main for labels in answers])
+        sure = np.stack([_probability(labels) for labels in answers])
         chosen = self._weights @ main >= 0.5 - TIE
         probability = self._weights @ sure
         words = np.array([len(words_of(block.text)) for block in page.blocks], np.int64)
         return Labels(
             chosen, probability.astype(np.float32), expected_f1(chosen, probability, words),
-            passes=sum(labels.passes for labels in said), windows=max(labels.windows for labels in said),
+            passes=sum(labels.passes for labels in answers), windows=max(labels.windows for labels in answers),
         )  # fmt: skip
 
     def close(self) -> None:

@@ -17,8 +17,8 @@ HashArray: TypeAlias = npt.NDArray[np.uint64]
 
 def blas_libraries() -> Sequence[LibController]:
     """Return the libraries that multiply matrices in this process."""
-    found: Sequence[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
-    return found
+    libraries: Sequence[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return libraries
 
 
 @contextmanager

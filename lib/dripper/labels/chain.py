@@ -23,10 +23,10 @@ def chain_of(name: str) -> tuple[str, ...]:
     """
     simple, colon, rest = name.partition(":")
     *before, last = simple.split(",")
-    found = tuple(part.strip() for part in (*before, last + colon + rest))
-    if len(found) > 1 and (not all(found) or len(set(found)) < len(found)):
+    labelers = tuple(part.strip() for part in (*before, last + colon + rest))
+    if len(labelers) > 1 and (not all(labelers) or len(set(labelers)) < len(labelers)):
         raise SettingsError(f"labeler.name={name!r}: write each labeler of a chain once, for instance cpu,lm")
-    return found
+    return labelers
 
 
 def is_sure(labels: Labels, below: float) -> bool:
@@ -71,17 +71,17 @@ class ChainLabeler:
                 labeler.close()
 
     def _label(self, pages: Sequence[P], ways: Sequence[Callable[[Sequence[P]], list[Labels]]]) -> list[Labels]:
-        found: list[Labels | None] = [None] * len(pages)
+        best: list[Labels | None] = [None] * len(pages)
         problem: PageError | None = None
         for labeler, way in zip(self._labelers, ways, strict=True):
-            left = [i for i, labels in enumerate(found) if labels is None or not is_sure(labels, self._below)]
+            left = [i for i, labels in enumerate(best) if labels is None or not is_sure(labels, self._below)]
             for i, answer in zip(left, _answers(way, [pages[i] for i in left]), strict=True):
                 problem = answer if isinstance(answer, PageError) else problem
-                found[i] = _better(found[i], answer, labeler.name)
-        made = [labels for labels in found if labels is not None]
-        if problem is not None and len(made) < len(pages):
+                best[i] = _better(best[i], answer, labeler.name)
+        labelled = [labels for labels in best if labels is not None]
+        if problem is not None and len(labelled) < len(pages):
             raise problem
-        return made
+        return labelled
 
 
 class SimplifiedChainLabeler(ChainLabeler):

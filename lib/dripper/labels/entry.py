@@ -73,12 +73,16 @@ def absent(setting: str, model: str, use: Use, package: str = "torch", extra: st
         if find_spec(package) is None:
             raise MachineError(f"{package} is not installed: {install(extra)}")
         return []
-    told = []
+    problems = []
     if not local_folder(model).is_dir():
-        told.append(f"{setting}={model}: there is no such folder on this machine; the stage label needs it {_THERE}")
+        problems.append(
+            f"{setting}={model}: there is no such folder on this machine; the stage label needs it {_THERE}"
+        )
     if find_spec(package) is None:
-        told.append(f"{package} is not installed on this machine; the stage label needs it {_THERE}: {install(extra)}")
-    return told
+        problems.append(
+            f"{package} is not installed on this machine; the stage label needs it {_THERE}: {install(extra)}"
+        )
+    return problems
 
 
 def _no_warnings(settings: Any, use: Use) -> Sequence[str]:

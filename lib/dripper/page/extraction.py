@@ -121,11 +121,11 @@ class Extractor:
         except PageError as error:
             return Examination(failed(error))
         try:
-            made = self._examine(decoded, url)
+            examination = self._examine(decoded, url)
         except PageError as error:
-            made = Examination(failed(error))
-        extraction = replace(made.extraction, charset=decoded.charset, charset_source=decoded.source)
-        return replace(made, extraction=extraction)
+            examination = Examination(failed(error))
+        extraction = replace(examination.extraction, charset=decoded.charset, charset_source=decoded.source)
+        return replace(examination, extraction=extraction)
 
     def _examine(self, decoded: Decoded, url: str | None) -> Examination:
         page = split_into_blocks(decoded, self._profile, self._limits)

@@ -94,7 +94,7 @@ class Splits:
         return cls(page.title, texts, page.prune, lambda: (page, decoded), page.profile, base, page.metadata)
 
     @classmethod
-    def of_prepared(cls, made: Prepared, profile: str, url: str | None = None) -> "Splits":
+    def of_prepared(cls, prepared: Prepared, profile: str, url: str | None = None) -> "Splits":
         """From the first half and the page's address.
 
         Its `whole` splits the source again, or restores the page without it (see `html.restore`):
@@ -103,16 +103,18 @@ class Splits:
         """
 
         def whole() -> tuple[Page, Decoded]:
-            decoded = Decoded.of(made.source if made.source is not None else made.mapping_html)
-            if made.source is not None:
+            decoded = Decoded.of(prepared.source if prepared.source is not None else prepared.mapping_html)
+            if prepared.source is not None:
                 return html_core.preprocess_utf8(decoded.utf8, profile, NO_LIMITS), decoded
-            restored = html_core.restore(made.mapping_html, made.title, profile)
-            return replace(restored, hints=made.hints), decoded
+            restored = html_core.restore(prepared.mapping_html, prepared.title, profile)
+            return replace(restored, hints=prepared.hints), decoded
 
         def prune(main_ids: Collection[int]) -> str:
-            return html_core.prune(made.mapping_html, main_ids, profile)
+            return html_core.prune(prepared.mapping_html, main_ids, profile)
 
-        return cls(made.title, made.texts, prune, whole, profile, Base.of(url, made.hints.base), made.metadata)
+        return cls(
+            prepared.title, prepared.texts, prune, whole, profile, Base.of(url, prepared.hints.base), prepared.metadata
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,8 +88,8 @@ def fingerprints(page: Page, paths: Paths | None = None) -> Fingerprints:
     >>> len(set(of.paths.tolist())), len(set(of.texts.tolist()))
     (2, 2)
     """
-    known = paths or Paths(page.elements)
-    places = [known.digest(block.element) for block in page.blocks]
+    paths = paths or Paths(page.elements)
+    places = [paths.digest(block.element) for block in page.blocks]
     texts = [digest(folded(" ".join(block.text.lower().split()))) for block in page.blocks]
     return Fingerprints(numbers(places), numbers(texts))
 

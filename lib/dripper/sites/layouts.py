@@ -53,8 +53,8 @@ def skeleton(page: Page, paths: Paths | None = None) -> Skeleton:
     >>> skeleton(one).layout_id == skeleton(two).layout_id
     True
     """
-    known = paths or Paths(page.elements)
-    places = sorted({known.digest(element) for element in _containers(page)})
+    paths = paths or Paths(page.elements)
+    places = sorted({paths.digest(element) for element in _containers(page)})
     return Skeleton(digest("", b"".join(places)).hex(), _signature(numbers(places)))
 
 
@@ -62,14 +62,14 @@ def _containers(page: Page) -> set[int]:
     """Return the elements of the skeleton: each block's ancestors down to the first that is
     text."""
     tree = page.elements
-    found: set[int] = set()
+    elements: set[int] = set()
     for block in page.blocks:
         for element in tree.path(block.element):
             if tree.tags[element] in _TEXT_PARENTS:
                 break
             if tree.tags[element] in CONTAINERS:
-                found.add(element)
-    return found
+                elements.add(element)
+    return elements
 
 
 def _signature(places: Hashes) -> npt.NDArray[np.int32]:
@@ -84,10 +84,10 @@ def by_layout(pages: Sequence[T], skeleton_of: Callable[[T], Skeleton]) -> list[
     """Return the pages of a site by their layouts, as `joined` makes them; all in the order of
     `pages`."""
     names = joined(map(skeleton_of, pages))
-    found: dict[str, list[T]] = defaultdict(list)
+    groups: dict[str, list[T]] = defaultdict(list)
     for page in pages:
-        found[names[skeleton_of(page).layout_id]].append(page)
-    return list(found.values())
+        groups[names[skeleton_of(page).layout_id]].append(page)
+    return list(groups.values())
 
 
 def joined(skeletons: Iterable[Skeleton]) -> dict[str, str]:
@@ -99,13 +99,13 @@ def joined(skeletons: Iterable[Skeleton]) -> dict[str, str]:
     """
     leaders: list[str] = []
     signatures = np.zeros((0, N_HASHES), np.int32)
-    found: dict[str, str] = {}
+    layout_ids: dict[str, str] = {}
     for each in skeletons:
         alike = (signatures == each.signature).mean(axis=1)
         if len(alike) and alike.max() >= ALIKE:
-            found[each.layout_id] = leaders[int(alike.argmax())]
+            layout_ids[each.layout_id] = leaders[int(alike.argmax())]
         else:
-            found[each.layout_id] = each.layout_id
+            layout_ids[each.layout_id] = each.layout_id
             leaders.append(each.layout_id)
             signatures = np.vstack([signatures, each.signature])
-    return found
+    return layout_ids

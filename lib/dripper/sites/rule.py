@@ -79,8 +79,8 @@ def relabel(page: PageBlocks, labels: Labels, site: SiteStatistics, counted: Sit
         moved = moved - REPETITION_ODDS * _repeated(page, labels, others)
     if np.array_equal(moved, odds):
         return labels
-    made = decided(page, labels, moved)
-    return made if made.main.any() else labels
+    changed = decided(page, labels, moved)
+    return changed if changed.main.any() else labels
 
 
 def _mean_confidence(page: PageBlocks, others: SiteStatistics) -> float:
@@ -88,10 +88,10 @@ def _mean_confidence(page: PageBlocks, others: SiteStatistics) -> float:
 
 
 def _to_consensus(page: PageBlocks, others: SiteStatistics) -> FloatArray:
-    said = [others.paths[path] for path in page.fingerprints.paths.tolist()]
-    pages = np.array([path.pages if path.words else 0 for path in said], np.float64)
+    sums = [others.paths[path] for path in page.fingerprints.paths.tolist()]
+    pages = np.array([path.pages if path.words else 0 for path in sums], np.float64)
     share = CONSENSUS_SHARE * pages / (pages + PRIOR_PAGES)
-    means = np.array([path.mean for path in said])
+    means = np.array([path.mean for path in sums])
     share[(pages < ENOUGH_PAGES) & (np.abs(means) <= np.abs(page.log_odds))] = 0
     moved: FloatArray = page.log_odds * (1 - share) + share * means
     return moved
@@ -101,8 +101,8 @@ def _repeated(page: PageBlocks, labels: Labels, others: SiteStatistics) -> npt.N
     """Return which blocks are the site's frame by their text."""
     text_pages = np.array([others.texts[text] for text in page.fingerprints.texts.tolist()])
     path_pages = np.array([others.paths[path].pages for path in page.fingerprints.paths.tolist()])
-    found: npt.NDArray[np.bool_] = (text_pages >= ENOUGH_PAGES) & (text_pages >= REPEATED_SHARE * path_pages)
+    is_repeated: npt.NDArray[np.bool_] = (text_pages >= ENOUGH_PAGES) & (text_pages >= REPEATED_SHARE * path_pages)
     marked = page.words[labels.main].sum()
-    if page.words[labels.main & found].sum() > MOST_REPEATED_MAIN * marked:
-        return np.zeros(len(found), bool)
-    return found
+    if page.words[labels.main & is_repeated].sum() > MOST_REPEATED_MAIN * marked:
+        return np.zeros(len(is_repeated), bool)
+    return is_repeated

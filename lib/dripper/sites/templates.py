@@ -76,7 +76,7 @@ def learn(representatives: Iterable[tuple[PageBlocks, npt.NDArray[np.bool_]]]) -
     """Return the template of pages with good labels: what each keeps, and which of its blocks are
     main, shape (n_blocks,)."""
     template = Template()
-    seen: dict[int, int] = {}
+    page_counts: dict[int, int] = {}
     for page, main in representatives:
         rows = (page.fingerprints.paths, page.fingerprints.texts, page.words, main)
         for path, text, words, is_main in zip(*(column.tolist() for column in rows), strict=True):
@@ -85,33 +85,35 @@ def learn(representatives: Iterable[tuple[PageBlocks, npt.NDArray[np.bool_]]]) -
                 vote.words += words
                 vote.main += words * is_main
         for text in set(page.fingerprints.texts.tolist()):
-            seen[text] = seen.get(text, 0) + 1
-    template.texts = {text: vote for text, vote in template.texts.items() if seen[text] > 1}
+            page_counts[text] = page_counts.get(text, 0) + 1
+    template.texts = {text: vote for text, vote in template.texts.items() if page_counts[text] > 1}
     return template
 
 
 def fill(template: Template, page: PageBlocks, labels: Labels) -> Filled:
     """Return a page as the template labels it. labels: the page's own, of a labeler with
     probabilities."""
-    known, said = _said(template, page)
+    is_covered, template_odds = _said(template, page)
     own = page.log_odds.astype(np.float64)
-    odds = np.where(known, said + OWN_SHARE * own, own)
-    made = decided(page, labels, odds)
+    odds = np.where(is_covered, template_odds + OWN_SHARE * own, own)
+    relabelled = decided(page, labels, odds)
     n_words = max(1, int(page.words.sum()))
     return Filled(
-        made, float(page.words[known].sum() / n_words), float(page.words[made.main == labels.main].sum() / n_words)
+        relabelled,
+        float(page.words[is_covered].sum() / n_words),
+        float(page.words[relabelled.main == labels.main].sum() / n_words),
     )
 
 
 def _said(template: Template, page: PageBlocks) -> tuple[npt.NDArray[np.bool_], FloatArray]:
     """Return which blocks the template knows, and its log odds of them."""
     prints = page.fingerprints
-    found = [
+    votes = [
         template.texts.get(text) or template.paths.get(path)
         for path, text in zip(prints.paths.tolist(), prints.texts.tolist(), strict=True)
     ]
-    known = np.array([vote is not None for vote in found], bool)
-    return known, np.array([vote.log_odds if vote is not None else 0.0 for vote in found])
+    is_covered = np.array([vote is not None for vote in votes], bool)
+    return is_covered, np.array([vote.log_odds if vote is not None else 0.0 for vote in votes])
 
 
 def consistency(pages: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> float:
@@ -125,9 +127,9 @@ def consistency(pages: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]
     scores = []
     for i, (page, labels, good) in enumerate(pages):
         template = learn((other, main) for j, (other, _, main) in enumerate(pages) if j != i)
-        made = fill(template, page, labels).labels.main
-        n_words = page.words[made].sum() + page.words[good].sum()
-        scores.append(2 * page.words[made & good].sum() / n_words if n_words else 1.0)
+        main_by_template = fill(template, page, labels).labels.main
+        n_words = page.words[main_by_template].sum() + page.words[good].sum()
+        scores.append(2 * page.words[main_by_template & good].sum() / n_words if n_words else 1.0)
     return float(np.mean(scores))
 
 

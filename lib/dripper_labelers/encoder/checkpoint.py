@@ -83,12 +83,14 @@ def _context(config: dict[str, Any], wanted: int) -> int:
 
 def _names(config: dict[str, Any], folder: Path) -> list[str]:
     """Return the names of the outcomes in small letters; none where the config has none."""
-    said = config.get("id2label") or {}
-    if not isinstance(said, dict) or {str(index) for index in said} != {str(index) for index in range(len(said))}:
+    id2label = config.get("id2label") or {}
+    if not isinstance(id2label, dict) or {str(index) for index in id2label} != {
+        str(index) for index in range(len(id2label))
+    }:
         raise MachineError(
-            f'{folder}: id2label in config.json is {said!r}; it has to name outcomes by number: {{"0": "other", "1": "main"}}'
+            f'{folder}: id2label in config.json is {id2label!r}; it has to name outcomes by number: {{"0": "other", "1": "main"}}'
         )
-    return [str(said[index]).lower() for index in sorted(said, key=int)]
+    return [str(id2label[index]).lower() for index in sorted(id2label, key=int)]
 
 
 def _main(names: Sequence[str], outcomes: int) -> int:

@@ -65,8 +65,8 @@ class EncoderNetwork:
             ).logits
             rows = np.repeat(np.arange(len(chunks)), [len(chunk.separators) for chunk in chunks])
             places = np.concatenate([np.asarray(chunk.separators, np.int64) for chunk in chunks])
-            said = logits[torch.from_numpy(rows), torch.from_numpy(places)].float().cpu().numpy().astype(np.float64)
-        return np.split(self._checkpoint.margins(said), np.cumsum([len(chunk.separators) for chunk in chunks])[:-1])
+            outcomes = logits[torch.from_numpy(rows), torch.from_numpy(places)].float().cpu().numpy().astype(np.float64)
+        return np.split(self._checkpoint.margins(outcomes), np.cumsum([len(chunk.separators) for chunk in chunks])[:-1])
 
     def close(self) -> None:
         """Let go of the model."""
@@ -86,16 +86,16 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
     try:
         config = AutoConfig.from_pretrained(folder, num_labels=checkpoint.outcomes, local_files_only=True)
         with _quiet():
-            model, told = AutoModelForTokenClassification.from_pretrained(
+            model, report = AutoModelForTokenClassification.from_pretrained(
                 folder, config=config, dtype=dtype, attn_implementation="sdpa", output_loading_info=True,
                 local_files_only=True, ignore_mismatched_sizes=True,
             )  # fmt: skip
     except Exception as error:  # Of several packages; a damaged file and a config of wrong types are of no common kind.
-        said = " ".join(str(error).split())[:300] or type(error).__name__
-        raise MachineError(f"{folder} cannot be loaded to label tokens: {said}") from error
-    missing = {*told["missing_keys"], *(key for key, *_ in told["mismatched_keys"])}
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        raise MachineError(f"{folder} cannot be loaded to label tokens: {reason}") from error
+    missing = {*report["missing_keys"], *(key for key, *_ in report["mismatched_keys"])}
     head = _last_layer(model, checkpoint.outcomes)
-    missing -= _take_head(model, head, folder, set(told["unexpected_keys"])) if f"{head}.weight" in missing else set()
+    missing -= _take_head(model, head, folder, set(report["unexpected_keys"])) if f"{head}.weight" in missing else set()
     if missing:
         raise MachineError(
             f"{folder} lacks {len(missing)} weights of {type(model).__name__}, first {min(missing)}: it was not trained to "
@@ -121,16 +121,16 @@ def _take_head(model: Any, name: str, folder: Path, unused: set[str]) -> set[str
     from safetensors import safe_open
 
     layer = model.get_submodule(name)
-    found: dict[str, Any] = {}
+    tensors: dict[str, Any] = {}
     for file in sorted(folder.glob("*.safetensors")):
         with safe_open(file, "pt") as weights:
-            found |= {key: weights.get_tensor(key) for key in weights.keys() if key in unused}  # noqa: SIM118
-    heads = [key for key, value in found.items() if value.shape == layer.weight.shape]
+            tensors |= {key: weights.get_tensor(key) for key in weights.keys() if key in unused}  # noqa: SIM118
+    heads = [key for key, value in tensors.items() if value.shape == layer.weight.shape]
     if len(heads) != 1:
         return set()
     with torch.no_grad():
-        layer.weight.copy_(found[heads[0]])
-        bias = found.get(heads[0].removesuffix("weight") + "bias")
+        layer.weight.copy_(tensors[heads[0]])
+        bias = tensors.get(heads[0].removesuffix("weight") + "bias")
         if layer.bias is not None:
             layer.bias.copy_(torch.zeros_like(layer.bias) if bias is None else bias)
     return {f"{name}.weight", f"{name}.bias"}

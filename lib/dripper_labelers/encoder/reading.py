@@ -48,8 +48,8 @@ class Reading:
             wrong = "it holds no object"
         except (OSError, ValueError) as error:
             wrong = str(error)
-        known = ", ".join(field.name for field in fields(cls))
-        raise MachineError(f"{path} cannot be used ({wrong}); it may hold: {known}")
+        allowed = ", ".join(field.name for field in fields(cls))
+        raise MachineError(f"{path} cannot be used ({wrong}); it may hold: {allowed}")
 
     def save(self, folder: Path) -> None:
         """Write the file."""

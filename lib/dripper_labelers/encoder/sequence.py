@@ -201,15 +201,15 @@ class Sequencer:
     def _outlines(self, outlines: Sequence[Outline]) -> list[list[int]]:
         encoded = self._encode([part for each in outlines for part in (each.head, each.text)])
         most = self.reading.block_tokens
-        made = []
+        sequences = []
         for each, head, text in zip(outlines, encoded[::2], encoded[1::2], strict=True):
             ids = [self._markers[each.marker], *head[: most // 3]]
             room = most - len(ids)
             if len(text) > room:
                 kept = int(room * END_SHARE)
                 text = [*text[: room - kept], *text[len(text) - kept :]]
-            made.append([*ids, *text])
-        return made
+            sequences.append([*ids, *text])
+        return sequences
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the tokens of texts in which no special token stands: a page could else write

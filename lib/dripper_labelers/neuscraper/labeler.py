@@ -54,28 +54,30 @@ class NeuScraperLabeler:
         nodes = [nodes_of(page) for page in pages]
         size = self._shape.context_nodes
         chunks = [page[start : start + size] for page in nodes for start in range(0, len(page), size)]
-        said = self._logits(chunks)
+        logits = self._logits(chunks)
         ends = np.cumsum([0, *(-(-len(page) // size) for page in nodes)])
         return [
-            self._labels(page, own, said[a:b]) for page, own, (a, b) in zip(pages, nodes, pairwise(ends), strict=True)
+            self._labels(page, own, logits[a:b]) for page, own, (a, b) in zip(pages, nodes, pairwise(ends), strict=True)
         ]
 
     def _logits(self, chunks: Sequence[Sequence[Node]]) -> list[FloatArray]:
-        said: list[FloatArray] = [np.zeros(0)] * len(chunks)
+        logits: list[FloatArray] = [np.zeros(0)] * len(chunks)
         for batch in in_batches([len(chunk) for chunk in chunks], self._batch_nodes):
             try:
-                made = logits_of(self._model, self._tokenizer, self._shape, [chunks[index] for index in batch])
+                values_of_batch = logits_of(
+                    self._model, self._tokenizer, self._shape, [chunks[index] for index in batch]
+                )
             except RuntimeError as error:  # PyTorch's for all that goes wrong in a pass, as no memory left.
                 raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
-            for index, values in zip(batch, made, strict=True):
-                said[index] = values
-        return said
+            for index, values in zip(batch, values_of_batch, strict=True):
+                logits[index] = values
+        return logits
 
-    def _labels(self, page: SimplifiedPage, nodes: Sequence[Node], said: Sequence[FloatArray]) -> Labels:
-        probability = block_probabilities(page.n_blocks, nodes, np.concatenate([np.zeros(0), *said]))
+    def _labels(self, page: SimplifiedPage, nodes: Sequence[Node], logits: Sequence[FloatArray]) -> Labels:
+        probability = block_probabilities(page.n_blocks, nodes, np.concatenate([np.zeros(0), *logits]))
         if not np.isfinite(probability).all():
             raise PageError(ErrorCode.LABELER_FAILED, "the model gave no numbers")
-        passes = len(said)
+        passes = len(logits)
         return Labels(
             probability > self._threshold, probability.astype(np.float32), passes=passes, windows=max(1, passes)
         )
@@ -92,8 +94,8 @@ def logits_of(model: Any, tokenizer: Any, shape: Shape, chunks: Sequence[Sequenc
         lengths = [len(chunk) for chunk in chunks]
         padded = torch.nn.utils.rnn.pad_sequence(vectors.split(lengths), batch_first=True)
         beyond = torch.arange(padded.shape[1])[None] >= torch.tensor(lengths)[:, None]
-        said = model.classifier(padded, beyond.to(device)).float().cpu().numpy().astype(np.float64)
-    return [row[:length] for row, length in zip(said, lengths, strict=True)]
+        logits = model.classifier(padded, beyond.to(device)).float().cpu().numpy().astype(np.float64)
+    return [row[:length] for row, length in zip(logits, lengths, strict=True)]
 
 
 class Tokens(NamedTuple):
@@ -105,8 +107,8 @@ class Tokens(NamedTuple):
 
 def node_tokens(tokenizer: Any, texts: Sequence[str], length: int) -> Tokens:
     """Return the tokens of nodes, each of one length, whatever else is in the batch."""
-    made = tokenizer(list(texts), truncation=True, max_length=length, padding="max_length", return_tensors="np")
-    return Tokens(made["input_ids"].astype(np.int64), made["attention_mask"].astype(np.int64))
+    encoded = tokenizer(list(texts), truncation=True, max_length=length, padding="max_length", return_tensors="np")
+    return Tokens(encoded["input_ids"].astype(np.int64), encoded["attention_mask"].astype(np.int64))
 
 
 def block_probabilities(n_blocks: int, nodes: Sequence[Node], logits: FloatArray) -> FloatArray:
@@ -121,12 +123,12 @@ def block_probabilities(n_blocks: int, nodes: Sequence[Node], logits: FloatArray
     sizes = np.array([node.size for node in nodes], np.float64)
     total = np.bincount(blocks, sizes, n_blocks)
     summed = np.bincount(blocks, sizes / (1 + np.exp(-np.clip(logits, -30, 30))), n_blocks)
-    known = np.flatnonzero(total)
-    if not len(known):
+    with_nodes = np.flatnonzero(total)
+    if not len(with_nodes):
         return np.zeros(n_blocks)
-    mean = summed[known] / total[known]
+    mean = summed[with_nodes] / total[with_nodes]
     index = np.arange(n_blocks)
-    after = known.searchsorted(index)
-    inside = (total == 0) & ((after == 0) | (after == len(known)))
-    left, right = np.maximum(after - (total[index] == 0), 0), np.minimum(after, len(known) - 1)
+    after = with_nodes.searchsorted(index)
+    inside = (total == 0) & ((after == 0) | (after == len(with_nodes)))
+    left, right = np.maximum(after - (total[index] == 0), 0), np.minimum(after, len(with_nodes) - 1)
     return np.where(inside, 0.0, np.minimum(mean[left], mean[right]))

@@ -59,9 +59,9 @@ def sinusoids(length: int, width: int) -> Any:
     """Return the fixed vectors of places (Vaswani et al. 2017), shape (length, width)."""
     places = torch.arange(length).unsqueeze(1)
     rates = torch.exp(torch.arange(0, width, 2) * (-math.log(10_000.0) / width))
-    made = torch.zeros(length, width)
-    made[:, 0::2], made[:, 1::2] = torch.sin(places * rates), torch.cos(places * rates)
-    return made
+    table = torch.zeros(length, width)
+    table[:, 0::2], table[:, 1::2] = torch.sin(places * rates), torch.cos(places * rates)
+    return table
 
 
 class NeuScraper(nn.Module):  # type: ignore[misc]

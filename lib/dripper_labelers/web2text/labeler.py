@@ -77,14 +77,14 @@ def _in_windows(
 
     A window is read with as much on both sides as decides on its ends, so that nothing changes.
     """
-    said = np.zeros((len(features), outcomes))
+    all_potentials = np.zeros((len(features), outcomes))
     for start in range(0, len(features), WINDOW):
         first, end = max(start - RADIUS, 0), min(start + WINDOW, len(features))
-        seen = standardise(features[first : end + RADIUS], mean, scale)
-        said[start:end] = log_potentials(layers, seen)[start - first : end - first]
-    return said
+        inputs = standardise(features[first : end + RADIUS], mean, scale)
+        all_potentials[start:end] = log_potentials(layers, inputs)[start - first : end - first]
+    return all_potentials
 
 
-def decide(said: Potentials) -> tuple[npt.NDArray[np.bool_], FloatArray]:
+def decide(page_potentials: Potentials) -> tuple[npt.NDArray[np.bool_], FloatArray]:
     """Return which leaves are main, and the probability of each to be; both (n_leaves,)."""
-    return most_probable(*said), probabilities(*said)
+    return most_probable(*page_potentials), probabilities(*page_potentials)

@@ -122,12 +122,12 @@ class CollapsedDom:
 
         Linear: a node that is left on the way up is left by one leaf, its last.
         """
-        found = self.leaf_parents[:-1].copy()
-        climbing = np.arange(len(found))
+        ancestors = self.leaf_parents[:-1].copy()
+        climbing = np.arange(len(ancestors))
         while len(climbing):
-            climbing = climbing[self.end[found[climbing]] <= climbing + 1]
-            found[climbing] = self.parents[found[climbing]]
-        return found
+            climbing = climbing[self.end[ancestors[climbing]] <= climbing + 1]
+            ancestors[climbing] = self.parents[ancestors[climbing]]
+        return ancestors
 
 
 def collapse(tree: Tree, leaves: Leaves, tag_bits: Mapping[str, int]) -> CollapsedDom:

@@ -129,9 +129,9 @@ def _counted(count: Callable[[str], int], texts: Sequence[str], wanted: npt.NDAr
 
 
 def _are_stop_words(hashes: HashArray) -> npt.NDArray[np.bool_]:
-    known = _stop_hashes()
-    found = np.minimum(known.searchsorted(hashes), len(known) - 1)
-    return np.asarray(known[found] == hashes)
+    stop_hashes = _stop_hashes()
+    nearest = np.minimum(stop_hashes.searchsorted(hashes), len(stop_hashes) - 1)
+    return np.asarray(stop_hashes[nearest] == hashes)
 
 
 @functools.cache

@@ -81,9 +81,9 @@ def load_weights(path: Path | None = None) -> Weights:
         raise MachineError(
             f"weights of the labeler web2text: {source} cannot be read ({error}); reinstall the package"
         ) from error
-    told = (meta.get("format"), meta.get("features"), meta.get("pair_features"))
-    if told != (FORMAT, list(NAMES), list(PAIR_NAMES)):
-        raise MachineError(f"weights of the labeler web2text: {source} is of format {told[0]} or of other features")
+    header = (meta.get("format"), meta.get("features"), meta.get("pair_features"))
+    if header != (FORMAT, list(NAMES), list(PAIR_NAMES)):
+        raise MachineError(f"weights of the labeler web2text: {source} is of format {header[0]} or of other features")
     version = hashlib.sha256(raw).hexdigest()[:12]
     return Weights(matrices, mean, scale, meta["pair_weight"], meta["main_bias"], version)
 

@@ -88,13 +88,13 @@ def _cut(tree: Tree, slices: list[Slice]) -> str:
 def _kept_cells(tree: Tree, slices: list[Slice]) -> dict[int, set[int]]:
     """Return the kept cells of each row that something is kept of."""
     rows: dict[int, set[int]] = {}
-    seen: set[int] = set()
+    ancestors: set[int] = set()
     for kept in slices:
         element = kept.owner
         if not kept.is_run and tree.names[tree.parts[kept.first]] in CELLS:
             rows.setdefault(element, set()).add(kept.first)
-        while element > 0 and element not in seen:
-            seen.add(element)
+        while element > 0 and element not in ancestors:
+            ancestors.add(element)
             if tree.tags[element] in CELLS:
                 rows.setdefault(tree.parents[element], set()).add(tree.opens[element])
             element = tree.parents[element]

@@ -201,21 +201,21 @@ def _items(tree: Tree, removed: bytearray, element: int) -> list[int]:
     any depth."""
     tags, items = tree.tags, LIST_ITEMS[tree.tags[element]]
     lists = ("dl",) if tags[element] == "dl" else ("ul", "ol")
-    found, inner = [], element + 1
+    own_items, inner = [], element + 1
     while inner <= tree.lasts[element]:
         if removed[inner] or tags[inner] in lists:
             inner = tree.lasts[inner] + 1
             continue
         if tags[inner] in items:
-            found.append(inner)
+            own_items.append(inner)
         inner += 1
-    return found
+    return own_items
 
 
 def _is_content_list(tree: Tree, texts: list[str], removed: bytearray, splits: bytearray, element: int) -> bool:
     """Tell whether a list holds items only, none of them with a block inside: such a list is one
     paragraph."""
-    wanted, found = LIST_ITEMS[tree.tags[element]], False
+    wanted, has_items = LIST_ITEMS[tree.tags[element]], False
     if _text_at(texts, tree.opens[element] + 1) >= 0:
         return False
     child = element + 1
@@ -223,11 +223,11 @@ def _is_content_list(tree: Tree, texts: list[str], removed: bytearray, splits: b
         if not removed[child]:
             if tree.tags[child] not in wanted or splits[child]:
                 return False
-            found = True
+            has_items = True
         if _text_at(texts, tree.closes[child] + 1) >= 0 and not removed[child]:
             return False
         child = tree.lasts[child] + 1
-    return found
+    return has_items
 
 
 def _break_up(

@@ -68,10 +68,10 @@ def date_in_address(url: str) -> str | None:
 
 def _date(year: str, month: str | int, day: str) -> str | None:
     try:
-        found = date(int(year), int(month), int(day))
+        day_read = date(int(year), int(month), int(day))
     except ValueError:
         return None
-    return found.isoformat() if found.year in _YEARS else None
+    return day_read.isoformat() if day_read.year in _YEARS else None
 
 
 def _with_time(match: re.Match[str]) -> str | None:
@@ -93,10 +93,10 @@ def _with_time(match: re.Match[str]) -> str | None:
 def _of_mail(text: str) -> str | None:
     """The form of mail (RFC 5322), which old pages have in `meta` elements."""
     try:
-        found = parsedate_to_datetime(text)
+        moment = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError):
         return None
-    return found.isoformat() if ":" in text and found.year in _YEARS else None
+    return moment.isoformat() if ":" in text and moment.year in _YEARS else None
 
 
 def _of_numbers(match: re.Match[str]) -> str | None:

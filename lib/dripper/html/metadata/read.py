@@ -107,9 +107,9 @@ class JsonLd:
         for value in self._works:
             for name in names:
                 # Once each: a page can refer to a long text as often as it likes.
-                found = list(dict.fromkeys(self._texts(value.get(name))))
-                if found:
-                    yield from found
+                texts = list(dict.fromkeys(self._texts(value.get(name))))
+                if texts:
+                    yield from texts
                     return
 
     def sites(self) -> Iterator[str]:
@@ -242,12 +242,14 @@ def _title(title: str | None, site: str | None, headings: Sequence[str]) -> str 
 
 def _authors(metas: _Metas, data: JsonLd, visible: Visible, site: str | None) -> tuple[str, ...]:
     stated = (data.texts("author", "creator"), *metas.all(AUTHORS))
-    found = [names for source in stated if (names := authors_of(map(_unmarked, source)))]
-    people = next((names for names in found if not _is_site(names, site)), ())
+    stated_authors = [names for source in stated if (names := authors_of(map(_unmarked, source)))]
+    people = next((names for names in stated_authors if not _is_site(names, site)), ())
     if people:
         return people
     shown = (visible.items("author"), visible.related("author"), visible.bylines())
-    return next((names for source in shown if (names := author_in_sight(source))), found[0] if found else ())
+    return next(
+        (names for source in shown if (names := author_in_sight(source))), stated_authors[0] if stated_authors else ()
+    )
 
 
 def _unmarked(text: str) -> str:

@@ -175,4 +175,4 @@ def _relations(tag: str) -> list[str]:
 
 def first_date(texts: Iterator[str]) -> str | None:
     """Return the first date that a text states."""
-    return next((found for text in texts if (found := iso_date(text))), None)
+    return next((iso for text in texts if (iso := iso_date(text))), None)

@@ -86,15 +86,15 @@ def _objects(source: str) -> list[dict[str, Any]]:
         pending: list[Any] = [json.loads(source, strict=False)]
     except (ValueError, RecursionError):
         return []
-    found = []
+    objects = []
     while pending:
         value = pending.pop()
         if isinstance(value, list):
             pending.extend(reversed(value))
         elif isinstance(value, dict):
-            found.append(value)
+            objects.append(value)
             pending.extend(reversed(value.values()))
-    return found
+    return objects
 
 
 def types_of(value: dict[str, Any]) -> list[str]:

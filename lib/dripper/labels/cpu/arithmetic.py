@@ -110,9 +110,9 @@ class OperationsInC:
             # Without a bias it is the number 0.
             arithmetic_c.snap(y, bias if isinstance(bias, np.ndarray) else b"")
             return y
-        settled = np.empty(y.shape, np.float32)
-        arithmetic_c.snap_64(y, bias, settled)
-        return settled
+        snapped = np.empty(y.shape, np.float32)
+        arithmetic_c.snap_64(y, bias, snapped)
+        return snapped
 
     def rectify(self, x: Array) -> Array:
         """Return max(x, 0), in place."""

@@ -148,5 +148,5 @@ def confidence_of(coefficients: FloatArray, expected_f1: float, kinds: FloatArra
 
     coefficients: (2 · n_kinds,), on the grid of weights.
     """
-    said = float(evidence_of_f1(expected_f1, kinds) @ coefficients)  # exact
-    return round(PROBABILITY_STEPS / (1 + math.exp(-said))) / PROBABILITY_STEPS
+    logit = float(evidence_of_f1(expected_f1, kinds) @ coefficients)  # exact
+    return round(PROBABILITY_STEPS / (1 + math.exp(-logit))) / PROBABILITY_STEPS

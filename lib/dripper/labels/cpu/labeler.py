@@ -70,11 +70,11 @@ class CpuLabeler:
         """Return what each group of features says for every block to be main, in log odds (see
         `reasons`)."""
         with one_thread(self._blas):
-            said = [
+            windows = [
                 (log_odds_by_group(self._weights, *normalize_page(self._weights, window.blocks)), own)
                 for window, own in _windows(page_features(page))
             ]
-        return {group: np.concatenate([window[group][own] for window, own in said]) for group in GROUPS}
+        return {group: np.concatenate([window[group][own] for window, own in windows]) for group in GROUPS}
 
     def _label(self, page: PageFeatures) -> Labels:
         summary = PageSummary()
@@ -139,12 +139,12 @@ def score_blocks(weights: Weights, page: NormalizedPage, *, switch: bool = False
 
     switch: whether the latter are wanted; else they are 0.
     """
-    known = hidden_states(weights.exact, weights.shape, page.features, page.ops)
-    logits = main_logits(weights.exact, known, page.ops).astype(np.float64)
+    hidden = hidden_states(weights.exact, weights.shape, page.features, page.ops)
+    logits = main_logits(weights.exact, hidden, page.ops).astype(np.float64)
     if not switch:
         return logits, np.zeros((len(logits), len(AS_LEARNED)))
-    seen = np.concatenate([page.features, known], axis=1)
-    return logits, page.ops.linear(seen, weights.exact["switch"], weights.exact["switch_bias"]).astype(np.float64)
+    inputs = np.concatenate([page.features, hidden], axis=1)
+    return logits, page.ops.linear(inputs, weights.exact["switch"], weights.exact["switch_bias"]).astype(np.float64)
 
 
 def second_opinions(weights: Weights, page: NormalizedPage) -> list[FloatArray]:

@@ -63,13 +63,13 @@ def log_odds_by_group(weights: Weights, features: Array, do: Operations) -> Mapp
     the network for each group.
     """
 
-    def logits(seen: Array) -> FloatArray:
-        return np.asarray(forward(weights.exact, weights.shape, seen, do), np.float64)
+    def logits(values: Array) -> FloatArray:
+        return np.asarray(forward(weights.exact, weights.shape, values, do), np.float64)
 
     whole = logits(features.copy())
-    said = {}
+    log_odds = {}
     for group, columns in _columns().items():
         without = features.copy()
         without[:, columns] = 0
-        said[group] = (whole - logits(without)) / weights.temperature
-    return said
+        log_odds[group] = (whole - logits(without)) / weights.temperature
+    return log_odds

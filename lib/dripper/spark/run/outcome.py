@@ -1,5 +1,4 @@
-"""Sums up a run: what it did, what is left, which inputs are bad, and the exit code that says so.
-"""
+"""Sums up a run: what it did, what is left, which inputs are bad, and the exit code that says so."""
 
 import threading
 from collections import Counter

@@ -111,13 +111,15 @@ def _remove(clean: CleanPage) -> None:
     if not hidden and not navigation and "details" not in tree.tags:
         return
     marked = hidden | navigation
-    found = [i for i, index in enumerate(tree.opens) if tree.parts[index] in marked and i and not clean.removed[i]]
-    found = [i for i in found if tree.start_tag(i) in hidden or tree.tags[tree.parents[i]] == "body"]
+    elements = [i for i, index in enumerate(tree.opens) if tree.parts[index] in marked and i and not clean.removed[i]]
+    elements = [i for i in elements if tree.start_tag(i) in hidden or tree.tags[tree.parents[i]] == "body"]
     for element in (i for i, tag in enumerate(tree.tags) if tag == "details" and not clean.removed[i]):
         if "open" not in tree.attributes(element):
-            found += [kid for kid in tree.children(element) if tree.tags[kid] != "summary" and not clean.removed[kid]]
-    found = list(set(found))
-    _remove_hidden(clean, sorted(found, key=tree.closes.__getitem__))
+            elements += [
+                kid for kid in tree.children(element) if tree.tags[kid] != "summary" and not clean.removed[kid]
+            ]
+    elements = list(set(elements))
+    _remove_hidden(clean, sorted(elements, key=tree.closes.__getitem__))
 
 
 def _hides(style: str) -> bool:
@@ -130,16 +132,16 @@ def _hides(style: str) -> bool:
     return False
 
 
-def _remove_hidden(clean: CleanPage, found: list[int]) -> None:
+def _remove_hidden(clean: CleanPage, elements: list[int]) -> None:
     """Remove elements, inner ones first; the text after each joins the tail of the sibling before
     it, or *its* text."""
     tree, texts = clean.tree, clean.texts
     before, after = dict[int, int](), dict[int, int]()
-    for parent in {tree.parents[element] for element in found}:
+    for parent in {tree.parents[element] for element in elements}:
         kids = [kid for kid in tree.children(parent) if not clean.removed[kid]]
         before.update(pairwise([-1, *kids][::-1]))
         after.update(pairwise(kids))
-    for element in found:
+    for element in elements:
         tail_at, previous = tree.closes[element] + 1, before[element]
         if previous < 0:
             target = tree.opens[tree.parents[element]] + 1

@@ -102,7 +102,7 @@ def preprocess_exactly(html: bytes, limits: ParserLimits) -> ExactPage:
 def _survivors(clean: CleanPage, paragraphs: list[Paragraph], entered: list[int]) -> list[Paragraph]:
     """Return the paragraphs that get through MinerU's writing and re-parsing of each; strip the
     first text of runs."""
-    survivors, seen = [], set[tuple[int, str]]()
+    survivors, kept_before = [], set[tuple[int, str]]()
     tree, texts = clean.tree, clean.texts
     body_is_split = any(tree.tags[element] == "body" for element in entered)
     bad_tags = _bad_tags(clean)
@@ -118,9 +118,9 @@ def _survivors(clean: CleanPage, paragraphs: list[Paragraph], entered: list[int]
         if is_run and first % 2 == 0:
             texts[first] = texts[first].strip()
             if not _elements(clean, paragraph):
-                if (element, texts[first]) in seen:
+                if (element, texts[first]) in kept_before:
                     continue
-                seen.add((element, texts[first]))
+                kept_before.add((element, texts[first]))
         survivors.append(paragraph)
     return survivors
 
@@ -327,7 +327,7 @@ class _Mapper:
         last."""
         tree = self.tree
         places = [tree.opens[element] + 1] + [tree.closes[child] + 1 for child in tree.children(element)]
-        found: dict[str, list[int]] = {}
+        indexes: dict[str, list[int]] = {}
         for index in reversed(places):
-            found.setdefault(tree.parts[index].strip(), []).append(index)
-        return found
+            indexes.setdefault(tree.parts[index].strip(), []).append(index)
+        return indexes

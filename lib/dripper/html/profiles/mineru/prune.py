@@ -51,14 +51,14 @@ def _new_ancestors(element: etree._Element, kept: set[etree._Element]) -> Iterab
 
 def _recalled_breaks(elements: Iterable[etree._Element], kept: set[etree._Element]) -> set[etree._Element]:
     """Return the `br` next to kept elements; next in document order, not siblings."""
-    found, previous = set(), None
+    breaks, previous = set(), None
     for element in elements:
         if previous is not None and (previous.tag == "br") != (element.tag == "br"):
             line_break, other = (previous, element) if previous.tag == "br" else (element, previous)
             if other in kept:
-                found.add(line_break)
+                breaks.add(line_break)
         previous = element
-    return found
+    return breaks
 
 
 def _remove_others(root: etree._Element, kept: set[etree._Element]) -> None:

@@ -86,8 +86,8 @@ def _word_bits(word: str) -> int:
     lowered = word.lower()
     if _ANY_GROUP.search(lowered) is None:
         return 0
-    found = (group.search(lowered) is not None for group in _GROUPS)
-    return sum(1 << bit for bit, hit in enumerate(found) if hit)
+    hits = (group.search(lowered) is not None for group in _GROUPS)
+    return sum(1 << bit for bit, hit in enumerate(hits) if hit)
 
 
 TAG_GROUPS = (

@@ -118,13 +118,13 @@ def _vocabulary_columns(page: PageCharacters, n_blocks: int, owner: IntArray, pl
 
 def _copy_columns(texts: Sequence[str]) -> Sequence[FloatArray]:
     """Return how many blocks before and after each have exactly its text: log(1 + n)."""
-    seen: defaultdict[str, int] = defaultdict(int)
+    counts: defaultdict[str, int] = defaultdict(int)
     before = []
     for text in texts:
-        before.append(seen[text])
-        seen[text] += 1
+        before.append(counts[text])
+        counts[text] += 1
     rank = np.array(before)
-    return np.log1p(rank), np.log1p(np.array([seen[text] for text in texts]) - 1 - rank)
+    return np.log1p(rank), np.log1p(np.array([counts[text] for text in texts]) - 1 - rank)
 
 
 def _shingle_columns(page: PageCharacters, n_blocks: int) -> Sequence[FloatArray]:
@@ -191,11 +191,11 @@ def _cue_bits(hashes: HashArray, texts: IntArray, place: IntArray, n_blocks: int
     first = np.flatnonzero(place < CUE_WORDS)
     own, owner = hashes[first], texts[first]
     follows = owner[1:] == owner[:-1]
-    found = np.concatenate([own, np.where(follows, own[:-1] + own[1:] * _PAIR, 0)])
+    cue_keys = np.concatenate([own, np.where(follows, own[:-1] + own[1:] * _PAIR, 0)])
     keys, key_bits, sieve = _cue_table()
-    likely = np.flatnonzero(sieve[found >> _SIEVE_SHIFT])
-    index = np.minimum(np.searchsorted(keys, found[likely]), len(keys) - 1)
-    hits = keys[index] == found[likely]
+    likely = np.flatnonzero(sieve[cue_keys >> _SIEVE_SHIFT])
+    index = np.minimum(np.searchsorted(keys, cue_keys[likely]), len(keys) - 1)
+    hits = keys[index] == cue_keys[likely]
     bits = np.zeros(n_blocks, np.int64)
     np.bitwise_or.at(bits, np.concatenate([owner, owner[:-1]])[likely[hits]], key_bits[index[hits]])
     return bits
