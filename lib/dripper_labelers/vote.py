@@ -89,9 +89,9 @@ class VoteLabeler:
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page. Raises as the members do."""
         answers = [labeler.label(pages) for labeler in self.members.values()]
-        return [self._counted(page, [answer[number] for answer in answers]) for number, page in enumerate(pages)]
+        return [self._count_votes(page, [answer[number] for answer in answers]) for number, page in enumerate(pages)]
 
-    def _counted(self, page: Page, answers: Sequence[Labels]) -> Labels:
+    def _count_votes(self, page: Page, answers: Sequence[Labels]) -> Labels:
         """Return the outcome of the vote on one page.
 
         A member without probabilities is sure of what it says. Probabilities and confidence are of

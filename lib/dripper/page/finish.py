@@ -12,9 +12,9 @@ from dripper import html as html_core
 from dripper.errors import ErrorCode, PageError
 from dripper.html import NO_LIMITS
 from dripper.html.blocks.page import Page
-from dripper.html.markdown import html2text, markdown_of
-from dripper.html.markdown.inert import inert_line
-from dripper.html.markdown.title import heading_of
+from dripper.html.markdown import load_html2text, write_markdown
+from dripper.html.markdown.inert import write_inert_line
+from dripper.html.markdown.title import choose_heading
 from dripper.html.metadata import Metadata
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
@@ -155,7 +155,7 @@ class Finisher:
         self._html = html
         self._markdown = markdown
         if markdown.converter == "html2text":
-            html2text()  # Missing, it would fail every page.
+            load_html2text()  # Missing, it would fail every page.
         self._fallback = Fallback(used_fallback(settings))
         self._second = load("cpu", **labels.options("cpu")) if self._fallback is Fallback.CPU else None
 
@@ -191,12 +191,12 @@ class Finisher:
         """Return the extraction made of the chosen blocks."""
         page = choice.page
         main_ids = [i for i, is_main in enumerate(choice.main.tolist(), 1) if is_main]
-        main_html, tree = self._written(page, main_ids)
+        main_html, tree = self._write_main_html(page, main_ids)
         # The blocks' own text: that of the main HTML would cost ten times the detector.
         language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]))
         return Extraction(
             main_html=main_html,
-            markdown=self._markdown_of(page, main_ids, main_html, tree),
+            markdown=self._write_markdown(page, main_ids, main_html, tree),
             title=page.title,
             language=language,
             language_probability=probability,
@@ -208,17 +208,17 @@ class Finisher:
             metadata=page.metadata.completed(page.base) if page.metadata is not None else None,
         )
 
-    def _written(self, page: Splits, main_ids: list[int]) -> tuple[str, Tree]:
+    def _write_main_html(self, page: Splits, main_ids: list[int]) -> tuple[str, Tree]:
         """Return the main HTML as it leaves, and the tree from which its Markdown is written."""
         pruned, is_ours = page.prune(main_ids), html_core.find_profile(page.profile).main_html_scans
         tree = html_core.rewrite(pruned, self._html, page.base, is_pruned=is_ours)
         # The main HTML of MinerU's profile is MinerU's, byte for byte.
         return "".join(tree.parts) if is_ours else pruned, tree
 
-    def _markdown_of(self, page: Splits, main_ids: list[int], main_html: str, tree: Tree) -> str:
-        markdown = markdown_of(tree, self._markdown) if main_html else ""
+    def _write_markdown(self, page: Splits, main_ids: list[int], main_html: str, tree: Tree) -> str:
+        markdown = write_markdown(tree, self._markdown) if main_html else ""
         if self._markdown.title == "exclude" or not markdown.strip():
             return markdown
         headline = page.metadata.title if page.metadata is not None else None
-        heading = heading_of(page.title, page.texts, main_ids, main_html, headline)
-        return f"{inert_line(heading, '# ')}\n\n{markdown}" if heading else markdown
+        heading = choose_heading(page.title, page.texts, main_ids, main_html, headline)
+        return f"{write_inert_line(heading, '# ')}\n\n{markdown}" if heading else markdown

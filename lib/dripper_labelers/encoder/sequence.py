@@ -133,7 +133,7 @@ class Sequencer:
         self._markers = {token: vocabulary[token] for token in wanted}
         if reading.form == "outline" and reading.block_tokens < LEAST_OUTLINE:
             raise MachineError(f"block_tokens={reading.block_tokens}: an outline needs {LEAST_OUTLINE} tokens or more")
-        frame = len(self._framed([], 0, 1))
+        frame = len(self._frame([], 0, 1))
         if context < frame + 2:
             raise SettingsError(f"labels.encoder.context_tokens={context} leaves no room for a block")
         self.room = context - frame
@@ -170,7 +170,7 @@ class Sequencer:
             return []
         texts = split_blocks(page)
         if self.reading.form == "outline":
-            return self._outlines([outline(block) for block in texts.blocks])
+            return self._encode_outlines([outline(block) for block in texts.blocks])
         # As in Pulpie's published code: the last block goes to the page's very end.
         blocks = [*texts.blocks[:-1], texts.blocks[-1] + texts.tail]
         most = self.reading.block_tokens or None
@@ -185,12 +185,12 @@ class Sequencer:
     def chunk(self, blocks: Sequence[Sequence[int]], start: int, end: int) -> Chunk:
         """Return one chunk of a page's blocks; a block that alone is too long is cut."""
         shown = [list(ids[: self.room - 1]) for ids in blocks[start:end]]
-        ids = self._framed(shown, start, len(blocks))
+        ids = self._frame(shown, start, len(blocks))
         begin = len(ids) - sum(len(block) + 1 for block in shown) - (self._end is not None)
         ends = accumulate((len(block) + 1 for block in shown), initial=begin - 1)
         return Chunk(start, end, ids, list(ends)[1:])
 
-    def _framed(self, blocks: Sequence[Sequence[int]], start: int, n_blocks: int) -> list[int]:
+    def _frame(self, blocks: Sequence[Sequence[int]], start: int, n_blocks: int) -> list[int]:
         ids = [] if self._begin is None else [self._begin]
         if self.reading.form == "outline":
             ids.append(self._markers[place_marker(PLACES * start // n_blocks)])
@@ -198,7 +198,7 @@ class Sequencer:
             ids += [*block, self.separator]
         return ids if self._end is None else [*ids, self._end]
 
-    def _outlines(self, outlines: Sequence[Outline]) -> list[list[int]]:
+    def _encode_outlines(self, outlines: Sequence[Outline]) -> list[list[int]]:
         encoded = self._encode([part for each in outlines for part in (each.head, each.text)])
         most = self.reading.block_tokens
         sequences = []

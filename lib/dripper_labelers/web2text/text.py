@@ -103,13 +103,13 @@ def read_texts(tree: Tree, leaves: Leaves) -> LeafTexts:
     punctuation = page.counts[:, _PUNCTUATION].sum(axis=1)
     size = np.fromiter(map(len, texts), np.int64, n)
     counts = (
-        np.maximum(size, 1), page.words, _counted(lambda text: len(_SENTENCE_END.findall(text)) + 1, texts, size > 0),
+        np.maximum(size, 1), page.words, _count(lambda text: len(_SENTENCE_END.findall(text)) + 1, texts, size > 0),
         punctuation, numeric, np.bincount(page.texts[_are_stop_words(page.hashes)], minlength=n),
-        _counted(lambda text: sum(map(str.isupper, _WORD_START.findall(text))), texts, size > 0),
+        _count(lambda text: sum(map(str.isupper, _WORD_START.findall(text))), texts, size > 0),
         np.bincount(page.texts, page.lengths, minlength=n), ["©" in text for text in texts],
         ["@" in text and _EMAIL.search(text) is not None for text in texts],
         ["://" in text and _URL.search(text) is not None for text in texts],
-        _counted(lambda text: _YEAR.search(text) is not None, texts, numeric >= _YEAR_DIGITS),
+        _count(lambda text: _YEAR.search(text) is not None, texts, numeric >= _YEAR_DIGITS),
         np.minimum(_characters_in_links(tree, leaves), size),
     )  # fmt: skip
     last = page.last
@@ -120,7 +120,7 @@ def read_texts(tree: Tree, leaves: Leaves) -> LeafTexts:
     )
 
 
-def _counted(count: Callable[[str], int], texts: Sequence[str], wanted: npt.NDArray[np.bool_]) -> IntArray:
+def _count(count: Callable[[str], int], texts: Sequence[str], wanted: npt.NDArray[np.bool_]) -> IntArray:
     """Return the count of each text that is wanted, else 0."""
     counts = np.zeros(len(texts), np.int64)
     for number in np.flatnonzero(wanted).tolist():

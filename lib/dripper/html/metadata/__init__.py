@@ -5,6 +5,6 @@ From JSON-LD, `meta` and `link` elements, microdata and marked-up elements, in t
 Nothing is guessed from running text.
 """
 
-from dripper.html.metadata.read import Metadata, metadata_of
+from dripper.html.metadata.read import Metadata, read_metadata
 
-__all__ = ["Metadata", "metadata_of"]
+__all__ = ["Metadata", "read_metadata"]

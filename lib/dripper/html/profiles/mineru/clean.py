@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from dripper.errors import ErrorCode, PageError
-from dripper.html.metadata import Metadata, metadata_of
+from dripper.html.metadata import Metadata, read_metadata
 from dripper.html.profiles.mineru.second_parse import FORBIDDEN, read_again
 from dripper.html.tree.elements import INLINE
 from dripper.html.tree.head import HEAD, read_head
-from dripper.html.tree.parser import ParserLimits, parse_document, refuse_costly, title_of
+from dripper.html.tree.parser import ParserLimits, parse_document, read_title, refuse_costly
 from dripper.html.tree.tree import Tree, attribute
 
 _REMOVED = frozenset({"title", "head", "style", "script", "link", "meta", "iframe", "frame", "nav"})
@@ -58,9 +58,9 @@ def read_clean(html: bytes, limits: ParserLimits) -> CleanPage:
     """
     refuse_costly(html, limits)
     document = parse_document(html)
-    title = title_of(document)
+    title = read_title(document)
     tree, scripts, addresses, is_odd = read_again(document.html or "<html></html>")
-    metadata = metadata_of(read_head(document.css(HEAD)), tree)
+    metadata = read_metadata(read_head(document.css(HEAD)), tree)
     raw = dict(zip([i for i, tag in enumerate(tree.tags) if tag in ("script", "style")], scripts, strict=True))
     clean = CleanPage(tree, raw, tree.parts.copy(), bytearray(len(tree)), title, is_odd, metadata)
     _strip_addresses(clean, addresses)
@@ -74,12 +74,12 @@ def _strip_addresses(clean: CleanPage, addresses: Mapping[int, str]) -> None:
     for number, address in addresses.items():
         index = clean.tree.opens[images[number]]
         before, _, after = _SRC.split(clean.texts[index], maxsplit=1)
-        tag = f"{before} src={quote_attribute(url_escape(address))}{after}"
+        tag = f"{before} src={quote_attribute(escape_url(address))}{after}"
         clean.texts[index] = tag
         clean.tree.names[tag] = "img"
 
 
-def url_escape(address: str) -> str:
+def escape_url(address: str) -> str:
     """Return an address as libxml2 writes it in `href` and `src`: what is not printable ASCII
     becomes %XX."""
     return _URL_ESCAPED.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), address)
