@@ -60,7 +60,7 @@ def stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
     from dripper.html.tree.head import read_head, read_hints
     from dripper.html.tree.parser import parse_document, read_title, refuse_costly
     from dripper.html.tree.urls import Base
-    from dripper.labels.cpu.features.page_features import page_features
+    from dripper.labels.cpu.features.page_features import compute_features
     from dripper.page.language import detect
     from dripper.settings import HtmlSettings
 
@@ -96,7 +96,7 @@ def stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
         return page.simplified_html, page.mapping_html
 
     yield "simplify", both
-    yield "features", lambda: page_features(page)
+    yield "features", lambda: compute_features(page)
     labeler = _labeler()
     yield "labels", lambda: labeler.label([page])
     mapping, odd = page.mapping_html, list(page.item_ids)[::2]

@@ -323,7 +323,7 @@ def validate(
         return section.model_validate(values)
     except ValidationError as error:
         names = list(list_keys() if list_keys else keys(section, prefix))
-        raise SettingsError("\n".join(_sentence(problem, prefix, names) for problem in error.errors())) from None
+        raise SettingsError("\n".join(_write_sentence(problem, prefix, names) for problem in error.errors())) from None
 
 
 def keys(section: type[BaseModel], prefix: str = "") -> Iterator[str]:
@@ -336,7 +336,7 @@ def keys(section: type[BaseModel], prefix: str = "") -> Iterator[str]:
             yield prefix + name
 
 
-def _sentence(problem: Mapping[str, Any], prefix: str, valid_keys: list[str]) -> str:
+def _write_sentence(problem: Mapping[str, Any], prefix: str, valid_keys: list[str]) -> str:
     place = [str(part) for part in problem["loc"]]
     key = prefix + ".".join(place) if place else prefix.rstrip(".")
     if problem["type"] == "model_type":

@@ -4,8 +4,8 @@ The SIGIR'23 comparison (Bevendorff et al. 2023, 4.5) lets extractors vote on to
 its own text. Labelers decide on the same blocks, so that nothing has to be aligned, and half of the
 votes decide: two thirds, the threshold there, would be all of three.
 
-The name of a vote lists its members (:func:`voters_of`); the registry makes its entry from the name
-(:func:`vote_entry`).
+The name of a vote lists its members (:func:`parse_voters`); the registry makes its entry from the name
+(:func:`make_vote_entry`).
 """
 
 import math
@@ -30,12 +30,12 @@ class Voter(NamedTuple):
     weight: float
 
 
-def voters_of(name: str) -> Sequence[Voter]:
+def parse_voters(name: str) -> Sequence[Voter]:
     """Return the members that a vote's name lists, with their weights.
 
     name: `vote:A,B,…`, each with weight 1; `A=2` gives A that weight. Raises SettingsError.
 
-    >>> voters_of("vote:cpu=2,trafilatura")
+    >>> parse_voters("vote:cpu=2,trafilatura")
     [Voter(name='cpu', weight=2.0), Voter(name='trafilatura', weight=1.0)]
     """
     voters = [_parse_voter(part, name) for part in name.partition(":")[2].split(",")]
@@ -98,7 +98,7 @@ class VoteLabeler:
         the members together: where they disagree, both are low.
         """
         main = np.stack([labels.main for labels in answers])
-        sure = np.stack([_probability(labels) for labels in answers])
+        sure = np.stack([_fill_probability(labels) for labels in answers])
         chosen = self._weights @ main >= 0.5 - TIE
         probability = self._weights @ sure
         words = np.array([len(words_of(block.text)) for block in page.blocks], np.int64)
@@ -114,15 +114,15 @@ class VoteLabeler:
                 labeler.close()
 
 
-def _probability(labels: Labels) -> FloatArray:
+def _fill_probability(labels: Labels) -> FloatArray:
     return np.where(np.isnan(labels.probability), labels.main, labels.probability).astype(np.float64)
 
 
-def vote_entry(name: str) -> LabelerEntry:
-    """Return the entry of a vote, named as :func:`voters_of` reads it. Raises SettingsError."""
+def make_vote_entry(name: str) -> LabelerEntry:
+    """Return the entry of a vote, named as :func:`parse_voters` reads it. Raises SettingsError."""
     from dripper.labels.registry import find_entry
 
-    voters = voters_of(name)
+    voters = parse_voters(name)
     members = {voter.name: find_entry(voter.name) for voter in voters}
     return LabelerEntry(
         name=name,

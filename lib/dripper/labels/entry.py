@@ -47,7 +47,7 @@ def local_folder(model: str) -> Path:
         return Path(model)
 
 
-def folder_of(setting: str, model: str) -> Path:
+def require_folder(setting: str, model: str) -> Path:
     """Return the folder of a checkpoint. Raises MachineError where it is not there."""
     folder = local_folder(model)
     if folder.is_dir():
@@ -61,7 +61,7 @@ def folder_of(setting: str, model: str) -> Path:
     )
 
 
-def absent(setting: str, model: str, use: Use, package: str = "torch", extra: str = "encoder") -> list[str]:
+def check_presence(setting: str, model: str, use: Use, package: str = "torch", extra: str = "encoder") -> list[str]:
     """Return warnings where a run will need a checkpoint's folder and a package in its stage
     `label`, and they are not on this machine: the stage may be on others, but a slip of the pen
     would be told only after all pages were preprocessed. Raises MachineError where the stage runs
@@ -69,7 +69,7 @@ def absent(setting: str, model: str, use: Use, package: str = "torch", extra: st
     if "label" not in use.stages:
         return []
     if use.is_local:
-        folder_of(setting, model)
+        require_folder(setting, model)
         if find_spec(package) is None:
             raise MachineError(f"{package} is not installed: {install(extra)}")
         return []
@@ -85,11 +85,11 @@ def absent(setting: str, model: str, use: Use, package: str = "torch", extra: st
     return problems
 
 
-def _no_warnings(settings: Any, use: Use) -> Sequence[str]:
+def _warn_of_nothing(settings: Any, use: Use) -> Sequence[str]:
     return ()
 
 
-def _not_counted(settings: Any) -> CountTokens | None:
+def _count_nothing(settings: Any) -> CountTokens | None:
     return None
 
 
@@ -109,12 +109,12 @@ class LabelerEntry:
     gpus: bool = False
     """Whether it is at home on machines with GPUs: then it is loaded there alone, not on the
     driver."""
-    count_tokens: Callable[[Any], CountTokens | None] = _not_counted
+    count_tokens: Callable[[Any], CountTokens | None] = _count_nothing
     """Returns, for its settings, how tokens are counted; None: they are estimated from the length.
     """
     fallback: FallbackName = DEFAULT_FALLBACK
     """What the setting labeler.fallback=auto means."""
-    check: Callable[[Any, Use], Sequence[str]] = _no_warnings
+    check: Callable[[Any, Use], Sequence[str]] = _warn_of_nothing
     """Called before a run with the settings: raises SettingsError where it cannot work so, or
     returns warnings."""
     tells_confidence: bool = False

@@ -20,7 +20,7 @@ from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
 from dripper.labels import Labels, load
 from dripper.labels.fallback import Fallback, fall_back
-from dripper.labels.registry import used_fallback
+from dripper.labels.registry import resolve_fallback
 from dripper.page.language import SAMPLE_CHARACTERS, detect
 from dripper.page.prepare import Decoded, Prepared
 from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings
@@ -156,7 +156,7 @@ class Finisher:
         self._markdown = markdown
         if markdown.converter == "html2text":
             load_html2text()  # Missing, it would fail every page.
-        self._fallback = Fallback(used_fallback(settings))
+        self._fallback = Fallback(resolve_fallback(settings))
         self._second = load("cpu", **labels.options("cpu")) if self._fallback is Fallback.CPU else None
 
     def finish(self, page: Splits, labels: Labels | None, labeler: str, detail: str = "") -> Extraction:

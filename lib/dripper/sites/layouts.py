@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.html.blocks.page import Page
-from dripper.sites.fingerprints import Hashes, Paths, digest, numbers
+from dripper.sites.fingerprints import Hashes, Paths, digest, to_numbers
 
 T = TypeVar("T")
 
@@ -54,11 +54,11 @@ def skeleton(page: Page, paths: Paths | None = None) -> Skeleton:
     True
     """
     paths = paths or Paths(page.elements)
-    places = sorted({paths.digest(element) for element in _containers(page)})
-    return Skeleton(digest("", b"".join(places)).hex(), _signature(numbers(places)))
+    places = sorted({paths.digest(element) for element in _find_containers(page)})
+    return Skeleton(digest("", b"".join(places)).hex(), _sign(to_numbers(places)))
 
 
-def _containers(page: Page) -> set[int]:
+def _find_containers(page: Page) -> set[int]:
     """Return the elements of the skeleton: each block's ancestors down to the first that is
     text."""
     tree = page.elements
@@ -72,7 +72,7 @@ def _containers(page: Page) -> set[int]:
     return elements
 
 
-def _signature(places: Hashes) -> npt.NDArray[np.int32]:
+def _sign(places: Hashes) -> npt.NDArray[np.int32]:
     if not len(places):
         return np.zeros(N_HASHES, np.int32)
     hashed = (places.astype(np.uint64)[:, None] * _FACTORS) >> np.uint64(33)
@@ -80,17 +80,17 @@ def _signature(places: Hashes) -> npt.NDArray[np.int32]:
     return lowest
 
 
-def by_layout(pages: Sequence[T], skeleton_of: Callable[[T], Skeleton]) -> list[list[T]]:
-    """Return the pages of a site by their layouts, as `joined` makes them; all in the order of
+def group_by_layout(pages: Sequence[T], skeleton_of: Callable[[T], Skeleton]) -> list[list[T]]:
+    """Return the pages of a site by their layouts, as `join_layouts` makes them; all in the order of
     `pages`."""
-    names = joined(map(skeleton_of, pages))
+    names = join_layouts(map(skeleton_of, pages))
     groups: dict[str, list[T]] = defaultdict(list)
     for page in pages:
         groups[names[skeleton_of(page).layout_id]].append(page)
     return list(groups.values())
 
 
-def joined(skeletons: Iterable[Skeleton]) -> dict[str, str]:
+def join_layouts(skeletons: Iterable[Skeleton]) -> dict[str, str]:
     """Return, for each skeleton of a site, the `layout_id` of its template: that of the first
     skeleton which is alike.
 

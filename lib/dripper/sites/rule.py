@@ -18,11 +18,10 @@ import numpy.typing as npt
 from dripper.labels import Labels
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.decide import PROBABILITY_STEPS, decide
-from dripper.sites.statistics import PageBlocks, SiteStatistics
-from dripper.sites.statistics import others as others_of
+from dripper.sites.statistics import PageBlocks, SiteStatistics, subtract_page
 
 
-def decided(page: PageBlocks, labels: Labels, log_odds: FloatArray) -> Labels:
+def decide_again(page: PageBlocks, labels: Labels, log_odds: FloatArray) -> Labels:
     """Return labels by other log odds of the page's blocks, shape (n_blocks,), with the confidence
     of that choice; all else as in `labels`."""
     probability = np.rint(PROBABILITY_STEPS / (1 + np.exp(-log_odds))) / PROBABILITY_STEPS
@@ -68,26 +67,26 @@ def relabel(page: PageBlocks, labels: Labels, site: SiteStatistics, counted: Sit
     the page is in the sums of `site`; None: all that it adds. The confidence is that of the new
     choice.
     """
-    others = others_of(page, site, counted)
+    others = subtract_page(page, site, counted)
     if others.pages < 1:
         return labels
     odds = page.log_odds.astype(np.float64)
     moved = odds
     if labels.confidence < UNSURE and labels.page_kind not in NO_CONSENSUS:
-        moved = _to_consensus(page, others)
-    if _mean_confidence(page, others) >= SURE_SITE and labels.page_kind not in NO_REPETITION:
-        moved = moved - REPETITION_ODDS * _repeated(page, labels, others)
+        moved = _move_to_consensus(page, others)
+    if _compute_mean_confidence(page, others) >= SURE_SITE and labels.page_kind not in NO_REPETITION:
+        moved = moved - REPETITION_ODDS * _find_repeated(page, labels, others)
     if np.array_equal(moved, odds):
         return labels
-    changed = decided(page, labels, moved)
+    changed = decide_again(page, labels, moved)
     return changed if changed.main.any() else labels
 
 
-def _mean_confidence(page: PageBlocks, others: SiteStatistics) -> float:
+def _compute_mean_confidence(page: PageBlocks, others: SiteStatistics) -> float:
     return (others.mean_confidence * others.pages + page.confidence) / (others.pages + 1)
 
 
-def _to_consensus(page: PageBlocks, others: SiteStatistics) -> FloatArray:
+def _move_to_consensus(page: PageBlocks, others: SiteStatistics) -> FloatArray:
     sums = [others.paths[path] for path in page.fingerprints.paths.tolist()]
     pages = np.array([path.pages if path.words else 0 for path in sums], np.float64)
     share = CONSENSUS_SHARE * pages / (pages + PRIOR_PAGES)
@@ -97,7 +96,7 @@ def _to_consensus(page: PageBlocks, others: SiteStatistics) -> FloatArray:
     return moved
 
 
-def _repeated(page: PageBlocks, labels: Labels, others: SiteStatistics) -> npt.NDArray[np.bool_]:
+def _find_repeated(page: PageBlocks, labels: Labels, others: SiteStatistics) -> npt.NDArray[np.bool_]:
     """Return which blocks are the site's frame by their text."""
     text_pages = np.array([others.texts[text] for text in page.fingerprints.texts.tolist()])
     path_pages = np.array([others.paths[path].pages for path in page.fingerprints.paths.tolist()])

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dripper.labels import Labels
 from dripper.labels.arrays import FloatArray
-from dripper.sites.rule import decided
+from dripper.sites.rule import decide_again
 from dripper.sites.statistics import PageBlocks
 
 LEAST_PAGES = 3
@@ -93,10 +93,10 @@ def learn(representatives: Iterable[tuple[PageBlocks, npt.NDArray[np.bool_]]]) -
 def fill(template: Template, page: PageBlocks, labels: Labels) -> Filled:
     """Return a page as the template labels it. labels: the page's own, of a labeler with
     probabilities."""
-    is_covered, template_odds = _said(template, page)
+    is_covered, template_odds = _ask_template(template, page)
     own = page.log_odds.astype(np.float64)
     odds = np.where(is_covered, template_odds + OWN_SHARE * own, own)
-    relabelled = decided(page, labels, odds)
+    relabelled = decide_again(page, labels, odds)
     n_words = max(1, int(page.words.sum()))
     return Filled(
         relabelled,
@@ -105,7 +105,7 @@ def fill(template: Template, page: PageBlocks, labels: Labels) -> Filled:
     )
 
 
-def _said(template: Template, page: PageBlocks) -> tuple[npt.NDArray[np.bool_], FloatArray]:
+def _ask_template(template: Template, page: PageBlocks) -> tuple[npt.NDArray[np.bool_], FloatArray]:
     """Return which blocks the template knows, and its log odds of them."""
     prints = page.fingerprints
     votes = [
@@ -116,7 +116,7 @@ def _said(template: Template, page: PageBlocks) -> tuple[npt.NDArray[np.bool_], 
     return is_covered, np.array([vote.log_odds if vote is not None else 0.0 for vote in votes])
 
 
-def consistency(pages: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> float:
+def measure_consistency(pages: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> float:
     """Return how well the representatives of a layout agree: the mean F1 over words, 0 to 1, of
     each as the template of the others labels it; 1 for a single one, of which nothing can be said.
 
@@ -133,7 +133,7 @@ def consistency(pages: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]
     return float(np.mean(scores))
 
 
-def representatives(pages: Mapping[str, PageBlocks], k: int) -> list[str]:
+def choose_representatives(pages: Mapping[str, PageBlocks], k: int) -> list[str]:
     """Return the ids of k pages of a layout, or of all where there are fewer, which together show
     the most of it.
 

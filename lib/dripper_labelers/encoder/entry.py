@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
-from dripper.labels.entry import CountTokens, LabelerEntry, Use, absent, local_folder
+from dripper.labels.entry import CountTokens, LabelerEntry, Use, check_presence, local_folder
 from dripper.labels.lm.entry import ENVIRONMENT
 from dripper_labelers.encoder.reading import FILE, PULPIE_PROFILE
 from dripper_labelers.encoder.settings import EncoderSettings
@@ -38,7 +38,7 @@ def _check(settings: EncoderSettings, use: Use) -> Sequence[str]:
     if settings.engine == "vllm":
         _check_vllm(settings, use)
     needs = ("vllm", "gpu") if settings.engine == "vllm" else ("torch", "encoder")
-    problems = absent("labels.encoder.model", settings.model, use, *needs)
+    problems = check_presence("labels.encoder.model", settings.model, use, *needs)
     folder = local_folder(settings.model)
     makes_blocks = not use.stages or "preprocess" in use.stages
     is_known = (folder / FILE).exists() or use.profile == PULPIE_PROFILE

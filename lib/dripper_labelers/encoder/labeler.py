@@ -15,7 +15,7 @@ from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.network import EncoderNetwork
 from dripper_labelers.encoder.sequence import Chunk, Sequencer
 from dripper_labelers.encoder.settings import EncoderSettings
-from dripper_labelers.torch_batches import in_batches
+from dripper_labelers.torch_batches import split_into_batches
 
 
 class Network(Protocol):
@@ -89,7 +89,7 @@ class EncoderLabeler:
 
     def _margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
         chunk_margins: list[FloatArray] = [np.zeros(0)] * len(chunks)
-        for batch in in_batches([len(chunk.ids) for chunk in chunks], self._network.batch_tokens):
+        for batch in split_into_batches([len(chunk.ids) for chunk in chunks], self._network.batch_tokens):
             try:
                 margins = self._network.margins([chunks[index] for index in batch])
             except RuntimeError as error:  # All that goes wrong in a pass, as no memory left.

@@ -14,7 +14,7 @@ from dripper.labels.arrays import FloatArray
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.sequence import Chunk
 from dripper_labelers.encoder.settings import EncoderSettings
-from dripper_labelers.torch_batches import choose_device, one_thread_in_children
+from dripper_labelers.torch_batches import choose_device, limit_children_to_one_thread
 
 
 class EncoderNetwork:
@@ -36,14 +36,14 @@ class EncoderNetwork:
         with needed("the labeler encoder", "encoder"):
             import torch
             import transformers  # noqa: F401
-        one_thread_in_children()
+        limit_children_to_one_thread()
         device = choose_device(settings.device, "labels.encoder.device")
         precision, batch_tokens = settings.precision_on(device), settings.batch_tokens_on(device)
         if precision == "int8" and device == "cuda":
             raise SettingsError("labels.encoder.precision=int8 is for CPUs; bfloat16 is what a GPU is fast in")
         model = load_model(checkpoint, torch.bfloat16 if precision == "bfloat16" else torch.float32).to(device).eval()
         if precision == "int8":
-            model = _quantized(model)
+            model = _quantize(model)
             # Activations are scaled by what a batch holds: pages would change each other's labels.
             batch_tokens = 0
         return cls(model, checkpoint, device, precision, batch_tokens)
@@ -85,7 +85,7 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
     folder = checkpoint.folder
     try:
         config = AutoConfig.from_pretrained(folder, num_labels=checkpoint.outcomes, local_files_only=True)
-        with _quiet():
+        with _silence():
             model, report = AutoModelForTokenClassification.from_pretrained(
                 folder, config=config, dtype=dtype, attn_implementation="sdpa", output_loading_info=True,
                 local_files_only=True, ignore_mismatched_sizes=True,
@@ -94,7 +94,7 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise MachineError(f"{folder} cannot be loaded to label tokens: {reason}") from error
     missing = {*report["missing_keys"], *(key for key, *_ in report["mismatched_keys"])}
-    head = _last_layer(model, checkpoint.outcomes)
+    head = _find_last_layer(model, checkpoint.outcomes)
     missing -= _take_head(model, head, folder, set(report["unexpected_keys"])) if f"{head}.weight" in missing else set()
     if missing:
         raise MachineError(
@@ -104,7 +104,7 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
     return model
 
 
-def _last_layer(model: Any, outcomes: int) -> str:
+def _find_last_layer(model: Any, outcomes: int) -> str:
     """Return the name of the linear layer that gives the logits."""
     import torch
 
@@ -136,7 +136,7 @@ def _take_head(model: Any, name: str, folder: Path, unused: set[str]) -> set[str
     return {f"{name}.weight", f"{name}.bias"}
 
 
-def _quantized(model: Any) -> Any:
+def _quantize(model: Any) -> Any:
     import torch
 
     with warnings.catch_warnings():
@@ -146,7 +146,7 @@ def _quantized(model: Any) -> Any:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _silence() -> Iterator[None]:
     """Without transformers' table of missing weights and its progress bar: what matters becomes
     an error."""
     from transformers.utils import logging as typed

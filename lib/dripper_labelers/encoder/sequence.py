@@ -61,10 +61,10 @@ def outline(markup: str) -> Outline:
     pieces.append(markup[last:])
     text = " ".join(unescape(" ".join(pieces)).split())
     head = [*dict.fromkeys(tags)][:HEAD_TAGS] + [*dict.fromkeys(names)][:HEAD_NAMES]
-    return Outline(_marker(text, linked / max(1, sum(map(len, pieces)))), " ".join(head), shortened(text))
+    return Outline(_marker(text, linked / max(1, sum(map(len, pieces)))), " ".join(head), shorten(text))
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Return the beginning and the end of a text that is long."""
     if len(text) <= FIRST_CHARACTERS + LAST_CHARACTERS:
         return text
@@ -73,23 +73,23 @@ def shortened(text: str) -> str:
 
 def _marker(text: str, linked: float) -> str:
     words = min(WORD_STEPS - 1, len(words_of(text)).bit_length())
-    return words_marker(words, (linked > 0) + (linked >= 0.5) + (linked >= 0.95))
+    return name_words_marker(words, (linked > 0) + (linked >= 0.5) + (linked >= 0.95))
 
 
-def words_marker(words: int, links: int) -> str:
+def name_words_marker(words: int, links: int) -> str:
     """Return the marker of a block. words: 0, 1, 2 to 3, 4 to 7 and so on are 0, 1, 2, 3…. links:
     none, some, half, all are 0 to 3."""
     return f"<|words {words} links {links}|>"
 
 
-def place_marker(place: int) -> str:
+def name_place_marker(place: int) -> str:
     """Return the marker that a chunk begins with: in which tenth of its page, 0 to 9."""
     return f"<|place {place}|>"
 
 
 MARKERS = (
-    *(words_marker(words, links) for words in range(WORD_STEPS) for links in range(LINK_STEPS)),
-    *(place_marker(place) for place in range(PLACES)),
+    *(name_words_marker(words, links) for words in range(WORD_STEPS) for links in range(LINK_STEPS)),
+    *(name_place_marker(place) for place in range(PLACES)),
 )
 """All markers: a tokenizer for outlines has each as one token."""
 
@@ -193,7 +193,7 @@ class Sequencer:
     def _frame(self, blocks: Sequence[Sequence[int]], start: int, n_blocks: int) -> list[int]:
         ids = [] if self._begin is None else [self._begin]
         if self.reading.form == "outline":
-            ids.append(self._markers[place_marker(PLACES * start // n_blocks)])
+            ids.append(self._markers[name_place_marker(PLACES * start // n_blocks)])
         for block in blocks:
             ids += [*block, self.separator]
         return ids if self._end is None else [*ids, self._end]

@@ -11,10 +11,10 @@ from dripper.extras import needed
 from dripper.html.blocks.page import Page
 from dripper.labels.arrays import FloatArray
 from dripper.labels.base import Labels, SimplifiedPage
-from dripper_labelers.neuscraper.checkpoint import Shape, find_folder, tokenizer_of, version_of
+from dripper_labelers.neuscraper.checkpoint import Shape, find_folder, hash_weights, load_tokenizer
 from dripper_labelers.neuscraper.entry import NeuScraperSettings
-from dripper_labelers.neuscraper.nodes import Node, nodes_of
-from dripper_labelers.torch_batches import choose_device, in_batches, one_thread_in_children
+from dripper_labelers.neuscraper.nodes import Node, find_nodes
+from dripper_labelers.torch_batches import choose_device, limit_children_to_one_thread, split_into_batches
 
 GPU_BATCH_NODES = 98_304
 
@@ -39,10 +39,10 @@ class NeuScraperLabeler:
         shape = Shape.load(folder)
         with needed("the labeler neuscraper", "encoder"):
             from dripper_labelers.neuscraper.model import load_model
-        one_thread_in_children()
+        limit_children_to_one_thread()
         device = choose_device(settings.device, "labels.neuscraper.device")
         model = load_model(folder, shape).to(device)
-        return cls(model, tokenizer_of(folder), shape, version_of(folder), settings)
+        return cls(model, load_tokenizer(folder), shape, hash_weights(folder), settings)
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page, in order. Raises as `label_simplified`."""
@@ -51,7 +51,7 @@ class NeuScraperLabeler:
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` a page, in order; chunks of all pages share forward passes. Raises
         PageError (labeler_failed) where one page's labels cannot be had, whichever it is."""
-        nodes = [nodes_of(page) for page in pages]
+        nodes = [find_nodes(page) for page in pages]
         size = self._shape.context_nodes
         chunks = [page[start : start + size] for page in nodes for start in range(0, len(page), size)]
         logits = self._logits(chunks)
@@ -62,9 +62,9 @@ class NeuScraperLabeler:
 
     def _logits(self, chunks: Sequence[Sequence[Node]]) -> list[FloatArray]:
         logits: list[FloatArray] = [np.zeros(0)] * len(chunks)
-        for batch in in_batches([len(chunk) for chunk in chunks], self._batch_nodes):
+        for batch in split_into_batches([len(chunk) for chunk in chunks], self._batch_nodes):
             try:
-                values_of_batch = logits_of(
+                values_of_batch = compute_logits(
                     self._model, self._tokenizer, self._shape, [chunks[index] for index in batch]
                 )
             except RuntimeError as error:  # PyTorch's for all that goes wrong in a pass, as no memory left.
@@ -74,7 +74,7 @@ class NeuScraperLabeler:
         return logits
 
     def _labels(self, page: SimplifiedPage, nodes: Sequence[Node], logits: Sequence[FloatArray]) -> Labels:
-        probability = block_probabilities(page.n_blocks, nodes, np.concatenate([np.zeros(0), *logits]))
+        probability = average_over_blocks(page.n_blocks, nodes, np.concatenate([np.zeros(0), *logits]))
         if not np.isfinite(probability).all():
             raise PageError(ErrorCode.LABELER_FAILED, "the model gave no numbers")
         passes = len(logits)
@@ -83,12 +83,12 @@ class NeuScraperLabeler:
         )
 
 
-def logits_of(model: Any, tokenizer: Any, shape: Shape, chunks: Sequence[Sequence[Node]]) -> list[FloatArray]:
+def compute_logits(model: Any, tokenizer: Any, shape: Shape, chunks: Sequence[Sequence[Node]]) -> list[FloatArray]:
     """Return the logit of each node to be main, an array a chunk. One forward pass."""
     import torch
 
     device = next(model.parameters()).device
-    tokens = node_tokens(tokenizer, [node.text for chunk in chunks for node in chunk], shape.node_tokens)
+    tokens = tokenize_nodes(tokenizer, [node.text for chunk in chunks for node in chunk], shape.node_tokens)
     with torch.inference_mode():
         vectors = model.nodes(torch.from_numpy(tokens.ids).to(device), torch.from_numpy(tokens.inside).to(device))
         lengths = [len(chunk) for chunk in chunks]
@@ -105,18 +105,18 @@ class Tokens(NamedTuple):
     inside: Any
 
 
-def node_tokens(tokenizer: Any, texts: Sequence[str], length: int) -> Tokens:
+def tokenize_nodes(tokenizer: Any, texts: Sequence[str], length: int) -> Tokens:
     """Return the tokens of nodes, each of one length, whatever else is in the batch."""
     encoded = tokenizer(list(texts), truncation=True, max_length=length, padding="max_length", return_tensors="np")
     return Tokens(encoded["input_ids"].astype(np.int64), encoded["attention_mask"].astype(np.int64))
 
 
-def block_probabilities(n_blocks: int, nodes: Sequence[Node], logits: FloatArray) -> FloatArray:
+def average_over_blocks(n_blocks: int, nodes: Sequence[Node], logits: FloatArray) -> FloatArray:
     """Return the probability of each block to be main: the mean over its texts, by their length. A
     block without text (an image) has the lower one of the next blocks with text on both sides.
 
     >>> nodes = [Node(0, "a", 1), Node(2, "b", 1), Node(2, "c", 3)]
-    >>> block_probabilities(3, nodes, np.array([30, 0, 30])).round(3)
+    >>> average_over_blocks(3, nodes, np.array([30, 0, 30])).round(3)
     array([1.   , 0.875, 0.875])
     """
     blocks = np.array([node.block for node in nodes], np.int64)

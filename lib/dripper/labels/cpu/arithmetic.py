@@ -24,7 +24,7 @@ _ROUNDER_32 = np.float32(1.5 * 2.0**23 / ACTIVATION_STEPS)
 _POOLED_ROUNDER = 1.5 * 2.0**52 / POOLED_STEPS
 
 
-def operations(starts: IntArray, ends: IntArray) -> Operations:
+def choose_operations(starts: IntArray, ends: IntArray) -> Operations:
     """Return the operations on one page. starts, ends: those of `network.BlockSequence`."""
     return OperationsInC(starts, ends) if IN_C else NumpyOperations(starts, ends)
 

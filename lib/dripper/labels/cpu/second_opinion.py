@@ -79,12 +79,12 @@ def probability_with_second_opinion(
     voice. calibration: temperature and shift.
     """
 
-    def probability_from(agreed: FloatArray) -> FloatArray:
+    def calibrate(agreed: FloatArray) -> FloatArray:
         return apply_focus(probabilities(agreed, *calibration), words, blocks.starts, blocks.ends)
 
-    probability = probability_from(logits)
+    probability = calibrate(logits)
     if not words.any() or decide(probability, words).expected_f1 >= DOUBTFUL:
         return probability
     # Logits stand on a grid, so their sum is exact and has no order.
     opinions = [logits, *others()]
-    return probability_from(np.sum(opinions, axis=0) / len(opinions))
+    return calibrate(np.sum(opinions, axis=0) / len(opinions))
