@@ -1,4 +1,5 @@
-"""A page that hangs, eats memory or kills its process costs one error, not a task.
+"""Runs work in a child process with limits, so that a page that hangs, uses up memory or kills its
+process costs one error and not a task.
 
 Work runs in one reusable forked child with limits that the kernel enforces: signals cannot
 interrupt lxml (a SIGALRM of one second fired after 30 s inside an XPath), and Spark's own idle

@@ -1,4 +1,4 @@
-"""Batches for forward passes in PyTorch, and the device that they run on."""
+"""Splits inputs into batches for forward passes in PyTorch, and chooses the device for them."""
 
 import os
 from collections.abc import Sequence

@@ -1,11 +1,12 @@
-"""The labeler `vote:A,B,…`: several labelers decide together, block by block, by majority.
+"""Implements the labeler `vote:A,B,…`: several labelers decide together, block by block, by
+majority.
 
 The SIGIR'23 comparison (Bevendorff et al. 2023, 4.5) lets extractors vote on tokens, as each has
 its own text. Labelers decide on the same blocks, so that nothing has to be aligned, and half of the
 votes decide: two thirds, the threshold there, would be all of three.
 
-The name of a vote lists its members (:func:`parse_voters`); the registry makes its entry from the name
-(:func:`make_vote_entry`).
+The name of a vote lists its members (:func:`parse_voters`). The registry makes the entry from that
+name (:func:`make_vote_entry`).
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What of markup could run or load something: elements, attributes, addresses.
+"""Lists the markup that could run or load something: elements, attributes and addresses.
 
 The rules look at one tag at a time and do not ask where it stands. No element whose content a
 browser reads as raw text is left but `textarea` and `noscript`, and serialised texts and values

@@ -1,4 +1,4 @@
-"""Main HTML on its way out: made inert, and its addresses absolute."""
+"""Rewrites main HTML for output: makes it inert, and its addresses absolute."""
 
 import re
 

@@ -1,4 +1,5 @@
-"""Main HTML as TEI XML (https://tei-c.org), in the elements that Trafilatura's `xmltei` output has.
+"""Writes main HTML as TEI XML (https://tei-c.org), with the elements of Trafilatura's `xmltei`
+output.
 
 It is valid by the DTD that Trafilatura ships, but for tables and code, which that one does not
 declare and TEI does.

@@ -1,5 +1,5 @@
-"""From a text to block labels: which blocks of a page does an extracted or human-written text
-contain?
+"""Aligns a text with the blocks of a page: finds which blocks an extracted or human-written text
+contains.
 
 Used twice: to turn human truth into training labels, and to turn the output of another extractor
 into labels.

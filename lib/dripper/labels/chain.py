@@ -1,4 +1,4 @@
-"""Several labelers in a chain: each next one labels the pages that the one before is not sure
+"""Labels pages with a chain of labelers: each next one gets the pages that the one before is unsure
 of."""
 
 from collections.abc import Callable, Sequence

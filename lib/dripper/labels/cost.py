@@ -1,5 +1,5 @@
-"""What labelling costs: estimated from a sample before a run, of a language model also counted
-after it. Pure functions."""
+"""Estimates what labelling costs from a sample before a run, and computes what a language model has
+cost after it. Pure functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,4 @@
-"""What the program has to know of a labeler beside how it labels: an entry, found by the labeler's
-name."""
+"""Declares `LabelerEntry`: what the program needs of a labeler before it is loaded."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field

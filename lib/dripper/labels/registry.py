@@ -1,4 +1,4 @@
-"""Labelers by name: those of this package, and those that other packages register as entry
+"""Finds labelers by name: those of this package, and those that other packages register as entry
 points."""
 
 import difflib
@@ -211,14 +211,16 @@ def split_into_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None,
 
 
 def resolve_fallback(labeler: LabelerSettings) -> str:
-    """Return the setting `fallback` with `auto` decided.
+    """Return the setting `fallback`, with `auto` replaced by what it stands for.
 
-    The stage `extract` meets labels of labelers that only the machines of the stage `label` know.
+    For a chain that is the fallback of its first labeler, the last resort there. A labeler without
+    an entry on this machine is allowed: the stage `extract` reads labels of labelers that only the
+    machines of the stage `label` have.
 
-    Of a chain it is the first labeler's, as it is the last resort there.
-
-    >>> resolve_fallback(LabelerSettings(name="lm")), resolve_fallback(LabelerSettings(name="elsewhere"))
-    ('cpu', 'trafilatura')
+    >>> resolve_fallback(LabelerSettings(name="lm"))
+    'cpu'
+    >>> resolve_fallback(LabelerSettings(name="elsewhere"))
+    'trafilatura'
     """
     if labeler.fallback != "auto":
         return labeler.fallback

@@ -1,5 +1,4 @@
-"""What the table `extractions` holds, column by column, whatever writes it: Spark into Delta, or a
-command into a file.
+"""Declares the columns of the table `extractions`, for Spark and for the commands that write files.
 
 The other tables are those of the job alone: `dripper.spark.tables.schemas`.
 """

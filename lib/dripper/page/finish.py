@@ -1,5 +1,5 @@
-"""The second half of a page's way, after its blocks have labels: main HTML, Markdown, language. The
-first is `dripper.page.prepare`."""
+"""Finishes a page whose blocks have labels: main HTML, Markdown and language. The step before
+labelling is `dripper.page.prepare`."""
 
 import math
 from collections.abc import Callable, Collection, Sequence

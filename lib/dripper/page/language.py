@@ -1,5 +1,4 @@
-"""Which language an extraction is in: py3langid (BSD-3-Clause, 4.6 MB, its model inside the
-package), nothing else.
+"""Detects the language of an extraction with py3langid (BSD-3-Clause, 4.6 MB with its model).
 
 Chosen over detectors that need a download (fastText's lid.176) or a compiled part.
 """

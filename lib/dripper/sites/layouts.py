@@ -1,4 +1,4 @@
-"""Which pages of a site are made with the same template.
+"""Groups the pages of a site by the template that they were made with.
 
 A page's skeleton is the set of paths of the elements that hold its blocks. Sets do not grow with
 the length of a list, and digits in names are folded. What an article may or may not have (a table,
@@ -81,8 +81,8 @@ def _sign(places: Hashes) -> npt.NDArray[np.int32]:
 
 
 def group_by_layout(pages: Sequence[T], skeleton_of: Callable[[T], Skeleton]) -> list[list[T]]:
-    """Return the pages of a site by their layouts, as `join_layouts` makes them; all in the order of
-    `pages`."""
+    """Return the pages of a site, grouped by their layouts (see `join_layouts`); layouts and pages
+    are in the order of `pages`."""
     names = join_layouts(map(skeleton_of, pages))
     groups: dict[str, list[T]] = defaultdict(list)
     for page in pages:

@@ -1,4 +1,4 @@
-"""What a page keeps of its blocks, and what the pages of a site add up to.
+"""Sums up what a site needs of its pages, block by block.
 
 All sums are of whole numbers, so that they are the same in whatever order pages are added.
 """

@@ -1,4 +1,4 @@
-"""A few pages of a layout with good labels label the others.
+"""Labels the pages of a layout by a few of them that have good labels.
 
 What an expensive labeler says of some representatives becomes a template: of each path, how many of
 its words are main content; of each text that repeats on them, what it is. Where the template has

@@ -1,5 +1,5 @@
-"""A checkpoint of the labeler `encoder`: a folder, what it says of itself, and what of it is
-used."""
+"""Reads a checkpoint of the labeler `encoder`: its folder, its configuration, and the parts that
+are used."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The labeler `encoder` for the registry: it wants a stage of its own; importing this loads neither
+"""Registers the labeler `encoder`, which needs a stage of its own. Importing this loads neither
 PyTorch nor a tokenizer."""
 
 from collections.abc import Sequence

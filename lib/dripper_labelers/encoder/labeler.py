@@ -1,4 +1,5 @@
-"""The labeler `encoder`: pages in, labels out; chunks, batches and the model put together."""
+"""Implements the labeler `encoder`: cuts pages into chunks, batches them, runs the model and
+returns labels."""
 
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""The model itself, in PyTorch: loaded from a checkpoint, run on batches of chunks."""
+"""Loads the model of a checkpoint in PyTorch, and runs it on batches of chunks."""
 
 import warnings
 from collections.abc import Iterator, Sequence

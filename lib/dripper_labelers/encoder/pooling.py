@@ -1,4 +1,4 @@
-"""The model in vLLM's pooling runner, which reads chunks of any length without padding.
+"""Runs the model in vLLM's pooling runner, which reads chunks of any length without padding.
 
 Only for architectures that vLLM has for token classification; the same weights in PyTorch give the
 same logits up to rounding.

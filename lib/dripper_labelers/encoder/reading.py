@@ -1,5 +1,5 @@
-"""How a checkpoint reads a page: the file `dripper_encoder.json` beside its weights, or Pulpie's
-way."""
+"""Declares how a checkpoint reads a page: by the file `dripper_encoder.json` beside its weights, or
+as Pulpie's do."""
 
 import json
 from dataclasses import asdict, fields

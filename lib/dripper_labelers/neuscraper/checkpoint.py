@@ -1,5 +1,5 @@
-"""A checkpoint of the labeler `neuscraper`: the first layer of a language model with its tokenizer,
-the transformer over nodes, and `neuscraper.json`, which says their shape."""
+"""Reads a checkpoint of the labeler `neuscraper`: the first layer of a language model with its
+tokenizer, the transformer over nodes, and their shape in `neuscraper.json`."""
 
 import json
 from dataclasses import asdict, dataclass, fields

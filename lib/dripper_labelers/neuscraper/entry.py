@@ -1,6 +1,5 @@
-"""Entry and settings of the labeler `neuscraper`; importing this loads neither PyTorch nor a
-tokenizer.
-"""
+"""Registers the labeler `neuscraper` and declares its settings. Importing this loads neither
+PyTorch nor a tokenizer."""
 
 from collections.abc import Sequence
 from typing import Literal

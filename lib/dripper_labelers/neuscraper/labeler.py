@@ -1,4 +1,5 @@
-"""The labeler `neuscraper`: nodes, their vectors, the transformer over them, labels of blocks."""
+"""Implements the labeler `neuscraper`: turns nodes into vectors, runs the transformer over them,
+and labels blocks."""
 
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""The networks in PyTorch; importing this imports it."""
+"""Defines the networks in PyTorch. Importing this imports PyTorch."""
 
 import math
 from pathlib import Path

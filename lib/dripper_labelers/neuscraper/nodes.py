@@ -1,4 +1,4 @@
-"""The nodes of a page (paper 3.1): texts, and the lists and tables around them, in document
+"""Finds the nodes of a page (paper 3.1): texts, and the lists and tables around them, in document
 order."""
 
 import re

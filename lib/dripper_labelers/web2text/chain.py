@@ -1,5 +1,5 @@
-"""The labels of a page together (paper 3.5): the most probable sequence, and each leaf's own
-probability, where neighbours' potentials count too."""
+"""Decides the labels of a page together (paper 3.5): the most probable sequence, and each leaf's
+own probability given its neighbours."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,5 @@
-"""The 128 features of each leaf and the 25 of each pair of neighbours (paper 3.3 and appendix A).
+"""Computes the 128 features of each leaf and the 25 of each pair of neighbours (paper 3.3 and
+appendix A).
 
 The order is that of the appendix: column i is its b(i+1). Where the appendix leaves something open,
 the published code (https://github.com/dalab/web2text) decides, but for what

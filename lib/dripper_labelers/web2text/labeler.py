@@ -1,5 +1,5 @@
-"""The labeler `web2text`: features, potentials of blocks and of pairs of them, the most probable
-sequence of labels.
+"""Implements the labeler `web2text`: features, potentials of blocks and of pairs of them, and the
+most probable sequence of labels.
 
 Needs numpy and nothing else. How the weights came to be: `dripper_lab.train.web2text`.
 """

@@ -1,4 +1,5 @@
-"""The two convolutional networks (paper 3.4): one speaks of leaves, one of pairs of neighbours.
+"""Defines the two convolutional networks (paper 3.4): one scores leaves, the other pairs of
+neighbours.
 
 One definition serves labelling and training (JAX, `dripper_lab.train.web2text.optimise`). Labelling
 is exact, as in `dripper.labels.cpu.network`: weights are multiples of 2^-10 within ±32, what flows

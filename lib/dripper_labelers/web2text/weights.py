@@ -1,4 +1,4 @@
-"""Weights of the labeler `web2text`: one .npz file with int16 matrices."""
+"""Loads and saves the weights of the labeler `web2text`: one .npz file with int16 matrices."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""From main HTML to what people read: Markdown, or plain text."""
+"""Converts main HTML to Markdown or to plain text."""
 
 from dripper.html.markdown.convert import load_html2text, to_markdown, write_markdown
 from dripper.html.markdown.text import to_text, write_text

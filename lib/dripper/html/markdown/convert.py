@@ -1,5 +1,5 @@
-"""Converts main HTML to Markdown for readers; `load_html2text` gives the form that the Dripper paper
-scored (4.2.2, "Html+MD"; GPL-3.0, installed apart).
+"""Converts main HTML to Markdown for readers; `convert_with_html2text` writes the form that the
+Dripper paper scored (4.2.2, "Html+MD"; GPL-3.0, installed apart).
 
 Markdown is written by html-to-markdown (Rust, MIT); what it cannot know is put in order before:
 formulas become LaTeX, code keeps its lines and its language, tables that only lay out the page are

@@ -1,5 +1,5 @@
-"""Formulas on a page, as LaTeX: MathML, KaTeX, MathJax, images with LaTeX in their `alt`,
-delimiters in text."""
+"""Finds the formulas of a page and writes them as LaTeX: MathML, KaTeX, MathJax, images with LaTeX
+in their `alt`, delimiters in text."""
 
 import re
 from collections.abc import Iterator

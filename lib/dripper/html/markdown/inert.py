@@ -1,4 +1,4 @@
-"""Text that stays text in Markdown: what a page wrote forges no tag, link, image, list or emphasis.
+"""Escapes the text of a page for Markdown, so that it forges no tag, link, image, list or emphasis.
 
 Before the conversion every character that could be read as a mark gives way to a stand-in, one of
 Unicode's noncharacters, of which a page's own are dropped. So whatever mark is there afterwards is

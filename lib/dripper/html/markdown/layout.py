@@ -1,5 +1,5 @@
-"""Put main HTML in the order that Markdown can say: tables that only lay out the page, links around
-whole cards, bold headings.
+"""Prepares main HTML for Markdown: takes tables apart that only lay out the page, and moves links
+around whole cards and bold around headings.
 
 Each rule is for something that the converter would lose or garble; over 1,000 extracted pages
 (benchmarks/markdown_column.py) the first version lost 227 of 7,335 headings, 402 of 4,919 table

@@ -1,5 +1,5 @@
-"""From main HTML to plain text, laid out as the library html-text (MIT) does it, which the scores
-are computed on.
+"""Converts main HTML to plain text. The layout is that of the library html-text (MIT), on which the
+scores are computed.
 
 Only lines are laid out: no marks for headings, lists or tables.
 """

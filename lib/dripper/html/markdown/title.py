@@ -1,4 +1,4 @@
-"""The heading of a page: what its Markdown opens with where the main content begins below it."""
+"""Chooses the heading with which the Markdown of a page begins, where its main content has none."""
 
 from collections.abc import Sequence
 

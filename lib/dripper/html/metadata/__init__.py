@@ -1,4 +1,4 @@
-"""What a page declares about itself: title, authors, dates, site and the like. See
+"""Reads the metadata that a page declares: title, authors, dates, site and others. See
 docs/metadata.md.
 
 From JSON-LD, `meta` and `link` elements, microdata and marked-up elements, in that order (`read`).

@@ -1,4 +1,4 @@
-"""Dates as pages write them, as ISO 8601."""
+"""Parses the dates that pages state, and writes them as ISO 8601."""
 
 import re
 from datetime import UTC, date, datetime

@@ -1,5 +1,5 @@
-"""What a page's visible elements state about it: microdata, `rel`, `time`, and class names that say
-"byline" or "published".
+"""Reads what visible elements state about their page: microdata, `rel`, `time`, and class names
+such as "byline" or "published".
 
 Looks at the tree's distinct start tags first, of which few say any of it, so that nothing is paid
 for the other elements.

@@ -1,4 +1,4 @@
-"""From serialised markup to a `Tree`: one split by a regular expression, then one loop over its
+"""Turns serialised markup into a `Tree`: one split by a regular expression, then one loop over the
 tags.
 
 Both are there in C too (`scan_c.c`), where a compiler was when the package was installed (see

@@ -1,5 +1,5 @@
-"""A page as flat arrays: the serialised markup cut into texts and tags, and the element tree over
-it.
+"""Holds a page as flat arrays: the serialised markup, cut into texts and tags, and the element tree
+over it.
 
 Python objects per node are what makes tree walks slow. Here a page is one list of strings, `parts`,
 in which texts and tags alternate (`text, tag, text, tag, …, text`; a text may be empty), and an

@@ -1,5 +1,5 @@
-"""Addresses as a browser reads them (WHATWG URL standard), as far as links and images of archived
-pages need it."""
+"""Completes and cleans addresses as a browser does (WHATWG URL standard), as far as links and
+images of archived pages need it."""
 
 import re
 from collections.abc import Callable

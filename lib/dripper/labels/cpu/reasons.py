@@ -1,4 +1,5 @@
-"""Why the labeler `cpu` thinks so: what the odds of a block would be without one group of features.
+"""Explains the decisions of the labeler `cpu`: what the odds of a block would be without one group
+of features.
 
 The features of a group are set to their means over the training pages, on the whole page at once,
 and the network is asked again. The difference of the log odds is what the group says for the block

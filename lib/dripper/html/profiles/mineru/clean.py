@@ -1,5 +1,5 @@
-"""Profile `mineru-1.1`: the page as MinerU-HTML 1.1 sees it, two parsers in a row, and what it
-takes out before it looks for blocks.
+"""Cleans a page for the profile `mineru-1.1`: parses it twice as MinerU-HTML 1.1 does, and removes
+what MinerU-HTML removes before it looks for blocks.
 
 An HTML5 parser builds the tree and writes it out; libxml2 reads that again, by rules of its own.
 Its writer's output is our `Tree`. MinerU's HTML5 parser was Modest (2015, unmaintained); lexbor,

@@ -1,4 +1,4 @@
-"""Features that compare parts of the page: paragraphs' votes for their containers, repeated
+"""Computes features that compare parts of a page: paragraphs' votes for their containers, repeated
 siblings, headings above.
 
 A network that sees a window of blocks can learn all of this from many pages; from 2,300 it is

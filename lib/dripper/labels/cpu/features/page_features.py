@@ -1,5 +1,5 @@
-"""What the network sees of a page: one row of numbers a block, and the ranges of blocks in its
-containers.
+"""Computes all features of a page: one row of numbers for each block, and the ranges of blocks in
+its containers.
 
 Numbers are float32, so that a page of 100,000 blocks does not cost a worker its memory.
 """

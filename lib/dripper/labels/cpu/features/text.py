@@ -1,4 +1,4 @@
-"""Features of the blocks' texts: characters, sentences and dates, then those of the words.
+"""Computes features of the blocks' texts: characters, sentences and dates, then those of the words.
 
 Everything is counted over the arrays of :class:`PageCharacters`; only dates are looked for text by
 text.

@@ -1,5 +1,5 @@
-"""Features of the blocks' words: the title's, the page's frequent ones, cue words, and what the
-page says twice.
+"""Computes features of the blocks' words: words of the title, frequent words of the page, cue
+words, and repeated texts.
 
 Words are hashes (see `characters`): everything is sorting and counting of integers.
 """
