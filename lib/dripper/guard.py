@@ -200,7 +200,7 @@ class Watchdog:
     """
 
     def __init__(self, seconds: float, doing: str) -> None:
-        """seconds: without progress; 0: for ever. doing: said at the end."""
+        """seconds: without progress; 0: for ever. doing: named in the error."""
         self._seconds = seconds
         self._doing = doing
         self._since: float | None = None

@@ -231,7 +231,7 @@ class SiteSettings(Section):
     most_fingerprints: int = Field(default=1000, ge=1)
     """Paths, and as many texts, that are kept of a host and a batch, those on most pages first."""
     batches: int = Field(default=16, ge=1)
-    """Batches whose labels one pass over what is known of the hosts makes."""
+    """Batches that one pass over the sums of the hosts labels."""
     representatives: int = Field(default=2, ge=1)
     """Of a layout, in a chain: pages that the next labeler gets, to label the others by."""
 

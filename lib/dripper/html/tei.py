@@ -48,7 +48,7 @@ what is in them. XML that is nested some 1,000 deep cannot be written, and hardl
 
 
 class TeiSource(NamedTuple):
-    """What is known of a page, for the header; "" where it is not."""
+    """The properties of a page that the header states; "" for those that are not known."""
 
     title: str = ""
     url: str = ""

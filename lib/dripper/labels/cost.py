@@ -26,7 +26,7 @@ class Device(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What a few pages of the input told."""
+    """Measurements on a few pages of the input."""
 
     bytes_read: int
     """Bytes of the archives, for `pages` pages (split or not)."""

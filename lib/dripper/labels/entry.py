@@ -37,7 +37,7 @@ class Use:
 
 def local_folder(model: str) -> Path:
     """Return the path of a setting that names a folder; `~` is one's home. What cannot be one is
-    returned as it is: that there is no such folder is told with the setting's name."""
+    returned as it is: `require_folder` reports a missing folder by the name of the setting."""
     if ":/" in model and not model.startswith("dbfs:/"):
         return Path(model)
     try:
@@ -61,10 +61,21 @@ def require_folder(setting: str, model: str) -> Path:
 
 
 def check_presence(setting: str, model: str, use: Use, package: str = "torch", extra: str = "encoder") -> list[str]:
-    """Return warnings where a run will need a checkpoint's folder and a package in its stage
-    `label`, and they are not on this machine: the stage may be on others, but a slip of the pen
-    would be told only after all pages were preprocessed. Raises MachineError where the stage runs
-    here."""
+    """Return warnings where a run needs a checkpoint or a package that this machine lacks.
+
+    The stage `label` may run on other machines, so that neither has to be here. Without a warning a
+    mistyped path would be reported only after all pages were preprocessed.
+
+    Args:
+        setting: The name of the setting that names the checkpoint's folder.
+        model: That folder.
+        use: What the run wants of the labeler.
+        package: The package that the stage `label` imports.
+        extra: The extra of this project that installs it.
+
+    Raises:
+        MachineError: The stage runs here, and one of them is missing.
+    """
     if "label" not in use.stages:
         return []
     if use.is_local:

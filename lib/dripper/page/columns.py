@@ -82,7 +82,7 @@ PAGE: Sequence[Column] = (
     Column("truncated", Kind.STRING, "Why the body is not whole; null: it is"),
     Column("flags", ListOf(Kind.STRING), "What was odd but survivable about the record"),
 )
-"""What is known of the page as archived."""
+"""The columns of the page as archived."""
 
 EXTRACTION: Sequence[Column] = (
     Column("title", Kind.STRING, "Title of the page"),

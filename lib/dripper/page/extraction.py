@@ -44,7 +44,7 @@ class Examination:
     page: Page | None = None
     """The page with its blocks; None where it could not be split."""
     labels: Labels | None = None
-    """What the labeler said; None where it gave no usable labels."""
+    """The labels that the labeler gave; None where they are not usable."""
     main: npt.NDArray[np.bool_] | None = None
     """Shape (n_blocks,): the blocks that the extraction is made of, the labeler's or a
     fallback's."""

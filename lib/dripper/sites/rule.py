@@ -63,9 +63,13 @@ def relabel(page: PageBlocks, labels: Labels, site: SiteStatistics, counted: Sit
     """Return the labels of a page by what its site knows; the same object where that changes
     nothing, or would leave no block.
 
-    labels: those that `page` was remembered with, of a labeler with probabilities. counted: what of
-    the page is in the sums of `site`; None: all that it adds. The confidence is that of the new
-    choice.
+    The confidence is that of the new choice.
+
+    Args:
+        page: What the site keeps of the page.
+        labels: Those that `page` was remembered with, of a labeler with probabilities.
+        site: The sums over the pages of the site, this page included.
+        counted: What of the page is in the sums of `site`; None: all that it adds.
     """
     others = subtract_page(page, site, counted)
     if others.pages < 1:

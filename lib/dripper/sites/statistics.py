@@ -40,7 +40,7 @@ class PageBlocks:
 
 
 class PathSum(NamedTuple):
-    """What the blocks on one path say."""
+    """The sums over the blocks on one path."""
 
     pages: int = 0
     """Pages that have a block there."""
@@ -167,9 +167,12 @@ def _group(page: IntArray, fingerprint: Hashes, words: IntArray, log_odds: IntAr
 
 
 def subtract_page(page: PageBlocks, site: SiteStatistics, counted: SiteStatistics | None = None) -> SiteStatistics:
-    """Return what the other pages of the site say of this page's paths and texts.
+    """Return the sums of a site without one of its pages, for the paths and texts of that page.
 
-    counted: what of the page is in the sums of the site; None: all that it adds.
+    Args:
+        page: The page to subtract.
+        site: The sums over the pages of the site, this page included.
+        counted: What of the page is in these sums; None: all that it adds.
     """
     own = sum_page(page)
     counted = own if counted is None else counted

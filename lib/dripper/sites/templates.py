@@ -49,7 +49,7 @@ class _Vote:
 
 @dataclass(slots=True)
 class Template:
-    """What representatives say of a layout."""
+    """The labels of representatives, summed by path and by text of a layout."""
 
     paths: dict[int, _Vote] = field(default_factory=dict)
     texts: dict[int, _Vote] = field(default_factory=dict)
@@ -91,8 +91,13 @@ def learn(representatives: Iterable[tuple[PageBlocks, npt.NDArray[np.bool_]]]) -
 
 
 def fill(template: Template, page: PageBlocks, labels: Labels) -> Filled:
-    """Return a page as the template labels it. labels: the page's own, of a labeler with
-    probabilities."""
+    """Return a page as the template labels it.
+
+    Args:
+        template: Made by `learn` from representatives of the page's layout.
+        page: What the site keeps of the page.
+        labels: The page's own, of a labeler with probabilities.
+    """
     is_covered, template_odds = _ask_template(template, page)
     own = page.log_odds.astype(np.float64)
     odds = np.where(is_covered, template_odds + OWN_SHARE * own, own)
@@ -106,7 +111,7 @@ def fill(template: Template, page: PageBlocks, labels: Labels) -> Filled:
 
 
 def _ask_template(template: Template, page: PageBlocks) -> tuple[npt.NDArray[np.bool_], FloatArray]:
-    """Return which blocks the template knows, and its log odds of them."""
+    """Return which blocks the template has a path or a text of, and its log odds of them."""
     prints = page.fingerprints
     votes = [
         template.texts.get(text) or template.paths.get(path)
@@ -118,9 +123,11 @@ def _ask_template(template: Template, page: PageBlocks) -> tuple[npt.NDArray[np.
 
 def measure_consistency(pages: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> float:
     """Return how well the representatives of a layout agree: the mean F1 over words, 0 to 1, of
-    each as the template of the others labels it; 1 for a single one, of which nothing can be said.
+    each as the template of the others labels it; 1 for a single one, which has no others.
 
-    pages: of each what it keeps, its own labels, and the good ones, shape (n_blocks,).
+    Args:
+        pages: For each what the site keeps of it, its own labels, and the good ones, shape
+            (n_blocks,).
     """
     if len(pages) < 2:
         return 1.0
@@ -137,9 +144,13 @@ def choose_representatives(pages: Mapping[str, PageBlocks], k: int) -> list[str]
     """Return the ids of k pages of a layout, or of all where there are fewer, which together show
     the most of it.
 
-    pages: by id. A path counts as many words as all pages have on it; the page that adds most comes
-    first, of equal ones the one with the lowest id. When all paths are shown, they are shown again
-    by others: the same template may hold other content.
+    A path counts as many words as all pages have on it. The page that adds most comes first, of equal
+    ones the one with the lowest id. When all paths are shown, they are shown again by others: the
+    same template may hold other content.
+
+    Args:
+        pages: By id.
+        k: How many pages to choose at most.
     """
     weights: dict[int, int] = {}
     of_page: dict[str, set[int]] = {}

@@ -35,7 +35,7 @@ def choose_heading(
     )
     if not heading or len(heading) < _SHARE * len(title) or is_site:
         heading = headline or title
-        # Further down it may be said again: in a table about the thing, in a list of links.
+        # Further down the heading may repeat: in a table about the thing, in a list of links.
         main = any(_normalize(texts[item_id - 1]) == _normalize(heading) for item_id in main_ids[:1])
     return "" if main else " ".join(heading.split())
 

@@ -45,7 +45,7 @@ class Metadata:
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any] | None) -> "Metadata | None":
-        """Return what `as_row` was made of."""
+        """Return the metadata that `as_row` turned into this row."""
         if row is None:
             return None
         return cls(**{**row, "authors": tuple(row["authors"] or ()), "tags": tuple(row["tags"] or ())})

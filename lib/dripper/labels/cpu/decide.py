@@ -48,8 +48,7 @@ class Decision:
 def probabilities(logits: FloatArray, temperature: float = 1.0, shift: float = 0.0) -> FloatArray:
     """Return calibrated probabilities, shaped as the logits, as multiples of 1/4096.
 
-    temperature and shift: fitted on validation pages; the logit becomes (logit - shift) /
-    temperature.
+    The logit becomes (logit - shift) / temperature. Both are fitted on validation pages.
     """
     probability = 1.0 / (1.0 + np.exp(-np.clip((logits - shift) / temperature, -LOGIT_LIMIT, LOGIT_LIMIT)))
     return np.rint(probability * PROBABILITY_STEPS) / PROBABILITY_STEPS

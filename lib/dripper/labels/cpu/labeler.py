@@ -91,7 +91,7 @@ class CpuLabeler:
 
 
 def classify_page(weights: Weights, summary: PageSummary) -> FloatArray:
-    """Return the probability of each of `page_kind.KINDS`, shape (n_kinds,)."""
+    """Return the probability of each of `decide.KINDS`, shape (n_kinds,)."""
     return classify(weights.matrices["kind"], weights.matrices["kind_bias"], summary.means())
 
 
@@ -105,7 +105,12 @@ def score_main(
     """Return the calibrated probability of every block to be main under the conventions; shape
     (n_blocks,).
 
-    words: (n_blocks,), number of words of each block. summary: to which the blocks are added.
+    Args:
+        weights: Of all networks.
+        blocks: The blocks with their raw features.
+        words: (n_blocks,), the number of words of each block.
+        conventions: What counts as main where annotators disagree.
+        summary: To which the blocks are added.
     """
     page = normalize_page(weights, blocks)
     if summary is not None:
@@ -134,7 +139,10 @@ def score_blocks(weights: Weights, page: NormalizedPage, *, switch: bool = False
     """Return two logits, not calibrated: of main, (n_blocks,), and of the conventions' parts,
     (n_blocks, 2).
 
-    switch: whether the latter are wanted; else they are 0.
+    Args:
+        weights: Of the network.
+        page: As the network sees it.
+        switch: Whether the logits of the conventions' parts are computed; else they are 0.
     """
     hidden = compute_states(weights.exact, weights.shape, page.features, page.ops)
     logits = compute_logits(weights.exact, hidden, page.ops).astype(np.float64)

@@ -74,9 +74,15 @@ def probability_with_second_opinion(
 ) -> FloatArray:
     """Return the probability of main of every block, calibrated and focused, shape (n_blocks,).
 
-    logits: of the network. others: returns those of the other networks, asked only where the labels
-    that follow from the first are expected to reach less than DOUBTFUL; then all have the same
-    voice. calibration: temperature and shift.
+    The other networks are asked only where the labels that follow from the first are expected to
+    reach less than DOUBTFUL. Then the logits of all networks count the same.
+
+    Args:
+        logits: Of the network, not calibrated.
+        others: Returns the logits of the other networks.
+        calibration: Temperature and shift.
+        blocks: The blocks of the page, with their containers.
+        words: (n_blocks,), the number of words of each block.
     """
 
     def calibrate(agreed: FloatArray) -> FloatArray:

@@ -1,8 +1,8 @@
 """Computes features that compare parts of a page: paragraphs' votes for their containers, repeated
 siblings, headings above.
 
-A network that sees a window of blocks can learn all of this from many pages; from 2,300 it is
-better told.
+A network that sees a window of blocks could learn all of this from many pages. 2,300 are too
+few, so it gets these features.
 """
 
 from collections.abc import Sequence

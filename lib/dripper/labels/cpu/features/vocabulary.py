@@ -61,8 +61,8 @@ _PAIR, _THIRD = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)
 # last bits only.
 _SPREAD = np.uint64(0xBF58476D1CE4E5B9)
 
-# Nearly all words that are no cue are told by their first 14 bits, which is cheaper than a search
-# among the cues.
+# Nearly all words that are no cue are sifted out by their first 14 bits, which is cheaper than a
+# search among the cues.
 _SIEVE_SHIFT = np.uint64(64 - 14)
 
 
