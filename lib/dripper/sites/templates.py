@@ -144,9 +144,9 @@ def choose_representatives(pages: Mapping[str, PageBlocks], k: int) -> list[str]
     """Return the ids of k pages of a layout, or of all where there are fewer, which together show
     the most of it.
 
-    A path counts as many words as all pages have on it. The page that adds most comes first, of equal
-    ones the one with the lowest id. When all paths are shown, they are shown again by others: the
-    same template may hold other content.
+    A path counts as many words as all pages have on it. The page that adds most comes first; of
+    equal ones, the one with the lowest id. When all paths are shown, they are shown again by
+    others: the same template may hold other content.
 
     Args:
         pages: By id.
