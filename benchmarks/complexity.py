@@ -54,13 +54,13 @@ def stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
     import dripper
     from dripper.errors import PageError
     from dripper.html import preprocess, prune, rewrite, to_markdown, to_text
-    from dripper.html.metadata import metadata_of
+    from dripper.html.metadata import read_metadata
     from dripper.html.profiles.dripper import _UNSEEN, DRIPPER
     from dripper.html.tei import TeiSource, to_tei
-    from dripper.html.tree.head import hints_of, read_head
-    from dripper.html.tree.parser import parse_document, refuse_costly, title_of
+    from dripper.html.tree.head import read_head, read_hints
+    from dripper.html.tree.parser import parse_document, read_title, refuse_costly
     from dripper.html.tree.urls import Base
-    from dripper.labels.cpu.features.page_features import page_features
+    from dripper.labels.cpu.features.page_features import compute_features
     from dripper.page.language import detect
     from dripper.settings import HtmlSettings
 
@@ -86,7 +86,7 @@ def stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
 
     def metadata() -> object:
         head = read_head(unseen)
-        return hints_of(head), metadata_of(head, tree), title_of(document)
+        return read_hints(head), read_metadata(head, tree), read_title(document)
 
     yield "metadata", metadata
     yield "blocks", lambda: DRIPPER._split(tree, "")
@@ -96,7 +96,7 @@ def stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
         return page.simplified_html, page.mapping_html
 
     yield "simplify", both
-    yield "features", lambda: page_features(page)
+    yield "features", lambda: compute_features(page)
     labeler = _labeler()
     yield "labels", lambda: labeler.label([page])
     mapping, odd = page.mapping_html, list(page.item_ids)[::2]

@@ -31,7 +31,7 @@ import trafilatura
 import dripper
 from dripper.html import preprocess
 from dripper.labels.cpu.arithmetic import IN_C
-from dripper.labels.cpu.features.page_features import page_features
+from dripper.labels.cpu.features.page_features import compute_features
 from dripper.labels.cpu.labeler import CpuLabeler
 from dripper.warc import decode
 from dripper_lab.datasets import LabelledPage, Role, names_with, read_pages
@@ -86,7 +86,7 @@ def time_whole(times: Times, pages: Sequence[LabelledPage]) -> None:
 def time_stages(times: Times, labelled: LabelledPage, labeler: CpuLabeler) -> int:
     """Run the stages over a page; return how many blocks it has."""
     page = timed(times, "preprocess", preprocess, decode(labelled.html, labelled.content_type).text)
-    timed(times, "features", page_features, page)
+    timed(times, "features", compute_features, page)
     (labels,) = timed(times, "features + network + decoding", labeler.label, [page])
     timed(times, "prune", page.prune, (np.flatnonzero(labels.main) + 1).tolist())
     return len(page.blocks)

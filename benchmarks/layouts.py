@@ -20,8 +20,15 @@ import numpy as np
 
 from _sites import Mask, Seen, sites_of
 from dripper.labels import load
-from dripper.sites.layouts import by_layout
-from dripper.sites.templates import LEAST_CONSISTENT, LEAST_PAGES, consistency, fill, learn, representatives
+from dripper.sites.layouts import group_by_layout
+from dripper.sites.templates import (
+    LEAST_CONSISTENT,
+    LEAST_PAGES,
+    choose_representatives,
+    fill,
+    learn,
+    measure_consistency,
+)
 
 COUNTS = (1, 2, 3)
 
@@ -30,10 +37,10 @@ def scores_of(layout: Sequence[Seen], k: int, labeler: str) -> tuple[int, list[t
     """Return how many representatives there are, and of each other page F1 of `cpu`, F1 with the
     template, and whether that was taken."""
     pages = {f"{i:04}": page for i, page in enumerate(layout)}
-    chosen = representatives({name: page.kept for name, page in pages.items()}, k)
+    chosen = choose_representatives({name: page.kept for name, page in pages.items()}, k)
     good = [(pages[name].kept, pages[name].labels, _labels(pages[name], labeler)) for name in chosen]
     template = learn((kept, main) for kept, _, main in good)
-    is_used = consistency(good) >= LEAST_CONSISTENT
+    is_used = measure_consistency(good) >= LEAST_CONSISTENT
     scores = []
     for name in sorted(set(pages) - set(chosen)):
         page = pages[name]
@@ -51,7 +58,7 @@ def row(name: str, sites: Sequence[Sequence[Seen]], k: int, labeler: str) -> str
     """Return a line of the table; empty for fewer than ten pages."""
     calls, scores = 0, []
     for site in sites:
-        for layout in by_layout(site, lambda page: page.skeleton):
+        for layout in group_by_layout(site, lambda page: page.skeleton):
             if len(layout) >= LEAST_PAGES:
                 called, made = scores_of(layout, k, labeler)
                 calls, scores = calls + called, scores + made

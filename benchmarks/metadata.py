@@ -29,7 +29,7 @@ from htmldate import find_date
 
 from dripper.errors import PageError
 from dripper.html import preprocess_utf8
-from dripper.html.metadata import Metadata, metadata_of
+from dripper.html.metadata import Metadata, read_metadata
 from dripper.html.tree.head import HEAD, read_head
 from dripper.html.tree.parser import parse_document
 from dripper.warc import to_utf8
@@ -125,7 +125,7 @@ def _ours(utf8: bytes, url: str | None) -> tuple[Metadata, float]:
         return Metadata(), 0.0
     nodes = parse_document(utf8).css(HEAD)
     start = time.process_time()
-    metadata_of(read_head(nodes), page.elements)
+    read_metadata(read_head(nodes), page.elements)
     return page.metadata or Metadata(), time.process_time() - start
 
 

@@ -58,7 +58,7 @@ __all__ = [
     "from_values",
     "keys",
     "load",
-    "settings_of",
+    "split_settings",
 ]
 
 
@@ -77,7 +77,7 @@ def load(files: Iterable[str | Path] = (), assignments: Iterable[str] = ()) -> S
         _merge(values, _read_yaml(Path(file)))
     for assignment in assignments:
         _merge(values, _parse_assignment(assignment))
-    return _checked(values)
+    return _check(values)
 
 
 def from_values(values: Mapping[str, Any]) -> Settings:
@@ -88,17 +88,17 @@ def from_values(values: Mapping[str, Any]) -> Settings:
     """
     nested: dict[str, Any] = {}
     for key, value in values.items():
-        _merge(nested, _nested(key, value))
-    return _checked(nested)
+        _merge(nested, _nest(key, value))
+    return _check(nested)
 
 
-def settings_of(
+def split_settings(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Settings:
     """Return the settings with a labeler's name and the options of its section put in. Raises
     SettingsError.
 
-    >>> settings_of("cpu", {"profile": "paper"}, {"comments": "include"}).labels.cpu.comments
+    >>> split_settings("cpu", {"profile": "paper"}, {"comments": "include"}).labels.cpu.comments
     'include'
     """
     values: dict[str, Any] = settings.model_dump() if isinstance(settings, Settings) else deepcopy(dict(settings or {}))
@@ -124,8 +124,8 @@ def keys() -> Iterator[str]:
             yield name
 
 
-def _checked(values: Mapping[str, Any]) -> Settings:
-    settings = validate(Settings, values, known=keys)
+def _check(values: Mapping[str, Any]) -> Settings:
+    settings = validate(Settings, values, list_keys=keys)
     labels = LabelsSettings.model_validate(sections(values.get("labels") or {}))
     return settings.model_copy(update={"labels": labels})
 
@@ -152,18 +152,18 @@ def _parse_assignment(assignment: str) -> dict[str, Any]:
         value = yaml.safe_load(text) if text else ""
     except yaml.YAMLError:
         value = text
-    return _nested(key.strip(), value)
+    return _nest(key.strip(), value)
 
 
-def _nested(key: str, value: Any) -> dict[str, Any]:
-    *sections, last = _key_parts(key)
+def _nest(key: str, value: Any) -> dict[str, Any]:
+    *sections, last = _split_key(key)
     nested: dict[str, Any] = {last: value}
     for section in reversed(sections):
         nested = {section: nested}
     return nested
 
 
-def _key_parts(key: str) -> list[str]:
+def _split_key(key: str) -> list[str]:
     """`spark.properties.a.b` sets the Spark property `a.b`: what follows is one key, dots
     included."""
     free = "spark.properties."
@@ -189,8 +189,8 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 def settings(arguments: argparse.Namespace, flags: Mapping[str, str | None]) -> Settings:
     """Return the settings: files, then --set, then the flags that stand for a setting. Raises
     SettingsError."""
-    given = [f"{key}={value}" for key, value in flags.items() if value is not None]
-    return load([local_place("--conf", file) for file in arguments.conf], [*arguments.assignments, *given])
+    assignments = [f"{key}={value}" for key, value in flags.items() if value is not None]
+    return load([local_place("--conf", file) for file in arguments.conf], [*arguments.assignments, *assignments])
 
 
 def positive(text: str) -> int:

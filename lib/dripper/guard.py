@@ -1,4 +1,5 @@
-"""A page that hangs, eats memory or kills its process costs one error, not a task.
+"""Runs work in a child process with limits, so that a page that hangs, uses up memory or kills its
+process costs one error and not a task.
 
 Work runs in one reusable forked child with limits that the kernel enforces: signals cannot
 interrupt lxml (a SIGALRM of one second fired after 30 s inside an XPath), and Spark's own idle
@@ -143,7 +144,7 @@ class Guard(Generic[Item, Result]):
         self._deadline = time.monotonic() + self._limits.wall_seconds
         # A child that is gone is noticed when its answer is read.
         with contextlib.suppress(ConnectionError):
-            self._started().send(self._in_hand[0])
+            self._start_child().send(self._in_hand[0])
 
     def _receive(self) -> Result | PageError | UsageError:
         pipe = self._pipe
@@ -156,12 +157,12 @@ class Guard(Generic[Item, Result]):
                 )
             outcome, recycle = pipe.recv()
         except (EOFError, ConnectionError):
-            raise self._post_mortem() from None
+            raise self._explain_death() from None
         if recycle:
             self.close()
         return outcome  # type: ignore[no-any-return]
 
-    def _started(self) -> Connection:
+    def _start_child(self) -> Connection:
         if self._pipe is None:
             context = multiprocessing.get_context("fork")
             self._pipe, theirs = context.Pipe()
@@ -172,7 +173,7 @@ class Guard(Generic[Item, Result]):
             theirs.close()
         return self._pipe
 
-    def _post_mortem(self) -> "_DiedError":
+    def _explain_death(self) -> "_DiedError":
         child = self._child
         assert child is not None
         child.join(timeout=10)
@@ -199,7 +200,7 @@ class Watchdog:
     """
 
     def __init__(self, seconds: float, doing: str) -> None:
-        """seconds: without progress; 0: for ever. doing: said at the end."""
+        """seconds: without progress; 0: for ever. doing: named in the error."""
         self._seconds = seconds
         self._doing = doing
         self._since: float | None = None
@@ -300,7 +301,7 @@ def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Res
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError):
         _OOM_SCORE.write_text("1000")
-    start = _address_space()
+    start = _read_address_space()
     if start and sys.platform == "linux":
         _limit(resource.RLIMIT_AS, start + limits.memory_bytes)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -313,11 +314,11 @@ def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Res
         except (EOFError, ConnectionError):
             os._exit(0)
         _allow_cpu(limits.cpu_seconds)
-        outcome = _outcome(work, item)
+        outcome = _run_item(work, item)
         del item
         # Fragmented or leaked memory counts towards the next page's limit: start afresh at half of
         # it.
-        recycle = _address_space() - start > limits.memory_bytes // 2 or _is_memory_error(outcome)
+        recycle = _read_address_space() - start > limits.memory_bytes // 2 or _is_memory_error(outcome)
         recycle |= _is_short_of_cpu(limits.cpu_seconds)
         pipe.send((outcome, recycle))
 
@@ -329,14 +330,14 @@ def _allow_cpu(seconds: int) -> None:
 def _limit(kind: int, soft: int) -> None:
     """Set a soft limit. The hard one that a batch scheduler or a shell has set stays: nobody but
     root may raise it."""
-    hard = _hard_limit(kind)
+    hard = _read_hard_limit(kind)
     if hard is None:
         resource.setrlimit(kind, (soft, resource.RLIM_INFINITY))
     else:  # below a hard limit of CPU time, as the kernel kills there without saying why
         resource.setrlimit(kind, (min(soft, max(1, hard - (kind == resource.RLIMIT_CPU))), hard))
 
 
-def _hard_limit(kind: int) -> int | None:
+def _read_hard_limit(kind: int) -> int | None:
     hard = resource.getrlimit(kind)[1]
     return None if hard == resource.RLIM_INFINITY else hard
 
@@ -344,14 +345,14 @@ def _hard_limit(kind: int) -> int | None:
 def _is_short_of_cpu(seconds: int) -> bool:
     """Tell whether the hard limit leaves this process less CPU time than a page may take; a fresh
     one starts at 0."""
-    hard = _hard_limit(resource.RLIMIT_CPU)
+    hard = _read_hard_limit(resource.RLIMIT_CPU)
     return hard is not None and hard > seconds + 1 and time.process_time() + seconds + 1 > hard
 
 
 @lru_cache
 def _say_if_too_low(limits: GuardLimits) -> None:
     """Warn, once a process, where a page gets less than the settings allow it."""
-    cpu, space = _hard_limit(resource.RLIMIT_CPU), _hard_limit(resource.RLIMIT_AS)
+    cpu, space = _read_hard_limit(resource.RLIMIT_CPU), _read_hard_limit(resource.RLIMIT_AS)
     if cpu is not None and cpu <= limits.cpu_seconds:
         logger.warning(
             "pages get less than limits.page_cpu_seconds=%d: the hard limit of CPU time is %d s (ulimit -H -t); "
@@ -359,7 +360,7 @@ def _say_if_too_low(limits: GuardLimits) -> None:
             limits.cpu_seconds,
             cpu,
         )
-    if space is not None and space < (needed := _address_space() + limits.memory_bytes):
+    if space is not None and space < (needed := _read_address_space() + limits.memory_bytes):
         logger.warning(
             "pages get less than limits.page_memory_bytes=%d: with what this process has, that takes %d KiB of address "
             "space, and the hard limit is %d KiB (ulimit -H -v); raise it, or lower the setting",
@@ -369,7 +370,7 @@ def _say_if_too_low(limits: GuardLimits) -> None:
         )
 
 
-def _outcome(work: Callable[[Item], Result], item: Item) -> Result | PageError | UsageError:
+def _run_item(work: Callable[[Item], Result], item: Item) -> Result | PageError | UsageError:
     try:
         return work(item)
     except (PageError, UsageError) as error:
@@ -386,7 +387,7 @@ def _is_memory_error(outcome: object) -> bool:
     return isinstance(outcome, PageError) and outcome.code is ErrorCode.MEMORY_LIMIT
 
 
-def _address_space() -> int:
+def _read_address_space() -> int:
     """Bytes of address space of this process; 0 where the system does not tell."""
     try:
         return int(_STATM.read_text().split()[0]) * resource.getpagesize()

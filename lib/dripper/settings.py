@@ -231,7 +231,7 @@ class SiteSettings(Section):
     most_fingerprints: int = Field(default=1000, ge=1)
     """Paths, and as many texts, that are kept of a host and a batch, those on most pages first."""
     batches: int = Field(default=16, ge=1)
-    """Batches whose labels one pass over what is known of the hosts makes."""
+    """Batches that one pass over the sums of the hosts labels."""
     representatives: int = Field(default=2, ge=1)
     """Of a layout, in a chain: pages that the next labeler gets, to label the others by."""
 
@@ -305,17 +305,25 @@ class Settings(Section):
 S = TypeVar("S", bound=Section)
 
 
-def validate(section: type[S], values: Any, prefix: str = "", known: Callable[[], Iterable[str]] | None = None) -> S:
+def validate(
+    section: type[S], values: Any, prefix: str = "", list_keys: Callable[[], Iterable[str]] | None = None
+) -> S:
     """Return the section with `values`, the rest as by default.
 
-    prefix: of its keys, as people write them, with the dot. known: all keys there are, if more than
-    the section's own. Raises SettingsError.
+    Args:
+        section: The class of the section.
+        values: What is set, by name.
+        prefix: Of the section's keys, as people write them, with the dot.
+        list_keys: Yields all keys there are, if more than the section's own.
+
+    Raises:
+        SettingsError: One sentence for each value that does not fit.
     """
     try:
         return section.model_validate(values)
     except ValidationError as error:
-        names = list(known() if known else keys(section, prefix))
-        raise SettingsError("\n".join(_sentence(problem, prefix, names) for problem in error.errors())) from None
+        names = list(list_keys() if list_keys else keys(section, prefix))
+        raise SettingsError("\n".join(_write_sentence(problem, prefix, names) for problem in error.errors())) from None
 
 
 def keys(section: type[BaseModel], prefix: str = "") -> Iterator[str]:
@@ -328,11 +336,11 @@ def keys(section: type[BaseModel], prefix: str = "") -> Iterator[str]:
             yield prefix + name
 
 
-def _sentence(problem: Mapping[str, Any], prefix: str, known: list[str]) -> str:
+def _write_sentence(problem: Mapping[str, Any], prefix: str, valid_keys: list[str]) -> str:
     place = [str(part) for part in problem["loc"]]
     key = prefix + ".".join(place) if place else prefix.rstrip(".")
     if problem["type"] == "model_type":
-        inside = [name for name in known if name.startswith(key + ".")]
+        inside = [name for name in valid_keys if name.startswith(key + ".")]
         return f"setting {key} is a section: set one of {', '.join(inside)}"
     if problem["type"] != "extra_forbidden":
         return f"setting {key}={problem['input']!r}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
@@ -341,8 +349,10 @@ def _sentence(problem: Mapping[str, Any], prefix: str, known: list[str]) -> str:
         # An unknown section: what stands in it tells best which one was meant.
         inner, value = next(iter(value.items()))
         key, place = f"{key}.{inner}", [*place, str(inner)]
-    near = difflib.get_close_matches(key, known, n=1, cutoff=0.4) or difflib.get_close_matches(
-        place[-1], [name.rpartition(".")[2] for name in known], n=1, cutoff=0.5
+    near = difflib.get_close_matches(key, valid_keys, n=1, cutoff=0.4) or difflib.get_close_matches(
+        place[-1], [name.rpartition(".")[2] for name in valid_keys], n=1, cutoff=0.5
     )
-    nearest = next((name for name in known if near and name.endswith(near[0])), None)
-    return f"unknown setting {key}" + (f"; did you mean {nearest}?" if nearest else f"; known are {', '.join(known)}")
+    nearest = next((name for name in valid_keys if near and name.endswith(near[0])), None)
+    return f"unknown setting {key}" + (
+        f"; did you mean {nearest}?" if nearest else f"; known are {', '.join(valid_keys)}"
+    )

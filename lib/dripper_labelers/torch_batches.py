@@ -1,4 +1,4 @@
-"""Batches for forward passes in PyTorch, and the device that they run on."""
+"""Splits inputs into batches for forward passes in PyTorch, and chooses the device for them."""
 
 import os
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from dripper.errors import MachineError
 
 
 @cache
-def one_thread_in_children() -> None:
+def limit_children_to_one_thread() -> None:
     """Let PyTorch use one thread in processes forked from now on: a child does not have its
     parent's pool of threads, and would wait for it for ever."""
     import torch
@@ -28,13 +28,13 @@ def choose_device(asked: str, setting: str) -> str:
     return asked
 
 
-def in_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
+def split_into_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
     """Return the indexes of chunks, those of like length together, shorter ones first.
 
     lengths: tokens of each. budget: tokens of a batch with padding, so its longest times their
     number; a chunk that is longer goes alone.
 
-    >>> in_batches([5, 2, 9, 3], 6)
+    >>> split_into_batches([5, 2, 9, 3], 6)
     [[1, 3], [0], [2]]
     """
     batches: list[list[int]] = []

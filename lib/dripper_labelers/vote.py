@@ -1,11 +1,12 @@
-"""The labeler `vote:A,B,…`: several labelers decide together, block by block, by majority.
+"""Implements the labeler `vote:A,B,…`: several labelers decide together, block by block, by
+majority.
 
 The SIGIR'23 comparison (Bevendorff et al. 2023, 4.5) lets extractors vote on tokens, as each has
 its own text. Labelers decide on the same blocks, so that nothing has to be aligned, and half of the
 votes decide: two thirds, the threshold there, would be all of three.
 
-The name of a vote lists its members (:func:`voters_of`); the registry makes its entry from the name
-(:func:`vote_entry`).
+The name of a vote lists its members (:func:`parse_voters`). The registry makes the entry from that
+name (:func:`make_vote_entry`).
 """
 
 import math
@@ -30,12 +31,12 @@ class Voter(NamedTuple):
     weight: float
 
 
-def voters_of(name: str) -> Sequence[Voter]:
+def parse_voters(name: str) -> Sequence[Voter]:
     """Return the members that a vote's name lists, with their weights.
 
     name: `vote:A,B,…`, each with weight 1; `A=2` gives A that weight. Raises SettingsError.
 
-    >>> voters_of("vote:cpu=2,trafilatura")
+    >>> parse_voters("vote:cpu=2,trafilatura")
     [Voter(name='cpu', weight=2.0), Voter(name='trafilatura', weight=1.0)]
     """
     voters = [_parse_voter(part, name) for part in name.partition(":")[2].split(",")]
@@ -89,22 +90,22 @@ class VoteLabeler:
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page. Raises as the members do."""
         answers = [labeler.label(pages) for labeler in self.members.values()]
-        return [self._counted(page, [answer[number] for answer in answers]) for number, page in enumerate(pages)]
+        return [self._count_votes(page, [answer[number] for answer in answers]) for number, page in enumerate(pages)]
 
-    def _counted(self, page: Page, said: Sequence[Labels]) -> Labels:
+    def _count_votes(self, page: Page, answers: Sequence[Labels]) -> Labels:
         """Return the outcome of the vote on one page.
 
         A member without probabilities is sure of what it says. Probabilities and confidence are of
         the members together: where they disagree, both are low.
         """
-        main = np.stack([labels.main for labels in said])
-        sure = np.stack([_probability(labels) for labels in said])
+        main = np.stack([labels.main for labels in answers])
+        sure = np.stack([_fill_probability(labels) for labels in answers])
         chosen = self._weights @ main >= 0.5 - TIE
         probability = self._weights @ sure
         words = np.array([len(words_of(block.text)) for block in page.blocks], np.int64)
         return Labels(
             chosen, probability.astype(np.float32), expected_f1(chosen, probability, words),
-            passes=sum(labels.passes for labels in said), windows=max(labels.windows for labels in said),
+            passes=sum(labels.passes for labels in answers), windows=max(labels.windows for labels in answers),
         )  # fmt: skip
 
     def close(self) -> None:
@@ -114,15 +115,15 @@ class VoteLabeler:
                 labeler.close()
 
 
-def _probability(labels: Labels) -> FloatArray:
+def _fill_probability(labels: Labels) -> FloatArray:
     return np.where(np.isnan(labels.probability), labels.main, labels.probability).astype(np.float64)
 
 
-def vote_entry(name: str) -> LabelerEntry:
-    """Return the entry of a vote, named as :func:`voters_of` reads it. Raises SettingsError."""
+def make_vote_entry(name: str) -> LabelerEntry:
+    """Return the entry of a vote, named as :func:`parse_voters` reads it. Raises SettingsError."""
     from dripper.labels.registry import find_entry
 
-    voters = voters_of(name)
+    voters = parse_voters(name)
     members = {voter.name: find_entry(voter.name) for voter in voters}
     return LabelerEntry(
         name=name,

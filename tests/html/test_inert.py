@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dripper.config import HtmlSettings
 from dripper.html import preprocess, prune, rewrite
-from dripper.html.inert import inert_address
+from dripper.html.inert import clean_inert_address
 from dripper.html.tree.parser import parse_document
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
@@ -161,7 +161,7 @@ def texts_of(tree: Tree) -> list[str]:
     "address", ["javascript:x", "\x00java\tscript:x", "x-app:y", "data:image/svg+xml,x", "about:blank"]
 )
 def test_an_address_that_runs_something_is_none(address: str) -> None:
-    assert inert_address(address, "src") is None
+    assert clean_inert_address(address, "src") is None
 
 
 def test_a_frame_and_a_template_in_markup_that_no_parser_left_go_too() -> None:

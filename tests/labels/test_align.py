@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dripper.labels import align
-from dripper.labels.align import labels_from_text, matched_shares
+from dripper.labels.align import labels_from_text, match_shares
 from dripper.labels.words import words_of
 
 STORY = "The river rose over night and the lower town was under water by morning"
@@ -16,7 +16,7 @@ BLOCKS = st.lists(st.lists(WORD, max_size=12), max_size=8)
 
 
 def shares(blocks: list[str], text: str) -> list[float]:
-    return [round(float(share), 3) for share in matched_shares([words_of(block) for block in blocks], words_of(text))]
+    return [round(float(share), 3) for share in match_shares([words_of(block) for block in blocks], words_of(text))]
 
 
 def test_blocks_of_the_text_are_matched_and_others_are_not() -> None:
@@ -60,7 +60,7 @@ def test_huge_inputs_are_matched_by_shingles_alone(monkeypatch: pytest.MonkeyPat
 @settings(deadline=None)
 @given(BLOCKS, st.lists(WORD, max_size=40))
 def test_shares_are_shares(blocks: list[list[str]], text: list[str]) -> None:
-    result = matched_shares(blocks, text)
+    result = match_shares(blocks, text)
     assert result.shape == (len(blocks),)
     assert ((result >= 0) & (result <= 1)).all()
     assert all(share == 0 for share, block in zip(result, blocks, strict=True) if not block)
@@ -69,7 +69,7 @@ def test_shares_are_shares(blocks: list[list[str]], text: list[str]) -> None:
 @settings(deadline=None)
 @given(st.lists(st.lists(WORD, min_size=3, max_size=12), min_size=1, max_size=8))
 def test_the_whole_page_as_text_matches_every_block(blocks: list[list[str]]) -> None:
-    assert (matched_shares(blocks, [word for block in blocks for word in block]) == 1).all()
+    assert (match_shares(blocks, [word for block in blocks for word in block]) == 1).all()
 
 
 def test_labels_need_half_of_the_words() -> None:

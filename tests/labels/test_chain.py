@@ -8,15 +8,15 @@ import pytest
 from dripper.errors import ErrorCode, PageError, SettingsError
 from dripper.html import Page, preprocess
 from dripper.labels import Labels, SimplifiedLabeler, Use, load
-from dripper.labels.chain import chain_of, chained
+from dripper.labels.chain import chain_of, make_chain
 from dripper.labels.registry import (
     BUILT_IN,
     check_use,
     find_entry,
-    in_stages,
     load_from_settings,
+    resolve_fallback,
     runs_staged,
-    used_fallback,
+    split_into_stages,
 )
 from dripper.settings import LabelerSettings, LabelsSettings
 from support.checkpoints import NEED_A_CHECKPOINT
@@ -50,7 +50,7 @@ class Rule:
 
 def test_each_next_one_sees_what_the_one_before_is_not_sure_of() -> None:
     first, second = Rule("a", [0.9, 0.5, np.nan, 0.7]), Rule("b", [np.nan] * 4)
-    chain = chained([first, second], 0.7)
+    chain = make_chain([first, second], 0.7)
     assert (chain.name, chain.version) == ("a,b", "1,1,below=0.7")
     assert [labels.method for labels in chain.label(PAGES)] == ["a", "b", "b", "a"]
     assert second.asked == [1, 2]
@@ -59,21 +59,21 @@ def test_each_next_one_sees_what_the_one_before_is_not_sure_of() -> None:
 
 def test_where_the_next_one_fails_or_marks_nothing_the_one_before_decides() -> None:
     for second in (Rule("b", [0.9, None, 0.9, 0.9]), Rule("b", [np.nan] * 4, main=False)):
-        labels = chained([Rule("a", [0.1] * 4), second], 0.7).label(PAGES)
+        labels = make_chain([Rule("a", [0.1] * 4), second], 0.7).label(PAGES)
         assert labels[1].method == "a:instead_of_b"
         assert labels[1].confidence == 0.1
         assert labels[0].method == ("b" if second.main else "a:instead_of_b")
 
 
 def test_three_labelers_and_the_last_that_marked_anything() -> None:
-    chain = chained([Rule("a", [0.1, 0.9, 0.1, 0.1]), Rule("b", [0.9, 0.1, 0.1, None]), Rule("c", [None] * 4)], 0.7)
+    chain = make_chain([Rule("a", [0.1, 0.9, 0.1, 0.1]), Rule("b", [0.9, 0.1, 0.1, None]), Rule("c", [None] * 4)], 0.7)
     assert [labels.method for labels in chain.label(PAGES)] == ["b", "a", "b:instead_of_c", "a:instead_of_c"]
 
 
 def test_a_page_that_nobody_could_label_is_the_callers_problem() -> None:
     with pytest.raises(PageError, match="b failed"):
-        chained([Rule("a", [None] * 4), Rule("b", [None] * 4)], 0.7).label(PAGES)
-    assert chained([Rule("a", [None] * 4), Rule("b", [0.1] * 4)], 0.7).label(PAGES)[0].method == "b"
+        make_chain([Rule("a", [None] * 4), Rule("b", [None] * 4)], 0.7).label(PAGES)
+    assert make_chain([Rule("a", [None] * 4), Rule("b", [0.1] * 4)], 0.7).label(PAGES)[0].method == "b"
 
 
 def test_a_chain_of_the_registry_labels_as_its_members() -> None:
@@ -87,7 +87,7 @@ def test_a_chain_of_the_registry_labels_as_its_members() -> None:
     assert "+title=include," in load("cpu,all", cpu={"title": "include"}).version
     with pytest.raises(SettingsError, match="no labeler 'title'"):
         load("cpu,all", title="include")
-    assert isinstance(chained([load("all"), load("all")], 0.5), SimplifiedLabeler)
+    assert isinstance(make_chain([load("all"), load("all")], 0.5), SimplifiedLabeler)
     assert not isinstance(chain, SimplifiedLabeler)
 
 
@@ -107,7 +107,7 @@ def test_commas_behind_a_colon_are_those_of_one_labeler() -> None:
 
 def test_in_stages_the_labelers_before_the_first_that_wants_one_label_on_the_way() -> None:
     def parts(name: str) -> list[str | None]:
-        return [part and part.name for part in in_stages(LabelerSettings(name=name, staged=True))]
+        return [part and part.name for part in split_into_stages(LabelerSettings(name=name, staged=True))]
 
     assert parts("lm") == [None, "lm"]
     assert parts("cpu,lm") == ["cpu", "lm"]
@@ -115,7 +115,7 @@ def test_in_stages_the_labelers_before_the_first_that_wants_one_label_on_the_way
     assert parts("cpu,all") == ["cpu", "all"]
     assert runs_staged(LabelerSettings(name="cpu,lm"))
     assert not runs_staged(LabelerSettings(name="cpu,trafilatura"))
-    assert used_fallback(LabelerSettings(name="cpu,lm")) == "body"
+    assert resolve_fallback(LabelerSettings(name="cpu,lm")) == "body"
 
 
 def test_chains_that_cannot_work_are_one_sentence() -> None:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dripper.config import CostSettings
-from dripper.labels.cost import Sample, actual_words, estimate, estimate_tokens, estimate_words
+from dripper.labels.cost import Sample, describe_actual, describe_estimate, estimate, estimate_tokens
 
 SAMPLE = Sample(bytes_read=1000, pages=3, tokens=[100, 300], blocks=[80, 160])
 DEVICES = CostSettings().devices
@@ -24,7 +24,7 @@ def test_the_measured_passes_are_met() -> None:
 
 
 def test_the_estimate_in_words() -> None:
-    words = "\n".join(estimate_words(SAMPLE, estimate(SAMPLE, 500_000, "parallel"), DEVICES, "parallel"))
+    words = "\n".join(describe_estimate(SAMPLE, estimate(SAMPLE, 500_000, "parallel"), DEVICES, "parallel"))
     assert "from a sample of 3 pages, 200 tokens each" in words
     assert "about 1,000 to label, 0.2 M tokens" in words
     assert "about 4,500 (decoder parallel)" in words
@@ -34,7 +34,7 @@ def test_the_estimate_in_words() -> None:
 
 
 def test_a_labeler_that_decodes_nothing_is_not_said_to() -> None:
-    words = "\n".join(estimate_words(SAMPLE, estimate(SAMPLE, 500_000, "parallel"), DEVICES, None))
+    words = "\n".join(describe_estimate(SAMPLE, estimate(SAMPLE, 500_000, "parallel"), DEVICES, None))
     assert "decoder" not in words
     assert "below are those of cost.devices, by default the labeler lm's" in words
     assert "L4      0.41 GPU hours at 0.68 pages/s" in words
@@ -42,18 +42,18 @@ def test_a_labeler_that_decodes_nothing_is_not_said_to() -> None:
 
 def test_a_sample_without_pages_gives_no_number() -> None:
     empty = Sample(0, 0, [], [])
-    assert estimate_words(empty, estimate(empty, 10, "parallel"), DEVICES, "parallel") == [
+    assert describe_estimate(empty, estimate(empty, 10, "parallel"), DEVICES, "parallel") == [
         "cost      no estimate: the sample has no page with text"
     ]
 
 
 def test_actual_figures_are_per_thousand_pages() -> None:
-    words = actual_words(500, 1_000_000, 2000, 1800.0, DEVICES)
+    words = describe_actual(500, 1_000_000, 2000, 1800.0, DEVICES)
     assert words == [
         "  1,000 pages took 2,000,000 tokens, 4,000 passes, 3,600.0 engine seconds; at the rent of a GPU: "
         "$0.3900 on L4, $2.7200 on A100"
     ]
-    assert actual_words(0, 0, 0, 0.0, DEVICES) == []
+    assert describe_actual(0, 0, 0, 0.0, DEVICES) == []
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=200))

@@ -6,7 +6,7 @@ import pytest
 
 from dripper.errors import MachineError, SettingsError
 from dripper.labels import load, registry
-from dripper.labels.registry import BUILT_IN, find_entry, labeler_settings, names, runs_staged, used_fallback
+from dripper.labels.registry import BUILT_IN, find_entry, labeler_settings, names, resolve_fallback, runs_staged
 from dripper.settings import LabelerSettings, LabelsSettings
 
 
@@ -84,7 +84,7 @@ def test_what_is_not_set_is_as_the_entry_says() -> None:
         "lm",
     ]
     assert runs_staged(LabelerSettings(name="cpu", staged=True))
-    assert used_fallback(LabelerSettings(name="lm", fallback="body")) == "body"
+    assert resolve_fallback(LabelerSettings(name="lm", fallback="body")) == "body"
 
 
 def test_a_section_is_of_the_class_of_its_labeler() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dripper
-from dripper.config import load, settings_of
+from dripper.config import load, split_settings
 from dripper.errors import ErrorCode, InputError, MachineError, SettingsError
 from support.warcs import page
 
@@ -17,20 +17,20 @@ HTML = page(3)[1]
 
 def test_settings_by_key_as_a_value_and_by_option_are_one() -> None:
     wanted = load(assignments=["labeler.name=cpu", "labels.cpu.comments=include", "profile=paper"])
-    assert settings_of(None, {"profile": "paper"}, {"comments": "include"}) == wanted
-    assert settings_of(None, {"profile": "paper", "labels": {"cpu": {"comments": "include"}}}, {}) == wanted
-    assert settings_of("cpu", wanted, {}) == wanted
+    assert split_settings(None, {"profile": "paper"}, {"comments": "include"}) == wanted
+    assert split_settings(None, {"profile": "paper", "labels": {"cpu": {"comments": "include"}}}, {}) == wanted
+    assert split_settings("cpu", wanted, {}) == wanted
 
 
 def test_options_go_to_the_labeler_that_is_named_somewhere() -> None:
-    assert settings_of(None, {"labeler.name": "lm"}, {"model": "/m"}).labels.lm.model == "/m"
-    assert settings_of(None, {"labeler": {"name": "lm"}}, {"model": "/m"}).labels.lm.model == "/m"
-    assert settings_of("lm", load(assignments=["labeler.name=cpu"]), {"model": "/m"}).labels.lm.model == "/m"
+    assert split_settings(None, {"labeler.name": "lm"}, {"model": "/m"}).labels.lm.model == "/m"
+    assert split_settings(None, {"labeler": {"name": "lm"}}, {"model": "/m"}).labels.lm.model == "/m"
+    assert split_settings("lm", load(assignments=["labeler.name=cpu"]), {"model": "/m"}).labels.lm.model == "/m"
 
 
 def test_settings_that_were_given_stay_as_they_were() -> None:
     given = {"labels": {"cpu": {"title": "include"}}}
-    settings_of(None, given, {"comments": "include"})
+    split_settings(None, given, {"comments": "include"})
     assert given == {"labels": {"cpu": {"title": "include"}}}
 
 
@@ -94,7 +94,7 @@ def test_a_guarded_page_is_the_same_and_its_process_is_kept() -> None:
 
 def test_a_page_that_ends_its_process_is_an_error_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "dripper.page.finish.markdown_of", lambda *_: os._exit(3) if multiprocessing.parent_process() else ""
+        "dripper.page.finish.write_markdown", lambda *_: os._exit(3) if multiprocessing.parent_process() else ""
     )
     extraction = dripper.extract(HTML, guard=True, settings={"limits.page_wall_seconds": 101})
     assert extraction.error_code is ErrorCode.CRASHED

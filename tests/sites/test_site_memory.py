@@ -11,7 +11,7 @@ from dripper.labels import Labels, load
 from dripper.labels.cpu.decide import KINDS
 from dripper.sites import Fingerprints, PageBlocks, SiteStatistics, relabel, remember
 from dripper.sites.rule import NO_CONSENSUS, NO_REPETITION
-from dripper.sites.statistics import contribution, others
+from dripper.sites.statistics import subtract_page, sum_page
 
 Kept = tuple[PageBlocks, Labels]
 
@@ -42,8 +42,8 @@ def test_sums_do_not_depend_on_the_order_of_pages(made: list[tuple[list[tuple[in
     sums = [site_of(*order) for order in permutations(pages)]
     assert all(site == sums[0] for site in sums)
     for page, labels in pages:
-        alone = others(page, SiteStatistics.of([page]))
-        assert alone.paths == dict.fromkeys(contribution(page).paths, (0, 0, 0))
+        alone = subtract_page(page, SiteStatistics.of([page]))
+        assert alone.paths == dict.fromkeys(sum_page(page).paths, (0, 0, 0))
         assert set(alone.texts.values()) == {0}
         assert relabel(page, labels, SiteStatistics.of([page])) is labels
 
@@ -127,7 +127,7 @@ def test_real_pages_of_one_site() -> None:
     assert site.pages == 3
     assert sorted(site.texts.values())[-2:] == [3, 3]
     assert abs(site.mean_confidence - np.mean([each.confidence for each in labels])) < 1e-4
-    assert contribution(memories[0]).paths.keys() == set(memories[0].fingerprints.paths.tolist())
+    assert sum_page(memories[0]).paths.keys() == set(memories[0].fingerprints.paths.tolist())
     for page, memory, each in zip(pages, memories, labels, strict=True):
         again = relabel(memory, each, site)
         assert len(again.main) == len(page.blocks)

@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 
 from dripper.labels import Labels
 from dripper.sites import Fingerprints, PageBlocks
-from dripper.sites.templates import LEAST_CONSISTENT, MOST_ODDS, Template, consistency, fill, learn, representatives
+from dripper.sites.templates import (
+    LEAST_CONSISTENT,
+    MOST_ODDS,
+    Template,
+    choose_representatives,
+    fill,
+    learn,
+    measure_consistency,
+)
 
 Kept = tuple[PageBlocks, Labels]
 
@@ -54,18 +62,18 @@ def test_representatives_show_what_the_others_lack() -> None:
         "c": kept([1, 4, 4, 4], [1, 2, 3, 4], [1.0] * 4)[0],
         "d": kept([1, 2, 3], [1, 2, 3], [1.0, 1.0, 1.0])[0],
     }
-    assert representatives(pages, 2) == ["b", "c"]
-    assert representatives(pages, 3) == ["b", "c", "d"]
-    assert representatives(pages, 1) == ["b"]
-    assert representatives({}, 3) == []
+    assert choose_representatives(pages, 2) == ["b", "c"]
+    assert choose_representatives(pages, 3) == ["b", "c", "d"]
+    assert choose_representatives(pages, 1) == ["b"]
+    assert choose_representatives({}, 3) == []
 
 
 def test_representatives_that_contradict_each_other_are_told_from_those_that_agree() -> None:
     page, labels = kept([1, 2, 3], [1, 2, 3], [0.0, 0.0, 0.0])
     first, second = np.array([True, False, False]), np.array([False, True, True])
-    assert consistency([(page, labels, first)]) == 1
-    assert consistency([(page, labels, first)] * 3) == 1
-    assert consistency([(page, labels, first), (page, labels, second)]) < LEAST_CONSISTENT
+    assert measure_consistency([(page, labels, first)]) == 1
+    assert measure_consistency([(page, labels, first)] * 3) == 1
+    assert measure_consistency([(page, labels, first), (page, labels, second)]) < LEAST_CONSISTENT
 
 
 BLOCKS = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 5), st.floats(-5, 5, width=32)), min_size=1, max_size=7)
@@ -76,8 +84,8 @@ def test_the_order_of_pages_does_not_matter(made: list[list[tuple[int, int, floa
     pages = {str(i): kept(*(list(part) for part in zip(*blocks, strict=True))) for i, blocks in enumerate(made)}
     names = list(pages)
     chance.shuffle(names)  # type: ignore[attr-defined]
-    chosen = representatives({name: pages[name][0] for name in names}, k)
-    assert chosen == representatives({name: page for name, (page, _) in pages.items()}, k)
+    chosen = choose_representatives({name: pages[name][0] for name in names}, k)
+    assert chosen == choose_representatives({name: page for name, (page, _) in pages.items()}, k)
     assert len(set(chosen)) == len(chosen) == min(k, len(names))
     one, other = (
         learn((pages[name][0], pages[name][1].main) for name in order) for order in (chosen, list(reversed(chosen)))

@@ -8,12 +8,11 @@ from collections import Counter
 from collections.abc import Callable
 
 import cmarkgfm
+import markdown
 import mistune
 from cmarkgfm.cmark import Options
 from markdown_it import MarkdownIt
 from selectolax.lexbor import LexborHTMLParser
-
-import markdown
 
 _EXPECTED = frozenset({"p", "br", "hr", "strong", "em", "del", "tbody", "thead", "ul", "ol", "pre", "code", "-undef"})
 """What Markdown has by itself, and runs nothing."""

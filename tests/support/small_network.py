@@ -3,7 +3,7 @@
 import numpy as np
 
 from dripper.labels.cpu.arithmetic import snap
-from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, weight_shapes
+from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, list_weight_shapes
 
 SHAPE = Shape(dilations=(1, 4, 2), pooled=(1,))
 FEATURES, LEVELS, WIDTH, POOL = 7, 2, 6, 4
@@ -11,7 +11,7 @@ FEATURES, LEVELS, WIDTH, POOL = 7, 2, 6, 4
 
 def random_weights(seed: int = 0, size: float = 0.5) -> dict[str, np.ndarray]:
     draw = np.random.default_rng(seed)
-    shapes = weight_shapes(SHAPE, FEATURES, LEVELS, WIDTH, POOL)
+    shapes = list_weight_shapes(SHAPE, FEATURES, LEVELS, WIDTH, POOL)
     return {name: np.rint(draw.normal(0, size, of) * WEIGHT_STEPS) / WEIGHT_STEPS for name, of in shapes.items()}
 
 

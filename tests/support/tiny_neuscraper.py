@@ -21,18 +21,18 @@ def make_base(folder: Path) -> Path:
 def make_neuscraper(folder: Path, **changes: object) -> Path:
     """Write a checkpoint that reads chunks of 40 nodes, about half of which are main."""
     torch = pytest.importorskip("torch", reason=WHY_NOT)
-    from dripper_labelers.neuscraper.checkpoint import Shape, tokenizer_of
-    from dripper_labelers.neuscraper.labeler import logits_of
-    from dripper_labelers.neuscraper.model import from_base, save_model
-    from dripper_labelers.neuscraper.nodes import nodes_of
+    from dripper_labelers.neuscraper.checkpoint import Shape, load_tokenizer
+    from dripper_labelers.neuscraper.labeler import compute_logits
+    from dripper_labelers.neuscraper.model import load_base, save_model
+    from dripper_labelers.neuscraper.nodes import find_nodes
 
     base = make_base(folder / "base")
     shape = replace(Shape(width=32, layers=2, heads=2, inner=64, context_nodes=40), **changes)  # type: ignore[arg-type]
     torch.manual_seed(0)
-    model, tokenizer = from_base(base, shape).eval(), tokenizer_of(base)
+    model, tokenizer = load_base(base, shape).eval(), load_tokenizer(base)
     with torch.no_grad():
         model.classifier.head.weight.mul_(20)
-        (said,) = logits_of(model, tokenizer, shape, [nodes_of(simplified()[0])[:40]])
+        (said,) = compute_logits(model, tokenizer, shape, [find_nodes(simplified()[0])[:40]])
         model.classifier.head.bias -= float(sorted(said)[len(said) // 2])
     save_model(model, shape, tokenizer, folder)
     return folder

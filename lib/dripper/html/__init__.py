@@ -1,4 +1,5 @@
-"""One page, pure functions: parse, blocks, simplified and mapping HTML, prune, Markdown."""
+"""Processes the HTML of one page with pure functions: parse, split into blocks, simplify, prune,
+convert to Markdown."""
 
 from dripper.html.blocks.page import Page, UnknownItemError
 from dripper.html.blocks.segment import Block

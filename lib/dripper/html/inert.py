@@ -1,4 +1,4 @@
-"""What of markup could run or load something: elements, attributes, addresses.
+"""Lists the markup that could run or load something: elements, attributes and addresses.
 
 The rules look at one tag at a time and do not ask where it stands. No element whose content a
 browser reads as raw text is left but `textarea` and `noscript`, and serialised texts and values
@@ -9,7 +9,7 @@ and each of them is inert by itself.
 import re
 
 from dripper.html.tree.elements import words
-from dripper.html.tree.urls import cleaned, scheme_of
+from dripper.html.tree.urls import clean_address, read_scheme
 
 REMOVED = words(
     "script style template iframe frame frameset noembed noframes xmp plaintext embed bgsound base link meta param portal "
@@ -148,27 +148,27 @@ def reaches_scripts(tag: str) -> bool:
     return ' rel="' in tag and _OPENER.search(tag) is not None
 
 
-def without_opener(relations: str) -> str:
+def remove_opener(relations: str) -> str:
     """Return the value of `rel` without what gives a new window a way back to the page.
 
-    >>> without_opener("nofollow Opener"), without_opener("noopener")
+    >>> remove_opener("nofollow Opener"), remove_opener("noopener")
     ('nofollow', 'noopener')
     """
     kept = [relation for relation in relations.split() if relation.lower() != "opener"]
     return " ".join(kept) if len(kept) < len(relations.split()) else relations
 
 
-def inert_address(address: str, attribute: str = "href") -> str | None:
+def clean_inert_address(address: str, attribute: str = "href") -> str | None:
     """Return an address, cleaned, if following it or showing it runs nothing, else None.
 
-    >>> inert_address(" java\\nscript:alert(1)"), inert_address("/a b")
+    >>> clean_inert_address(" java\\nscript:alert(1)"), clean_inert_address("/a b")
     (None, '/a b')
     """
-    address = cleaned(address)
+    address = clean_address(address)
     if ":" not in address or address.startswith(("https://", "http://")):
         return address
     # Old browsers took a backtick for a quotation mark.
-    scheme = scheme_of(_IGNORED.sub("", address).lstrip("`'\""))
+    scheme = read_scheme(_IGNORED.sub("", address).lstrip("`'\""))
     if not scheme or scheme in _SCHEMES:
         return address
     return address if attribute in _SHOWING and _MEDIA.match(address) else None

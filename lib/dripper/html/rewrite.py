@@ -1,4 +1,4 @@
-"""Main HTML on its way out: made inert, and its addresses absolute."""
+"""Rewrites main HTML for output: makes it inert, and its addresses absolute."""
 
 import re
 
@@ -8,13 +8,13 @@ from dripper.html.inert import (
     NOTABLE,
     REMOVED,
     UNWRAPPED,
-    inert_address,
+    clean_inert_address,
     is_inert,
     is_notable,
     reaches_scripts,
-    without_opener,
+    remove_opener,
 )
-from dripper.html.markdown.text import tree_of
+from dripper.html.markdown.text import read_main_html
 from dripper.html.tree.elements import HTML_VOID
 from dripper.html.tree.parser import OUTPUT_FLOOR, output_limit, refuse_large
 from dripper.html.tree.scan import StartTag
@@ -40,7 +40,7 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
     limit = output_limit(len(main_html))
     tags = Tags(settings.inert, base if settings.absolute_links else None, limit)
     # 1.0: what could run goes, however much of the page's text is in it.
-    tree = tree_of(main_html, tags.read, 1.0, is_pruned=is_pruned)
+    tree = read_main_html(main_html, tags.read, 1.0, is_pruned=is_pruned)
     if tags.growth * len(tree) > limit - len(main_html):
         refuse_large("main HTML", sum(map(len, tree.parts)), limit)
     if settings.inert and not UNWRAPPED.isdisjoint(tree.tags):
@@ -73,12 +73,12 @@ class Tags:
                 changed[tag] = StartTag("" if name in HTML_VOID else tag, hidden=True)
             elif " " in tag:
                 reaches = self._inert and reaches_scripts(tag)
-                if (reaches or is_notable(tag)) and (new := self._rewritten(name, tag, reaches)) != tag:
+                if (reaches or is_notable(tag)) and (new := self._rewrite(name, tag, reaches)) != tag:
                     changed[tag] = StartTag(new)
                     self.growth = max(self.growth, len(new) - len(tag))
         return changed
 
-    def _rewritten(self, name: str, tag: str, reaches: bool) -> str:
+    def _rewrite(self, name: str, tag: str, reaches: bool) -> str:
         is_regular = tag.count('"') == 2 * tag.count('="') and _REGULAR.fullmatch(tag)
         if is_regular and not reaches and "script:" not in tag.lower():
             # No name has a quotation mark and no value ends with "=": what looks like an attribute
@@ -108,11 +108,11 @@ class Tags:
         if not self._inert:
             return value
         if attribute == "rel":
-            return without_opener(value)
+            return remove_opener(value)
         return value if is_inert(attribute, value) else None
 
     def _address(self, address: str, attribute: str) -> str | None:
-        inert = inert_address(address, attribute) if self._inert else address
+        inert = clean_inert_address(address, attribute) if self._inert else address
         if inert is None or self._base is None:
             return inert
         absolute = self._base.join(inert)

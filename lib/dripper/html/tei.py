@@ -1,4 +1,5 @@
-"""Main HTML as TEI XML (https://tei-c.org), in the elements that Trafilatura's `xmltei` output has.
+"""Writes main HTML as TEI XML (https://tei-c.org), with the elements of Trafilatura's `xmltei`
+output.
 
 It is valid by the DTD that Trafilatura ships, but for tables and code, which that one does not
 declare and TEI does.
@@ -47,7 +48,7 @@ what is in them. XML that is nested some 1,000 deep cannot be written, and hardl
 
 
 class TeiSource(NamedTuple):
-    """What is known of a page, for the header; "" where it is not."""
+    """The properties of a page that the header states; "" for those that are not known."""
 
     title: str = ""
     url: str = ""

@@ -1,5 +1,5 @@
-"""Who decides which blocks are main content: :func:`load` gives a labeler by name; an entry makes a
-new one known."""
+"""Labels blocks as main content or not: :func:`load` returns a labeler by its name; a
+`LabelerEntry` adds a new one."""
 
 from dripper.labels.base import (
     Closable,

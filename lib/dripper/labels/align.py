@@ -1,5 +1,5 @@
-"""From a text to block labels: which blocks of a page does an extracted or human-written text
-contain?
+"""Aligns a text with the blocks of a page: finds which blocks an extracted or human-written text
+contains.
 
 Used twice: to turn human truth into training labels, and to turn the output of another extractor
 into labels.
@@ -26,7 +26,7 @@ SHINGLE_WORDS = 5
 MIN_SHINGLE_SHARE = 0.7
 
 
-def matched_shares(block_words: Sequence[Sequence[str]], text_words: Sequence[str]) -> npt.NDArray[np.float32]:
+def match_shares(block_words: Sequence[Sequence[str]], text_words: Sequence[str]) -> npt.NDArray[np.float32]:
     """Return, for each block, the share (0 to 1) of its words that a text contains; shape
     (n_blocks,).
 
@@ -35,19 +35,19 @@ def matched_shares(block_words: Sequence[Sequence[str]], text_words: Sequence[st
     Blocks without words get 0.
     """
     vocabulary: dict[str, int] = {}
-    flat = _ids([word for words in block_words for word in words], vocabulary)
-    text = _ids(text_words, vocabulary)
-    matched, used = _common_subsequence(flat, text)
-    unmatched_shingles = _shingles(np.where(used, -1, text))
+    flat = _number_words([word for words in block_words for word in words], vocabulary)
+    text = _number_words(text_words, vocabulary)
+    matched, used = _match_in_order(flat, text)
+    unmatched_shingles = _list_shingles(np.where(used, -1, text))
     starts = accumulate((len(words) for words in block_words), initial=0)
-    runs = _run_lengths(matched)
+    runs = _measure_runs(matched)
     shares = np.zeros(len(block_words), np.float32)
     for block, (start, end) in enumerate(pairwise(starts)):
         if end > start:
             length = end - start
             shares[block] = (matched[start:end] & ((runs[start:end] >= MIN_RUN) | (length < MIN_RUN))).mean()
             if shares[block] < 0.5 and length > SHINGLE_WORDS:
-                elsewhere = _share_in(flat[start:end], unmatched_shingles)
+                elsewhere = _measure_share(flat[start:end], unmatched_shingles)
                 shares[block] = max(shares[block], elsewhere if elsewhere > MIN_SHINGLE_SHARE else 0.0)
     return shares
 
@@ -59,14 +59,14 @@ def labels_from_text(block_texts: Sequence[str], text: str) -> npt.NDArray[np.bo
     >>> labels_from_text(["Home About", "It rained all day.", "Share"], "It rained all day.")
     array([False,  True, False])
     """
-    return matched_shares([words_of(block) for block in block_texts], words_of(text)) >= 0.5
+    return match_shares([words_of(block) for block in block_texts], words_of(text)) >= 0.5
 
 
-def _ids(words: Sequence[str], vocabulary: dict[str, int]) -> IntArray:
+def _number_words(words: Sequence[str], vocabulary: dict[str, int]) -> IntArray:
     return np.array([vocabulary.setdefault(word, len(vocabulary)) for word in words], np.int64)
 
 
-def _common_subsequence(flat: IntArray, text: IntArray) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _match_in_order(flat: IntArray, text: IntArray) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return which words of each side belong to the longest common subsequence; none at all if it
     is out of reach."""
     matched, used = np.zeros(len(flat), bool), np.zeros(len(text), bool)
@@ -80,7 +80,7 @@ def _common_subsequence(flat: IntArray, text: IntArray) -> tuple[npt.NDArray[np.
     return matched, used
 
 
-def _run_lengths(flags: npt.NDArray[np.bool_]) -> IntArray:
+def _measure_runs(flags: npt.NDArray[np.bool_]) -> IntArray:
     """Return, at every position, the length of the run of equal flags that it belongs to."""
     if not len(flags):
         return np.zeros(0, np.int64)
@@ -88,7 +88,7 @@ def _run_lengths(flags: npt.NDArray[np.bool_]) -> IntArray:
     return np.repeat(lengths, lengths)
 
 
-def _shingles(ids: IntArray) -> set[tuple[int, ...]]:
+def _list_shingles(ids: IntArray) -> set[tuple[int, ...]]:
     """Return the 5-word shingles of a sequence in which -1 stands for a word that must not be part
     of any."""
     listed: list[int] = ids.tolist()
@@ -96,7 +96,7 @@ def _shingles(ids: IntArray) -> set[tuple[int, ...]]:
     return {shingle for shingle in shingles if -1 not in shingle}
 
 
-def _share_in(ids: IntArray, shingles: set[tuple[int, ...]]) -> float:
+def _measure_share(ids: IntArray, shingles: set[tuple[int, ...]]) -> float:
     listed: list[int] = ids.tolist()
     own = [tuple(listed[at : at + SHINGLE_WORDS]) for at in range(len(listed) - SHINGLE_WORDS + 1)]
     return sum(shingle in shingles for shingle in own) / len(own) if shingles else 0.0

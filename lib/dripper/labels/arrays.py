@@ -15,10 +15,10 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 HashArray: TypeAlias = npt.NDArray[np.uint64]
 
 
-def blas_libraries() -> Sequence[LibController]:
+def find_blas() -> Sequence[LibController]:
     """Return the libraries that multiply matrices in this process."""
-    found: Sequence[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
-    return found
+    libraries: Sequence[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return libraries
 
 
 @contextmanager

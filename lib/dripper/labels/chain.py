@@ -1,4 +1,4 @@
-"""Several labelers in a chain: each next one labels the pages that the one before is not sure
+"""Labels pages with a chain of labelers: each next one gets the pages that the one before is unsure
 of."""
 
 from collections.abc import Callable, Sequence
@@ -23,10 +23,10 @@ def chain_of(name: str) -> tuple[str, ...]:
     """
     simple, colon, rest = name.partition(":")
     *before, last = simple.split(",")
-    found = tuple(part.strip() for part in (*before, last + colon + rest))
-    if len(found) > 1 and (not all(found) or len(set(found)) < len(found)):
+    labelers = tuple(part.strip() for part in (*before, last + colon + rest))
+    if len(labelers) > 1 and (not all(labelers) or len(set(labelers)) < len(labelers)):
         raise SettingsError(f"labeler.name={name!r}: write each labeler of a chain once, for instance cpu,lm")
-    return found
+    return labelers
 
 
 def is_sure(labels: Labels, below: float) -> bool:
@@ -35,11 +35,11 @@ def is_sure(labels: Labels, below: float) -> bool:
     return labels.confidence >= below
 
 
-def instead_of(method: str, labeler: str) -> str:
+def name_substitute(method: str, labeler: str) -> str:
     """Return the `method` of labels that are used as `labeler`, which should have decided, gave
     none.
 
-    >>> instead_of("cpu", "lm")
+    >>> name_substitute("cpu", "lm")
     'cpu:instead_of_lm'
     """
     return f"{method.partition(_INSTEAD)[0]}{_INSTEAD}{labeler}"
@@ -71,17 +71,17 @@ class ChainLabeler:
                 labeler.close()
 
     def _label(self, pages: Sequence[P], ways: Sequence[Callable[[Sequence[P]], list[Labels]]]) -> list[Labels]:
-        found: list[Labels | None] = [None] * len(pages)
+        best: list[Labels | None] = [None] * len(pages)
         problem: PageError | None = None
         for labeler, way in zip(self._labelers, ways, strict=True):
-            left = [i for i, labels in enumerate(found) if labels is None or not is_sure(labels, self._below)]
-            for i, answer in zip(left, _answers(way, [pages[i] for i in left]), strict=True):
+            left = [i for i, labels in enumerate(best) if labels is None or not is_sure(labels, self._below)]
+            for i, answer in zip(left, _ask(way, [pages[i] for i in left]), strict=True):
                 problem = answer if isinstance(answer, PageError) else problem
-                found[i] = _better(found[i], answer, labeler.name)
-        made = [labels for labels in found if labels is not None]
-        if problem is not None and len(made) < len(pages):
+                best[i] = _choose_better(best[i], answer, labeler.name)
+        labelled = [labels for labels in best if labels is not None]
+        if problem is not None and len(labelled) < len(pages):
             raise problem
-        return made
+        return labelled
 
 
 class SimplifiedChainLabeler(ChainLabeler):
@@ -96,7 +96,7 @@ class SimplifiedChainLabeler(ChainLabeler):
         return self._label(pages, [labeler.label_simplified for labeler in self._simplified])
 
 
-def chained(labelers: Sequence[Labeler], below: float) -> Labeler:
+def make_chain(labelers: Sequence[Labeler], below: float) -> Labeler:
     """Return the labelers as one; what runs in a stage of its own if each of them does."""
     simplified = [labeler for labeler in labelers if isinstance(labeler, SimplifiedLabeler)]
     if len(simplified) == len(labelers):
@@ -104,7 +104,7 @@ def chained(labelers: Sequence[Labeler], below: float) -> Labeler:
     return ChainLabeler(labelers, below)
 
 
-def _answers(way: Callable[[Sequence[P]], list[Labels]], pages: Sequence[P]) -> list[Labels | PageError]:
+def _ask(way: Callable[[Sequence[P]], list[Labels]], pages: Sequence[P]) -> list[Labels | PageError]:
     """Return of each page its labels, or why it has none."""
     if not pages:
         return []
@@ -114,11 +114,11 @@ def _answers(way: Callable[[Sequence[P]], list[Labels]], pages: Sequence[P]) -> 
         if error.code is not ErrorCode.LABELER_FAILED:
             raise
         # It may be one page's fault, and the call does not say whose.
-        return [error] if len(pages) == 1 else [answer for page in pages for answer in _answers(way, [page])]
+        return [error] if len(pages) == 1 else [answer for page in pages for answer in _ask(way, [page])]
 
 
-def _better(before: Labels | None, answer: Labels | PageError, labeler: str) -> Labels | None:
+def _choose_better(before: Labels | None, answer: Labels | PageError, labeler: str) -> Labels | None:
     """Return the labels of a page after `labeler` answered; before: those it had."""
     if isinstance(answer, Labels) and (before is None or answer.main.any()):
         return replace(answer, method=answer.method or labeler)
-    return None if before is None else replace(before, method=instead_of(before.method, labeler))
+    return None if before is None else replace(before, method=name_substitute(before.method, labeler))

@@ -1,5 +1,5 @@
-"""What labelling costs: estimated from a sample before a run, of a language model also counted
-after it. Pure functions."""
+"""Estimates what labelling costs from a sample before a run, and computes what a language model has
+cost after it. Pure functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Device(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What a few pages of the input told."""
+    """Measurements on a few pages of the input."""
 
     bytes_read: int
     """Bytes of the archives, for `pages` pages (split or not)."""
@@ -75,11 +75,11 @@ def estimate(sample: Sample, total_bytes: int, decoder: str) -> Estimate:
     """Return the sample scaled to `total_bytes` of archives; a sample without bytes stands for
     nothing."""
     scale = total_bytes / sample.bytes_read if sample.bytes_read else 0.0
-    passes = sum(_passes(n_blocks, decoder) for n_blocks in sample.blocks)
+    passes = sum(_estimate_passes(n_blocks, decoder) for n_blocks in sample.blocks)
     return Estimate(round(len(sample.tokens) * scale), round(sum(sample.tokens) * scale), round(passes * scale))
 
 
-def _passes(n_blocks: int, decoder: str) -> float:
+def _estimate_passes(n_blocks: int, decoder: str) -> float:
     """Forward passes over one page, measured on random weights: in parallel 4, 5 and 13 for 50, 200
     and 800 blocks; token by token in JSON 342, 1,493 and 6,296, that is, the digits of each block's
     number and 5 more."""
@@ -88,7 +88,9 @@ def _passes(n_blocks: int, decoder: str) -> float:
     return sum(len(str(number)) + 5 for number in range(1, n_blocks + 1))
 
 
-def estimate_words(sample: Sample, estimate: Estimate, devices: Mapping[str, Device], decoder: str | None) -> list[str]:
+def describe_estimate(
+    sample: Sample, estimate: Estimate, devices: Mapping[str, Device], decoder: str | None
+) -> list[str]:
     """Return the estimate as lines for a person. decoder: None for a labeler that decodes nothing,
     whose speed nobody has measured."""
     if not sample.tokens:
@@ -101,10 +103,10 @@ def estimate_words(sample: Sample, estimate: Estimate, devices: Mapping[str, Dev
         if decoder is not None
         else "  speeds  below are those of cost.devices, by default the labeler lm's: set them to what this labeler does",
     ]
-    return lines + [_device_words(name, device, estimate.pages) for name, device in devices.items()]
+    return lines + [_describe_device(name, device, estimate.pages) for name, device in devices.items()]
 
 
-def _device_words(name: str, device: Device, pages: int) -> str:
+def _describe_device(name: str, device: Device, pages: int) -> str:
     hours = pages / device.pages_per_second / 3600
     return (
         f"  {name:<7} {hours:,.2f} GPU hours at {device.pages_per_second:g} pages/s, "
@@ -112,12 +114,12 @@ def _device_words(name: str, device: Device, pages: int) -> str:
     )
 
 
-def cpu_words(sample: CpuSample, total_bytes: int) -> list[str]:
+def describe_cpu(sample: CpuSample, total_bytes: int) -> list[str]:
     """Return what splitting and labelling `total_bytes` of archives would cost, as lines for a
     person.
 
     >>> sample = CpuSample(1000, 10, {"split": 0.01, "cpu": 0.05})
-    >>> cpu_words(sample, 1000 * 360_000)[2]  # doctest: +NORMALIZE_WHITESPACE
+    >>> describe_cpu(sample, 1000 * 360_000)[2]  # doctest: +NORMALIZE_WHITESPACE
     '  whole   about 3,600,000 pages, 6.0 CPU hours to split and label; reading and writing come on
     top'
     """
@@ -133,7 +135,7 @@ def cpu_words(sample: CpuSample, total_bytes: int) -> list[str]:
     ]
 
 
-def actual_words(
+def describe_actual(
     pages: int, tokens: int, passes: int, engine_seconds: float, devices: Mapping[str, Device]
 ) -> list[str]:
     """Return what labelling cost, per 1,000 pages, as lines for a person; none for no pages.

@@ -1,5 +1,4 @@
-"""What the program has to know of a labeler beside how it labels: an entry, found by the labeler's
-name."""
+"""Declares `LabelerEntry`: what the program needs of a labeler before it is loaded."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +37,7 @@ class Use:
 
 def local_folder(model: str) -> Path:
     """Return the path of a setting that names a folder; `~` is one's home. What cannot be one is
-    returned as it is: that there is no such folder is told with the setting's name."""
+    returned as it is: `require_folder` reports a missing folder by the name of the setting."""
     if ":/" in model and not model.startswith("dbfs:/"):
         return Path(model)
     try:
@@ -47,7 +46,7 @@ def local_folder(model: str) -> Path:
         return Path(model)
 
 
-def folder_of(setting: str, model: str) -> Path:
+def require_folder(setting: str, model: str) -> Path:
     """Return the folder of a checkpoint. Raises MachineError where it is not there."""
     folder = local_folder(model)
     if folder.is_dir():
@@ -61,33 +60,46 @@ def folder_of(setting: str, model: str) -> Path:
     )
 
 
-def absent(setting: str, model: str, use: Use, package: str = "torch", extra: str = "encoder") -> list[str]:
-    """Return warnings where a run will need a checkpoint's folder and a package in its stage
-    `label`, and they are not on this machine: the stage may be on others, but a slip of the pen
-    would be told only after all pages were preprocessed. Raises MachineError where the stage runs
-    here."""
+def check_presence(setting: str, model: str, use: Use, package: str = "torch", extra: str = "encoder") -> list[str]:
+    """Return warnings where a run needs a checkpoint or a package that this machine lacks.
+
+    The stage `label` may run on other machines, so that neither has to be here. Without a warning a
+    mistyped path would be reported only after all pages were preprocessed.
+
+    Args:
+        setting: The name of the setting that names the checkpoint's folder.
+        model: That folder.
+        use: What the run wants of the labeler.
+        package: The package that the stage `label` imports.
+        extra: The extra of this project that installs it.
+
+    Raises:
+        MachineError: The stage runs here, and one of them is missing.
+    """
     if "label" not in use.stages:
         return []
     if use.is_local:
-        folder_of(setting, model)
+        require_folder(setting, model)
         if find_spec(package) is None:
             raise MachineError(f"{package} is not installed: {explain_install(extra)}")
         return []
-    told = []
+    problems = []
     if not local_folder(model).is_dir():
-        told.append(f"{setting}={model}: there is no such folder on this machine; the stage label needs it {_THERE}")
+        problems.append(
+            f"{setting}={model}: there is no such folder on this machine; the stage label needs it {_THERE}"
+        )
     if find_spec(package) is None:
-        told.append(
+        problems.append(
             f"{package} is not installed on this machine; the stage label needs it {_THERE}: {explain_install(extra)}"
         )
-    return told
+    return problems
 
 
-def _no_warnings(settings: Any, use: Use) -> Sequence[str]:
+def _warn_of_nothing(settings: Any, use: Use) -> Sequence[str]:
     return ()
 
 
-def _not_counted(settings: Any) -> CountTokens | None:
+def _count_nothing(settings: Any) -> CountTokens | None:
     return None
 
 
@@ -107,12 +119,12 @@ class LabelerEntry:
     gpus: bool = False
     """Whether it is at home on machines with GPUs: then it is loaded there alone, not on the
     driver."""
-    count_tokens: Callable[[Any], CountTokens | None] = _not_counted
+    count_tokens: Callable[[Any], CountTokens | None] = _count_nothing
     """Returns, for its settings, how tokens are counted; None: they are estimated from the length.
     """
     fallback: FallbackName = DEFAULT_FALLBACK
     """What the setting labeler.fallback=auto means."""
-    check: Callable[[Any, Use], Sequence[str]] = _no_warnings
+    check: Callable[[Any, Use], Sequence[str]] = _warn_of_nothing
     """Called before a run with the settings: raises SettingsError where it cannot work so, or
     returns warnings."""
     tells_confidence: bool = False

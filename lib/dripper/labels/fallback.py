@@ -42,10 +42,10 @@ class TrafilaturaLabeler:
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return labels of the blocks that hold Trafilatura's text; all other where it extracts
         nothing."""
-        return [Labels.certain(trafilatura_labels(page, page.mapping_html)) for page in pages]
+        return [Labels.certain(label_by_trafilatura(page, page.mapping_html)) for page in pages]
 
 
-def trafilatura_labels(page: Page, html: str) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+def label_by_trafilatura(page: Page, html: str) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     """Return which blocks of a page Trafilatura extracts from `html`, shape (n_blocks,).
 
     A block is main if at least half of its words are, in order, in Trafilatura's text.
@@ -89,7 +89,7 @@ def fall_back(page: Page, html: str, fallback: Fallback, second: Labeler | None 
         fallback = Fallback.EMPTY
     if fallback in (Fallback.CPU, Fallback.TRAFILATURA):
         if fallback is Fallback.TRAFILATURA:
-            labels = Labels.certain(trafilatura_labels(page, html))
+            labels = Labels.certain(label_by_trafilatura(page, html))
         elif second is not None:
             labels = second.label([page])[0]
         else:

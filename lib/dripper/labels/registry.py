@@ -1,4 +1,4 @@
-"""Labelers by name: those of this package, and those that other packages register as entry
+"""Finds labelers by name: those of this package, and those that other packages register as entry
 points."""
 
 import difflib
@@ -10,7 +10,7 @@ from typing import Any
 
 from dripper.errors import MachineError, SettingsError
 from dripper.labels.base import Labeler
-from dripper.labels.chain import chain_of, chained
+from dripper.labels.chain import chain_of, make_chain
 from dripper.labels.entry import DEFAULT_FALLBACK, LabelerEntry, Use
 from dripper.settings import LabelerSettings, LabelsSettings, Section, validate
 
@@ -28,7 +28,7 @@ BUILT_IN: Mapping[str, str] = {
 """Where the entries of this distribution are (`dripper_labelers` follows other papers): no entry
 points, as a zip that Spark sends to its workers has none."""
 COMPOSITES: Mapping[str, str] = {
-    "vote": "dripper_labelers.vote:vote_entry",
+    "vote": "dripper_labelers.vote:make_vote_entry",
 }
 """By the kind of labelers named `kind:members`: the function that makes an entry from such a
 name."""
@@ -68,9 +68,9 @@ def find_entry(name: str) -> LabelerEntry:
     """
     kind, colon, _ = name.partition(":")
     if name in BUILT_IN:
-        entry = _attribute(BUILT_IN[name])
+        entry = _import_attribute(BUILT_IN[name])
     elif colon and kind in COMPOSITES:
-        entry = _attribute(COMPOSITES[kind])(name)
+        entry = _import_attribute(COMPOSITES[kind])(name)
     else:
         entry = _load_entry_point(name)
     if not isinstance(entry, LabelerEntry) or entry.name != name:
@@ -78,7 +78,7 @@ def find_entry(name: str) -> LabelerEntry:
     return entry
 
 
-def _attribute(path: str) -> Any:
+def _import_attribute(path: str) -> Any:
     module, _, attribute = path.partition(":")
     return getattr(import_module(module), attribute)
 
@@ -113,14 +113,14 @@ def check_options(entry: LabelerEntry, options: Mapping[str, Any]) -> Any:
 
 def labeler_settings(name: str, labels: LabelsSettings) -> Any:
     """Return the section of one labeler, of the class that its entry has."""
-    return check_options(find_entry(name), options_of(name, labels))
+    return check_options(find_entry(name), list_options(name, labels))
 
 
-def options_of(name: str, labels: LabelsSettings) -> dict[str, Any]:
+def list_options(name: str, labels: LabelsSettings) -> dict[str, Any]:
     """Return what is set for a labeler, as the options of :func:`load`: its own section, or those
     of its members."""
     members = find_entry(name).members
-    return {member: options_of(member, labels) for member in members} if members else labels.options(name)
+    return {member: list_options(member, labels) for member in members} if members else labels.options(name)
 
 
 def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
@@ -143,9 +143,9 @@ def load_from_settings(labeler: LabelerSettings, labels: LabelsSettings) -> Labe
     :func:`load`."""
     names = chain_of(labeler.name)
     if len(names) == 1:
-        return load(labeler.name, **options_of(labeler.name, labels))
+        return load(labeler.name, **list_options(labeler.name, labels))
     check_chain(labeler, is_batch=False)
-    return chained([load(name, **options_of(name, labels)) for name in names], labeler.escalate_below)
+    return make_chain([load(name, **list_options(name, labels)) for name in names], labeler.escalate_below)
 
 
 def check_chain(labeler: LabelerSettings, *, is_batch: bool) -> None:
@@ -170,7 +170,7 @@ def check_use(labeler: LabelerSettings, labels: LabelsSettings, use: Use) -> Seq
     """Return warnings for people before a run. Raises SettingsError where the labeler cannot work
     as the run wants it."""
     names = chain_of(labeler.name)
-    first = in_stages(labeler)[0] if use.stages else labeler
+    first = split_into_stages(labeler)[0] if use.stages else labeler
     n_first = len(chain_of(first.name)) if first else 0
     check_chain(labeler, is_batch=(n_first, len(names)) == (1, 2))
     uses = [Use(use.profile) if i < n_first else use for i in range(len(names))]
@@ -194,11 +194,11 @@ def runs_staged(labeler: LabelerSettings) -> bool:
     return any(find_entry(name).staged for name in chain_of(labeler.name))
 
 
-def in_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None, LabelerSettings]:
+def split_into_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None, LabelerSettings]:
     """Return, for a staged run, who labels on the way to the stage `label`, if anybody, and who
     labels in it.
 
-    >>> [stage.name for stage in in_stages(LabelerSettings(name="cpu,lm"))]
+    >>> [stage.name for stage in split_into_stages(LabelerSettings(name="cpu,lm"))]
     ['cpu', 'lm']
     """
     names = chain_of(labeler.name)
@@ -210,15 +210,17 @@ def in_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None, Labeler
     return first if cut else None, last
 
 
-def used_fallback(labeler: LabelerSettings) -> str:
-    """Return the setting `fallback` with `auto` decided.
+def resolve_fallback(labeler: LabelerSettings) -> str:
+    """Return the setting `fallback`, with `auto` replaced by what it stands for.
 
-    The stage `extract` meets labels of labelers that only the machines of the stage `label` know.
+    For a chain that is the fallback of its first labeler, the last resort there. A labeler without
+    an entry on this machine is allowed: the stage `extract` reads labels of labelers that only the
+    machines of the stage `label` have.
 
-    Of a chain it is the first labeler's, as it is the last resort there.
-
-    >>> used_fallback(LabelerSettings(name="lm")), used_fallback(LabelerSettings(name="elsewhere"))
-    ('cpu', 'trafilatura')
+    >>> resolve_fallback(LabelerSettings(name="lm"))
+    'cpu'
+    >>> resolve_fallback(LabelerSettings(name="elsewhere"))
+    'trafilatura'
     """
     if labeler.fallback != "auto":
         return labeler.fallback

@@ -1,4 +1,4 @@
-"""Words, the unit in which the labels are weighed: what counts as one in any script."""
+"""Splits text into words of any script. Words are the unit in which blocks are weighed."""
 
 import re
 

@@ -1,1 +1,2 @@
-"""One page's way, without Spark: prepare, label, finish; and the rows that tables hold of it."""
+"""Takes one page from bytes to an extraction, without Spark: prepare, label, finish. Also makes the
+rows that tables hold of it."""

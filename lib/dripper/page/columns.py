@@ -1,5 +1,4 @@
-"""What the table `extractions` holds, column by column, whatever writes it: Spark into Delta, or a
-command into a file.
+"""Declares the columns of the table `extractions`, for Spark and for the commands that write files.
 
 The other tables are those of the job alone: `dripper.spark.tables.schemas`.
 """
@@ -83,7 +82,7 @@ PAGE: Sequence[Column] = (
     Column("truncated", Kind.STRING, "Why the body is not whole; null: it is"),
     Column("flags", ListOf(Kind.STRING), "What was odd but survivable about the record"),
 )
-"""What is known of the page as archived."""
+"""The columns of the page as archived."""
 
 EXTRACTION: Sequence[Column] = (
     Column("title", Kind.STRING, "Title of the page"),

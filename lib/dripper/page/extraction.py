@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 import dripper
-from dripper.config import settings_of
+from dripper.config import split_settings
 from dripper.errors import ErrorCode, InputError, MachineError, PageError, SettingsError
 from dripper.guard import Guard, GuardLimits
 from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
@@ -44,7 +44,7 @@ class Examination:
     page: Page | None = None
     """The page with its blocks; None where it could not be split."""
     labels: Labels | None = None
-    """What the labeler said; None where it gave no usable labels."""
+    """The labels that the labeler gave; None where they are not usable."""
     main: npt.NDArray[np.bool_] | None = None
     """Shape (n_blocks,): the blocks that the extraction is made of, the labeler's or a
     fallback's."""
@@ -119,13 +119,13 @@ class Extractor:
         try:
             decoded = Decoded.of(inflate_page(html, self._page_bytes) if content_type is None else html, content_type)
         except PageError as error:
-            return Examination(failed(error))
+            return Examination(make_failed(error))
         try:
-            made = self._examine(decoded, url)
+            examination = self._examine(decoded, url)
         except PageError as error:
-            made = Examination(failed(error))
-        extraction = replace(made.extraction, charset=decoded.charset, charset_source=decoded.source)
-        return replace(made, extraction=extraction)
+            examination = Examination(make_failed(error))
+        extraction = replace(examination.extraction, charset=decoded.charset, charset_source=decoded.source)
+        return replace(examination, extraction=extraction)
 
     def _examine(self, decoded: Decoded, url: str | None) -> Examination:
         page = split_into_blocks(decoded, self._profile, self._limits)
@@ -142,7 +142,7 @@ class Extractor:
             return None, error.detail
 
 
-def failed(error: PageError) -> Extraction:
+def make_failed(error: PageError) -> Extraction:
     """Return what there is of a page that has no extraction."""
     return Extraction(error_code=error.code, error_detail=error.detail or None)
 
@@ -186,7 +186,7 @@ def checked_settings(
 
     What people have to be warned of is logged. Raises UsageError.
     """
-    asked = settings_of(labeler, settings, options)
+    asked = split_settings(labeler, settings, options)
     check_single_pages(asked)
     for warning in check_use(asked.labeler, asked.labels, Use(asked.profile)):
         logger.warning("%s", warning)
@@ -214,8 +214,8 @@ def extract(
     if isinstance(html, str):
         _refuse_address(html)
     if guard:
-        return extract_guarded(settings_of(labeler, settings, options), html, url)
-    return _extractor_for(labeler, settings, options).extract(html, url)
+        return extract_guarded(split_settings(labeler, settings, options), html, url)
+    return _load_extractor(labeler, settings, options).extract(html, url)
 
 
 def extract_guarded(settings: Settings, html: str | bytes, url: str | None = None) -> Extraction:
@@ -239,7 +239,7 @@ def extract_guarded(settings: Settings, html: str | bytes, url: str | None = Non
         try:
             return _guards[key].call((html, url))
         except PageError as error:
-            return failed(error)
+            return make_failed(error)
 
 
 _lock = threading.Lock()
@@ -247,7 +247,7 @@ _guards: dict[tuple[int, int, GuardLimits], Guard[_Page, Extraction]] = {}
 """By process, as a fork's answers would be another's, extractor (kept as well) and limits."""
 
 
-def _extractor_for(
+def _load_extractor(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Extractor:
     """Return this process's extractor. Plain values are checked once, not with every page."""
@@ -259,14 +259,14 @@ def _extractor_for(
         except TypeError:  # a list, or a section of its own
             pass
         else:
-            return _kept_extractor(*asked)
-    return shared_extractor(settings_of(labeler, settings, options))
+            return _keep_extractor(*asked)
+    return shared_extractor(split_settings(labeler, settings, options))
 
 
 @lru_cache(maxsize=16)
-def _kept_extractor(labeler: str | None, settings: _Items, options: _Items) -> Extractor:
+def _keep_extractor(labeler: str | None, settings: _Items, options: _Items) -> Extractor:
     of_settings, of_options = ({key: value for key, _, value in items} for items in (settings, options))
-    return shared_extractor(settings_of(labeler, of_settings, of_options))
+    return shared_extractor(split_settings(labeler, of_settings, of_options))
 
 
 def _refuse_address(html: str) -> None:

@@ -1,5 +1,5 @@
-"""The second half of a page's way, after its blocks have labels: main HTML, Markdown, language. The
-first is `dripper.page.prepare`."""
+"""Finishes a page whose blocks have labels: main HTML, Markdown and language. The step before
+labelling is `dripper.page.prepare`."""
 
 import math
 from collections.abc import Callable, Collection, Sequence
@@ -12,15 +12,15 @@ from dripper import html as html_core
 from dripper.errors import ErrorCode, PageError
 from dripper.html import NO_LIMITS
 from dripper.html.blocks.page import Page
-from dripper.html.markdown import html2text, markdown_of
-from dripper.html.markdown.inert import inert_line
-from dripper.html.markdown.title import heading_of
+from dripper.html.markdown import load_html2text, write_markdown
+from dripper.html.markdown.inert import write_inert_line
+from dripper.html.markdown.title import choose_heading
 from dripper.html.metadata import Metadata
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
 from dripper.labels import Labels, load
 from dripper.labels.fallback import Fallback, fall_back
-from dripper.labels.registry import used_fallback
+from dripper.labels.registry import resolve_fallback
 from dripper.page.language import SAMPLE_CHARACTERS, detect
 from dripper.page.prepare import Decoded, Prepared
 from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings
@@ -94,7 +94,7 @@ class Splits:
         return cls(page.title, texts, page.prune, lambda: (page, decoded), page.profile, base, page.metadata)
 
     @classmethod
-    def of_prepared(cls, made: Prepared, profile: str, url: str | None = None) -> "Splits":
+    def of_prepared(cls, prepared: Prepared, profile: str, url: str | None = None) -> "Splits":
         """From the first half and the page's address.
 
         Its `whole` splits the source again, or restores the page without it (see `html.restore`):
@@ -103,16 +103,18 @@ class Splits:
         """
 
         def whole() -> tuple[Page, Decoded]:
-            decoded = Decoded.of(made.source if made.source is not None else made.mapping_html)
-            if made.source is not None:
+            decoded = Decoded.of(prepared.source if prepared.source is not None else prepared.mapping_html)
+            if prepared.source is not None:
                 return html_core.preprocess_utf8(decoded.utf8, profile, NO_LIMITS), decoded
-            restored = html_core.restore(made.mapping_html, made.title, profile)
-            return replace(restored, hints=made.hints), decoded
+            restored = html_core.restore(prepared.mapping_html, prepared.title, profile)
+            return replace(restored, hints=prepared.hints), decoded
 
         def prune(main_ids: Collection[int]) -> str:
-            return html_core.prune(made.mapping_html, main_ids, profile)
+            return html_core.prune(prepared.mapping_html, main_ids, profile)
 
-        return cls(made.title, made.texts, prune, whole, profile, Base.of(url, made.hints.base), made.metadata)
+        return cls(
+            prepared.title, prepared.texts, prune, whole, profile, Base.of(url, prepared.hints.base), prepared.metadata
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +155,8 @@ class Finisher:
         self._html = html
         self._markdown = markdown
         if markdown.converter == "html2text":
-            html2text()  # Missing, it would fail every page.
-        self._fallback = Fallback(used_fallback(settings))
+            load_html2text()  # Missing, it would fail every page.
+        self._fallback = Fallback(resolve_fallback(settings))
         self._second = load("cpu", **labels.options("cpu")) if self._fallback is Fallback.CPU else None
 
     def finish(self, page: Splits, labels: Labels | None, labeler: str, detail: str = "") -> Extraction:
@@ -189,12 +191,12 @@ class Finisher:
         """Return the extraction made of the chosen blocks."""
         page = choice.page
         main_ids = [i for i, is_main in enumerate(choice.main.tolist(), 1) if is_main]
-        main_html, tree = self._written(page, main_ids)
+        main_html, tree = self._write_main_html(page, main_ids)
         # The blocks' own text: that of the main HTML would cost ten times the detector.
         language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]))
         return Extraction(
             main_html=main_html,
-            markdown=self._markdown_of(page, main_ids, main_html, tree),
+            markdown=self._write_markdown(page, main_ids, main_html, tree),
             title=page.title,
             language=language,
             language_probability=probability,
@@ -206,17 +208,17 @@ class Finisher:
             metadata=page.metadata.completed(page.base) if page.metadata is not None else None,
         )
 
-    def _written(self, page: Splits, main_ids: list[int]) -> tuple[str, Tree]:
+    def _write_main_html(self, page: Splits, main_ids: list[int]) -> tuple[str, Tree]:
         """Return the main HTML as it leaves, and the tree from which its Markdown is written."""
         pruned, is_ours = page.prune(main_ids), html_core.find_profile(page.profile).main_html_scans
         tree = html_core.rewrite(pruned, self._html, page.base, is_pruned=is_ours)
         # The main HTML of MinerU's profile is MinerU's, byte for byte.
         return "".join(tree.parts) if is_ours else pruned, tree
 
-    def _markdown_of(self, page: Splits, main_ids: list[int], main_html: str, tree: Tree) -> str:
-        markdown = markdown_of(tree, self._markdown) if main_html else ""
+    def _write_markdown(self, page: Splits, main_ids: list[int], main_html: str, tree: Tree) -> str:
+        markdown = write_markdown(tree, self._markdown) if main_html else ""
         if self._markdown.title == "exclude" or not markdown.strip():
             return markdown
         headline = page.metadata.title if page.metadata is not None else None
-        heading = heading_of(page.title, page.texts, main_ids, main_html, headline)
-        return f"{inert_line(heading, '# ')}\n\n{markdown}" if heading else markdown
+        heading = choose_heading(page.title, page.texts, main_ids, main_html, headline)
+        return f"{write_inert_line(heading, '# ')}\n\n{markdown}" if heading else markdown

@@ -1,5 +1,4 @@
-"""Which language an extraction is in: py3langid (BSD-3-Clause, 4.6 MB, its model inside the
-package), nothing else.
+"""Detects the language of an extraction with py3langid (BSD-3-Clause, 4.6 MB with its model).
 
 Chosen over detectors that need a download (fastText's lid.176) or a compiled part.
 """
@@ -22,7 +21,7 @@ _MINIMUM_LETTERS = 20
 
 
 @lru_cache(maxsize=1)
-def _identifier() -> Any:
+def _load_identifier() -> Any:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
@@ -41,7 +40,7 @@ def detect(text: str) -> tuple[str | None, float | None]:
     for size in (_FIRST_CHARACTERS, SAMPLE_CHARACTERS):
         sample = " ".join(text[: 4 * size].split())[:size]
         if sum(map(str.isalpha, sample)) >= _MINIMUM_LETTERS:
-            code, probability = _identifier().classify(sample)
+            code, probability = _load_identifier().classify(sample)
             if probability >= _SURE or len(text) <= size:
                 break
     return (str(code), round(float(probability), 4)) if code else (None, None)

@@ -1,5 +1,5 @@
-"""The first half of a page's way: from bytes to blocks, before somebody labels them. The second is
-`dripper.page.finish`.
+"""Prepares a page for labelling: decodes its bytes and splits it into blocks. The step after
+labelling is `dripper.page.finish`.
 
 In one process they follow each other (`dripper.page.extraction`). In a staged run tables stand
 between them: what `Prepared` holds is all that the second half gets to see.

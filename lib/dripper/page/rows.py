@@ -67,7 +67,7 @@ def extraction_columns(extraction: Extraction) -> Row:
         "n_main": extraction.n_main if is_good else None,
         "confidence": extraction.confidence,
         "page_kind": extraction.page_kind,
-        "metadata": _metadata(extraction.metadata),
+        "metadata": _make_metadata(extraction.metadata),
         "error_code": extraction.error_code.value if extraction.error_code else None,
         "error_detail": extraction.error_detail,
     }
@@ -99,7 +99,7 @@ def prepared_row(
         "metadata": {name: getattr(prepared.hints, name) for name in ("types", "description", "body")}
         if is_good
         else None,
-        "page_metadata": _metadata(prepared.metadata),
+        "page_metadata": _make_metadata(prepared.metadata),
         "base_href": prepared.hints.base if is_good else None,
         "source": prepared.source,
         "n_blocks": len(prepared.texts) if is_good else None,
@@ -109,13 +109,13 @@ def prepared_row(
         "error_detail": prepared.error_detail,
         "simplified_html": prepared.simplified_html if is_good else None,
         "tokens": prepared.tokens if is_good else None,
-        "first_labels": _first_labels(prepared.labels, *first) if prepared.labels is not None and first else None,
-        "site_memory": _site_memory(prepared.memory),
+        "first_labels": _make_first_labels(prepared.labels, *first) if prepared.labels is not None and first else None,
+        "site_memory": _make_site_memory(prepared.memory),
         "layout_id": prepared.memory.skeleton.layout_id if prepared.memory else None,
     }
 
 
-def _site_memory(memory: PageMemory | None) -> Row | None:
+def _make_site_memory(memory: PageMemory | None) -> Row | None:
     if memory is None:
         return None
     blocks, prints = memory.blocks, memory.blocks.fingerprints
@@ -137,12 +137,12 @@ def label_columns(labels: Labels) -> Row:
     }
 
 
-def _first_labels(labels: Labels, labeler: str, version: str) -> Row:
+def _make_first_labels(labels: Labels, labeler: str, version: str) -> Row:
     by = {"method": labels.method or labeler, "labeler": labeler, "labeler_version": version}
     return label_columns(labels) | by
 
 
-def _metadata(metadata: Metadata | None) -> Row | None:
+def _make_metadata(metadata: Metadata | None) -> Row | None:
     return metadata.as_row() if metadata is not None else None
 
 
@@ -169,18 +169,18 @@ def text_sha256(text: str) -> str:
 
 def storable(row: Row) -> Row:
     """Return the row with lone surrogates, which no UTF-8 column can hold, replaced by U+FFFD."""
-    return {key: _storable_value(value) for key, value in row.items()}
+    return {key: _replace_surrogates(value) for key, value in row.items()}
 
 
-def _storable_value(value: Any) -> Any:
+def _replace_surrogates(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
-        return [_storable_value(item) for item in value]
+        return [_replace_surrogates(item) for item in value]
     if isinstance(value, dict):
         return storable(value)
-    return _without_surrogates(value) if isinstance(value, str) else value
+    return _replace_in_text(value) if isinstance(value, str) else value
 
 
-def _without_surrogates(text: str) -> str:
+def _replace_in_text(text: str) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -200,14 +200,14 @@ def registered_domain(host: str) -> str | None:
     >>> registered_domain("news.bbc.co.uk")
     'bbc.co.uk'
     """
-    name = _ascii(host.lower().rstrip("."))
+    name = _to_ascii(host.lower().rstrip("."))
     if not name or name.rpartition(".")[2].isdigit() or ":" in name:
         return None
-    return _suffixes().privatesuffix(name)
+    return _load_suffixes().privatesuffix(name)
 
 
 @cache
-def _suffixes() -> "PublicSuffixList":
+def _load_suffixes() -> "PublicSuffixList":
     """The list that comes with the package, read once per process: reading it takes as long as
     thousands of look-ups."""
     with needed("the column registered_domain", "warc"):
@@ -215,7 +215,7 @@ def _suffixes() -> "PublicSuffixList":
     return PublicSuffixList(accept_unknown=False, only_icann=True)
 
 
-def _ascii(host: str) -> str:
+def _to_ascii(host: str) -> str:
     if host.isascii():
         return host
     try:

@@ -1,8 +1,7 @@
-"""What the pages of a site know together: hashes and sums of their blocks, and labels that go by
-them.
+"""Relabels pages by the other pages of their site: hashes and sums of blocks, and labels that
+follow from them.
 
-Pure functions. What one page gives to its site adds up with what others give, in any order, to the
-same bits.
+All functions are pure. The sums of a site are the same bits, in whatever order its pages are added.
 """
 
 from dripper.sites.fingerprints import Fingerprints, fingerprints

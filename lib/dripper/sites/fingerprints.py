@@ -41,20 +41,20 @@ class Paths:
     def _below(self, path: bytes, element: int) -> bytes:
         key = path, self._tree.start_tag(element)
         if key not in self._alike:
-            self._alike[key] = digest(_signature(self._tree.tags[element], key[1]), path)
+            self._alike[key] = digest(_describe_element(self._tree.tags[element], key[1]), path)
         return self._alike[key]
 
 
-def _signature(tag: str, start_tag: str) -> str:
+def _describe_element(tag: str, start_tag: str) -> str:
     """Return an element as its template has it."""
-    names, own = (folded((attribute(start_tag, name) or "")[:_NAME_CHARACTERS]) for name in ("class", "id"))
+    names, own = (fold_digits((attribute(start_tag, name) or "")[:_NAME_CHARACTERS]) for name in ("class", "id"))
     return f"{tag}.{'.'.join(sorted(set(names.split())))}#{own}"
 
 
-def folded(text: str) -> str:
+def fold_digits(text: str) -> str:
     """Return the text with each run of digits as one 0.
 
-    >>> folded("post-17 of 2024")
+    >>> fold_digits("post-17 of 2024")
     'post-0 of 0'
     """
     return _DIGITS.sub("0", text)
@@ -88,12 +88,12 @@ def fingerprints(page: Page, paths: Paths | None = None) -> Fingerprints:
     >>> len(set(of.paths.tolist())), len(set(of.texts.tolist()))
     (2, 2)
     """
-    known = paths or Paths(page.elements)
-    places = [known.digest(block.element) for block in page.blocks]
-    texts = [digest(folded(" ".join(block.text.lower().split()))) for block in page.blocks]
-    return Fingerprints(numbers(places), numbers(texts))
+    paths = paths or Paths(page.elements)
+    places = [paths.digest(block.element) for block in page.blocks]
+    texts = [digest(fold_digits(" ".join(block.text.lower().split()))) for block in page.blocks]
+    return Fingerprints(to_numbers(places), to_numbers(texts))
 
 
-def numbers(digests: list[bytes]) -> Hashes:
+def to_numbers(digests: list[bytes]) -> Hashes:
     """Return hashes of 8 bytes as whole numbers, shape (n,)."""
     return np.frombuffer(b"".join(digests), "<i8").astype(np.int64)

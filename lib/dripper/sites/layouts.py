@@ -1,4 +1,4 @@
-"""Which pages of a site are made with the same template.
+"""Groups the pages of a site by the template that they were made with.
 
 A page's skeleton is the set of paths of the elements that hold its blocks. Sets do not grow with
 the length of a list, and digits in names are folded. What an article may or may not have (a table,
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.html.blocks.page import Page
-from dripper.sites.fingerprints import Hashes, Paths, digest, numbers
+from dripper.sites.fingerprints import Hashes, Paths, digest, to_numbers
 
 T = TypeVar("T")
 
@@ -53,26 +53,26 @@ def skeleton(page: Page, paths: Paths | None = None) -> Skeleton:
     >>> skeleton(one).layout_id == skeleton(two).layout_id
     True
     """
-    known = paths or Paths(page.elements)
-    places = sorted({known.digest(element) for element in _containers(page)})
-    return Skeleton(digest("", b"".join(places)).hex(), _signature(numbers(places)))
+    paths = paths or Paths(page.elements)
+    places = sorted({paths.digest(element) for element in _find_containers(page)})
+    return Skeleton(digest("", b"".join(places)).hex(), _sign(to_numbers(places)))
 
 
-def _containers(page: Page) -> set[int]:
+def _find_containers(page: Page) -> set[int]:
     """Return the elements of the skeleton: each block's ancestors down to the first that is
     text."""
     tree = page.elements
-    found: set[int] = set()
+    elements: set[int] = set()
     for block in page.blocks:
         for element in tree.path(block.element):
             if tree.tags[element] in _TEXT_PARENTS:
                 break
             if tree.tags[element] in CONTAINERS:
-                found.add(element)
-    return found
+                elements.add(element)
+    return elements
 
 
-def _signature(places: Hashes) -> npt.NDArray[np.int32]:
+def _sign(places: Hashes) -> npt.NDArray[np.int32]:
     if not len(places):
         return np.zeros(N_HASHES, np.int32)
     hashed = (places.astype(np.uint64)[:, None] * _FACTORS) >> np.uint64(33)
@@ -80,17 +80,17 @@ def _signature(places: Hashes) -> npt.NDArray[np.int32]:
     return lowest
 
 
-def by_layout(pages: Sequence[T], skeleton_of: Callable[[T], Skeleton]) -> list[list[T]]:
-    """Return the pages of a site by their layouts, as `joined` makes them; all in the order of
-    `pages`."""
-    names = joined(map(skeleton_of, pages))
-    found: dict[str, list[T]] = defaultdict(list)
+def group_by_layout(pages: Sequence[T], skeleton_of: Callable[[T], Skeleton]) -> list[list[T]]:
+    """Return the pages of a site, grouped by their layouts (see `join_layouts`); layouts and pages
+    are in the order of `pages`."""
+    names = join_layouts(map(skeleton_of, pages))
+    groups: dict[str, list[T]] = defaultdict(list)
     for page in pages:
-        found[names[skeleton_of(page).layout_id]].append(page)
-    return list(found.values())
+        groups[names[skeleton_of(page).layout_id]].append(page)
+    return list(groups.values())
 
 
-def joined(skeletons: Iterable[Skeleton]) -> dict[str, str]:
+def join_layouts(skeletons: Iterable[Skeleton]) -> dict[str, str]:
     """Return, for each skeleton of a site, the `layout_id` of its template: that of the first
     skeleton which is alike.
 
@@ -99,13 +99,13 @@ def joined(skeletons: Iterable[Skeleton]) -> dict[str, str]:
     """
     leaders: list[str] = []
     signatures = np.zeros((0, N_HASHES), np.int32)
-    found: dict[str, str] = {}
+    layout_ids: dict[str, str] = {}
     for each in skeletons:
         alike = (signatures == each.signature).mean(axis=1)
         if len(alike) and alike.max() >= ALIKE:
-            found[each.layout_id] = leaders[int(alike.argmax())]
+            layout_ids[each.layout_id] = leaders[int(alike.argmax())]
         else:
-            found[each.layout_id] = each.layout_id
+            layout_ids[each.layout_id] = each.layout_id
             leaders.append(each.layout_id)
             signatures = np.vstack([signatures, each.signature])
-    return found
+    return layout_ids

@@ -1,4 +1,4 @@
-"""All that a page gives to its site."""
+"""Collects all that a page gives to its site."""
 
 from dataclasses import dataclass
 

@@ -18,11 +18,10 @@ import numpy.typing as npt
 from dripper.labels import Labels
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.decide import PROBABILITY_STEPS, decide
-from dripper.sites.statistics import PageBlocks, SiteStatistics
-from dripper.sites.statistics import others as others_of
+from dripper.sites.statistics import PageBlocks, SiteStatistics, subtract_page
 
 
-def decided(page: PageBlocks, labels: Labels, log_odds: FloatArray) -> Labels:
+def decide_again(page: PageBlocks, labels: Labels, log_odds: FloatArray) -> Labels:
     """Return labels by other log odds of the page's blocks, shape (n_blocks,), with the confidence
     of that choice; all else as in `labels`."""
     probability = np.rint(PROBABILITY_STEPS / (1 + np.exp(-log_odds))) / PROBABILITY_STEPS
@@ -64,45 +63,49 @@ def relabel(page: PageBlocks, labels: Labels, site: SiteStatistics, counted: Sit
     """Return the labels of a page by what its site knows; the same object where that changes
     nothing, or would leave no block.
 
-    labels: those that `page` was remembered with, of a labeler with probabilities. counted: what of
-    the page is in the sums of `site`; None: all that it adds. The confidence is that of the new
-    choice.
+    The confidence is that of the new choice.
+
+    Args:
+        page: What the site keeps of the page.
+        labels: Those that `page` was remembered with, of a labeler with probabilities.
+        site: The sums over the pages of the site, this page included.
+        counted: What of the page is in the sums of `site`; None: all that it adds.
     """
-    others = others_of(page, site, counted)
+    others = subtract_page(page, site, counted)
     if others.pages < 1:
         return labels
     odds = page.log_odds.astype(np.float64)
     moved = odds
     if labels.confidence < UNSURE and labels.page_kind not in NO_CONSENSUS:
-        moved = _to_consensus(page, others)
-    if _mean_confidence(page, others) >= SURE_SITE and labels.page_kind not in NO_REPETITION:
-        moved = moved - REPETITION_ODDS * _repeated(page, labels, others)
+        moved = _move_to_consensus(page, others)
+    if _compute_mean_confidence(page, others) >= SURE_SITE and labels.page_kind not in NO_REPETITION:
+        moved = moved - REPETITION_ODDS * _find_repeated(page, labels, others)
     if np.array_equal(moved, odds):
         return labels
-    made = decided(page, labels, moved)
-    return made if made.main.any() else labels
+    changed = decide_again(page, labels, moved)
+    return changed if changed.main.any() else labels
 
 
-def _mean_confidence(page: PageBlocks, others: SiteStatistics) -> float:
+def _compute_mean_confidence(page: PageBlocks, others: SiteStatistics) -> float:
     return (others.mean_confidence * others.pages + page.confidence) / (others.pages + 1)
 
 
-def _to_consensus(page: PageBlocks, others: SiteStatistics) -> FloatArray:
-    said = [others.paths[path] for path in page.fingerprints.paths.tolist()]
-    pages = np.array([path.pages if path.words else 0 for path in said], np.float64)
+def _move_to_consensus(page: PageBlocks, others: SiteStatistics) -> FloatArray:
+    sums = [others.paths[path] for path in page.fingerprints.paths.tolist()]
+    pages = np.array([path.pages if path.words else 0 for path in sums], np.float64)
     share = CONSENSUS_SHARE * pages / (pages + PRIOR_PAGES)
-    means = np.array([path.mean for path in said])
+    means = np.array([path.mean for path in sums])
     share[(pages < ENOUGH_PAGES) & (np.abs(means) <= np.abs(page.log_odds))] = 0
     moved: FloatArray = page.log_odds * (1 - share) + share * means
     return moved
 
 
-def _repeated(page: PageBlocks, labels: Labels, others: SiteStatistics) -> npt.NDArray[np.bool_]:
+def _find_repeated(page: PageBlocks, labels: Labels, others: SiteStatistics) -> npt.NDArray[np.bool_]:
     """Return which blocks are the site's frame by their text."""
     text_pages = np.array([others.texts[text] for text in page.fingerprints.texts.tolist()])
     path_pages = np.array([others.paths[path].pages for path in page.fingerprints.paths.tolist()])
-    found: npt.NDArray[np.bool_] = (text_pages >= ENOUGH_PAGES) & (text_pages >= REPEATED_SHARE * path_pages)
+    is_repeated: npt.NDArray[np.bool_] = (text_pages >= ENOUGH_PAGES) & (text_pages >= REPEATED_SHARE * path_pages)
     marked = page.words[labels.main].sum()
-    if page.words[labels.main & found].sum() > MOST_REPEATED_MAIN * marked:
-        return np.zeros(len(found), bool)
-    return found
+    if page.words[labels.main & is_repeated].sum() > MOST_REPEATED_MAIN * marked:
+        return np.zeros(len(is_repeated), bool)
+    return is_repeated

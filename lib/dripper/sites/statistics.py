@@ -1,4 +1,4 @@
-"""What a page keeps of its blocks, and what the pages of a site add up to.
+"""Sums up what a site needs of its pages, block by block.
 
 All sums are of whole numbers, so that they are the same in whatever order pages are added.
 """
@@ -40,7 +40,7 @@ class PageBlocks:
 
 
 class PathSum(NamedTuple):
-    """What the blocks on one path say."""
+    """The sums over the blocks on one path."""
 
     pages: int = 0
     """Pages that have a block there."""
@@ -79,7 +79,7 @@ class SiteStatistics:
         """Return the sums of some pages."""
         site = cls()
         for page in pages:
-            site.add(contribution(page))
+            site.add(sum_page(page))
         return site
 
     def add(self, other: "SiteStatistics") -> None:
@@ -112,21 +112,21 @@ def log_odds(probability: FloatArray) -> FloatArray:
     return odds
 
 
-def contribution(page: PageBlocks) -> SiteStatistics:
+def sum_page(page: PageBlocks) -> SiteStatistics:
     """Return what one page adds to its site."""
     prints = page.fingerprints
     of_page = np.zeros(len(page.words), np.int64)
-    paths, texts = sums_of_pages(of_page, prints.paths, prints.texts, page.words, page.log_odds)
+    paths, texts = sum_pages(of_page, prints.paths, prints.texts, page.words, page.log_odds)
     columns = (paths.fingerprint.tolist(), paths.words.tolist(), paths.log_odds.tolist())
     return SiteStatistics(
         1,
-        confidence_steps(page.confidence),
+        to_confidence_steps(page.confidence),
         {path: PathSum(1, words, odds) for path, words, odds in zip(*columns, strict=True)},
         dict.fromkeys(texts.fingerprint.tolist(), 1),
     )
 
 
-def confidence_steps(confidence: float) -> int:
+def to_confidence_steps(confidence: float) -> int:
     """Return a confidence in the steps in which it is summed."""
     return round(confidence * _CONFIDENCE_STEP)
 
@@ -143,7 +143,7 @@ class PageSums(NamedTuple):
     """Both: as in `PathSum`; 0 of texts."""
 
 
-def sums_of_pages(
+def sum_pages(
     page: IntArray, paths: Hashes, texts: Hashes, words: npt.NDArray[np.int32], log_odds: npt.NDArray[np.float32]
 ) -> tuple[PageSums, PageSums]:
     """Return the sums of many pages at once, by path and by text. All have shape (blocks of all
@@ -151,10 +151,10 @@ def sums_of_pages(
     weights = np.minimum(words, _MOST_WORDS).astype(np.int64)
     odds = np.rint(log_odds.astype(np.float64) * _ODDS_STEP).astype(np.int64) * weights
     nothing = np.zeros_like(weights)
-    return _grouped(page, paths, weights, odds), _grouped(page, texts, nothing, nothing)
+    return _group(page, paths, weights, odds), _group(page, texts, nothing, nothing)
 
 
-def _grouped(page: IntArray, fingerprint: Hashes, words: IntArray, log_odds: IntArray) -> PageSums:
+def _group(page: IntArray, fingerprint: Hashes, words: IntArray, log_odds: IntArray) -> PageSums:
     order = np.lexsort((fingerprint, page))
     pages, prints = page[order], fingerprint[order]
     is_first = np.ones(len(order), bool)
@@ -166,12 +166,15 @@ def _grouped(page: IntArray, fingerprint: Hashes, words: IntArray, log_odds: Int
     return PageSums(pages[starts], prints[starts], *summed)
 
 
-def others(page: PageBlocks, site: SiteStatistics, counted: SiteStatistics | None = None) -> SiteStatistics:
-    """Return what the other pages of the site say of this page's paths and texts.
+def subtract_page(page: PageBlocks, site: SiteStatistics, counted: SiteStatistics | None = None) -> SiteStatistics:
+    """Return the sums of a site without one of its pages, for the paths and texts of that page.
 
-    counted: what of the page is in the sums of the site; None: all that it adds.
+    Args:
+        page: The page to subtract.
+        site: The sums over the pages of the site, this page included.
+        counted: What of the page is in these sums; None: all that it adds.
     """
-    own = contribution(page)
+    own = sum_page(page)
     counted = own if counted is None else counted
     return SiteStatistics(
         site.pages - counted.pages,

@@ -1,4 +1,4 @@
-"""A few pages of a layout with good labels label the others.
+"""Labels the pages of a layout by a few of them that have good labels.
 
 What an expensive labeler says of some representatives becomes a template: of each path, how many of
 its words are main content; of each text that repeats on them, what it is. Where the template has
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dripper.labels import Labels
 from dripper.labels.arrays import FloatArray
-from dripper.sites.rule import decided
+from dripper.sites.rule import decide_again
 from dripper.sites.statistics import PageBlocks
 
 LEAST_PAGES = 3
@@ -49,7 +49,7 @@ class _Vote:
 
 @dataclass(slots=True)
 class Template:
-    """What representatives say of a layout."""
+    """The labels of representatives, summed by path and by text of a layout."""
 
     paths: dict[int, _Vote] = field(default_factory=dict)
     texts: dict[int, _Vote] = field(default_factory=dict)
@@ -76,7 +76,7 @@ def learn(representatives: Iterable[tuple[PageBlocks, npt.NDArray[np.bool_]]]) -
     """Return the template of pages with good labels: what each keeps, and which of its blocks are
     main, shape (n_blocks,)."""
     template = Template()
-    seen: dict[int, int] = {}
+    page_counts: dict[int, int] = {}
     for page, main in representatives:
         rows = (page.fingerprints.paths, page.fingerprints.texts, page.words, main)
         for path, text, words, is_main in zip(*(column.tolist() for column in rows), strict=True):
@@ -85,59 +85,72 @@ def learn(representatives: Iterable[tuple[PageBlocks, npt.NDArray[np.bool_]]]) -
                 vote.words += words
                 vote.main += words * is_main
         for text in set(page.fingerprints.texts.tolist()):
-            seen[text] = seen.get(text, 0) + 1
-    template.texts = {text: vote for text, vote in template.texts.items() if seen[text] > 1}
+            page_counts[text] = page_counts.get(text, 0) + 1
+    template.texts = {text: vote for text, vote in template.texts.items() if page_counts[text] > 1}
     return template
 
 
 def fill(template: Template, page: PageBlocks, labels: Labels) -> Filled:
-    """Return a page as the template labels it. labels: the page's own, of a labeler with
-    probabilities."""
-    known, said = _said(template, page)
+    """Return a page as the template labels it.
+
+    Args:
+        template: Made by `learn` from representatives of the page's layout.
+        page: What the site keeps of the page.
+        labels: The page's own, of a labeler with probabilities.
+    """
+    is_covered, template_odds = _ask_template(template, page)
     own = page.log_odds.astype(np.float64)
-    odds = np.where(known, said + OWN_SHARE * own, own)
-    made = decided(page, labels, odds)
+    odds = np.where(is_covered, template_odds + OWN_SHARE * own, own)
+    relabelled = decide_again(page, labels, odds)
     n_words = max(1, int(page.words.sum()))
     return Filled(
-        made, float(page.words[known].sum() / n_words), float(page.words[made.main == labels.main].sum() / n_words)
+        relabelled,
+        float(page.words[is_covered].sum() / n_words),
+        float(page.words[relabelled.main == labels.main].sum() / n_words),
     )
 
 
-def _said(template: Template, page: PageBlocks) -> tuple[npt.NDArray[np.bool_], FloatArray]:
-    """Return which blocks the template knows, and its log odds of them."""
+def _ask_template(template: Template, page: PageBlocks) -> tuple[npt.NDArray[np.bool_], FloatArray]:
+    """Return which blocks the template has a path or a text of, and its log odds of them."""
     prints = page.fingerprints
-    found = [
+    votes = [
         template.texts.get(text) or template.paths.get(path)
         for path, text in zip(prints.paths.tolist(), prints.texts.tolist(), strict=True)
     ]
-    known = np.array([vote is not None for vote in found], bool)
-    return known, np.array([vote.log_odds if vote is not None else 0.0 for vote in found])
+    is_covered = np.array([vote is not None for vote in votes], bool)
+    return is_covered, np.array([vote.log_odds if vote is not None else 0.0 for vote in votes])
 
 
-def consistency(pages: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> float:
+def measure_consistency(pages: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> float:
     """Return how well the representatives of a layout agree: the mean F1 over words, 0 to 1, of
-    each as the template of the others labels it; 1 for a single one, of which nothing can be said.
+    each as the template of the others labels it; 1 for a single one, which has no others.
 
-    pages: of each what it keeps, its own labels, and the good ones, shape (n_blocks,).
+    Args:
+        pages: For each what the site keeps of it, its own labels, and the good ones, shape
+            (n_blocks,).
     """
     if len(pages) < 2:
         return 1.0
     scores = []
     for i, (page, labels, good) in enumerate(pages):
         template = learn((other, main) for j, (other, _, main) in enumerate(pages) if j != i)
-        made = fill(template, page, labels).labels.main
-        n_words = page.words[made].sum() + page.words[good].sum()
-        scores.append(2 * page.words[made & good].sum() / n_words if n_words else 1.0)
+        main_by_template = fill(template, page, labels).labels.main
+        n_words = page.words[main_by_template].sum() + page.words[good].sum()
+        scores.append(2 * page.words[main_by_template & good].sum() / n_words if n_words else 1.0)
     return float(np.mean(scores))
 
 
-def representatives(pages: Mapping[str, PageBlocks], k: int) -> list[str]:
+def choose_representatives(pages: Mapping[str, PageBlocks], k: int) -> list[str]:
     """Return the ids of k pages of a layout, or of all where there are fewer, which together show
     the most of it.
 
-    pages: by id. A path counts as many words as all pages have on it; the page that adds most comes
-    first, of equal ones the one with the lowest id. When all paths are shown, they are shown again
-    by others: the same template may hold other content.
+    A path counts as many words as all pages have on it. The page that adds most comes first; of
+    equal ones, the one with the lowest id. When all paths are shown, they are shown again by
+    others: the same template may hold other content.
+
+    Args:
+        pages: By id.
+        k: How many pages to choose at most.
     """
     weights: dict[int, int] = {}
     of_page: dict[str, set[int]] = {}

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from dripper.errors import PageError
 from dripper.html.blocks.page import Page
-from dripper.labels.align import matched_shares
+from dripper.labels.align import match_shares
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.cost import estimate_tokens
 from dripper.labels.lm.answer import FORMS, AnswerForm
@@ -148,7 +148,7 @@ def main_blocks(labelled: LabelledPage, page: Page) -> tuple[npt.NDArray[np.bool
     aligned = not annotated or more.get("profile", "dripper") != page.profile
     words = [words_of(block.text) for block in page.blocks]
     if aligned:
-        main = (matched_shares(words, words_of(labelled.truth_text)) >= 0.5) & np.array([bool(of) for of in words])
+        main = (match_shares(words, words_of(labelled.truth_text)) >= 0.5) & np.array([bool(of) for of in words])
     else:
         main = np.isin(page.item_ids, from_ranges(str(more["main_blocks"]), len(page.blocks)))
     return _with_silent(main, [bool(block.text) for block in page.blocks]), aligned

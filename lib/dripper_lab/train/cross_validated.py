@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from dripper.labels.arrays import FloatArray
-from dripper.labels.cpu.decide import confidence_of
+from dripper.labels.cpu.decide import estimate_confidence
 from dripper.labels.cpu.weights import Weights
 from dripper_lab.train.examples import Example
 from dripper_lab.train.folds import fold_of, held_out_logits, network_of
@@ -32,7 +32,7 @@ class HeldOut:
     confidence: FloatArray
     """(n_pages,), by coefficients fitted on the other half of the sites."""
     coefficients: FloatArray
-    """Of `page_kind.confidence_of`, fitted on all pages, those without main content too."""
+    """Of `decide.estimate_confidence`, fitted on all pages, those without main content too."""
     empty_kinds: FloatArray
     """`kinds` of the pages without main content."""
     empty_confidence: FloatArray
@@ -56,7 +56,7 @@ class HeldOut:
             if others.any() and not others.all():
                 found = fit_confidence(expected[others], kinds[others], reached[others])
                 for at in np.flatnonzero(halves == half):
-                    confidence[at] = confidence_of(found, float(expected[at]), kinds[at])
+                    confidence[at] = estimate_confidence(found, float(expected[at]), kinds[at])
         n = len(full)
         return cls(
             full, logits, kinds[:n], calibration, scores, confidence[:n], fit_confidence(expected, kinds, reached),

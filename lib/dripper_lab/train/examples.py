@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.html.blocks.page import Page
-from dripper.labels.align import matched_shares
+from dripper.labels.align import match_shares
 from dripper.labels.arrays import FloatArray, IntArray
-from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, page_features
+from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, compute_features
 from dripper.labels.cpu.network import BlockSequence
 from dripper.labels.words import words_of
 from dripper_lab.datasets import LabelledPage
@@ -123,9 +123,9 @@ def example_of(page: Page, labelled: LabelledPage) -> Example:
 
 def example_from(page: Page, truth: Sequence[str], key: tuple[str, str], host: str, page_type: str) -> Example:
     """Return the example of a page whose truth is given as words."""
-    features = page_features(page)
+    features = compute_features(page)
     words = [words_of(block.text) for block in page.blocks]
-    matched = matched_shares(words, truth).astype(np.float64) * features.words
+    matched = match_shares(words, truth).astype(np.float64) * features.words
     comments = np.zeros(len(page.blocks), bool) if page_type == "forum" else find_left_out_comments(features, matched)
     title = title_block(features)
     return Example(

@@ -11,7 +11,7 @@ import numpy as np
 from dripper.errors import UsageError
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.features.page_features import NAMES
-from dripper.labels.cpu.labeler import normalize_page, score_blocks, second_opinions, standardise
+from dripper.labels.cpu.labeler import normalize_page, score_blocks, score_by_others, standardise
 from dripper.labels.cpu.network import WEIGHT_STEPS
 from dripper.labels.cpu.weights import Network, Weights
 from dripper_lab.train.disturb import blanks_of
@@ -110,6 +110,6 @@ def held_out_logits(examples: Sequence[Example], networks: Sequence[Weights | No
     def logits(example: Example) -> FloatArray:
         weights = network_of(example, networks)
         page = normalize_page(weights, example.blocks)
-        return np.stack([score_blocks(weights, page)[0], *second_opinions(weights, page)])
+        return np.stack([score_blocks(weights, page)[0], *score_by_others(weights, page)])
 
     return [logits(example) for example in examples]

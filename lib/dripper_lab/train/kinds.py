@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from dripper.labels.arrays import FloatArray
-from dripper.labels.cpu.decide import KINDS, PageSummary, evidence_of_f1
-from dripper.labels.cpu.labeler import normalize_page, page_kinds
+from dripper.labels.cpu.decide import KINDS, PageSummary, make_evidence
+from dripper.labels.cpu.labeler import classify_page, normalize_page
 from dripper.labels.cpu.network import WEIGHT_STEPS
 from dripper.labels.cpu.weights import Weights
 from dripper_lab.train.examples import Example
@@ -42,7 +42,7 @@ def summary_of(weights: Weights, example: Example) -> PageSummary:
 def held_out_kinds(weights: Weights, example: Example) -> FloatArray:
     """Return the probabilities of KINDS of a page that the weights did not see, shape
     (n_kinds,)."""
-    return page_kinds(weights, summary_of(weights, example))
+    return classify_page(weights, summary_of(weights, example))
 
 
 def with_page_kinds(weights: Weights, examples: Sequence[Example]) -> Weights:
@@ -84,13 +84,13 @@ def _multinomial(inputs: FloatArray, targets: FloatArray, weight: FloatArray) ->
 
 
 def fit_confidence(expected: FloatArray, kinds: FloatArray, scores: FloatArray) -> FloatArray:
-    """Return the coefficients of `page_kind.confidence_of`, shape (2 · n_kinds,): a logistic
+    """Return the coefficients of `decide.estimate_confidence`, shape (2 · n_kinds,): a logistic
     regression on held-out pages, each kind drawn towards the mean of all.
 
     expected: (n_pages,), F1 that the decoder expected. kinds: (n_pages, n_kinds). scores:
     (n_pages,), that was reached.
     """
-    evidence = np.stack([evidence_of_f1(one, page) for one, page in zip(expected.tolist(), kinds, strict=True)])
+    evidence = np.stack([make_evidence(one, page) for one, page in zip(expected.tolist(), kinds, strict=True)])
     n = kinds.shape[1]
     # All kinds alike first: a constant and a slope; then what each differs by.
     alike = np.kron(np.eye(2), np.ones((n, 1)))

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from dripper.labels.arrays import FloatArray
-from dripper.labels.cpu.network import EPSILON, POOLED_LIMIT, Array, forward, weight_shapes
+from dripper.labels.cpu.network import EPSILON, POOLED_LIMIT, Array, forward, list_weight_shapes
 from dripper_lab.train.batches import PAGES_PER_BATCH, TrainingBatch, training_batches
 from dripper_lab.train.disturb import Blanks, disturb
 from dripper_lab.train.examples import Example
@@ -115,7 +115,7 @@ def initial_weights(recipe: Recipe, example: Example) -> Parameters:
     """Return random weights (He et al. 2015, halved on residual branches), zero biases, blurring
     taps."""
     n_features, n_levels = example.blocks.features.shape[1], example.blocks.starts.shape[1]
-    shapes = weight_shapes(recipe.shape, n_features, n_levels, recipe.width, recipe.pool_width)
+    shapes = list_weight_shapes(recipe.shape, n_features, n_levels, recipe.width, recipe.pool_width)
     keys = jax.random.split(jax.random.PRNGKey(recipe.seed), len(shapes))
     weights: Parameters = {}
     for key, (name, size) in zip(keys, shapes.items(), strict=True):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.decide import LOGIT_LIMIT
 from dripper.labels.cpu.labeler import normalize_page
-from dripper.labels.cpu.network import WEIGHT_STEPS, hidden_states
+from dripper.labels.cpu.network import WEIGHT_STEPS, compute_states
 from dripper.labels.cpu.weights import Weights
 from dripper_lab.train.examples import Example
 
@@ -53,7 +53,7 @@ def _rows(
     the part."""
     for example in examples:
         page = normalize_page(weights, example.blocks)
-        known = hidden_states(weights.exact, weights.shape, page.features, page.ops)
+        known = compute_states(weights.exact, weights.shape, page.features, page.ops)
         yield np.concatenate([page.features, known, np.ones((len(known), 1))], axis=1), part(example)
 
 

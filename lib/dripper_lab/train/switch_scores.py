@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from dripper.labels.cpu.decide import decide
 from dripper.labels.cpu.entry import Conventions
-from dripper.labels.cpu.labeler import probability_of_main
+from dripper.labels.cpu.labeler import score_main
 from dripper.labels.cpu.weights import Weights
 from dripper_lab.train.examples import Example
 from dripper_lab.train.folds import network_of
@@ -71,7 +71,7 @@ def _score(conventions: Conventions, examples: Sequence[Example], networks: Sequ
 
 
 def _main(example: Example, network: Weights, conventions: Conventions) -> Flags:
-    return decide(probability_of_main(network, example.blocks, example.words, conventions), example.words).main
+    return decide(score_main(network, example.blocks, example.words, conventions), example.words).main
 
 
 def _kept(example: Example, main: Flags, part: Flags) -> float:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from dripper.errors import PageError
 from dripper.html import Page, preprocess
-from dripper.labels.align import matched_shares
+from dripper.labels.align import match_shares
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.words import words_of
 from dripper.warc import decode
@@ -104,7 +104,7 @@ class Truth:
         main."""
         own, truth = [words_of(text) for text in texts], words_of(labelled.truth_text)
         words = np.array([len(each) for each in own], np.int64)
-        matched = matched_shares(own, truth).astype(np.float64) * words
+        matched = match_shares(own, truth).astype(np.float64) * words
         main = between((matched >= share * words) & (words > 0), words)
         kind = (labelled.page_type or "article") if truth else "nothing"
         return cls((labelled.data_set, labelled.id), labelled.host, kind, words, matched, len(truth), main)

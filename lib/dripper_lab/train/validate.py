@@ -41,7 +41,7 @@ RELIABILITY_BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How a logit becomes a probability (see `decode.probabilities`), and the mean ROUGE-5 F1 that
+    """How a logit becomes a probability (see `decide.probabilities`), and the mean ROUGE-5 F1 that
     it reached."""
 
     temperature: float

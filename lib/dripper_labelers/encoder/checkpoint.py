@@ -1,5 +1,5 @@
-"""A checkpoint of the labeler `encoder`: a folder, what it says of itself, and what of it is
-used."""
+"""Reads a checkpoint of the labeler `encoder`: its folder, its configuration, and the parts that
+are used."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any
 
 from dripper.errors import MachineError, SettingsError
 from dripper.labels.arrays import FloatArray
-from dripper.labels.entry import folder_of
+from dripper.labels.entry import require_folder
 from dripper.labels.lm.checkpoint import fingerprint, read_config
 from dripper_labelers.encoder.reading import Reading
 from dripper_labelers.encoder.sequence import Sequencer
@@ -46,9 +46,9 @@ class EncoderCheckpoint:
                 "the labeler encoder needs a model: set labels.encoder.model to the folder of a checkpoint; `make encoder` "
                 "trains a small one"
             )
-        folder = folder_of("labels.encoder.model", settings.model)
+        folder = require_folder("labels.encoder.model", settings.model)
         config, reading = read_config(folder), Reading.load(folder)
-        names = _names(config, folder)
+        names = _read_names(config, folder)
         outcomes = len(names) or 2
         if outcomes > 2:
             raise MachineError(f"{folder} tells {outcomes} classes apart: main and other are two")
@@ -56,9 +56,9 @@ class EncoderCheckpoint:
             folder,
             f"{folder.name}@{fingerprint(folder)}",
             reading,
-            _context(config, settings.context_tokens or reading.context_tokens),
+            _read_context(config, settings.context_tokens or reading.context_tokens),
             outcomes,
-            _main(names, outcomes),
+            _find_main(names, outcomes),
         )
 
     def margins(self, logits: FloatArray) -> FloatArray:
@@ -71,7 +71,7 @@ class EncoderCheckpoint:
         return Sequencer.load(self.folder, self.reading, self.context)
 
 
-def _context(config: dict[str, Any], wanted: int) -> int:
+def _read_context(config: dict[str, Any], wanted: int) -> int:
     """Return the tokens of a chunk: what is wanted, or what the model's positions reach."""
     reach = config.get("max_position_embeddings")
     if not isinstance(reach, int) or reach < 1:
@@ -81,15 +81,17 @@ def _context(config: dict[str, Any], wanted: int) -> int:
     return min(wanted, reach - lost)
 
 
-def _names(config: dict[str, Any], folder: Path) -> list[str]:
+def _read_names(config: dict[str, Any], folder: Path) -> list[str]:
     """Return the names of the outcomes in small letters; none where the config has none."""
-    said = config.get("id2label") or {}
-    if not isinstance(said, dict) or {str(index) for index in said} != {str(index) for index in range(len(said))}:
+    id2label = config.get("id2label") or {}
+    if not isinstance(id2label, dict) or {str(index) for index in id2label} != {
+        str(index) for index in range(len(id2label))
+    }:
         raise MachineError(
-            f'{folder}: id2label in config.json is {said!r}; it has to name outcomes by number: {{"0": "other", "1": "main"}}'
+            f'{folder}: id2label in config.json is {id2label!r}; it has to name outcomes by number: {{"0": "other", "1": "main"}}'
         )
-    return [str(said[index]).lower() for index in sorted(said, key=int)]
+    return [str(id2label[index]).lower() for index in sorted(id2label, key=int)]
 
 
-def _main(names: Sequence[str], outcomes: int) -> int:
+def _find_main(names: Sequence[str], outcomes: int) -> int:
     return 0 if outcomes == 1 else next((names.index(name) for name in MAIN_NAMES if name in names), 1)

@@ -1,11 +1,11 @@
-"""The labeler `encoder` for the registry: it wants a stage of its own; importing this loads neither
+"""Registers the labeler `encoder`, which needs a stage of its own. Importing this loads neither
 PyTorch nor a tokenizer."""
 
 from collections.abc import Sequence
 
 from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
-from dripper.labels.entry import CountTokens, LabelerEntry, Use, absent, local_folder
+from dripper.labels.entry import CountTokens, LabelerEntry, Use, check_presence, local_folder
 from dripper.labels.lm.entry import ENVIRONMENT
 from dripper_labelers.encoder.reading import FILE, PULPIE_PROFILE
 from dripper_labelers.encoder.settings import EncoderSettings
@@ -38,17 +38,17 @@ def _check(settings: EncoderSettings, use: Use) -> Sequence[str]:
     if settings.engine == "vllm":
         _check_vllm(settings, use)
     needs = ("vllm", "gpu") if settings.engine == "vllm" else ("torch", "encoder")
-    told = absent("labels.encoder.model", settings.model, use, *needs)
+    problems = check_presence("labels.encoder.model", settings.model, use, *needs)
     folder = local_folder(settings.model)
     makes_blocks = not use.stages or "preprocess" in use.stages
     is_known = (folder / FILE).exists() or use.profile == PULPIE_PROFILE
     if settings.model and makes_blocks and (folder / "config.json").is_file() and not is_known:
-        told.append(
+        problems.append(
             f"{settings.model} says nothing of how it reads pages and is taken for one of Pulpie's, which were trained on "
             f"pages of profile {PULPIE_PROFILE}; this run makes {use.profile}: --set profile={PULPIE_PROFILE} gives it what "
             "it knows"
         )
-    return told
+    return problems
 
 
 def _check_vllm(settings: EncoderSettings, use: Use) -> None:

@@ -1,4 +1,5 @@
-"""The labeler `encoder`: pages in, labels out; chunks, batches and the model put together."""
+"""Implements the labeler `encoder`: cuts pages into chunks, batches them, runs the model and
+returns labels."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -15,7 +16,7 @@ from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.network import EncoderNetwork
 from dripper_labelers.encoder.sequence import Chunk, Sequencer
 from dripper_labelers.encoder.settings import EncoderSettings
-from dripper_labelers.torch_batches import in_batches
+from dripper_labelers.torch_batches import split_into_batches
 
 
 class Network(Protocol):
@@ -75,9 +76,9 @@ class EncoderLabeler:
         label the pages in smaller calls to find it.
         """
         chunks = [self._sequencer.chunks(page, self._overlap) for page in pages]
-        said = self._margins([chunk for cut in chunks for chunk in cut])
+        margins = self._margins([chunk for cut in chunks for chunk in cut])
         ends = np.cumsum([0, *map(len, chunks)])
-        return [self._labels(cut, said[a:b]) for cut, (a, b) in zip(chunks, pairwise(ends), strict=True)]
+        return [self._labels(cut, margins[a:b]) for cut, (a, b) in zip(chunks, pairwise(ends), strict=True)]
 
     def count_tokens(self, simplified_html: str) -> int:
         """Return how many tokens the model reads of a page."""
@@ -88,20 +89,20 @@ class EncoderLabeler:
         self._network.close()
 
     def _margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
-        said: list[FloatArray] = [np.zeros(0)] * len(chunks)
-        for batch in in_batches([len(chunk.ids) for chunk in chunks], self._network.batch_tokens):
+        chunk_margins: list[FloatArray] = [np.zeros(0)] * len(chunks)
+        for batch in split_into_batches([len(chunk.ids) for chunk in chunks], self._network.batch_tokens):
             try:
                 margins = self._network.margins([chunks[index] for index in batch])
             except RuntimeError as error:  # All that goes wrong in a pass, as no memory left.
                 raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
             for index, values in zip(batch, margins, strict=True):
-                said[index] = values
-        return said
+                chunk_margins[index] = values
+        return chunk_margins
 
-    def _labels(self, chunks: Sequence[Chunk], said: Sequence[FloatArray]) -> Labels:
+    def _labels(self, chunks: Sequence[Chunk], chunk_margins: Sequence[FloatArray]) -> Labels:
         if not chunks:
             return Labels(np.zeros(0, bool), np.zeros(0, np.float32))
-        margins = merge_windows(chunks, said)
+        margins = merge_windows(chunks, chunk_margins)
         if not np.isfinite(margins).all():
             raise PageError(ErrorCode.LABELER_FAILED, "the model gave no numbers: try labels.encoder.precision=float32")
         probability = 1 / (1 + np.exp(-np.clip(margins, -30, 30)))

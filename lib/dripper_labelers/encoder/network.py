@@ -1,4 +1,4 @@
-"""The model itself, in PyTorch: loaded from a checkpoint, run on batches of chunks."""
+"""Loads the model of a checkpoint in PyTorch, and runs it on batches of chunks."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from dripper.labels.arrays import FloatArray
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.sequence import Chunk
 from dripper_labelers.encoder.settings import EncoderSettings
-from dripper_labelers.torch_batches import choose_device, one_thread_in_children
+from dripper_labelers.torch_batches import choose_device, limit_children_to_one_thread
 
 
 class EncoderNetwork:
@@ -36,14 +36,14 @@ class EncoderNetwork:
         with needed("the labeler encoder", "encoder"):
             import torch
             import transformers  # noqa: F401
-        one_thread_in_children()
+        limit_children_to_one_thread()
         device = choose_device(settings.device, "labels.encoder.device")
         precision, batch_tokens = settings.precision_on(device), settings.batch_tokens_on(device)
         if precision == "int8" and device == "cuda":
             raise SettingsError("labels.encoder.precision=int8 is for CPUs; bfloat16 is what a GPU is fast in")
         model = load_model(checkpoint, torch.bfloat16 if precision == "bfloat16" else torch.float32).to(device).eval()
         if precision == "int8":
-            model = _quantized(model)
+            model = _quantize(model)
             # Activations are scaled by what a batch holds: pages would change each other's labels.
             batch_tokens = 0
         return cls(model, checkpoint, device, precision, batch_tokens)
@@ -65,8 +65,8 @@ class EncoderNetwork:
             ).logits
             rows = np.repeat(np.arange(len(chunks)), [len(chunk.separators) for chunk in chunks])
             places = np.concatenate([np.asarray(chunk.separators, np.int64) for chunk in chunks])
-            said = logits[torch.from_numpy(rows), torch.from_numpy(places)].float().cpu().numpy().astype(np.float64)
-        return np.split(self._checkpoint.margins(said), np.cumsum([len(chunk.separators) for chunk in chunks])[:-1])
+            outcomes = logits[torch.from_numpy(rows), torch.from_numpy(places)].float().cpu().numpy().astype(np.float64)
+        return np.split(self._checkpoint.margins(outcomes), np.cumsum([len(chunk.separators) for chunk in chunks])[:-1])
 
     def close(self) -> None:
         """Let go of the model."""
@@ -85,17 +85,17 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
     folder = checkpoint.folder
     try:
         config = AutoConfig.from_pretrained(folder, num_labels=checkpoint.outcomes, local_files_only=True)
-        with _quiet():
-            model, told = AutoModelForTokenClassification.from_pretrained(
+        with _silence():
+            model, report = AutoModelForTokenClassification.from_pretrained(
                 folder, config=config, dtype=dtype, attn_implementation="sdpa", output_loading_info=True,
                 local_files_only=True, ignore_mismatched_sizes=True,
             )  # fmt: skip
     except Exception as error:  # Of several packages; a damaged file and a config of wrong types are of no common kind.
-        said = " ".join(str(error).split())[:300] or type(error).__name__
-        raise MachineError(f"{folder} cannot be loaded to label tokens: {said}") from error
-    missing = {*told["missing_keys"], *(key for key, *_ in told["mismatched_keys"])}
-    head = _last_layer(model, checkpoint.outcomes)
-    missing -= _take_head(model, head, folder, set(told["unexpected_keys"])) if f"{head}.weight" in missing else set()
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        raise MachineError(f"{folder} cannot be loaded to label tokens: {reason}") from error
+    missing = {*report["missing_keys"], *(key for key, *_ in report["mismatched_keys"])}
+    head = _find_last_layer(model, checkpoint.outcomes)
+    missing -= _take_head(model, head, folder, set(report["unexpected_keys"])) if f"{head}.weight" in missing else set()
     if missing:
         raise MachineError(
             f"{folder} lacks {len(missing)} weights of {type(model).__name__}, first {min(missing)}: it was not trained to "
@@ -104,7 +104,7 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
     return model
 
 
-def _last_layer(model: Any, outcomes: int) -> str:
+def _find_last_layer(model: Any, outcomes: int) -> str:
     """Return the name of the linear layer that gives the logits."""
     import torch
 
@@ -121,22 +121,22 @@ def _take_head(model: Any, name: str, folder: Path, unused: set[str]) -> set[str
     from safetensors import safe_open
 
     layer = model.get_submodule(name)
-    found: dict[str, Any] = {}
+    tensors: dict[str, Any] = {}
     for file in sorted(folder.glob("*.safetensors")):
         with safe_open(file, "pt") as weights:
-            found |= {key: weights.get_tensor(key) for key in weights.keys() if key in unused}  # noqa: SIM118
-    heads = [key for key, value in found.items() if value.shape == layer.weight.shape]
+            tensors |= {key: weights.get_tensor(key) for key in weights.keys() if key in unused}  # noqa: SIM118
+    heads = [key for key, value in tensors.items() if value.shape == layer.weight.shape]
     if len(heads) != 1:
         return set()
     with torch.no_grad():
-        layer.weight.copy_(found[heads[0]])
-        bias = found.get(heads[0].removesuffix("weight") + "bias")
+        layer.weight.copy_(tensors[heads[0]])
+        bias = tensors.get(heads[0].removesuffix("weight") + "bias")
         if layer.bias is not None:
             layer.bias.copy_(torch.zeros_like(layer.bias) if bias is None else bias)
     return {f"{name}.weight", f"{name}.bias"}
 
 
-def _quantized(model: Any) -> Any:
+def _quantize(model: Any) -> Any:
     import torch
 
     with warnings.catch_warnings():
@@ -146,7 +146,7 @@ def _quantized(model: Any) -> Any:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _silence() -> Iterator[None]:
     """Without transformers' table of missing weights and its progress bar: what matters becomes
     an error."""
     from transformers.utils import logging as typed

@@ -1,4 +1,4 @@
-"""The model in vLLM's pooling runner, which reads chunks of any length without padding.
+"""Runs the model in vLLM's pooling runner, which reads chunks of any length without padding.
 
 Only for architectures that vLLM has for token classification; the same weights in PyTorch give the
 same logits up to rounding.
@@ -48,9 +48,11 @@ class PoolingNetwork:
     def load(cls, checkpoint: EncoderCheckpoint, settings: EncoderSettings) -> "PoolingNetwork":
         """Return the model, ready to run. Raises MachineError where vLLM is missing, runs on
         another device than the settings say, or cannot serve the checkpoint."""
-        said = read_config(checkpoint.folder).get("architectures") or ["no architecture"]
-        if said[0] not in ARCHITECTURES:
-            raise MachineError(f"{checkpoint.folder} is {said[0]}: vLLM serves {', '.join(ARCHITECTURES)}. {ELSE}")
+        architectures = read_config(checkpoint.folder).get("architectures") or ["no architecture"]
+        if architectures[0] not in ARCHITECTURES:
+            raise MachineError(
+                f"{checkpoint.folder} is {architectures[0]}: vLLM serves {', '.join(ARCHITECTURES)}. {ELSE}"
+            )
         prepare_environment(_NO_CACHE_GIB)
         vllm = _import("vllm")
         is_cpu = _import("vllm.platforms").current_platform.is_cpu()

@@ -1,5 +1,5 @@
-"""How a checkpoint reads a page: the file `dripper_encoder.json` beside its weights, or Pulpie's
-way."""
+"""Declares how a checkpoint reads a page: by the file `dripper_encoder.json` beside its weights, or
+as Pulpie's do."""
 
 import json
 from dataclasses import asdict, fields
@@ -48,8 +48,8 @@ class Reading:
             wrong = "it holds no object"
         except (OSError, ValueError) as error:
             wrong = str(error)
-        known = ", ".join(field.name for field in fields(cls))
-        raise MachineError(f"{path} cannot be used ({wrong}); it may hold: {known}")
+        allowed = ", ".join(field.name for field in fields(cls))
+        raise MachineError(f"{path} cannot be used ({wrong}); it may hold: {allowed}")
 
     def save(self, folder: Path) -> None:
         """Write the file."""

@@ -61,10 +61,10 @@ def outline(markup: str) -> Outline:
     pieces.append(markup[last:])
     text = " ".join(unescape(" ".join(pieces)).split())
     head = [*dict.fromkeys(tags)][:HEAD_TAGS] + [*dict.fromkeys(names)][:HEAD_NAMES]
-    return Outline(_marker(text, linked / max(1, sum(map(len, pieces)))), " ".join(head), shortened(text))
+    return Outline(_marker(text, linked / max(1, sum(map(len, pieces)))), " ".join(head), shorten(text))
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Return the beginning and the end of a text that is long."""
     if len(text) <= FIRST_CHARACTERS + LAST_CHARACTERS:
         return text
@@ -73,23 +73,23 @@ def shortened(text: str) -> str:
 
 def _marker(text: str, linked: float) -> str:
     words = min(WORD_STEPS - 1, len(words_of(text)).bit_length())
-    return words_marker(words, (linked > 0) + (linked >= 0.5) + (linked >= 0.95))
+    return name_words_marker(words, (linked > 0) + (linked >= 0.5) + (linked >= 0.95))
 
 
-def words_marker(words: int, links: int) -> str:
+def name_words_marker(words: int, links: int) -> str:
     """Return the marker of a block. words: 0, 1, 2 to 3, 4 to 7 and so on are 0, 1, 2, 3…. links:
     none, some, half, all are 0 to 3."""
     return f"<|words {words} links {links}|>"
 
 
-def place_marker(place: int) -> str:
+def name_place_marker(place: int) -> str:
     """Return the marker that a chunk begins with: in which tenth of its page, 0 to 9."""
     return f"<|place {place}|>"
 
 
 MARKERS = (
-    *(words_marker(words, links) for words in range(WORD_STEPS) for links in range(LINK_STEPS)),
-    *(place_marker(place) for place in range(PLACES)),
+    *(name_words_marker(words, links) for words in range(WORD_STEPS) for links in range(LINK_STEPS)),
+    *(name_place_marker(place) for place in range(PLACES)),
 )
 """All markers: a tokenizer for outlines has each as one token."""
 
@@ -133,7 +133,7 @@ class Sequencer:
         self._markers = {token: vocabulary[token] for token in wanted}
         if reading.form == "outline" and reading.block_tokens < LEAST_OUTLINE:
             raise MachineError(f"block_tokens={reading.block_tokens}: an outline needs {LEAST_OUTLINE} tokens or more")
-        frame = len(self._framed([], 0, 1))
+        frame = len(self._frame([], 0, 1))
         if context < frame + 2:
             raise SettingsError(f"labels.encoder.context_tokens={context} leaves no room for a block")
         self.room = context - frame
@@ -170,7 +170,7 @@ class Sequencer:
             return []
         texts = split_blocks(page)
         if self.reading.form == "outline":
-            return self._outlines([outline(block) for block in texts.blocks])
+            return self._encode_outlines([outline(block) for block in texts.blocks])
         # As in Pulpie's published code: the last block goes to the page's very end.
         blocks = [*texts.blocks[:-1], texts.blocks[-1] + texts.tail]
         most = self.reading.block_tokens or None
@@ -185,31 +185,31 @@ class Sequencer:
     def chunk(self, blocks: Sequence[Sequence[int]], start: int, end: int) -> Chunk:
         """Return one chunk of a page's blocks; a block that alone is too long is cut."""
         shown = [list(ids[: self.room - 1]) for ids in blocks[start:end]]
-        ids = self._framed(shown, start, len(blocks))
+        ids = self._frame(shown, start, len(blocks))
         begin = len(ids) - sum(len(block) + 1 for block in shown) - (self._end is not None)
         ends = accumulate((len(block) + 1 for block in shown), initial=begin - 1)
         return Chunk(start, end, ids, list(ends)[1:])
 
-    def _framed(self, blocks: Sequence[Sequence[int]], start: int, n_blocks: int) -> list[int]:
+    def _frame(self, blocks: Sequence[Sequence[int]], start: int, n_blocks: int) -> list[int]:
         ids = [] if self._begin is None else [self._begin]
         if self.reading.form == "outline":
-            ids.append(self._markers[place_marker(PLACES * start // n_blocks)])
+            ids.append(self._markers[name_place_marker(PLACES * start // n_blocks)])
         for block in blocks:
             ids += [*block, self.separator]
         return ids if self._end is None else [*ids, self._end]
 
-    def _outlines(self, outlines: Sequence[Outline]) -> list[list[int]]:
+    def _encode_outlines(self, outlines: Sequence[Outline]) -> list[list[int]]:
         encoded = self._encode([part for each in outlines for part in (each.head, each.text)])
         most = self.reading.block_tokens
-        made = []
+        sequences = []
         for each, head, text in zip(outlines, encoded[::2], encoded[1::2], strict=True):
             ids = [self._markers[each.marker], *head[: most // 3]]
             room = most - len(ids)
             if len(text) > room:
                 kept = int(room * END_SHARE)
                 text = [*text[: room - kept], *text[len(text) - kept :]]
-            made.append([*ids, *text])
-        return made
+            sequences.append([*ids, *text])
+        return sequences
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the tokens of texts in which no special token stands: a page could else write

@@ -1,4 +1,4 @@
-"""The settings of the labeler `encoder`: the section `labels.encoder`."""
+"""Declares the settings of the labeler `encoder`, the section `labels.encoder`."""
 
 from typing import Literal
 

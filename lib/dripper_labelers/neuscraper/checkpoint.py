@@ -1,5 +1,5 @@
-"""A checkpoint of the labeler `neuscraper`: the first layer of a language model with its tokenizer,
-the transformer over nodes, and `neuscraper.json`, which says their shape."""
+"""Reads a checkpoint of the labeler `neuscraper`: the first layer of a language model with its
+tokenizer, the transformer over nodes, and their shape in `neuscraper.json`."""
 
 import json
 from dataclasses import asdict, dataclass, fields
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dripper.errors import MachineError, SettingsError
-from dripper.labels.entry import folder_of
+from dripper.labels.entry import require_folder
 from dripper.labels.lm.checkpoint import fingerprint
 
 FILE = "neuscraper.json"
@@ -57,15 +57,15 @@ def find_folder(model: str) -> Path:
             "the labeler neuscraper needs a model: set labels.neuscraper.model to a folder that "
             "`python -m dripper_lab.train.neuscraper` wrote"
         )
-    return folder_of("labels.neuscraper.model", model)
+    return require_folder("labels.neuscraper.model", model)
 
 
-def version_of(folder: Path) -> str:
+def hash_weights(folder: Path) -> str:
     """Return name and fingerprint, for the column `labeler_version`."""
     return f"{folder.name}@{fingerprint(folder)}"
 
 
-def tokenizer_of(folder: Path) -> Any:
+def load_tokenizer(folder: Path) -> Any:
     """Return the tokenizer of a checkpoint's folder. Raises MachineError."""
     from transformers import AutoTokenizer
 

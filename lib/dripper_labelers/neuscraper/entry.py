@@ -1,6 +1,5 @@
-"""Entry and settings of the labeler `neuscraper`; importing this loads neither PyTorch nor a
-tokenizer.
-"""
+"""Registers the labeler `neuscraper` and declares its settings. Importing this loads neither
+PyTorch nor a tokenizer."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -9,7 +8,7 @@ from pydantic import Field
 
 from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
-from dripper.labels.entry import LabelerEntry, Use, absent
+from dripper.labels.entry import LabelerEntry, Use, check_presence
 from dripper.settings import Section
 
 
@@ -39,7 +38,7 @@ def _check(settings: NeuScraperSettings, use: Use) -> Sequence[str]:
             "the labeler neuscraper needs a checkpoint: set labels.neuscraper.model to a folder that "
             "`python -m dripper_lab.train.neuscraper` wrote"
         )
-    return absent("labels.neuscraper.model", settings.model, use)
+    return check_presence("labels.neuscraper.model", settings.model, use)
 
 
 NEUSCRAPER = LabelerEntry(

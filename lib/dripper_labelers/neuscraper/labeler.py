@@ -1,4 +1,5 @@
-"""The labeler `neuscraper`: nodes, their vectors, the transformer over them, labels of blocks."""
+"""Implements the labeler `neuscraper`: turns nodes into vectors, runs the transformer over them,
+and labels blocks."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,10 +12,10 @@ from dripper.extras import needed
 from dripper.html.blocks.page import Page
 from dripper.labels.arrays import FloatArray
 from dripper.labels.base import Labels, SimplifiedPage
-from dripper_labelers.neuscraper.checkpoint import Shape, find_folder, tokenizer_of, version_of
+from dripper_labelers.neuscraper.checkpoint import Shape, find_folder, hash_weights, load_tokenizer
 from dripper_labelers.neuscraper.entry import NeuScraperSettings
-from dripper_labelers.neuscraper.nodes import Node, nodes_of
-from dripper_labelers.torch_batches import choose_device, in_batches, one_thread_in_children
+from dripper_labelers.neuscraper.nodes import Node, find_nodes
+from dripper_labelers.torch_batches import choose_device, limit_children_to_one_thread, split_into_batches
 
 GPU_BATCH_NODES = 98_304
 
@@ -39,10 +40,10 @@ class NeuScraperLabeler:
         shape = Shape.load(folder)
         with needed("the labeler neuscraper", "encoder"):
             from dripper_labelers.neuscraper.model import load_model
-        one_thread_in_children()
+        limit_children_to_one_thread()
         device = choose_device(settings.device, "labels.neuscraper.device")
         model = load_model(folder, shape).to(device)
-        return cls(model, tokenizer_of(folder), shape, version_of(folder), settings)
+        return cls(model, load_tokenizer(folder), shape, hash_weights(folder), settings)
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page, in order. Raises as `label_simplified`."""
@@ -51,49 +52,51 @@ class NeuScraperLabeler:
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` a page, in order; chunks of all pages share forward passes. Raises
         PageError (labeler_failed) where one page's labels cannot be had, whichever it is."""
-        nodes = [nodes_of(page) for page in pages]
+        nodes = [find_nodes(page) for page in pages]
         size = self._shape.context_nodes
         chunks = [page[start : start + size] for page in nodes for start in range(0, len(page), size)]
-        said = self._logits(chunks)
+        logits = self._logits(chunks)
         ends = np.cumsum([0, *(-(-len(page) // size) for page in nodes)])
         return [
-            self._labels(page, own, said[a:b]) for page, own, (a, b) in zip(pages, nodes, pairwise(ends), strict=True)
+            self._labels(page, own, logits[a:b]) for page, own, (a, b) in zip(pages, nodes, pairwise(ends), strict=True)
         ]
 
     def _logits(self, chunks: Sequence[Sequence[Node]]) -> list[FloatArray]:
-        said: list[FloatArray] = [np.zeros(0)] * len(chunks)
-        for batch in in_batches([len(chunk) for chunk in chunks], self._batch_nodes):
+        logits: list[FloatArray] = [np.zeros(0)] * len(chunks)
+        for batch in split_into_batches([len(chunk) for chunk in chunks], self._batch_nodes):
             try:
-                made = logits_of(self._model, self._tokenizer, self._shape, [chunks[index] for index in batch])
+                values_of_batch = compute_logits(
+                    self._model, self._tokenizer, self._shape, [chunks[index] for index in batch]
+                )
             except RuntimeError as error:  # PyTorch's for all that goes wrong in a pass, as no memory left.
                 raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
-            for index, values in zip(batch, made, strict=True):
-                said[index] = values
-        return said
+            for index, values in zip(batch, values_of_batch, strict=True):
+                logits[index] = values
+        return logits
 
-    def _labels(self, page: SimplifiedPage, nodes: Sequence[Node], said: Sequence[FloatArray]) -> Labels:
-        probability = block_probabilities(page.n_blocks, nodes, np.concatenate([np.zeros(0), *said]))
+    def _labels(self, page: SimplifiedPage, nodes: Sequence[Node], logits: Sequence[FloatArray]) -> Labels:
+        probability = average_over_blocks(page.n_blocks, nodes, np.concatenate([np.zeros(0), *logits]))
         if not np.isfinite(probability).all():
             raise PageError(ErrorCode.LABELER_FAILED, "the model gave no numbers")
-        passes = len(said)
+        passes = len(logits)
         return Labels(
             probability > self._threshold, probability.astype(np.float32), passes=passes, windows=max(1, passes)
         )
 
 
-def logits_of(model: Any, tokenizer: Any, shape: Shape, chunks: Sequence[Sequence[Node]]) -> list[FloatArray]:
+def compute_logits(model: Any, tokenizer: Any, shape: Shape, chunks: Sequence[Sequence[Node]]) -> list[FloatArray]:
     """Return the logit of each node to be main, an array a chunk. One forward pass."""
     import torch
 
     device = next(model.parameters()).device
-    tokens = node_tokens(tokenizer, [node.text for chunk in chunks for node in chunk], shape.node_tokens)
+    tokens = tokenize_nodes(tokenizer, [node.text for chunk in chunks for node in chunk], shape.node_tokens)
     with torch.inference_mode():
         vectors = model.nodes(torch.from_numpy(tokens.ids).to(device), torch.from_numpy(tokens.inside).to(device))
         lengths = [len(chunk) for chunk in chunks]
         padded = torch.nn.utils.rnn.pad_sequence(vectors.split(lengths), batch_first=True)
         beyond = torch.arange(padded.shape[1])[None] >= torch.tensor(lengths)[:, None]
-        said = model.classifier(padded, beyond.to(device)).float().cpu().numpy().astype(np.float64)
-    return [row[:length] for row, length in zip(said, lengths, strict=True)]
+        logits = model.classifier(padded, beyond.to(device)).float().cpu().numpy().astype(np.float64)
+    return [row[:length] for row, length in zip(logits, lengths, strict=True)]
 
 
 class Tokens(NamedTuple):
@@ -103,30 +106,30 @@ class Tokens(NamedTuple):
     inside: Any
 
 
-def node_tokens(tokenizer: Any, texts: Sequence[str], length: int) -> Tokens:
+def tokenize_nodes(tokenizer: Any, texts: Sequence[str], length: int) -> Tokens:
     """Return the tokens of nodes, each of one length, whatever else is in the batch."""
-    made = tokenizer(list(texts), truncation=True, max_length=length, padding="max_length", return_tensors="np")
-    return Tokens(made["input_ids"].astype(np.int64), made["attention_mask"].astype(np.int64))
+    encoded = tokenizer(list(texts), truncation=True, max_length=length, padding="max_length", return_tensors="np")
+    return Tokens(encoded["input_ids"].astype(np.int64), encoded["attention_mask"].astype(np.int64))
 
 
-def block_probabilities(n_blocks: int, nodes: Sequence[Node], logits: FloatArray) -> FloatArray:
+def average_over_blocks(n_blocks: int, nodes: Sequence[Node], logits: FloatArray) -> FloatArray:
     """Return the probability of each block to be main: the mean over its texts, by their length. A
     block without text (an image) has the lower one of the next blocks with text on both sides.
 
     >>> nodes = [Node(0, "a", 1), Node(2, "b", 1), Node(2, "c", 3)]
-    >>> block_probabilities(3, nodes, np.array([30, 0, 30])).round(3)
+    >>> average_over_blocks(3, nodes, np.array([30, 0, 30])).round(3)
     array([1.   , 0.875, 0.875])
     """
     blocks = np.array([node.block for node in nodes], np.int64)
     sizes = np.array([node.size for node in nodes], np.float64)
     total = np.bincount(blocks, sizes, n_blocks)
     summed = np.bincount(blocks, sizes / (1 + np.exp(-np.clip(logits, -30, 30))), n_blocks)
-    known = np.flatnonzero(total)
-    if not len(known):
+    with_nodes = np.flatnonzero(total)
+    if not len(with_nodes):
         return np.zeros(n_blocks)
-    mean = summed[known] / total[known]
+    mean = summed[with_nodes] / total[with_nodes]
     index = np.arange(n_blocks)
-    after = known.searchsorted(index)
-    inside = (total == 0) & ((after == 0) | (after == len(known)))
-    left, right = np.maximum(after - (total[index] == 0), 0), np.minimum(after, len(known) - 1)
+    after = with_nodes.searchsorted(index)
+    inside = (total == 0) & ((after == 0) | (after == len(with_nodes)))
+    left, right = np.maximum(after - (total[index] == 0), 0), np.minimum(after, len(with_nodes) - 1)
     return np.where(inside, 0.0, np.minimum(mean[left], mean[right]))

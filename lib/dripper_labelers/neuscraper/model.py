@@ -1,4 +1,4 @@
-"""The networks in PyTorch; importing this imports it."""
+"""Defines the networks in PyTorch. Importing this imports PyTorch."""
 
 import math
 from pathlib import Path
@@ -46,7 +46,7 @@ class NodeClassifier(nn.Module):  # type: ignore[misc]
         )
         self.encoder = nn.TransformerEncoder(layer, shape.layers, enable_nested_tensor=False)
         self.head = nn.Linear(shape.width, 1)
-        self.register_buffer("places", sinusoids(shape.context_nodes, shape.width), persistent=False)
+        self.register_buffer("places", compute_sinusoids(shape.context_nodes, shape.width), persistent=False)
 
     def forward(self, vectors: Any, beyond: Any) -> Any:
         """Return logits, (n_chunks, n_nodes). vectors: (n_chunks, n_nodes, hidden). beyond:
@@ -55,13 +55,13 @@ class NodeClassifier(nn.Module):  # type: ignore[misc]
         return self.head(self.encoder(nodes, src_key_padding_mask=beyond)).squeeze(-1)
 
 
-def sinusoids(length: int, width: int) -> Any:
+def compute_sinusoids(length: int, width: int) -> Any:
     """Return the fixed vectors of places (Vaswani et al. 2017), shape (length, width)."""
     places = torch.arange(length).unsqueeze(1)
     rates = torch.exp(torch.arange(0, width, 2) * (-math.log(10_000.0) / width))
-    made = torch.zeros(length, width)
-    made[:, 0::2], made[:, 1::2] = torch.sin(places * rates), torch.cos(places * rates)
-    return made
+    table = torch.zeros(length, width)
+    table[:, 0::2], table[:, 1::2] = torch.sin(places * rates), torch.cos(places * rates)
+    return table
 
 
 class NeuScraper(nn.Module):  # type: ignore[misc]
@@ -89,7 +89,7 @@ def load_model(folder: Path, shape: Shape) -> NeuScraper:
     return model
 
 
-def from_base(folder: Path, shape: Shape) -> NeuScraper:
+def load_base(folder: Path, shape: Shape) -> NeuScraper:
     """Return networks whose node encoder is the first layer of a pretrained model, all else random.
     Raises MachineError where the folder holds none with `encoder.layer`, as BERT and XLM-RoBERTa
     have."""

@@ -1,4 +1,4 @@
-"""The nodes of a page (paper 3.1): texts, and the lists and tables around them, in document
+"""Finds the nodes of a page (paper 3.1): texts, and the lists and tables around them, in document
 order."""
 
 import re
@@ -28,21 +28,21 @@ class Node(NamedTuple):
     themselves."""
 
 
-def nodes_of(page: SimplifiedPage) -> list[Node]:
+def find_nodes(page: SimplifiedPage) -> list[Node]:
     """Return the nodes of a page. Raises PageError (labeler_failed) where its HTML does not have
     the blocks that it says.
 
     >>> blocks = '<p _item_id="1">One <b>two</b></p><ul _item_id="2"><li>three</ul>'
     >>> html = f"<html><body>{blocks}</body></html>"
-    >>> [tuple(node) for node in nodes_of(SimplifiedPage(html, 2))]
+    >>> [tuple(node) for node in find_nodes(SimplifiedPage(html, 2))]
     [(0, 'One', 3), (0, 'two', 3), (1, 'three', 0), (1, 'three', 5)]
     """
     if not page.n_blocks:
         return []
-    return [node for number, markup in enumerate(split_blocks(page).blocks) for node in _nodes_in(markup, number)]
+    return [node for number, markup in enumerate(split_blocks(page).blocks) for node in _find_nodes_in(markup, number)]
 
 
-def _nodes_in(markup: str, block: int) -> Iterator[Node]:
+def _find_nodes_in(markup: str, block: int) -> Iterator[Node]:
     texts, tags, last = list[str](), list[tuple[str, bool]](), 0
     for tag in _TAG.finditer(markup):
         texts.append(markup[last : tag.start()])
@@ -54,12 +54,12 @@ def _nodes_in(markup: str, block: int) -> Iterator[Node]:
         if shown:
             yield Node(block, shown[:READ_CHARACTERS], len(shown))
         if index < len(tags) and tags[index][0] in CONTAINERS and not tags[index][1]:
-            inside = " ".join(unescape(" ".join(texts[index + 1 : _end(tags, index) + 1])).split())
+            inside = " ".join(unescape(" ".join(texts[index + 1 : _find_end(tags, index) + 1])).split())
             if inside:
                 yield Node(block, inside[:READ_CHARACTERS], 0)
 
 
-def _end(tags: list[tuple[str, bool]], start: int) -> int:
+def _find_end(tags: list[tuple[str, bool]], start: int) -> int:
     """Return the index of the tag that ends the element of a start tag; the last one where none
     does."""
     name, depth = tags[start][0], 0

@@ -1,5 +1,5 @@
-"""The labels of a page together (paper 3.5): the most probable sequence, and each leaf's own
-probability, where neighbours' potentials count too."""
+"""Decides the labels of a page together (paper 3.5): the most probable sequence, and each leaf's
+own probability given its neighbours."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,14 +10,14 @@ from dripper.labels.arrays import FloatArray
 PROBABILITY_STEPS = 4096
 
 
-def most_probable(leaves: FloatArray, pairs: FloatArray) -> npt.NDArray[np.bool_]:
+def choose_most_probable(leaves: FloatArray, pairs: FloatArray) -> npt.NDArray[np.bool_]:
     """Return which leaves are main in the most probable sequence of labels (Viterbi 1967).
 
     leaves: (n, 2), logarithms of potentials of other and main. pairs: (n - 1, 4), of other-other,
     other-main, main-other, main-main, times the weight of pairs. Ties go to other.
 
     >>> leaves = np.log([[0.4, 0.6], [0.4, 0.6], [0.6, 0.4]])
-    >>> most_probable(leaves, np.log([[0.97, 0.01, 0.01, 0.01]] * 2))
+    >>> choose_most_probable(leaves, np.log([[0.97, 0.01, 0.01, 0.01]] * 2))
     array([False, False, False])
     """
     main = np.zeros(len(leaves), bool)
@@ -37,21 +37,23 @@ def most_probable(leaves: FloatArray, pairs: FloatArray) -> npt.NDArray[np.bool_
     return main
 
 
-def probabilities(leaves: FloatArray, pairs: FloatArray) -> FloatArray:
+def compute_marginals(leaves: FloatArray, pairs: FloatArray) -> FloatArray:
     """Return the probability of each leaf to be main, over all sequences, shape (n,), multiples of
-    1/4096. Arguments as for :func:`most_probable`."""
+    1/4096. Arguments as for :func:`choose_most_probable`."""
     if not len(leaves):
         return np.zeros(0)
     own, between = np.exp(leaves).tolist(), np.exp(pairs).tolist()
     before, after = (
-        _messages(own, between),
-        _messages(own[::-1], [(oo, mo, om, mm) for oo, om, mo, mm in between[::-1]]),
+        _pass_messages(own, between),
+        _pass_messages(own[::-1], [(oo, mo, om, mm) for oo, om, mo, mm in between[::-1]]),
     )
     main = np.array(before) * np.array(after[::-1]) * np.array(own)
     return np.asarray(np.rint(main[:, 1] / main.sum(axis=1) * PROBABILITY_STEPS) / PROBABILITY_STEPS)
 
 
-def _messages(own: list[list[float]], between: list[tuple[float, float, float, float]]) -> list[tuple[float, float]]:
+def _pass_messages(
+    own: list[list[float]], between: list[tuple[float, float, float, float]]
+) -> list[tuple[float, float]]:
     """Return, for each leaf, how much all before it speak for other and for main; sums to 1."""
     messages = [(0.5, 0.5)]
     for (own_other, own_main), (oo, om, mo, mm) in zip(own, between, strict=False):

@@ -1,4 +1,4 @@
-"""Entry and settings of the labeler `web2text`."""
+"""Registers the labeler `web2text` and declares its settings."""
 
 from pydantic import Field
 

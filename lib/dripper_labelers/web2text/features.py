@@ -1,4 +1,5 @@
-"""The 128 features of each leaf and the 25 of each pair of neighbours (paper 3.3 and appendix A).
+"""Computes the 128 features of each leaf and the 25 of each pair of neighbours (paper 3.3 and
+appendix A).
 
 The order is that of the appendix: column i is its b(i+1). Where the appendix leaves something open,
 the published code (https://github.com/dalab/web2text) decides, but for what
@@ -118,35 +119,35 @@ def is_binary(name: str) -> bool:
     return name not in _CONTINUOUS
 
 
-def block_features(page: Page) -> PageFeatures:
+def compute_block_features(page: Page) -> PageFeatures:
     """Return the features of a page whose leaves are its blocks; linear in its characters,
     elements and blocks."""
-    return features_of(page.elements, Leaves.of_blocks(page))
+    return compute_features(page.elements, Leaves.of_blocks(page))
 
 
-def features_of(tree: Tree, leaves: Leaves) -> PageFeatures:
+def compute_features(tree: Tree, leaves: Leaves) -> PageFeatures:
     """Return the features of some leaves of a tree."""
     n = len(leaves.texts)
     if not n:
         return PageFeatures(np.zeros((0, len(NAMES)), np.float32), np.zeros((0, len(PAIR_NAMES)), np.float32))
     dom = collapse(tree, leaves, _TAG_BITS)
-    texts, source = read_texts(tree, leaves), _source_range(tree, leaves)
-    nodes = _node_features(dom, texts, source).astype(np.float32)
+    texts, source = read_texts(tree, leaves), _find_source_range(tree, leaves)
+    nodes = _compute_node_features(dom, texts, source).astype(np.float32)
     above = np.append(dom.parents, NO_NODE)[dom.leaf_parents]
     parents, grandparents = _of(nodes, dom.leaf_parents), _of(nodes, above)
     features = np.concatenate(
         [
-            _duplicates(leaves, dom), _leaf_features(texts, source).astype(np.float32),
+            _count_duplicates(leaves, dom), _compute_leaf_features(texts, source).astype(np.float32),
             (dom.leaf_parents != NO_NODE)[:, None], parents,
             _flags(np.append(dom.tags, 0)[dom.leaf_parents], PARENT_TAGS), (above != NO_NODE)[:, None], grandparents,
             np.broadcast_to(nodes[0], (n, nodes.shape[1])), _flags(dom.leaf_tags, LEAF_TAGS),
         ],
         axis=1, dtype=np.float32,
     )  # fmt: skip
-    return PageFeatures(features, _pair_features(tree, leaves, dom, nodes))
+    return PageFeatures(features, _compute_pair_features(tree, leaves, dom, nodes))
 
 
-def _source_range(tree: Tree, leaves: Leaves) -> tuple[FloatArray, FloatArray]:
+def _find_source_range(tree: Tree, leaves: Leaves) -> tuple[FloatArray, FloatArray]:
     """Return where each leaf begins and ends in the source, from the first one's beginning (0) to
     the last one's end (1)."""
     offsets = np.zeros(len(tree.parts) + 1)
@@ -156,7 +157,7 @@ def _source_range(tree: Tree, leaves: Leaves) -> tuple[FloatArray, FloatArray]:
     return (start - start[0]) / length, (end - start[0]) / length
 
 
-def _duplicates(leaves: Leaves, dom: CollapsedDom) -> FloatArray:
+def _count_duplicates(leaves: Leaves, dom: CollapsedDom) -> FloatArray:
     """b1 to b3. Leaves without text have no duplicates."""
     numbers: dict[str, int] = {}
     texts = np.array([numbers.setdefault(text, len(numbers)) for text in leaves.texts], np.int64)
@@ -165,11 +166,11 @@ def _duplicates(leaves: Leaves, dom: CollapsedDom) -> FloatArray:
     return np.stack([equal > 1, equal > 10, paths / len(paths)], axis=1)
 
 
-def _leaf_features(texts: LeafTexts, source: tuple[FloatArray, FloatArray]) -> FloatArray:
+def _compute_leaf_features(texts: LeafTexts, source: tuple[FloatArray, FloatArray]) -> FloatArray:
     """b4 to b27."""
     counts, start = texts.counts, source[0]
     words, punctuation = counts[:, _COLUMN["words"]], counts[:, _COLUMN["punctuation"]]
-    shared = _text_features(counts, texts.ends_with_punctuation, texts.ends_with_question, longest=5.5)
+    shared = _compute_text_features(counts, texts.ends_with_punctuation, texts.ends_with_question, longest=5.5)
     return np.column_stack(
         [
             words > 0, np.clip(np.log(np.maximum(words, 1)), 0, 3.5), shared, punctuation > 0, np.minimum(punctuation, 10),
@@ -178,12 +179,14 @@ def _leaf_features(texts: LeafTexts, source: tuple[FloatArray, FloatArray]) -> F
     )  # fmt: skip
 
 
-def _node_features(dom: CollapsedDom, texts: LeafTexts, source: tuple[FloatArray, FloatArray]) -> FloatArray:
+def _compute_node_features(dom: CollapsedDom, texts: LeafTexts, source: tuple[FloatArray, FloatArray]) -> FloatArray:
     """b29 to b48, of every node."""
     sums = np.zeros((len(texts.counts) + 1, len(COUNTS)), np.int64)
     np.cumsum(texts.counts, axis=0, out=sums[1:])
     counts, last = sums[dom.end] - sums[dom.first], dom.end - 1
-    shared = _text_features(counts, texts.ends_with_punctuation[last], texts.ends_with_question[last], longest=10)
+    shared = _compute_text_features(
+        counts, texts.ends_with_punctuation[last], texts.ends_with_question[last], longest=10
+    )
     return np.column_stack(
         [
             source[1][last] - source[0][dom.first],
@@ -192,7 +195,7 @@ def _node_features(dom: CollapsedDom, texts: LeafTexts, source: tuple[FloatArray
     )  # fmt: skip
 
 
-def _text_features(
+def _compute_text_features(
     counts: IntArray,
     ends_with_punctuation: npt.NDArray[np.bool_],
     ends_with_question: npt.NDArray[np.bool_],
@@ -216,7 +219,7 @@ def _text_features(
     )  # fmt: skip
 
 
-def _pair_features(
+def _compute_pair_features(
     tree: Tree, leaves: Leaves, dom: CollapsedDom, nodes: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
     """The distance in the tree, whether a line ends between the leaves, and b29 to b48 of the

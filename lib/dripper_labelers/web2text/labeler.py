@@ -1,5 +1,5 @@
-"""The labeler `web2text`: features, potentials of blocks and of pairs of them, the most probable
-sequence of labels.
+"""Implements the labeler `web2text`: features, potentials of blocks and of pairs of them, and the
+most probable sequence of labels.
 
 Needs numpy and nothing else. How the weights came to be: `dripper_lab.train.web2text`.
 """
@@ -13,12 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.html.blocks.page import Page
-from dripper.labels.arrays import FloatArray, blas_libraries, one_thread
+from dripper.labels.arrays import FloatArray, find_blas, one_thread
 from dripper.labels.base import Labels, expected_f1
 from dripper.labels.words import words_of
-from dripper_labelers.web2text.chain import most_probable, probabilities
-from dripper_labelers.web2text.features import NAMES, PageFeatures, block_features
-from dripper_labelers.web2text.network import LEAF_OUTCOMES, PAIR_OUTCOMES, RADIUS, Layer, log_potentials, standardise
+from dripper_labelers.web2text.chain import choose_most_probable, compute_marginals
+from dripper_labelers.web2text.features import NAMES, PageFeatures, compute_block_features
+from dripper_labelers.web2text.network import (
+    LEAF_OUTCOMES,
+    PAIR_OUTCOMES,
+    RADIUS,
+    Layer,
+    compute_log_potentials,
+    standardise,
+)
 from dripper_labelers.web2text.weights import Weights, load_weights
 
 # Activations take some 3 KB a block: memory of longer pages stays under 50 MB.
@@ -34,7 +41,7 @@ class Web2TextLabeler:
         """pair_weight: another than that of the weights; it then stands in the version too."""
         self.version = weights.version + (f"+pair_weight={pair_weight:g}" if pair_weight is not None else "")
         self._weights = weights if pair_weight is None else replace(weights, pair_weight=pair_weight)
-        self._blas = blas_libraries()
+        self._blas = find_blas()
 
     @classmethod
     def load(cls, path: Path | None = None, pair_weight: float | None = None) -> "Web2TextLabeler":
@@ -50,41 +57,41 @@ class Web2TextLabeler:
             return [self._label(page) for page in pages]
 
     def _label(self, page: Page) -> Labels:
-        main, probability = decide(potentials(self._weights, block_features(page)))
+        main, probability = decide(compute_potentials(self._weights, compute_block_features(page)))
         words = np.array([len(words_of(block.text)) for block in page.blocks], np.int64)
         return Labels(main, probability.astype(np.float32), expected_f1(main, probability, words))
 
 
 class Potentials(NamedTuple):
-    """Logarithms, weighted, as `chain.most_probable` takes them."""
+    """Logarithms, weighted, as `chain.choose_most_probable` takes them."""
 
     leaves: FloatArray
     pairs: FloatArray
 
 
-def potentials(weights: Weights, page: PageFeatures) -> Potentials:
+def compute_potentials(weights: Weights, page: PageFeatures) -> Potentials:
     """Return what both networks say of a page, whose features are raw."""
     n = len(NAMES)
-    leaves = _in_windows(weights.leaf_layers, page.leaves, weights.mean[:n], weights.scale[:n], LEAF_OUTCOMES)
-    pairs = _in_windows(weights.pair_layers, page.pairs, weights.mean[n:], weights.scale[n:], PAIR_OUTCOMES)
+    leaves = _compute_in_windows(weights.leaf_layers, page.leaves, weights.mean[:n], weights.scale[:n], LEAF_OUTCOMES)
+    pairs = _compute_in_windows(weights.pair_layers, page.pairs, weights.mean[n:], weights.scale[n:], PAIR_OUTCOMES)
     return Potentials(leaves + np.array([0.0, weights.main_bias]), pairs * weights.pair_weight)
 
 
-def _in_windows(
+def _compute_in_windows(
     layers: Sequence[Layer], features: npt.NDArray[np.floating[Any]], mean: FloatArray, scale: FloatArray, outcomes: int
 ) -> FloatArray:
     """Return the logarithms of the potentials, (length, outcomes), of WINDOW places at a time.
 
     A window is read with as much on both sides as decides on its ends, so that nothing changes.
     """
-    said = np.zeros((len(features), outcomes))
+    all_potentials = np.zeros((len(features), outcomes))
     for start in range(0, len(features), WINDOW):
         first, end = max(start - RADIUS, 0), min(start + WINDOW, len(features))
-        seen = standardise(features[first : end + RADIUS], mean, scale)
-        said[start:end] = log_potentials(layers, seen)[start - first : end - first]
-    return said
+        inputs = standardise(features[first : end + RADIUS], mean, scale)
+        all_potentials[start:end] = compute_log_potentials(layers, inputs)[start - first : end - first]
+    return all_potentials
 
 
-def decide(said: Potentials) -> tuple[npt.NDArray[np.bool_], FloatArray]:
+def decide(page_potentials: Potentials) -> tuple[npt.NDArray[np.bool_], FloatArray]:
     """Return which leaves are main, and the probability of each to be; both (n_leaves,)."""
-    return most_probable(*said), probabilities(*said)
+    return choose_most_probable(*page_potentials), compute_marginals(*page_potentials)

@@ -47,7 +47,7 @@ class Leaves:
         begin, end, elements = (
             np.array([block[field] for block in page.blocks], np.int64) for field in (_FIRST, _LAST, _ELEMENT)
         )
-        texts = np.array(_text_parts(page.elements), np.int64)
+        texts = np.array(_split_texts(page.elements), np.int64)
         if not len(texts):
             return cls([block.text for block in page.blocks], begin, end, elements)
         first, after = texts.searchsorted(begin), texts.searchsorted(end, side="right")
@@ -72,7 +72,7 @@ class Leaves:
                 skipped[tree.opens[element]] += 1
                 skipped[tree.closes[element]] -= 1
         hidden = np.cumsum(skipped) > 0
-        parts = np.array([part for part in _text_parts(tree) if inside[part] >= 0 and not hidden[part]], np.int64)
+        parts = np.array([part for part in _split_texts(tree) if inside[part] >= 0 and not hidden[part]], np.int64)
         texts = [" ".join(unescape(tree.parts[part]).split()) for part in parts.tolist()]
         return cls(texts, parts, parts, inside[parts])
 
@@ -81,7 +81,7 @@ _ELEMENT, _FIRST, _LAST = 2, 4, 5
 """Fields of a `Block`."""
 
 
-def _text_parts(tree: Tree) -> list[int]:
+def _split_texts(tree: Tree) -> list[int]:
     """Return the indexes of the texts that are not blank."""
     return [2 * number for number, text in enumerate(tree.parts[::2]) if text and not text.isspace()]
 
@@ -122,12 +122,12 @@ class CollapsedDom:
 
         Linear: a node that is left on the way up is left by one leaf, its last.
         """
-        found = self.leaf_parents[:-1].copy()
-        climbing = np.arange(len(found))
+        ancestors = self.leaf_parents[:-1].copy()
+        climbing = np.arange(len(ancestors))
         while len(climbing):
-            climbing = climbing[self.end[found[climbing]] <= climbing + 1]
-            found[climbing] = self.parents[found[climbing]]
-        return found
+            climbing = climbing[self.end[ancestors[climbing]] <= climbing + 1]
+            ancestors[climbing] = self.parents[ancestors[climbing]]
+        return ancestors
 
 
 def collapse(tree: Tree, leaves: Leaves, tag_bits: Mapping[str, int]) -> CollapsedDom:
@@ -158,14 +158,14 @@ def collapse(tree: Tree, leaves: Leaves, tag_bits: Mapping[str, int]) -> Collaps
     has_own = alone != NO_NODE
     holders = np.where(has_own, innermost[alone], leaves.elements)
     return CollapsedDom(
-        first=first, end=end, parents=parents, depths=_depths(parents), tags=tags, has_input=has_input,
+        first=first, end=end, parents=parents, depths=_measure_depths(parents), tags=tags, has_input=has_input,
         leaf_tags=np.where(has_own, tags[alone], 0),
         leaf_parents=np.where(has_own, parents[alone], node_of[leaves.elements]),
-        leaf_paths=_paths(tree, used)[holders],
+        leaf_paths=_write_paths(tree, used)[holders],
     )  # fmt: skip
 
 
-def _depths(parents: IntArray) -> IntArray:
+def _measure_depths(parents: IntArray) -> IntArray:
     """Return the number of nodes above each; a parent stands before its children."""
     depths: list[int] = []
     for parent in parents.tolist():
@@ -173,13 +173,13 @@ def _depths(parents: IntArray) -> IntArray:
     return np.array(depths, np.int64)
 
 
-def _paths(tree: Tree, used: IntArray) -> IntArray:
+def _write_paths(tree: Tree, used: IntArray) -> IntArray:
     """Return a number for each of the elements `used` that those of equal paths of tags and classes
     share; 0 for the others."""
     numbers: dict[tuple[int, str], int] = {}
     paths = [0] * (len(tree) + 1)
     for element in used.tolist():
-        step = (paths[tree.parents[element]], _selector(tree.start_tag(element)))
+        step = (paths[tree.parents[element]], _write_selector(tree.start_tag(element)))
         paths[element] = numbers.setdefault(step, len(numbers) + 1)
     return np.array(paths, np.int64)
 
@@ -189,7 +189,7 @@ _NAME = re.compile("[^\t\n\f\r />]+")
 
 # A page repeats its start tags, and a site's pages have the same ones.
 @lru_cache(maxsize=1 << 14)
-def _selector(start_tag: str) -> str:
+def _write_selector(start_tag: str) -> str:
     """Return a start tag's name with its classes in the order of the alphabet, as in
     `p.big.red`."""
     name = _NAME.search(start_tag, 1)

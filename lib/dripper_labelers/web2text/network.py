@@ -1,4 +1,5 @@
-"""The two convolutional networks (paper 3.4): one speaks of leaves, one of pairs of neighbours.
+"""Defines the two convolutional networks (paper 3.4): one scores leaves, the other pairs of
+neighbours.
 
 One definition serves labelling and training (JAX, `dripper_lab.train.web2text.optimise`). Labelling
 is exact, as in `dripper.labels.cpu.network`: weights are multiples of 2^-10 within ±32, what flows
@@ -55,10 +56,10 @@ def forward(layers: Sequence[Layer], x: Array, ops: Operations) -> Array:
     return ops.convolve(x, layers[-1])
 
 
-def layer_shapes(n_features: int, outcomes: int) -> list[tuple[int, int, int]]:
+def list_layer_shapes(n_features: int, outcomes: int) -> list[tuple[int, int, int]]:
     """Return the shape of the taps of each layer.
 
-    >>> sum(kernel * n_in * n_out for kernel, n_in, n_out in layer_shapes(128, 2))
+    >>> sum(kernel * n_in * n_out for kernel, n_in, n_out in list_layer_shapes(128, 2))
     17960
     """
     widths = (n_features, *FILTERS, outcomes)
@@ -76,14 +77,14 @@ class ExactOperations:
             y = x @ layer.taps[1]
             y[1:] += x[:-1] @ layer.taps[0]
             y[:-1] += x[1:] @ layer.taps[2]
-        return snapped(y + layer.bias)
+        return round_to_grid(y + layer.bias)
 
     def rectify(self, x: Array) -> Array:
         """Return max(x, 0)."""
         return np.maximum(x, 0)
 
 
-def snapped(x: FloatArray) -> FloatArray:
+def round_to_grid(x: FloatArray) -> FloatArray:
     """Return x rounded to the grid of activations and clipped."""
     return np.clip(np.rint(x * ACTIVATION_STEPS) / ACTIVATION_STEPS, -ACTIVATION_LIMIT, ACTIVATION_LIMIT)
 
@@ -92,10 +93,10 @@ def standardise(features: Array, mean: FloatArray, scale: FloatArray) -> FloatAr
     """Return features as the networks see them, float64: those that are not there are average
     (0)."""
     values = (features.astype(np.float64) - mean) / scale
-    return snapped(np.nan_to_num(np.clip(values, -FEATURE_LIMIT, FEATURE_LIMIT), nan=0.0))
+    return round_to_grid(np.nan_to_num(np.clip(values, -FEATURE_LIMIT, FEATURE_LIMIT), nan=0.0))
 
 
-def log_potentials(layers: Sequence[Layer], features: FloatArray) -> FloatArray:
+def compute_log_potentials(layers: Sequence[Layer], features: FloatArray) -> FloatArray:
     """Return the logarithm of the probability of each outcome, (length, outcomes), on a grid."""
     logits = forward(layers, features, ExactOperations())
     shifted = logits - logits.max(axis=1, keepdims=True)
@@ -103,12 +104,12 @@ def log_potentials(layers: Sequence[Layer], features: FloatArray) -> FloatArray:
     return np.asarray(np.rint(logs * LOG_STEPS) / LOG_STEPS)
 
 
-def layers_of(matrices: Mapping[str, FloatArray], prefix: str) -> list[Layer]:
-    """Return the layers whose matrices are named as :func:`matrices_of` names them."""
+def split_layers(matrices: Mapping[str, FloatArray], prefix: str) -> list[Layer]:
+    """Return the layers whose matrices are named as :func:`name_matrices` names them."""
     return [Layer(matrices[f"{prefix}{n}"], matrices[f"{prefix}{n}_bias"]) for n in range(len(KERNELS))]
 
 
-def matrices_of(layers: Sequence[Layer], prefix: str) -> dict[str, FloatArray]:
+def name_matrices(layers: Sequence[Layer], prefix: str) -> dict[str, FloatArray]:
     """Return matrices by name, on the grid of weights."""
     named = {
         f"{prefix}{n}{end}": part

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import dripper.labels.cpu.features.characters as characters
 from dripper.html.tree.tree import Tree
 from dripper.labels.arrays import HashArray, IntArray
-from dripper.labels.cpu.features.characters import PageCharacters, hash_of
-from dripper.labels.cpu.features.places import link_chars_before
+from dripper.labels.cpu.features.characters import PageCharacters, hash_word
+from dripper.labels.cpu.features.places import sum_link_chars
 from dripper_labelers.web2text.leaves import Leaves
 
 _WORDS = """
@@ -103,14 +103,14 @@ def read_texts(tree: Tree, leaves: Leaves) -> LeafTexts:
     punctuation = page.counts[:, _PUNCTUATION].sum(axis=1)
     size = np.fromiter(map(len, texts), np.int64, n)
     counts = (
-        np.maximum(size, 1), page.words, _counted(lambda text: len(_SENTENCE_END.findall(text)) + 1, texts, size > 0),
+        np.maximum(size, 1), page.words, _count(lambda text: len(_SENTENCE_END.findall(text)) + 1, texts, size > 0),
         punctuation, numeric, np.bincount(page.texts[_are_stop_words(page.hashes)], minlength=n),
-        _counted(lambda text: sum(map(str.isupper, _WORD_START.findall(text))), texts, size > 0),
+        _count(lambda text: sum(map(str.isupper, _WORD_START.findall(text))), texts, size > 0),
         np.bincount(page.texts, page.lengths, minlength=n), ["©" in text for text in texts],
         ["@" in text and _EMAIL.search(text) is not None for text in texts],
         ["://" in text and _URL.search(text) is not None for text in texts],
-        _counted(lambda text: _YEAR.search(text) is not None, texts, numeric >= _YEAR_DIGITS),
-        np.minimum(_characters_in_links(tree, leaves), size),
+        _count(lambda text: _YEAR.search(text) is not None, texts, numeric >= _YEAR_DIGITS),
+        np.minimum(_count_in_links(tree, leaves), size),
     )  # fmt: skip
     last = page.last
     return LeafTexts(
@@ -120,7 +120,7 @@ def read_texts(tree: Tree, leaves: Leaves) -> LeafTexts:
     )
 
 
-def _counted(count: Callable[[str], int], texts: Sequence[str], wanted: npt.NDArray[np.bool_]) -> IntArray:
+def _count(count: Callable[[str], int], texts: Sequence[str], wanted: npt.NDArray[np.bool_]) -> IntArray:
     """Return the count of each text that is wanted, else 0."""
     counts = np.zeros(len(texts), np.int64)
     for number in np.flatnonzero(wanted).tolist():
@@ -129,18 +129,18 @@ def _counted(count: Callable[[str], int], texts: Sequence[str], wanted: npt.NDAr
 
 
 def _are_stop_words(hashes: HashArray) -> npt.NDArray[np.bool_]:
-    known = _stop_hashes()
-    found = np.minimum(known.searchsorted(hashes), len(known) - 1)
-    return np.asarray(known[found] == hashes)
+    stop_hashes = _load_stop_hashes()
+    nearest = np.minimum(stop_hashes.searchsorted(hashes), len(stop_hashes) - 1)
+    return np.asarray(stop_hashes[nearest] == hashes)
 
 
 @functools.cache
-def _stop_hashes() -> HashArray:
-    return np.array(sorted(map(hash_of, STOP_WORDS)), np.uint64)
+def _load_stop_hashes() -> HashArray:
+    return np.array(sorted(map(hash_word, STOP_WORDS)), np.uint64)
 
 
-def _characters_in_links(tree: Tree, leaves: Leaves) -> IntArray:
+def _count_in_links(tree: Tree, leaves: Leaves) -> IntArray:
     """Return how many characters of each leaf stand inside links, white space at the ends of a
     link's texts not counted."""
-    before = np.array(link_chars_before(tree), np.int64)
+    before = np.array(sum_link_chars(tree), np.int64)
     return np.asarray(before[leaves.last // 2 + 1] - before[(leaves.first + 1) // 2])

@@ -1,4 +1,4 @@
-"""Weights of the labeler `web2text`: one .npz file with int16 matrices."""
+"""Loads and saves the weights of the labeler `web2text`: one .npz file with int16 matrices."""
 
 import hashlib
 import io
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from dripper.errors import MachineError
 from dripper.labels.arrays import FloatArray
 from dripper_labelers.web2text.features import NAMES, PAIR_NAMES
-from dripper_labelers.web2text.network import WEIGHT_STEPS, Layer, layers_of
+from dripper_labelers.web2text.network import WEIGHT_STEPS, Layer, split_layers
 
 FORMAT = 1
 """Changes whenever a feature or the networks change their meaning: old weights would be misread."""
@@ -30,7 +30,7 @@ class Weights:
     """Both networks and what they need to label."""
 
     matrices: Mapping[str, FloatArray]
-    """By name, see `network.matrices_of`."""
+    """By name, see `network.name_matrices`."""
     mean: FloatArray
     scale: FloatArray
     """Both: (128 + 25,), standardise the features of leaves, then those of pairs."""
@@ -44,12 +44,12 @@ class Weights:
     @cached_property
     def leaf_layers(self) -> Sequence[Layer]:
         """The network of leaves."""
-        return layers_of(self.matrices, LEAF)
+        return split_layers(self.matrices, LEAF)
 
     @cached_property
     def pair_layers(self) -> Sequence[Layer]:
         """The network of pairs."""
-        return layers_of(self.matrices, PAIR)
+        return split_layers(self.matrices, PAIR)
 
 
 def save_weights(weights: Weights, path: Path) -> None:
@@ -81,9 +81,9 @@ def load_weights(path: Path | None = None) -> Weights:
         raise MachineError(
             f"weights of the labeler web2text: {source} cannot be read ({error}); reinstall the package"
         ) from error
-    told = (meta.get("format"), meta.get("features"), meta.get("pair_features"))
-    if told != (FORMAT, list(NAMES), list(PAIR_NAMES)):
-        raise MachineError(f"weights of the labeler web2text: {source} is of format {told[0]} or of other features")
+    header = (meta.get("format"), meta.get("features"), meta.get("pair_features"))
+    if header != (FORMAT, list(NAMES), list(PAIR_NAMES)):
+        raise MachineError(f"weights of the labeler web2text: {source} is of format {header[0]} or of other features")
     version = hashlib.sha256(raw).hexdigest()[:12]
     return Weights(matrices, mean, scale, meta["pair_weight"], meta["main_bias"], version)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dripper.labels.cpu.labeler import normalize_page, second_opinions
+from dripper.labels.cpu.labeler import normalize_page, score_by_others
 from dripper.labels.cpu.weights import load_weights
 from dripper_lab.train.weights import folded
 from support.made_examples import made_example
@@ -19,7 +19,7 @@ def test_a_kept_network_says_what_it_said() -> None:
         # Features near their means: none is clipped.
         blocks = made_example(number).blocks
         blocks = blocks._replace(features=(earlier.mean + 0.5 * blocks.features * earlier.scale).astype(np.float32))
-        before, after = (second_opinions(weights, normalize_page(weights, blocks)) for weights in (earlier, now))
+        before, after = (score_by_others(weights, normalize_page(weights, blocks)) for weights in (earlier, now))
         for one, other in zip(before, after, strict=True):
             assert one == pytest.approx(other, abs=0.35)
             assert np.corrcoef(one, other)[0, 1] > 0.99

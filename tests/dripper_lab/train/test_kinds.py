@@ -9,7 +9,7 @@ from support.made_examples import made_example
 
 pytest.importorskip("scipy", reason="needs the extra [train]")
 
-from dripper.labels.cpu.decide import KINDS, confidence_of
+from dripper.labels.cpu.decide import KINDS, estimate_confidence
 from dripper.labels.cpu.features.page_features import NAMES
 from dripper.labels.cpu.network import Shape
 from dripper.labels.cpu.weights import Weights
@@ -48,5 +48,5 @@ def test_the_confidence_is_what_was_reached_by_kind() -> None:
     reached = np.clip(expected - 0.3 * at, 0, 1)
     coefficients = fit_confidence(expected, kinds, reached)
     for kind in (0, 1):
-        got = [confidence_of(coefficients, value, np.eye(len(KINDS))[kind]) for value in (0.5, 0.9)]
+        got = [estimate_confidence(coefficients, value, np.eye(len(KINDS))[kind]) for value in (0.5, 0.9)]
         assert got == pytest.approx([0.5 - 0.3 * kind, 0.9 - 0.3 * kind], abs=0.06)

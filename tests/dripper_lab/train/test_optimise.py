@@ -12,9 +12,9 @@ pytest.importorskip("jax", reason="needs the extra [train]")
 
 import jax
 
-from dripper.labels.cpu.arithmetic import operations, snap
+from dripper.labels.cpu.arithmetic import choose_operations, snap
 from dripper.labels.cpu.features.page_features import NAMES
-from dripper.labels.cpu.network import Shape, exact_weights, forward
+from dripper.labels.cpu.network import Shape, forward, prepare_exact_weights
 from dripper_lab.train.batches import pack
 from dripper_lab.train.disturb import Blanks
 from dripper_lab.train.optimise import initial_weights, loss_of, train
@@ -39,8 +39,10 @@ NOTHING = Blanks(np.full(len(NAMES), np.nan), np.full(len(NAMES), np.nan))
 def accuracy(weights: dict[str, np.ndarray]) -> float:
     right = []
     for example in (made_example(number) for number in range(100, 110)):
-        ops = operations(example.blocks.starts, example.blocks.ends)
-        logits = forward(exact_weights(weights, RECIPE.shape), RECIPE.shape, snap(example.blocks.features.copy()), ops)
+        ops = choose_operations(example.blocks.starts, example.blocks.ends)
+        logits = forward(
+            prepare_exact_weights(weights, RECIPE.shape), RECIPE.shape, snap(example.blocks.features.copy()), ops
+        )
         right.append((logits > 0) == example.main)
     return float(np.concatenate(right).mean())
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dripper.labels.cpu.arithmetic import operations, snap
-from dripper.labels.cpu.network import exact_weights, forward
+from dripper.labels.cpu.arithmetic import choose_operations, snap
+from dripper.labels.cpu.network import forward, prepare_exact_weights
 from support.made_examples import made_example
 
 pytest.importorskip("jax", reason="needs the extra [train]")
@@ -21,11 +21,11 @@ def test_packed_pages_give_the_logits_of_single_pages() -> None:
     weights = {name: np.asarray(value, np.float64) for name, value in initial_weights(RECIPE, examples[0]).items()}
     batch = pack(examples, 200)
     ops = PackedOperations(batch.page, batch.blocks.starts, batch.blocks.ends)
-    exact_matrices = exact_weights(weights, RECIPE.shape)
+    exact_matrices = prepare_exact_weights(weights, RECIPE.shape)
     packed = np.asarray(forward(weights, RECIPE.shape, batch.blocks.features, ops))
     offset = 0
     for example in examples:
-        exact = operations(example.blocks.starts, example.blocks.ends)
+        exact = choose_operations(example.blocks.starts, example.blocks.ends)
         alone = forward(exact_matrices, RECIPE.shape, snap(example.blocks.features.copy()), exact)
         # Training does not round: what is allowed is the rounding of labelling, 1/256 an
         # activation, through ten layers.

@@ -7,8 +7,8 @@ import pytest
 
 from dripper.labels.cpu.entry import AS_LEARNED, Conventions
 from dripper.labels.cpu.features.page_features import NAMES
-from dripper.labels.cpu.labeler import normalize_page, probability_of_main, score_blocks
-from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, weight_shapes
+from dripper.labels.cpu.labeler import normalize_page, score_blocks, score_main
+from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, list_weight_shapes
 from dripper.labels.cpu.weights import Weights
 from dripper_lab.train.examples import Example
 from dripper_lab.train.switch import NOWHERE, with_switch
@@ -20,7 +20,7 @@ SHAPE = Shape((1,), (0,))
 @pytest.fixture(scope="module")
 def network() -> Weights:
     draw = np.random.default_rng(0)
-    shapes = weight_shapes(SHAPE, len(NAMES), 6, 6, 2)
+    shapes = list_weight_shapes(SHAPE, len(NAMES), 6, 6, 2)
     matrices = {name: np.rint(draw.normal(0, 0.1, of) * WEIGHT_STEPS) / WEIGHT_STEPS for name, of in shapes.items()}
     return Weights(matrices, np.zeros(len(NAMES)), np.ones(len(NAMES)), SHAPE, NAMES, 1.0, 0.0)
 
@@ -76,5 +76,5 @@ def test_without_pages_to_learn_from_nothing_is_found(network: Weights) -> None:
     assert not trained.matrices["switch"].any()
     assert trained.matrices["switch_bias"].tolist() == [NOWHERE, NOWHERE]
     blocks, words = made_example(2).blocks, made_example(2).words
-    asked = probability_of_main(trained, blocks, words, Conventions("include", "include"))
-    assert np.abs(asked - probability_of_main(trained, blocks, words, AS_LEARNED)).max() < 0.001
+    asked = score_main(trained, blocks, words, Conventions("include", "include"))
+    assert np.abs(asked - score_main(trained, blocks, words, AS_LEARNED)).max() < 0.001

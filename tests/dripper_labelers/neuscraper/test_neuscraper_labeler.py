@@ -13,8 +13,8 @@ from dripper.errors import MachineError, PageError, SettingsError
 from dripper.labels import SimplifiedPage, Use, load
 from dripper_labelers.neuscraper.checkpoint import FILE
 from dripper_labelers.neuscraper.entry import NEUSCRAPER, NeuScraperSettings
-from dripper_labelers.neuscraper.labeler import NeuScraperLabeler, block_probabilities
-from dripper_labelers.neuscraper.nodes import Node, nodes_of
+from dripper_labelers.neuscraper.labeler import NeuScraperLabeler, average_over_blocks
+from dripper_labelers.neuscraper.nodes import Node, find_nodes
 from support.in_company import assert_company_changes_nothing
 from support.labelled import pages
 from support.tiny_encoder import WHY_NOT, simplified
@@ -40,7 +40,7 @@ def test_a_label_a_block_of_real_pages(model: Path) -> None:
     assert [len(labels.main) for labels in labelled] == [len(page.blocks) for page in pages()]
     assert 0.02 < np.concatenate([labels.main for labels in labelled]).mean() < 0.98, "a random model says both"
     for labels, page in zip(labelled, simplified(), strict=True):
-        assert labels.windows == -(-len(nodes_of(page)) // 40)
+        assert labels.windows == -(-len(find_nodes(page)) // 40)
 
 
 def test_on_a_cpu_labels_do_not_depend_on_company(model: Path) -> None:
@@ -86,7 +86,7 @@ def test_the_threshold_moves_labels(model: Path) -> None:
 def test_a_blocks_probability_lies_between_those_of_its_texts(said: list[tuple[int, int, float]]) -> None:
     said.sort(key=lambda each: each[0])
     nodes, logits = [Node(block, "", size) for block, size, _ in said], np.array([each[2] for each in said])
-    found = block_probabilities(8, nodes, logits)
+    found = average_over_blocks(8, nodes, logits)
     for block in range(8):
         own = [1 / (1 + np.exp(-min(30, max(-30, logit)))) for number, size, logit in said if number == block and size]
         if own:
@@ -122,7 +122,7 @@ def test_a_pass_that_fails_is_a_page_error(model: Path, monkeypatch: pytest.Monk
     def no_memory(*_: object) -> None:
         raise RuntimeError("CUDA out of memory")
 
-    monkeypatch.setattr("dripper_labelers.neuscraper.labeler.logits_of", no_memory)
+    monkeypatch.setattr("dripper_labelers.neuscraper.labeler.compute_logits", no_memory)
     with pytest.raises(PageError, match="out of memory"):
         neuscraper(model).label_simplified([simplified()[0]])
 

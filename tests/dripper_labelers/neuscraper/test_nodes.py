@@ -4,7 +4,7 @@ import pytest
 
 from dripper.errors import PageError
 from dripper.labels.base import SimplifiedPage
-from dripper_labelers.neuscraper.nodes import READ_CHARACTERS, nodes_of
+from dripper_labelers.neuscraper.nodes import READ_CHARACTERS, find_nodes
 from support.labelled import pages
 
 
@@ -29,26 +29,26 @@ def page(*blocks: str) -> SimplifiedPage:
     ],
 )
 def test_texts_lists_and_tables_in_document_order(block: str, texts: list[str]) -> None:
-    assert [node.text for node in nodes_of(page(block))] == texts
+    assert [node.text for node in find_nodes(page(block))] == texts
 
 
 def test_only_texts_count_for_their_block() -> None:
-    nodes = nodes_of(page("<p>one</p>", "<ol><li>two</li></ol>"))
+    nodes = find_nodes(page("<p>one</p>", "<ol><li>two</li></ol>"))
     assert [(node.block, node.size) for node in nodes] == [(0, 3), (1, 0), (1, 3)]
 
 
 def test_the_beginning_is_read_and_all_of_it_counts() -> None:
-    (node,) = nodes_of(page(f"<p>{'rain ' * 100}</p>"))
+    (node,) = find_nodes(page(f"<p>{'rain ' * 100}</p>"))
     assert (len(node.text), node.size) == (READ_CHARACTERS, 499)
 
 
 def test_every_block_with_text_on_real_pages_has_a_text_node() -> None:
     for split in pages():
-        nodes = nodes_of(SimplifiedPage(split.simplified_html, len(split.blocks)))
+        nodes = find_nodes(SimplifiedPage(split.simplified_html, len(split.blocks)))
         with_text = {index for index, block in enumerate(split.blocks) if block.text.strip()}
         assert {node.block for node in nodes if node.size} == with_text
 
 
 def test_blocks_that_are_not_there_fail_the_page() -> None:
     with pytest.raises(PageError, match="not numbered 1 to 2"):
-        nodes_of(SimplifiedPage(page("<p>one</p>").simplified_html, 2))
+        find_nodes(SimplifiedPage(page("<p>one</p>").simplified_html, 2))

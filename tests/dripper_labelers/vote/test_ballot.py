@@ -3,12 +3,12 @@
 import pytest
 
 from dripper.errors import SettingsError
-from dripper_labelers.vote import voters_of
+from dripper_labelers.vote import parse_voters
 
 
 def test_members_are_voters_of_one_weight_unless_the_name_says_another() -> None:
-    assert voters_of("vote:cpu,all,trafilatura") == [("cpu", 1), ("all", 1), ("trafilatura", 1)]
-    assert voters_of("vote:cpu=0.9,all=2") == [("cpu", 0.9), ("all", 2)]
+    assert parse_voters("vote:cpu,all,trafilatura") == [("cpu", 1), ("all", 1), ("trafilatura", 1)]
+    assert parse_voters("vote:cpu=0.9,all=2") == [("cpu", 0.9), ("all", 2)]
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,6 @@ def test_members_are_voters_of_one_weight_unless_the_name_says_another() -> None
 )
 def test_a_wrong_name_is_one_sentence(name: str, words: str) -> None:
     with pytest.raises(SettingsError) as error:
-        voters_of(name)
+        parse_voters(name)
     assert words in str(error.value)
     assert "\n" not in str(error.value)

@@ -11,7 +11,7 @@ from dripper.errors import SettingsError
 from dripper.html import Page, preprocess
 from dripper.labels import Labels, load
 from dripper.labels.entry import Use
-from dripper.labels.registry import check_use, find_entry, labeler_settings, load_from_settings, used_fallback
+from dripper.labels.registry import check_use, find_entry, labeler_settings, load_from_settings, resolve_fallback
 from dripper.settings import LabelerSettings, LabelsSettings
 from dripper_labelers.vote import VoteLabeler, Voter
 from support.flood import ARTICLE
@@ -115,7 +115,7 @@ def test_members_take_the_settings_of_their_own_sections() -> None:
 def test_an_entry_says_what_a_run_has_to_know() -> None:
     entry = find_entry("vote:cpu,trafilatura")
     assert (entry.name, entry.members, entry.staged) == ("vote:cpu,trafilatura", ("cpu", "trafilatura"), False)
-    assert used_fallback(LabelerSettings(name=entry.name)) == "cpu"
+    assert resolve_fallback(LabelerSettings(name=entry.name)) == "cpu"
     assert list(check_use(LabelerSettings(name=entry.name), LabelsSettings(), Use("dripper"))) == []
 
 

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dripper_labelers.web2text.chain import most_probable, probabilities
+from dripper_labelers.web2text.chain import choose_most_probable, compute_marginals
 
 
 def scores(leaves: np.ndarray, pairs: np.ndarray) -> dict[tuple[int, ...], float]:
@@ -23,24 +23,24 @@ def test_against_all_sequences(seed: int) -> None:
     n = int(draw.integers(1, 8))
     leaves, pairs = draw.normal(size=(n, 2)), 2 * draw.normal(size=(n - 1, 4))
     known = scores(leaves, pairs)
-    assert tuple(most_probable(leaves, pairs).astype(int)) == max(known, key=known.__getitem__)
+    assert tuple(choose_most_probable(leaves, pairs).astype(int)) == max(known, key=known.__getitem__)
     total = sum(map(np.exp, known.values()))
     expected = [sum(np.exp(score) for labels, score in known.items() if labels[place]) / total for place in range(n)]
-    assert probabilities(leaves, pairs) == pytest.approx(expected, abs=1 / 4000)
+    assert compute_marginals(leaves, pairs) == pytest.approx(expected, abs=1 / 4000)
 
 
 def test_nothing_has_no_labels() -> None:
-    assert most_probable(np.zeros((0, 2)), np.zeros((0, 4))).shape == (0,)
-    assert probabilities(np.zeros((0, 2)), np.zeros((0, 4))).shape == (0,)
+    assert choose_most_probable(np.zeros((0, 2)), np.zeros((0, 4))).shape == (0,)
+    assert compute_marginals(np.zeros((0, 2)), np.zeros((0, 4))).shape == (0,)
 
 
 def test_without_pairs_each_leaf_is_by_itself_and_a_tie_is_other() -> None:
     leaves = np.log([[0.6, 0.4], [0.4, 0.6], [0.5, 0.5]])
-    assert most_probable(leaves, np.zeros((2, 4))).tolist() == [False, True, False]
-    assert probabilities(leaves, np.zeros((2, 4))) == pytest.approx([0.4, 0.6, 0.5], abs=1e-3)
+    assert choose_most_probable(leaves, np.zeros((2, 4))).tolist() == [False, True, False]
+    assert compute_marginals(leaves, np.zeros((2, 4))) == pytest.approx([0.4, 0.6, 0.5], abs=1e-3)
 
 
 def test_a_long_chain_of_certain_labels_neither_overflows_nor_vanishes() -> None:
     leaves = np.tile([-40.0, 0.0], (20_000, 1))
-    assert most_probable(leaves, np.full((19_999, 4), -30.0)).all()
-    assert probabilities(leaves, np.full((19_999, 4), -30.0)).tolist() == [1.0] * 20_000
+    assert choose_most_probable(leaves, np.full((19_999, 4), -30.0)).all()
+    assert compute_marginals(leaves, np.full((19_999, 4), -30.0)).tolist() == [1.0] * 20_000

@@ -12,7 +12,7 @@ from dripper_labelers.web2text.features import (
     NODE_NAMES,
     PAIR_NAMES,
     PARENT_TAGS,
-    block_features,
+    compute_block_features,
     is_binary,
 )
 from support.labelled import pages
@@ -23,7 +23,7 @@ HTML = (
     "<form><p>Do you? </p><p>Yes. No.</p><input></form><p>Short</p>"
 )
 TEXTS = ["Hello World, this is a Text of 1999.", "Short", "me@x.org", "© http://x.org/", "Do you?", "Yes. No.", "Short"]
-LEAVES, PAIRS = block_features(preprocess(HTML))
+LEAVES, PAIRS = compute_block_features(preprocess(HTML))
 
 
 def column(name: str) -> list[float]:
@@ -54,7 +54,7 @@ def test_there_are_as_many_as_in_the_paper() -> None:
 def test_duplicates() -> None:
     assert column("has_duplicate") == [0, 1, 0, 0, 0, 0, 1]
     assert column("has_10_duplicates") == [0] * 7
-    many, _ = block_features(preprocess("<p>x</p>" * 11 + "<p>y</p>" * 10))
+    many, _ = compute_block_features(preprocess("<p>x</p>" * 11 + "<p>y</p>" * 10))
     assert many[:, NAMES.index("has_10_duplicates")].tolist() == [1] * 11 + [0] * 10
 
 
@@ -66,7 +66,7 @@ def test_words() -> None:
     assert column("has_word") == [1] * 7
     assert column("log_words") == about(math.log(8), 0, math.log(3), math.log(3), math.log(2), math.log(2), 0)
     assert column("average_word_length") == about(27 / 8, 5, 3, 3, 3, 3, 5)
-    long, _ = block_features(preprocess("<p>" + "incomprehensibilities " * 50))
+    long, _ = compute_block_features(preprocess("<p>" + "incomprehensibilities " * 50))
     assert long[0, NAMES.index("log_words")] == 3.5
     assert long[0, NAMES.index("average_word_length")] == 15
 
@@ -115,7 +115,7 @@ def test_parents() -> None:
     assert column("has_parent") == [1] * 7
     assert column("has_grandparent") == [1] * 6 + [0]
     assert np.isnan(column("grandparent_link_density")).tolist() == [False] * 6 + [True]
-    (alone,), _ = block_features(preprocess("<p>alone</p>"))
+    (alone,), _ = compute_block_features(preprocess("<p>alone</p>"))
     assert alone[NAMES.index("has_parent")] == 0
     assert np.isnan(alone[NAMES.index("parent_body_share")])
     for tag in PARENT_TAGS:
@@ -172,14 +172,16 @@ def test_pairs() -> None:
 
 
 def test_a_link_around_blocks_is_a_link() -> None:
-    leaves, _ = block_features(preprocess("<div><a href=x><p>one two</p><p>three</p></a><p>four</p></div><p>five</p>"))
+    leaves, _ = compute_block_features(
+        preprocess("<div><a href=x><p>one two</p><p>three</p></a><p>four</p></div><p>five</p>")
+    )
     inside = leaves[0, NAMES.index("parent_link_density")]
     assert inside == 1
     assert leaves[2, NAMES.index("parent_link_density")] == pytest.approx(12 / 16)
 
 
 def test_other_scripts_have_words_sentences_and_stop_words() -> None:
-    (leaf,), _ = block_features(preprocess("<p>我的书在那里。你好吗？"))
+    (leaf,), _ = compute_block_features(preprocess("<p>我的书在那里。你好吗？"))
     value = dict(zip(NAMES, leaf.tolist(), strict=True))
     assert (value["has_multiple_sentences"], value["ends_with_question_mark"], value["punctuation_count"]) == (1, 1, 2)
     assert value["has_stop_word"] == 1
@@ -189,7 +191,7 @@ def test_binary_features_are_binary_on_real_pages_and_no_feature_is_infinite() -
     binary = [is_binary(name) for name in NAMES]
     assert sum(binary) == 81
     for page in pages():
-        leaves, pairs = block_features(page)
+        leaves, pairs = compute_block_features(page)
         assert len(leaves) == len(page.blocks) == len(pairs) + 1
         assert not np.isinf(leaves).any()
         assert not np.isinf(pairs).any()
@@ -200,6 +202,6 @@ def test_binary_features_are_binary_on_real_pages_and_no_feature_is_infinite() -
 @pytest.mark.parametrize("html", ["", "<p>", "<img src=i.png>", "<p>x", "\x00", "<td>1<td>2", "<a href=x>y</a>z"])
 def test_pages_of_next_to_nothing(html: str) -> None:
     page = preprocess(html)
-    leaves, pairs = block_features(page)
+    leaves, pairs = compute_block_features(page)
     assert leaves.shape == (len(page.blocks), 128)
     assert pairs.shape == (max(0, len(page.blocks) - 1), 25)

@@ -6,11 +6,11 @@ from dripper_labelers.web2text.network import (
     ACTIVATION_STEPS,
     ExactOperations,
     Layer,
+    compute_log_potentials,
     forward,
-    layer_shapes,
-    layers_of,
-    log_potentials,
-    matrices_of,
+    list_layer_shapes,
+    name_matrices,
+    split_layers,
     standardise,
 )
 
@@ -19,14 +19,14 @@ def random_layers(n_features: int, outcomes: int, size: float = 1.0) -> list[Lay
     draw = np.random.default_rng(0)
     made = [
         Layer(draw.normal(size=shape) * size, draw.normal(size=shape[2]))
-        for shape in layer_shapes(n_features, outcomes)
+        for shape in list_layer_shapes(n_features, outcomes)
     ]
-    return layers_of(matrices_of(made, "x"), "x")
+    return split_layers(name_matrices(made, "x"), "x")
 
 
 def test_the_number_of_parameters_is_the_papers() -> None:
     """17,960 and 12,870 (4.3), which does not count biases."""
-    counts = [sum(int(np.prod(shape)) for shape in layer_shapes(*sizes)) for sizes in ((128, 2), (25, 4))]
+    counts = [sum(int(np.prod(shape)) for shape in list_layer_shapes(*sizes)) for sizes in ((128, 2), (25, 4))]
     assert counts == [17_960, 12_870]
 
 
@@ -55,7 +55,7 @@ def test_the_order_of_columns_changes_no_bit() -> None:
 
 
 def test_potentials_are_logarithms_of_probabilities() -> None:
-    logs = log_potentials(random_layers(25, 4, 0.3), np.zeros((3, 25)))
+    logs = compute_log_potentials(random_layers(25, 4, 0.3), np.zeros((3, 25)))
     assert logs.shape == (3, 4)
     assert np.allclose(np.exp(logs).sum(axis=1), 1, atol=1e-3)
 

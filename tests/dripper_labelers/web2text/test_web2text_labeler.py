@@ -9,8 +9,8 @@ import pytest
 from dripper.errors import MachineError, SettingsError
 from dripper.html import preprocess
 from dripper.labels import load
-from dripper_labelers.web2text.features import block_features
-from dripper_labelers.web2text.labeler import Web2TextLabeler, decide, potentials
+from dripper_labelers.web2text.features import compute_block_features
+from dripper_labelers.web2text.labeler import Web2TextLabeler, compute_potentials, decide
 from dripper_labelers.web2text.weights import load_weights, save_weights
 from support.flood import ARTICLE, main_text
 from support.labelled import labelled_pages, pages
@@ -57,7 +57,7 @@ def test_the_weight_of_pairs_is_a_setting_and_stands_in_the_version() -> None:
     weights = load_weights()
     alone = replace(weights, pair_weight=0.0)
     for page, labels in zip(pages(), labeler.label(pages()), strict=True):
-        said = potentials(alone, block_features(page))
+        said = compute_potentials(alone, compute_block_features(page))
         assert labels.main.tolist() == (said.leaves[:, 1] > said.leaves[:, 0]).tolist() == decide(said)[0].tolist()
     with pytest.raises(
         SettingsError, match=r"labels\.web2text\.pair_weight=-1: input should be greater than or equal to 0"
@@ -67,10 +67,10 @@ def test_the_weight_of_pairs_is_a_setting_and_stands_in_the_version() -> None:
 
 def test_a_page_longer_than_a_window_is_labelled_as_if_there_was_none(monkeypatch: pytest.MonkeyPatch) -> None:
     weights = load_weights()
-    whole = [potentials(weights, block_features(page)) for page in pages()]
+    whole = [compute_potentials(weights, compute_block_features(page)) for page in pages()]
     monkeypatch.setattr("dripper_labelers.web2text.labeler.WINDOW", 5)
     for page, said in zip(pages(), whole, strict=True):
-        for ours, theirs in zip(potentials(weights, block_features(page)), said, strict=True):
+        for ours, theirs in zip(compute_potentials(weights, compute_block_features(page)), said, strict=True):
             assert np.array_equal(ours, theirs)
 
 

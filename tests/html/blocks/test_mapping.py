@@ -5,7 +5,7 @@ import re
 import pytest
 
 from dripper.html import preprocess
-from dripper.html.blocks.simplify import WRAPPER, without_ids
+from dripper.html.blocks.simplify import WRAPPER, remove_ids
 from dripper.html.tree.elements import HTML_VOID
 from dripper.html.tree.scan import scan
 from dripper.html.tree.tree import unescape
@@ -43,4 +43,4 @@ def test_what_mapping_adds_can_be_taken_out_again() -> None:
     written = preprocess(markup).mapping_html
     assert "_item_id" in written
     assert WRAPPER in written
-    assert markup in without_ids(written)
+    assert markup in remove_ids(written)

@@ -1,7 +1,7 @@
 import pytest
 
 from dripper.html import preprocess
-from dripper.html.blocks.simplify import HEAD, TAIL, short_tag
+from dripper.html.blocks.simplify import HEAD, TAIL, shorten_tag
 
 
 def simplified(html, **_):
@@ -91,7 +91,7 @@ def test_block_text_is_never_cut():
     ],
 )
 def test_short_tag(name, tag, short):
-    assert short_tag(name, tag) == short
+    assert shorten_tag(name, tag) == short
 
 
 def test_exact_profile_and_default_write_the_same_for_a_plain_page():

@@ -1,7 +1,7 @@
 import pytest
 
 from dripper.html import to_markdown
-from dripper.html.markdown.formulas import delimited
+from dripper.html.markdown.formulas import delimit
 
 TEX = "<annotation encoding='application/x-tex'>x_1^2</annotation>"
 
@@ -44,4 +44,4 @@ def test_prices_and_code_are_no_formulas():
 
 @pytest.mark.parametrize(("source", "expected"), [("", ""), (" $a$ ", "$a$"), ("$$a\nb$$", "$$a b$$"), ("a", "$a$")])
 def test_delimited(source, expected):
-    assert delimited(source) == expected
+    assert delimit(source) == expected

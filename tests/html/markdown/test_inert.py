@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dripper.config import HtmlSettings, LabelerSettings
 from dripper.errors import ErrorCode, PageError
 from dripper.html import rewrite, to_markdown, to_text
-from dripper.html.markdown.inert import inert_line
+from dripper.html.markdown.inert import write_inert_line
 from dripper.html.tree.urls import Base
 from dripper.page.extraction import Extractor
 from support.labelled import pages
@@ -181,7 +181,7 @@ def test_an_address_ends_where_its_parentheses_do(address: str, written: str) ->
 def test_the_title_is_text() -> None:
     html = "<title>&lt;img src=x onerror=y> of [a](b)</title><p>It rained all day in the town by the sea.</p>"
     assert Extractor().extract(html).markdown.startswith("# &lt;img src=x onerror=y> of [a\\](b)\n\n")
-    assert inert_line("# C#", "# ") == "# # C\\#"
+    assert write_inert_line("# C#", "# ") == "# # C\\#"
 
 
 @pytest.mark.parametrize("index", range(11))

@@ -3,7 +3,7 @@
 import pytest
 
 import dripper
-from dripper.html.markdown.title import heading_of
+from dripper.html.markdown.title import choose_heading
 
 TITLE = "Rain in Bergen | The Daily"
 
@@ -20,11 +20,11 @@ TITLE = "Rain in Bergen | The Daily"
     ],
 )
 def test_the_heading_as_readers_see_it(texts: list[str], main_ids: list[int], main_html: str, heading: str) -> None:
-    assert heading_of(TITLE, texts, main_ids, main_html) == heading
+    assert choose_heading(TITLE, texts, main_ids, main_html) == heading
 
 
 def test_without_a_title_there_is_no_heading() -> None:
-    assert heading_of(" ", ["a"], [1], "<p>a</p>") == ""
+    assert choose_heading(" ", ["a"], [1], "<p>a</p>") == ""
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_without_a_title_there_is_no_heading() -> None:
 def test_the_headline_stands_in_where_no_block_is_like_the_title(
     texts: list[str], main_ids: list[int], heading: str
 ) -> None:
-    assert heading_of(TITLE, texts, main_ids, "<p>It rained.</p>", "It pours") == heading
-    assert heading_of("", ["It rained."], [1], "<p>It rained.</p>", "It pours") == "It pours"
+    assert choose_heading(TITLE, texts, main_ids, "<p>It rained.</p>", "It pours") == heading
+    assert choose_heading("", ["It rained."], [1], "<p>It rained.</p>", "It pours") == "It pours"
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def test_the_headline_stands_in_where_no_block_is_like_the_title(
 )
 def test_a_site_s_name_at_the_title_s_end_gives_way_to_the_headline(title: str, heading: str) -> None:
     texts = ["A Daily for All", "Rain, at last", "It rained."]
-    assert heading_of(title, texts, [3], "<p>It rained.</p>", "Rain, at last") == heading
-    assert heading_of(title, texts[::2], [2], "<p>It rained.</p>", "Rain, at last") == "A Daily for All"
+    assert choose_heading(title, texts, [3], "<p>It rained.</p>", "Rain, at last") == heading
+    assert choose_heading(title, texts[::2], [2], "<p>It rained.</p>", "Rain, at last") == "A Daily for All"
 
 
 def test_a_page_opens_with_its_only_heading_and_not_with_its_title() -> None:

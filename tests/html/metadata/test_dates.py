@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.html.metadata.dates import date_in_address, iso_date
+from dripper.html.metadata.dates import find_date_in_address, parse_date
 
 
 @pytest.mark.parametrize(
@@ -40,17 +40,17 @@ from dripper.html.metadata.dates import date_in_address, iso_date
     ],
 )
 def test_forms(text: str, iso: str | None) -> None:
-    assert iso_date(text) == iso
+    assert parse_date(text) == iso
 
 
 def test_the_date_in_an_address() -> None:
-    assert date_in_address("https://e.org/news/2024/5/3/rain") == "2024-05-03"
-    assert date_in_address("https://e.org/2024-05-03-rain") == "2024-05-03"
-    assert date_in_address("https://e.org/2024/99/03/rain") is None
-    assert date_in_address("https://e.org/1/2/3") is None
+    assert find_date_in_address("https://e.org/news/2024/5/3/rain") == "2024-05-03"
+    assert find_date_in_address("https://e.org/2024-05-03-rain") == "2024-05-03"
+    assert find_date_in_address("https://e.org/2024/99/03/rain") is None
+    assert find_date_in_address("https://e.org/1/2/3") is None
 
 
 @given(st.text())
 def test_any_text_is_survived(text: str) -> None:
-    found = iso_date(text)
+    found = parse_date(text)
     assert found is None or found[4] == found[7] == "-"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dripper.html.metadata.names import author_in_sight, authors_of, tags_of
+from dripper.html.metadata.names import read_byline, split_authors, split_tags
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from dripper.html.metadata.names import author_in_sight, authors_of, tags_of
     ],
 )
 def test_authors(texts: list[str], names: tuple[str, ...]) -> None:
-    assert authors_of(texts) == names
+    assert split_authors(texts) == names
 
 
 @pytest.mark.parametrize(
@@ -40,14 +40,14 @@ def test_authors(texts: list[str], names: tuple[str, ...]) -> None:
     ],
 )
 def test_what_stands_beside_a_name_in_sight(text: str, name: str) -> None:
-    assert author_in_sight([text]) == (name,)
+    assert read_byline([text]) == (name,)
 
 
 def test_the_first_in_sight_counts() -> None:
-    assert author_in_sight(["3 May 2024", "Ann Lee", "Bo Ray"]) == ("Ann Lee",)
-    assert author_in_sight([]) == ()
+    assert read_byline(["3 May 2024", "Ann Lee", "Bo Ray"]) == ("Ann Lee",)
+    assert read_byline([]) == ()
 
 
 def test_tags() -> None:
-    assert tags_of(["rain,  Bergen ,,", "Rain", "雨、海", "x" * 101]) == ("rain", "Bergen", "雨", "海")
-    assert len(tags_of([",".join(map(str, range(100)))])) == 30
+    assert split_tags(["rain,  Bergen ,,", "Rain", "雨、海", "x" * 101]) == ("rain", "Bergen", "雨", "海")
+    assert len(split_tags([",".join(map(str, range(100)))])) == 30

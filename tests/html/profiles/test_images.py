@@ -1,7 +1,7 @@
 import pytest
 
 from dripper.html import preprocess
-from dripper.html.profiles.dripper import largest_of, with_real_address
+from dripper.html.profiles.dripper import choose_largest, use_real_address
 
 
 @pytest.mark.parametrize(
@@ -19,14 +19,14 @@ from dripper.html.profiles.dripper import largest_of, with_real_address
     ],
 )
 def test_the_address_a_browser_shows_in_the_end(tag, src):
-    assert f' src="{src}"' in with_real_address(tag)
-    assert with_real_address(tag).count(" src=") == 1
+    assert f' src="{src}"' in use_real_address(tag)
+    assert use_real_address(tag).count(" src=") == 1
 
 
 def test_largest_of_survives_nonsense():
-    assert largest_of("") == ""
-    assert largest_of("  , ,a.jpg 2w 3h,b.jpg x") in ("a.jpg", "b.jpg")
-    assert largest_of("https://x/a,b.jpg 100w, https://x/c.jpg 50w") == "https://x/a,b.jpg"
+    assert choose_largest("") == ""
+    assert choose_largest("  , ,a.jpg 2w 3h,b.jpg x") in ("a.jpg", "b.jpg")
+    assert choose_largest("https://x/a,b.jpg 100w, https://x/c.jpg 50w") == "https://x/a,b.jpg"
 
 
 def test_lazy_images_are_blocks_and_stay_in_the_main_html():

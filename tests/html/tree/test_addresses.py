@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.html.tree.urls import Base, cleaned, rewrite_set, scheme_of, without_dots
+from dripper.html.tree.urls import Base, clean_address, follow_dots, read_scheme, rewrite_set
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_an_absolute_address_stays(address: str) -> None:
     absolute = base.join(address)
     if absolute.startswith("https://"):
         assert other.join(absolute) == absolute
-        assert cleaned(absolute) == absolute
-        assert "/../" not in without_dots("/" + absolute.split("?")[0].split("#")[0])
+        assert clean_address(absolute) == absolute
+        assert "/../" not in follow_dots("/" + absolute.split("?")[0].split("#")[0])
 
 
 def test_sets_keep_their_sizes_and_lose_what_is_refused() -> None:
@@ -97,7 +97,7 @@ def test_sets_keep_their_sizes_and_lose_what_is_refused() -> None:
 
 
 def test_schemes_are_read_in_lower_case() -> None:
-    assert [scheme_of(address) for address in ("HTTP://x", "a-b.c+1:x", "1:x", "/a:b", "x")] == [
+    assert [read_scheme(address) for address in ("HTTP://x", "a-b.c+1:x", "1:x", "/a:b", "x")] == [
         "http",
         "a-b.c+1",
         "",

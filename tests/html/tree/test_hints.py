@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dripper.html import preprocess
-from dripper.html.tree.head import MAX_JSON_CHARS, Hints, hints_of, read_head
+from dripper.html.tree.head import MAX_JSON_CHARS, Hints, read_head, read_hints
 from dripper.html.tree.parser import parse_document
 from support.labelled import pages
 
 
 def hints(html: str) -> Hints:
-    return hints_of(read_head(parse_document(html).css("meta, script, p")))
+    return read_hints(read_head(parse_document(html).css("meta, script, p")))
 
 
 def json_ld(source: str) -> Hints:

@@ -84,9 +84,9 @@ def test_what_is_only_large_passes(html: str) -> None:
 
 
 def test_steps_count_open_elements_above_each_block() -> None:
-    assert limits._steps("<div><div><p>a</div></div><div>") == 0 + 1 + 2 + 0
-    assert limits._steps("<span><span><div>") == 2
-    assert limits._steps("<br><img><div>") == 0
+    assert limits._count_steps("<div><div><p>a</div></div><div>") == 0 + 1 + 2 + 0
+    assert limits._count_steps("<span><span><div>") == 2
+    assert limits._count_steps("<br><img><div>") == 0
 
 
 @pytest.mark.parametrize(

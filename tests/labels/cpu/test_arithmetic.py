@@ -12,9 +12,16 @@ from hypothesis import strategies as st
 
 from dripper.labels.cpu import arithmetic
 from dripper.labels.cpu import labeler as module
-from dripper.labels.cpu.arithmetic import NumpyOperations, OperationsInC, operations, snap
+from dripper.labels.cpu.arithmetic import NumpyOperations, OperationsInC, choose_operations, snap
 from dripper.labels.cpu.labeler import CpuLabeler
-from dripper.labels.cpu.network import ACTIVATION_STEPS, POOLED_LIMIT, POOLED_STEPS, Operations, exact_weights, forward
+from dripper.labels.cpu.network import (
+    ACTIVATION_STEPS,
+    POOLED_LIMIT,
+    POOLED_STEPS,
+    Operations,
+    forward,
+    prepare_exact_weights,
+)
 from support.in_c import needs_c
 from support.labelled import pages
 from support.small_network import SHAPE, WIDTH, random_features, random_weights, ranges
@@ -49,7 +56,7 @@ class ReversedSums:
 @of_each_kind
 @pytest.mark.parametrize("blocks", [1, 2, 5, 40])
 def test_the_order_of_summing_changes_no_bit(kind: Kind, blocks: int) -> None:
-    weights, features = exact_weights(random_weights(), SHAPE), random_features(blocks)
+    weights, features = prepare_exact_weights(random_weights(), SHAPE), random_features(blocks)
     expected = forward(weights, SHAPE, features.copy(), kind(*ranges(blocks)))
     actual = forward(weights, SHAPE, features.copy(), ReversedSums(kind, *ranges(blocks)))
     assert np.array_equal(actual, expected)
@@ -58,7 +65,7 @@ def test_the_order_of_summing_changes_no_bit(kind: Kind, blocks: int) -> None:
 @of_each_kind
 def test_products_are_exact_in_float32(kind: Kind) -> None:
     features, ops = random_features(4), kind(*ranges(4))
-    weights = exact_weights(random_weights(2), SHAPE)
+    weights = prepare_exact_weights(random_weights(2), SHAPE)
     rows = ops.normalise(ops.rectify(ops.linear(features, weights["input"], weights["input_bias"])))
     taps, matrix = weights["conv1_taps"], weights["conv1"]
     assert rows.dtype == taps.dtype == matrix.dtype == np.float32
@@ -174,9 +181,9 @@ def test_c_gives_the_bits_of_numpy(n_blocks: int, n_levels: int, dilation: int, 
 @NEEDS_C
 def test_real_pages_have_the_same_labels_in_numpy_and_in_c(monkeypatch: pytest.MonkeyPatch) -> None:
     labeler = CpuLabeler.load()
-    assert isinstance(operations(*ranges(2)), OperationsInC)
+    assert isinstance(choose_operations(*ranges(2)), OperationsInC)
     in_c = labeler.label(pages())
-    monkeypatch.setattr(module, "operations", NumpyOperations)
+    monkeypatch.setattr(module, "choose_operations", NumpyOperations)
     for ours, expected in zip(in_c, labeler.label(pages()), strict=True):
         assert ours.probability.tobytes() == expected.probability.tobytes()
         assert ours.main.tobytes() == expected.main.tobytes()

@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dripper.html import preprocess
-from dripper.labels.cpu.features.page_features import page_features
+from dripper.labels.cpu.features.page_features import compute_features
 from dripper.labels.cpu.second_opinion import DOUBT, apply_focus
 
 PAGE = preprocess(
     "<body><div class=story><h1>A title of some words</h1><p>" + "The story goes on. " * 20 + "</p></div>"
     "<div class=more>" + "<p>A teaser of another story, with a few words.</p>" * 5 + "</div></body>"
 )
-FEATURES = page_features(PAGE)
+FEATURES = compute_features(PAGE)
 
 
 def of_page(probability: list[float], words: list[int] | None = None) -> list[float]:

@@ -11,7 +11,7 @@ from dripper.labels.align import labels_from_text
 from dripper.labels.cpu import labeler as module
 from dripper.labels.cpu.decide import KINDS, decide
 from dripper.labels.cpu.entry import Conventions
-from dripper.labels.cpu.features.page_features import page_features
+from dripper.labels.cpu.features.page_features import compute_features
 from dripper.labels.cpu.labeler import CpuLabeler
 from dripper.labels.cpu.second_opinion import DOUBTFUL
 from dripper.labels.cpu.weights import load_weights
@@ -131,7 +131,7 @@ def test_the_other_networks_speak_on_doubtful_pages_only(labeler: CpuLabeler) ->
         pages(), CpuLabeler(replace(weights, others=())).label(pages()), labeler.label(pages()), strict=True
     ):
         same = np.array_equal(alone.probability, labels.probability)
-        decision = decide(alone.probability.astype(np.float64), page_features(page).words)
+        decision = decide(alone.probability.astype(np.float64), compute_features(page).words)
         doubted.append(decision.expected_f1 < DOUBTFUL)
         assert same == (not doubted[-1]), page.title
     # So that the tests of equal bits see both kinds.

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.labels.cpu.decide import KINDS, PageSummary, confidence_of, evidence_of_f1, kind_probabilities
+from dripper.labels.cpu.decide import KINDS, PageSummary, classify, estimate_confidence, make_evidence
 
 FEATURES = np.arange(24, dtype=np.float64).reshape(8, 3) / 256
 WORDS = np.array([3, 0, 5, 9, 1, 1, 2, 4])
@@ -38,7 +38,7 @@ def test_a_page_without_words_has_means_and_one_without_anything_none() -> None:
 def test_the_likeliest_kind_has_the_largest_logit() -> None:
     matrix = np.zeros((6, len(KINDS)))
     matrix[0, 3] = 2.0
-    probability = kind_probabilities(matrix, np.zeros(len(KINDS)), np.array([3.0, 0, 0, 0, 0, 0]))
+    probability = classify(matrix, np.zeros(len(KINDS)), np.array([3.0, 0, 0, 0, 0, 0]))
     assert KINDS[int(np.argmax(probability))] == "forum"
     assert probability.sum() == pytest.approx(1, abs=0.002)
     assert np.array_equal(probability * 4096, np.rint(probability * 4096))
@@ -48,7 +48,7 @@ def test_the_likeliest_kind_has_the_largest_logit() -> None:
 def test_confidence_grows_with_what_is_expected_and_stays_within_bounds(one: float, other: float) -> None:
     kinds = np.eye(len(KINDS))[2]
     coefficients = np.concatenate([np.full(len(KINDS), -0.5), np.ones(len(KINDS))])
-    low, high = (confidence_of(coefficients, value, kinds) for value in sorted((one, other)))
+    low, high = (estimate_confidence(coefficients, value, kinds) for value in sorted((one, other)))
     assert 0 <= low <= high <= 1
 
 
@@ -56,8 +56,8 @@ def test_kinds_have_coefficients_of_their_own() -> None:
     coefficients = np.zeros(2 * len(KINDS))
     coefficients[KINDS.index("form")] = -2.0
     sure, doubted = (
-        confidence_of(coefficients, 0.9, np.eye(len(KINDS))[KINDS.index(kind)]) for kind in ("forum", "form")
+        estimate_confidence(coefficients, 0.9, np.eye(len(KINDS))[KINDS.index(kind)]) for kind in ("forum", "form")
     )
     assert sure == 0.5
     assert doubted == pytest.approx(0.119, abs=0.001)
-    assert evidence_of_f1(0.5, np.eye(len(KINDS))[0])[len(KINDS) :].tolist() == [0.0] * len(KINDS)
+    assert make_evidence(0.5, np.eye(len(KINDS))[0])[len(KINDS) :].tolist() == [0.0] * len(KINDS)

@@ -5,14 +5,14 @@ import numpy as np
 from dripper.html import preprocess
 from dripper.labels import ExplainingLabeler, load
 from dripper.labels.cpu.features.page_features import NAMES
-from dripper.labels.cpu.reasons import GROUPS, group_of
+from dripper.labels.cpu.reasons import GROUPS, find_group
 from support.warcs import page
 
 MENU = preprocess(page(1)[1].decode())
 
 
 def test_every_feature_has_a_group_and_every_group_a_feature() -> None:
-    assert {group_of(name) for name in NAMES} == set(GROUPS)
+    assert {find_group(name) for name in NAMES} == set(GROUPS)
 
 
 def test_features_stand_where_people_look_for_them() -> None:
@@ -23,7 +23,7 @@ def test_features_stand_where_people_look_for_them() -> None:
         "top_links": "links",
         "cue_legal": "cue words",
     }
-    assert {name: group_of(name) for name in groups} == groups
+    assert {name: find_group(name) for name in groups} == groups
 
 
 def test_each_group_says_something_of_every_block() -> None:

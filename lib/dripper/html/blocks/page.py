@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dripper.html.blocks.segment import Block
-from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER, mapping, simplify
+from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER, simplify, write_mapping
 from dripper.html.metadata import Metadata
 from dripper.html.tree.elements import CELLS, HTML_VOID, INLINE
 from dripper.html.tree.head import Hints
@@ -50,7 +50,7 @@ def prune_mapping(mapping_html: str, main_ids: Collection[int]) -> str:
             slices[ids[tag]] = Slice(parent, first, last, False)
             bare = _ITEM_ID.sub(">", tag)
             tree.parts[first], tree.names[bare] = bare, tree.tags[element]
-    return _cut(tree, _chosen(slices, main_ids, len(slices)))
+    return _cut(tree, _choose(slices, main_ids, len(slices)))
 
 
 def prune_blocks(tree: Tree, blocks: Sequence[Block], main_ids: Collection[int]) -> str:
@@ -63,10 +63,10 @@ def prune_blocks(tree: Tree, blocks: Sequence[Block], main_ids: Collection[int])
         for block in blocks
         if block.item_id in wanted
     }
-    return _cut(tree, _chosen(slices, wanted, len(blocks)))
+    return _cut(tree, _choose(slices, wanted, len(blocks)))
 
 
-def _chosen(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int) -> list[Slice]:
+def _choose(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int) -> list[Slice]:
     """Return the slices of the main ids in document order."""
     wanted = {int(item_id) for item_id in main_ids}
     if foreign := sorted(wanted - slices.keys()):
@@ -77,7 +77,7 @@ def _chosen(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int)
 def _cut(tree: Tree, slices: list[Slice]) -> str:
     """Return the slices inside their ancestors. Each ancestor opens and closes once: linear in what
     is kept."""
-    cutter = _Cutter(tree, _kept_cells(tree, slices))
+    cutter = _Cutter(tree, _find_kept_cells(tree, slices))
     for kept in slices:
         cutter.go_to(kept.owner, kept)
         cutter.add(kept)
@@ -85,35 +85,35 @@ def _cut(tree: Tree, slices: list[Slice]) -> str:
     return "".join(cutter.out)
 
 
-def _kept_cells(tree: Tree, slices: list[Slice]) -> dict[int, set[int]]:
+def _find_kept_cells(tree: Tree, slices: list[Slice]) -> dict[int, set[int]]:
     """Return the kept cells of each row that something is kept of."""
     rows: dict[int, set[int]] = {}
-    seen: set[int] = set()
+    ancestors: set[int] = set()
     for kept in slices:
         element = kept.owner
         if not kept.is_run and tree.names[tree.parts[kept.first]] in CELLS:
             rows.setdefault(element, set()).add(kept.first)
-        while element > 0 and element not in seen:
-            seen.add(element)
+        while element > 0 and element not in ancestors:
+            ancestors.add(element)
             if tree.tags[element] in CELLS:
                 rows.setdefault(tree.parents[element], set()).add(tree.opens[element])
             element = tree.parents[element]
     return rows
 
 
-def item_numbers(tree: Tree, element: int) -> dict[int, int]:
+def count_items(tree: Tree, element: int) -> dict[int, int]:
     """Return the number of each item of an `ol`, as a browser counts; nothing where it counts
     backwards."""
     if " reversed" in tree.start_tag(element):
         return {}
-    number = _number(attribute(tree.start_tag(element), "start"), 1) - 1
+    number = _parse_number(attribute(tree.start_tag(element), "start"), 1) - 1
     numbers: dict[int, int] = {}
     for item in (child for child in tree.children(element) if tree.tags[child] == "li"):
-        number = numbers[item] = _number(attribute(tree.start_tag(item), "value"), number + 1)
+        number = numbers[item] = _parse_number(attribute(tree.start_tag(item), "value"), number + 1)
     return numbers
 
 
-def _number(text: str | None, otherwise: int) -> int:
+def _parse_number(text: str | None, otherwise: int) -> int:
     return int(text) if text is not None and _NUMBER.fullmatch(text) else otherwise
 
 
@@ -191,7 +191,7 @@ class _Cutter:
         if tree.tags[element] != "li" or owner < 0 or tree.tags[owner] != "ol":
             return tag
         if owner not in self.numbers:
-            self.numbers[owner] = item_numbers(tree, owner)
+            self.numbers[owner] = count_items(tree, owner)
             self.last_number[owner] = next(iter(self.numbers[owner].values()), 1) - 1
         number = self.numbers[owner].get(element)
         if number is None:
@@ -252,7 +252,7 @@ class Page:
     def mapping_html(self) -> str:
         """The whole page with the same ids, from which the main HTML is cut."""
         if self._mapping is None:
-            self._mapping = mapping(self.elements, self.blocks)
+            self._mapping = write_mapping(self.elements, self.blocks)
         return self._mapping
 
     def prune(self, main_ids: Collection[int]) -> str:

@@ -54,7 +54,7 @@ def segment(
     """
     paragraphs, entered = _walk(tree, texts, removed, classify(tree, texts, removed, columns_decide))
     body = tree.tags.index("body") if "body" in tree.tags else -1
-    return [_without_body(tree, texts, each) if each[0] == body else each for each in paragraphs], entered
+    return [_walk_without_body(tree, texts, each) if each[0] == body else each for each in paragraphs], entered
 
 
 def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tuple[list[Paragraph], list[int]]:
@@ -98,7 +98,7 @@ def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tup
         start = after if text and not text.isspace() else -1
 
 
-def _without_body(tree: Tree, texts: list[str], paragraph: Paragraph) -> Paragraph:
+def _walk_without_body(tree: Tree, texts: list[str], paragraph: Paragraph) -> Paragraph:
     """Turn a run of the body (or a body without blocks) that is one element and blank text into
     that element's block.
     """
@@ -111,7 +111,7 @@ def _without_body(tree: Tree, texts: list[str], paragraph: Paragraph) -> Paragra
     return Paragraph(element, first, last, True)
 
 
-def _text_at(texts: list[str], index: int) -> int:
+def _find_text(texts: list[str], index: int) -> int:
     """Return `index` if a run starts with the text there, else -1."""
     text = texts[index]
     return index if text and not text.isspace() else -1
@@ -125,8 +125,8 @@ def classify(tree: Tree, texts: list[str], removed: bytearray, columns_decide: b
     is_block = {tag: tag not in NOT_BLOCK for tag in set(tags)}
     block = bytearray(map(is_block.__getitem__, tags))
     splits = bytearray(len(tags))
-    whole = _tables(tree, removed, block, columns_decide) if "table" in is_block else frozenset[int]()
-    quiet = _marked(tree, "cc-no-block", "true")
+    whole = _find_tables(tree, removed, block, columns_decide) if "table" in is_block else frozenset[int]()
+    quiet = _mark(tree, "cc-no-block", "true")
     if "math" in is_block:
         quiet |= {element for element, tag in enumerate(tags) if tag == "math"}
     special = quiet.union([element for element, tag in enumerate(tags) if tag in LISTS])
@@ -136,7 +136,7 @@ def classify(tree: Tree, texts: list[str], removed: bytearray, columns_decide: b
     for element in range(len(tags) - 1, 0, -1):
         if element in special:
             if tags[element] in LISTS and not _is_content_list(tree, texts, removed, splits, element):
-                _break_up(_items(tree, removed, element), element, parents, block, splits, quiet)
+                _break_up(_find_items(tree, removed, element), element, parents, block, splits, quiet)
             if element in quiet:
                 splits[element] = splits[element] and tags[element] != "math"
                 continue
@@ -145,20 +145,20 @@ def classify(tree: Tree, texts: list[str], removed: bytearray, columns_decide: b
     return Kinds(block, splits, whole)
 
 
-def _marked(tree: Tree, attribute: str, value: str) -> set[int]:
+def _mark(tree: Tree, attribute: str, value: str) -> set[int]:
     """Return the elements that carry attribute="value"; looks at each distinct tag once."""
     wanted = {tag for tag in tree.names if attribute in tag and attributes(tag).get(attribute) == value}
     return {i for i in range(len(tree)) if tree.start_tag(i) in wanted} if wanted else set()
 
 
-def _tables(tree: Tree, removed: bytearray, block: bytearray, columns_decide: bool) -> frozenset[int]:
+def _find_tables(tree: Tree, removed: bytearray, block: bytearray, columns_decide: bool) -> frozenset[int]:
     """Return the tables of data, and mark the cells of all others (layout) as blocks."""
     tables = [i for i, tag in enumerate(tree.tags) if tag == "table" and not removed[i]]
     data, layout, cells = set[int](), set[int](), list[int]()
     # Tables with `col`; those that frame something: another table or a form.
     with_columns, with_frames = set[int](), set[int]()
     nearest = [-1] * len(tree)
-    for element in _inside(tree, tables):
+    for element in _find_inside(tree, tables):
         if removed[element]:
             continue
         tag, table = tree.tags[element], nearest[tree.parents[element]]
@@ -187,7 +187,7 @@ def _tables(tree: Tree, removed: bytearray, block: bytearray, columns_decide: bo
     return frozenset(tables) - layout
 
 
-def _inside(tree: Tree, elements: Iterable[int]) -> Iterator[int]:
+def _find_inside(tree: Tree, elements: Iterable[int]) -> Iterator[int]:
     """Yield the elements, which are in document order, and all inside them, each once."""
     end = -1
     for element in elements:
@@ -196,38 +196,38 @@ def _inside(tree: Tree, elements: Iterable[int]) -> Iterator[int]:
             yield from range(element, end + 1)
 
 
-def _items(tree: Tree, removed: bytearray, element: int) -> list[int]:
+def _find_items(tree: Tree, removed: bytearray, element: int) -> list[int]:
     """Return the items whose nearest list this is (of ul and ol the li, of dl the dt and dd), at
     any depth."""
     tags, items = tree.tags, LIST_ITEMS[tree.tags[element]]
     lists = ("dl",) if tags[element] == "dl" else ("ul", "ol")
-    found, inner = [], element + 1
+    own_items, inner = [], element + 1
     while inner <= tree.lasts[element]:
         if removed[inner] or tags[inner] in lists:
             inner = tree.lasts[inner] + 1
             continue
         if tags[inner] in items:
-            found.append(inner)
+            own_items.append(inner)
         inner += 1
-    return found
+    return own_items
 
 
 def _is_content_list(tree: Tree, texts: list[str], removed: bytearray, splits: bytearray, element: int) -> bool:
     """Tell whether a list holds items only, none of them with a block inside: such a list is one
     paragraph."""
-    wanted, found = LIST_ITEMS[tree.tags[element]], False
-    if _text_at(texts, tree.opens[element] + 1) >= 0:
+    wanted, has_items = LIST_ITEMS[tree.tags[element]], False
+    if _find_text(texts, tree.opens[element] + 1) >= 0:
         return False
     child = element + 1
     while child <= tree.lasts[element]:
         if not removed[child]:
             if tree.tags[child] not in wanted or splits[child]:
                 return False
-            found = True
-        if _text_at(texts, tree.closes[child] + 1) >= 0 and not removed[child]:
+            has_items = True
+        if _find_text(texts, tree.closes[child] + 1) >= 0 and not removed[child]:
             return False
         child = tree.lasts[child] + 1
-    return found
+    return has_items
 
 
 def _break_up(

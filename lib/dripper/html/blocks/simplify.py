@@ -74,7 +74,7 @@ def write_simplified(tree: Tree, parts: list[str], short: "ShortTags", blocks: I
         out += ("", end, "") if last % 2 else (end, "")
     out[1::2] = map(short.__getitem__, out[1::2])
     for item_id, index in enumerate(starts, 1):
-        out[index] = with_id(out[index], item_id)
+        out[index] = add_id(out[index], item_id)
     markup = " ".join("".join(out).split())
     return _KEPT_SPACE.sub(lambda kept: chr(int(kept[1], 16)), markup) if "\0" in markup else markup
 
@@ -92,23 +92,23 @@ class ShortTags(dict[str, str]):
         self._clean = clean
 
     def __missing__(self, tag: str) -> str:
-        short = short_tag(self._names[tag], self._clean(tag))
+        short = shorten_tag(self._names[tag], self._clean(tag))
         if "  " in short or not short.isprintable():
             short = _ODD_SPACES.sub(lambda odd: "".join(f"\0{ord(space):x};" for space in odd[0]), short)
         self[tag] = short
         return short
 
 
-def with_id(tag: str, item_id: int) -> str:
+def add_id(tag: str, item_id: int) -> str:
     """Return a start tag with `_item_id` as its last attribute."""
     return f'{tag[:-1]} _item_id="{item_id}">'
 
 
-def short_tag(name: str, tag: str) -> str:
+def shorten_tag(name: str, tag: str) -> str:
     """Return a tag with the attributes that the model sees, values stripped, none empty, no image
     as `data:`.
 
-    >>> short_tag("a", '<a href="/x" id=" i " class="">')
+    >>> shorten_tag("a", '<a href="/x" id=" i " class="">')
     '<a id="i">'
     """
     if tag[1] == "/" or len(tag) == len(name) + 2:
@@ -116,7 +116,7 @@ def short_tag(name: str, tag: str) -> str:
     if name != "img" and " class=" not in tag and " id=" not in tag:
         return f"<{name}>"
     if "'" in tag or tag.count('"') != 2 * tag.count('="'):
-        return _short_odd_tag(name, tag)
+        return _shorten_odd_tag(name, tag)
     short = "<" + name
     for key, marker in _IMAGE_KEYS if name == "img" else _KEYS:
         start = tag.find(marker)
@@ -128,8 +128,8 @@ def short_tag(name: str, tag: str) -> str:
     return short + ">"
 
 
-def _short_odd_tag(name: str, tag: str) -> str:
-    """Return what `short_tag` does where quotes stand in the names of attributes, or single ones
+def _shorten_odd_tag(name: str, tag: str) -> str:
+    """Return what `shorten_tag` does where quotes stand in the names of attributes, or single ones
     around values."""
     # Of a repeated name the first counts.
     values = dict(reversed(_QUOTED.findall(tag)))
@@ -187,7 +187,7 @@ def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, t
         if not part:
             continue
         if index % 2:
-            depth += _depth_change(tree, index)
+            depth += _measure_depth_change(tree, index)
             continue
         text = part.removesuffix(ELLIPSIS)
         length = len(unescape(text))
@@ -211,7 +211,7 @@ def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, t
     return None
 
 
-def _depth_change(tree: Tree, index: int) -> int:
+def _measure_depth_change(tree: Tree, index: int) -> int:
     tag = tree.parts[index]
     if tree.names[tag] not in _OPAQUE:
         return 0
@@ -237,7 +237,7 @@ def _empty_after(tree: Tree, parts: list[str], cut: int, last: int, *, shells: b
             shells = False
             continue
         if shells:
-            depth += _depth_change(tree, index)
+            depth += _measure_depth_change(tree, index)
         else:
             parts[index] = ""
         level += -1 if is_end else tree.starts_element(index)
@@ -251,7 +251,7 @@ _WRAPPER_TAG = re.compile(rf'<{WRAPPER} _item_id="\d+"[^>]*>|</{WRAPPER}>')
 _ITEM_ID = re.compile(r'(?: cc-block-type="true")? _item_id="\d+"(?=[^<>]*>)| cc-block-type="true"(?=[^<>]*>)')
 
 
-def mapping(tree: Tree, blocks: Sequence[Block]) -> str:
+def write_mapping(tree: Tree, blocks: Sequence[Block]) -> str:
     """Return the page's markup with the ids in it: on the element of a block, or on a WRAPPER
     around a run."""
     parts = tree.parts.copy()
@@ -260,14 +260,14 @@ def mapping(tree: Tree, blocks: Sequence[Block]) -> str:
             parts[first] = f'<{WRAPPER} _item_id="{item_id}">{parts[first]}'
             parts[last] += f"</{WRAPPER}>"
         else:
-            parts[first] = with_id(parts[first], item_id)
+            parts[first] = add_id(parts[first], item_id)
     return "".join(parts)
 
 
-def without_ids(mapping_html: str) -> str:
-    """Return the page's markup again, without what :func:`mapping` put into it.
+def remove_ids(mapping_html: str) -> str:
+    """Return the page's markup again, without what :func:`write_mapping` put into it.
 
-    >>> without_ids('<p _item_id="1">one</p>')
+    >>> remove_ids('<p _item_id="1">one</p>')
     '<p>one</p>'
     """
     return _ITEM_ID.sub("", _WRAPPER_TAG.sub("", mapping_html))

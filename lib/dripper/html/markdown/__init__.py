@@ -1,6 +1,6 @@
-"""From main HTML to what people read: Markdown, or plain text."""
+"""Converts main HTML to Markdown or to plain text."""
 
-from dripper.html.markdown.convert import html2text, markdown_of, to_markdown
-from dripper.html.markdown.text import text_of, to_text
+from dripper.html.markdown.convert import load_html2text, to_markdown, write_markdown
+from dripper.html.markdown.text import to_text, write_text
 
-__all__ = ["html2text", "markdown_of", "text_of", "to_markdown", "to_text"]
+__all__ = ["load_html2text", "to_markdown", "to_text", "write_markdown", "write_text"]

@@ -1,5 +1,5 @@
-"""Converts main HTML to Markdown for readers; `html2text` gives the form that the Dripper paper
-scored (4.2.2, "Html+MD"; GPL-3.0, installed apart).
+"""Converts main HTML to Markdown for readers; `convert_with_html2text` writes the form that the
+Dripper paper scored (4.2.2, "Html+MD"; GPL-3.0, installed apart).
 
 Markdown is written by html-to-markdown (Rust, MIT); what it cannot know is put in order before:
 formulas become LaTeX, code keeps its lines and its language, tables that only lay out the page are
@@ -14,36 +14,36 @@ from typing import Any
 import html_to_markdown as h2m
 
 from dripper.extras import import_extra
-from dripper.html.markdown.formulas import delimited, formula_at, tex_in
+from dripper.html.markdown.formulas import delimit, find_tex, read_formula
 from dripper.html.markdown.inert import (
     CODE_BLOCK,
     EMPHASIS,
     HOLE,
-    code_span,
+    drop_reserved,
     has_reserved,
-    settled,
-    stand_in_texts,
-    without_reserved,
+    mask_marks_in_texts,
+    replace_stand_ins,
+    write_code_span,
 )
-from dripper.html.markdown.layout import ORDERED, padding, put_in_order
-from dripper.html.markdown.text import tree_of
+from dripper.html.markdown.layout import ORDERED, measure_padding, put_in_order
+from dripper.html.markdown.text import read_main_html
 from dripper.html.tree.elements import LINE_BREAKING
 from dripper.html.tree.parser import output_limit, refuse_large
 from dripper.html.tree.tree import Tree, attributes, plain_parts, unescape
 from dripper.settings import MarkdownSettings
 
 
-def html2text() -> Any:
+def load_html2text() -> Any:
     """Return the package html2text. Raises MachineError where it is not installed."""
     return import_extra("html2text", "markdown.converter=html2text needs", "pip install html2text (GPL-3.0-or-later)")
 
 
-def by_html2text(html: str, settings: MarkdownSettings) -> str:
+def convert_with_html2text(html: str, settings: MarkdownSettings) -> str:
     """Return HTML as html2text's Markdown, not wrapped; of the settings `links` and `images` apply.
     Raises MachineError."""
     if not html.strip():
         return ""
-    converter = html2text().HTML2Text(bodywidth=0)
+    converter = load_html2text().HTML2Text(bodywidth=0)
     converter.ignore_links = settings.links == "text"
     converter.ignore_images = settings.images == "drop"
     return str(converter.handle(html))
@@ -96,42 +96,42 @@ def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSe
     >>> to_markdown("<p>See <a href='/x'>the\\nmap</a>.", settings=MarkdownSettings(links="text"))
     'See the map.\\n'
     """
-    return markdown_of(tree_of(main_html, is_pruned=is_pruned), settings) if main_html.strip() else ""
+    return write_markdown(read_main_html(main_html, is_pruned=is_pruned), settings) if main_html.strip() else ""
 
 
-def markdown_of(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> str:
+def write_markdown(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> str:
     """Return the Markdown of a tree of main HTML, which is used up: its parts are rewritten on the
     way."""
     if settings.converter == "html2text":
-        return by_html2text("".join(tree.parts), settings)
+        return convert_with_html2text("".join(tree.parts), settings)
     limit = output_limit(sum(map(len, tree.parts)))
-    if _depth(tree) > _MAX_DEPTH:
-        return _limited(_plain(tree), limit)
+    if _measure_depth(tree) > _MAX_DEPTH:
+        return _check_size(_write_plain(tree), limit)
     texts = tree.parts.copy()
     _drop_reserved(tree)
     holes = _rewrite(tree, settings)
-    refuse_large("Markdown", padding(tree, holes), limit)
+    refuse_large("Markdown", measure_padding(tree, holes), limit)
     _rewrite_texts(tree, holes)
     try:
         markdown = _convert(_CONTROL.sub("", "".join(tree.parts)))
     except h2m.ConversionError:
         tree.parts = texts
-        return _limited(_plain(tree), limit)
-    return _limited(settled(markdown, holes).strip() + "\n", limit)
+        return _check_size(_write_plain(tree), limit)
+    return _check_size(replace_stand_ins(markdown, holes).strip() + "\n", limit)
 
 
-def _limited(markdown: str, limit: int) -> str:
+def _check_size(markdown: str, limit: int) -> str:
     refuse_large("Markdown", len(markdown), limit)
     return markdown
 
 
 def _convert(html: str) -> str:
-    options = _options(h2m.HiddenContent.ALL if any(sign in html for sign in _HIDING) else h2m.HiddenContent.DROP)
+    options = _build_options(h2m.HiddenContent.ALL if any(sign in html for sign in _HIDING) else h2m.HiddenContent.DROP)
     return h2m.convert(html, options).content or ""
 
 
 @cache
-def _options(hidden_content: h2m.HiddenContent) -> h2m.ConversionOptions:
+def _build_options(hidden_content: h2m.HiddenContent) -> h2m.ConversionOptions:
     # The first dozen are defaults, but those are names, which the library looks up anew for every
     # page (0.04 ms).
     return h2m.ConversionOptions(
@@ -149,13 +149,13 @@ def _options(hidden_content: h2m.HiddenContent) -> h2m.ConversionOptions:
     )  # fmt: skip
 
 
-def _plain(tree: Tree) -> str:
+def _write_plain(tree: Tree) -> str:
     parts = tree.parts.copy()
-    parts[::2] = stand_in_texts(parts[::2])
-    return settled(_BLANK_LINES.sub("\n\n", unescape("".join(plain_parts(tree, parts)))), []).strip() + "\n"
+    parts[::2] = mask_marks_in_texts(parts[::2])
+    return replace_stand_ins(_BLANK_LINES.sub("\n\n", unescape("".join(plain_parts(tree, parts)))), []).strip() + "\n"
 
 
-def _depth(tree: Tree) -> int:
+def _measure_depth(tree: Tree) -> int:
     depths: list[int] = []
     for parent in tree.parents:
         depths.append(depths[parent] + 1 if parent >= 0 else 0)
@@ -165,8 +165,8 @@ def _depth(tree: Tree) -> int:
 def _drop_reserved(tree: Tree) -> None:
     """Take what stands for something in `inert` out of the page's own characters, in place."""
     if has_reserved("".join(tree.parts)):
-        tree.names = {without_reserved(tag): name for tag, name in tree.names.items()}
-        tree.parts = [without_reserved(part) for part in tree.parts]
+        tree.names = {drop_reserved(tag): name for tag, name in tree.names.items()}
+        tree.parts = [drop_reserved(part) for part in tree.parts]
 
 
 def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
@@ -183,16 +183,16 @@ def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
             continue
         formula = None
         if may_be_formula and tree.start_tag(element) in may_be_formula:
-            formula = formula_at(tree, element)
+            formula = read_formula(tree, element)
         if formula is not None:
             holes.append(formula)
             _replace(tree, element, HOLE.format(len(holes) - 1))
         elif name == "pre" or (name == "code" and _has_lines(tree, element)):
-            _replace(tree, element, _code_block(tree, element, holes, _language_class(tree, element)))
+            _replace(tree, element, _write_code_block(tree, element, holes, _find_language_class(tree, element)))
         elif name == "table" and _is_code_table(tree, element):
-            _replace(tree, element, _code_block(tree, element, holes))
+            _replace(tree, element, _write_code_block(tree, element, holes))
         elif name in _CODE:
-            code = code_text(tree, element)
+            code = read_code(tree, element)
             if code.strip() and code_end == tree.opens[element] - 2 and not tree.parts[code_end + 1]:
                 # Two spans right after each other would not be two.
                 spans[len(holes) - 1].append(code)
@@ -217,12 +217,12 @@ def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
             continue
         element = tree.lasts[element] + 1
     for hole, codes in spans.items():
-        holes[hole] = code_span("".join(codes))
+        holes[hole] = write_code_span("".join(codes))
     return holes
 
 
-def _code_block(tree: Tree, element: int, holes: list[str], language: str = "") -> str:
-    code = code_text(tree, element)
+def _write_code_block(tree: Tree, element: int, holes: list[str], language: str = "") -> str:
+    code = read_code(tree, element)
     if not code.strip():
         return ""
     holes.append(code)
@@ -243,17 +243,17 @@ def _rewrite_texts(tree: Tree, holes: list[str]) -> None:
     texts = tree.parts[::2]
     for index, text in enumerate(texts):
         if "\\" in text or "[tex]" in text:
-            texts[index] = text = _with_holes(text, holes)
+            texts[index] = text = _cut_tex(text, holes)
         if "$" in text and ("_" in text or "^" in text):
-            texts[index] = _SIMPLE_TEX.sub(lambda match: _hole(holes, match.group()), text)
-    tree.parts[::2] = stand_in_texts(texts)
+            texts[index] = _SIMPLE_TEX.sub(lambda match: _add_hole(holes, match.group()), text)
+    tree.parts[::2] = mask_marks_in_texts(texts)
 
 
-def _with_holes(text: str, holes: list[str]) -> str:
+def _cut_tex(text: str, holes: list[str]) -> str:
     """Return a text with holes for its LaTeX: without them its backslashes would be doubled."""
     pieces, done = list[str](), 0
-    for start, end in tex_in(text):
-        pieces += [text[done:start], _hole(holes, text[start:end])]
+    for start, end in find_tex(text):
+        pieces += [text[done:start], _add_hole(holes, text[start:end])]
         done = end
     return "".join([*pieces, text[done:]])
 
@@ -267,11 +267,11 @@ def _may_be_formula(tag: str) -> bool:
     return "math" in tag or "mjx-" in tag or "codecogs" in tag or ("tex" in tag and _TEX.search(tag) is not None)
 
 
-def _hole(holes: list[str], tex: str) -> str:
+def _add_hole(holes: list[str], tex: str) -> str:
     tex = unescape(tex)
     if tex.startswith("\\begin"):
         tex = f"$${tex}$$"
-    holes.append(delimited(tex.removeprefix("[tex]").removesuffix("[/tex]")))
+    holes.append(delimit(tex.removeprefix("[tex]").removesuffix("[/tex]")))
     return HOLE.format(len(holes) - 1)
 
 
@@ -280,11 +280,11 @@ def _replace(tree: Tree, element: int, markup: str) -> None:
     tree.parts[first : last + 1] = [markup] + [""] * (last - first)
 
 
-def code_text(tree: Tree, element: int) -> str:
+def read_code(tree: Tree, element: int) -> str:
     """Return the text of a code element with its lines: line breaks for `br` and for elements that
     stand on lines of their own, nothing of line numbers beside it."""
     lines: list[str] = [""]
-    for kind, piece in _code_pieces(tree, element):
+    for kind, piece in _read_code_pieces(tree, element):
         if kind == "text":
             lines[-1] += piece
         elif kind == "br" or lines[-1].strip(" "):
@@ -294,7 +294,7 @@ def code_text(tree: Tree, element: int) -> str:
     return "\n".join(line.removesuffix("\n") for line in lines).strip("\n")
 
 
-def _code_pieces(tree: Tree, element: int) -> Iterator[tuple[str, str]]:
+def _read_code_pieces(tree: Tree, element: int) -> Iterator[tuple[str, str]]:
     """Yield what a code element consists of: ("text", characters), ("br", ""), ("block", "") at
     either end of a line.
     """
@@ -326,7 +326,7 @@ def _has_lines(tree: Tree, element: int) -> bool:
     return "".join(inside).strip().count("\n") > 1 or any(tree.names.get(tag) == "br" for tag in inside[1::2])
 
 
-def _language_class(tree: Tree, element: int) -> str:
+def _find_language_class(tree: Tree, element: int) -> str:
     """Return ` class="language-x"` from the classes of a code block, of what is right inside and
     right around it."""
     around = [element, tree.parents[element], tree.parents[tree.parents[element]] if tree.parents[element] > 0 else 0]

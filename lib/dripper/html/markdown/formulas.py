@@ -1,5 +1,5 @@
-"""Formulas on a page, as LaTeX: MathML, KaTeX, MathJax, images with LaTeX in their `alt`,
-delimiters in text."""
+"""Finds the formulas of a page and writes them as LaTeX: MathML, KaTeX, MathJax, images with LaTeX
+in their `alt`, delimiters in text."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _ENDS = re.compile(r"\\end\{(\w+\*?)\}")
 _CLOSING = {"\\(": "\\)", "\\[": "\\]", "$$": "$$", "[tex]": "[/tex]"}
 
 
-def tex_in(text: str) -> Iterator[tuple[int, int]]:
+def find_tex(text: str) -> Iterator[tuple[int, int]]:
     r"""Yield where LaTeX in running text begins and ends: `\(…\)`, `\[…\]`, `$$…$$`,
     `[tex]…[/tex]`, an environment, and `$…$` on one line with a backslash in it.
 
@@ -34,7 +34,7 @@ def tex_in(text: str) -> Iterator[tuple[int, int]]:
     first.
 
     >>> text = r"a \(b\) $c$ $\d$ \(e"
-    >>> [text[start:end] for start, end in tex_in(text)]
+    >>> [text[start:end] for start, end in find_tex(text)]
     ['\\(b\\)', '$\\d$']
     """
     last = {mark: text.rfind(mark) for mark in _CLOSING.values()}
@@ -56,7 +56,7 @@ def tex_in(text: str) -> Iterator[tuple[int, int]]:
             position = end
 
 
-def formula_at(tree: Tree, element: int) -> str | None:
+def read_formula(tree: Tree, element: int) -> str | None:
     """Return the Markdown of the formula that this element is (`$…$`, display `$$…$$`), "" to drop
     it, None if it is none.
 
@@ -65,32 +65,32 @@ def formula_at(tree: Tree, element: int) -> str | None:
     """
     name, tag = tree.tags[element], tree.start_tag(element)
     if name == "math":
-        return _from_mathml(tree, element, display="display=" in tag and "inline" not in tag)
+        return _convert_mathml(tree, element, display="display=" in tag and "inline" not in tag)
     if name == "mjx-container":
-        return _from_inner_math(tree, element, display="display=" in tag)
+        return _convert_inner_math(tree, element, display="display=" in tag)
     values = attributes(tag)
     names = values.get("class", "")
     if name == "img":
         alt = values.get("alt", "").strip()
         is_formula = _IMAGE.search(names) or _IMAGE_SOURCE.search(values.get("src", ""))
-        return delimited(alt, display="display" in names) if alt and is_formula else None
+        return delimit(alt, display="display" in names) if alt and is_formula else None
     if not names:
         return None
     if _REPEATED.search(names):
         return ""
     if _RENDERED.search(names):
-        return _from_inner_math(tree, element, display="isplay" in names or _in_display(tree, element))
+        return _convert_inner_math(tree, element, display="isplay" in names or _is_in_display(tree, element))
     if _MARKED.search(names) and tree.lasts[element] == element:
         text = unescape(tree.parts[tree.opens[element] + 1])
-        return delimited(text, display="display" in names) if _DELIMITED.fullmatch(text) else None
+        return delimit(text, display="display" in names) if _DELIMITED.fullmatch(text) else None
     return None
 
 
-def delimited(source: str, *, display: bool = False) -> str:
+def delimit(source: str, *, display: bool = False) -> str:
     r"""Return LaTeX source between dollar signs; delimiters it already has decide whether it is
     displayed.
 
-    >>> delimited(r"\[ x^2 \]"), delimited(r"{\displaystyle a}")
+    >>> delimit(r"\[ x^2 \]"), delimit(r"{\displaystyle a}")
     ('$$x^2$$', '$a$')
     """
     if match := _DELIMITED.fullmatch(source):
@@ -104,43 +104,43 @@ def delimited(source: str, *, display: bool = False) -> str:
     return f"$${source}$$" if display else f"${source}$"
 
 
-def _in_display(tree: Tree, element: int) -> bool:
+def _is_in_display(tree: Tree, element: int) -> bool:
     parent = tree.parents[element]
     return parent >= 0 and "isplay" in tree.start_tag(parent)
 
 
-def _from_inner_math(tree: Tree, element: int, *, display: bool) -> str | None:
+def _convert_inner_math(tree: Tree, element: int, *, display: bool) -> str | None:
     """Convert the first `math` inside a rendered formula; MathJax 2 also keeps it in an attribute,
     or in a script beside.
     """
     for inner in range(element + 1, tree.lasts[element] + 1):
         if tree.tags[inner] == "math":
-            return _from_mathml(tree, inner, display=display)
+            return _convert_mathml(tree, inner, display=display)
     mathml = tree.attributes(element).get("data-mathml")
     if mathml:
-        return _converted(mathml, display=display)
+        return _run_converter(mathml, display=display)
     following = tree.lasts[element] + 1
     if following < len(tree) and "math-tex" in tree.start_tag(following):
         return ""
     return None
 
 
-def _from_mathml(tree: Tree, element: int, *, display: bool) -> str:
+def _convert_mathml(tree: Tree, element: int, *, display: bool) -> str:
     """Take the LaTeX that came with a `math` element (annotation, `alttext`), else convert it."""
     for inner in range(element + 1, tree.lasts[element] + 1):
         if tree.tags[inner] == "annotation" and _TEX_ENCODING.search(tree.attributes(inner).get("encoding", "")):
-            return delimited(unescape(tree.parts[tree.opens[inner] + 1]), display=display)
+            return delimit(unescape(tree.parts[tree.opens[inner] + 1]), display=display)
     alternative = tree.attributes(element).get("alttext", "")
     if alternative.strip():
-        return delimited(alternative, display=display)
-    return _converted("".join(tree.parts[tree.opens[element] : tree.closes[element] + 1]), display=display)
+        return delimit(alternative, display=display)
+    return _run_converter("".join(tree.parts[tree.opens[element] : tree.closes[element] + 1]), display=display)
 
 
-def _converted(mathml: str, *, display: bool) -> str:
+def _run_converter(mathml: str, *, display: bool) -> str:
     try:
         latex = MathMLToLaTeX().convert(mathml)
     except Exception:
         # It gives up on broken XML and unknown elements in many ways; their characters are better
         # than nothing.
         latex = ""
-    return delimited(latex or unescape(re.sub("<[^>]*>", " ", mathml)), display=display)
+    return delimit(latex or unescape(re.sub("<[^>]*>", " ", mathml)), display=display)

@@ -1,4 +1,4 @@
-"""Text that stays text in Markdown: what a page wrote forges no tag, link, image, list or emphasis.
+"""Escapes the text of a page for Markdown, so that it forges no tag, link, image, list or emphasis.
 
 Before the conversion every character that could be read as a mark gives way to a stand-in, one of
 Unicode's noncharacters, of which a page's own are dropped. So whatever mark is there afterwards is
@@ -30,7 +30,7 @@ _HARMLESS = re.compile("[\ufdd5-\ufdda\ufddd-\ufde5\ufdec]")
 """All but those of the backslash, `<` and `&`, of which what follows decides at last."""
 
 
-def _pattern(written: str) -> re.Pattern[str]:
+def _compile(written: str) -> re.Pattern[str]:
     """Return an expression in which `{x}` is the stand-in for the character x."""
     return re.compile(re.sub(r"\{([^A-Za-z0-9,])\}", lambda match: _STAND_IN[match[1]], written))
 
@@ -53,31 +53,31 @@ _STRUCTURE = frozenset("[]!\\<>`|*~;\n\ufdd2\ufdd3" + _STAND_IN["<"] + _STAND_IN
 """Real marks, and characters that make others something: emphasis cannot give them up as it does
 punctuation at its edge."""
 _PREFIX = re.compile(r"(?:[ >]|[-+*] |\d{1,9}[.)] )*(#{1,6} )?")
-_LIST = _pattern(r"([0-9]{1,9})([{.}{)}])(?=\s|$)")
-_BULLET = _pattern(r"[{-}{+}{*}](?=\s|$)")
-_RULE = _pattern(r"([{*}{_}{-}-])[ \t]*(?:[{*}{_}{-}-][ \t]*){2,}$")
-_UNDERLINE = _pattern(r"[{=}=]=*[ \t]*$")
-_DELIMITERS = _pattern(r"[ \t|:{|}{:}{-}-]*$")
-_DASH = _pattern(r"[{-}-]")
-_BAR = _pattern("{|}")
-_TASK = _pattern(r"{[}[ xX]{]}")
-_WORD_IN_BRACKETS = _pattern(r"{[}[^{[}{]}\[\]\n]*{]}(?![:(])")
+_LIST = _compile(r"([0-9]{1,9})([{.}{)}])(?=\s|$)")
+_BULLET = _compile(r"[{-}{+}{*}](?=\s|$)")
+_RULE = _compile(r"([{*}{_}{-}-])[ \t]*(?:[{*}{_}{-}-][ \t]*){2,}$")
+_UNDERLINE = _compile(r"[{=}=]=*[ \t]*$")
+_DELIMITERS = _compile(r"[ \t|:{|}{:}{-}-]*$")
+_DASH = _compile(r"[{-}-]")
+_BAR = _compile("{|}")
+_TASK = _compile(r"{[}[ xX]{]}")
+_WORD_IN_BRACKETS = _compile(r"{[}[^{[}{]}\[\]\n]*{]}(?![:(])")
 """At a line's start other brackets may begin the definition of a link, some renderers think over
 empty lines."""
-_STARS = _pattern(r"{*}+")
-_LINES = _pattern(r"{_}+")
-_TILDES = _pattern(r"{~}+")
-_TICKS = _pattern(r"{`}+")
-_BRACKETS = _pattern(r"(?<!\\)[\[\]]|[{[}{]}]")
-_BACKSLASH = _pattern("{\\}(?=[!-/:-@\\[-`{-~\ufdd2{\\}{<}{&}\n]|$)")
-_TAG = _pattern(r"{<}(?=[A-Za-z/!?]|[^\s<>{<}]*@)")
-_ENTITY = _pattern("{&}(?=#?[A-Za-z0-9]{1,40};)")
+_STARS = _compile(r"{*}+")
+_LINES = _compile(r"{_}+")
+_TILDES = _compile(r"{~}+")
+_TICKS = _compile(r"{`}+")
+_BRACKETS = _compile(r"(?<!\\)[\[\]]|[{[}{]}]")
+_BACKSLASH = _compile("{\\}(?=[!-/:-@\\[-`{-~\ufdd2{\\}{<}{&}\n]|$)")
+_TAG = _compile(r"{<}(?=[A-Za-z/!?]|[^\s<>{<}]*@)")
+_ENTITY = _compile("{&}(?=#?[A-Za-z0-9]{1,40};)")
 _CLOSING_HASH = re.compile(r"(?<![\\#])#+(?=\s*$)")
 _PLAIN_ADDRESS = re.compile(r"[!#%'*-;=?-Z_a-z~]*")
 _ENTITY_IN_ADDRESS = re.compile("&(?=#?[A-Za-z0-9]{1,40};)")
 
 
-def without_reserved(text: str) -> str:
+def drop_reserved(text: str) -> str:
     """Return a page's characters without those that stand for something here."""
     return _RESERVED.sub("", text)
 
@@ -87,7 +87,7 @@ def has_reserved(text: str) -> bool:
     return _RESERVED.search(text) is not None
 
 
-def stand_in_texts(texts: list[str]) -> list[str]:
+def mask_marks_in_texts(texts: list[str]) -> list[str]:
     """Return serialised texts with stand-ins for what could be a mark, wherever they end up, and
     blanks for the source's line breaks, which say nothing."""
     joined = _SEPARATOR + _SEPARATOR.join(texts) + _SEPARATOR
@@ -105,34 +105,34 @@ def stand_in_texts(texts: list[str]) -> list[str]:
     return joined[1:-1].split(_SEPARATOR)
 
 
-def stand_in(text: str) -> str:
+def mask_marks(text: str) -> str:
     """Return characters with stand-ins, ready for a text or a value of HTML."""
-    return escape(_stood_in(text))
+    return escape(_mask_line(text))
 
 
-def inert_line(text: str, before: str = "") -> str:
+def write_inert_line(text: str, before: str = "") -> str:
     """Return characters as one line of Markdown that shows them and nothing else, after `before`,
     the line's own mark.
 
-    >>> inert_line("<b> of [a](b), snake_case, 2 * 3", "# ")
+    >>> write_inert_line("<b> of [a](b), snake_case, 2 * 3", "# ")
     '# &lt;b> of [a\\\\](b), snake_case, 2 * 3'
     """
-    return settled(before + _stood_in(text), [])
+    return replace_stand_ins(before + _mask_line(text), [])
 
 
-def _stood_in(text: str) -> str:
-    text = " ".join(without_reserved(text).split())
-    return stand_in_texts([text.replace("&", "&amp;").replace("<", "&lt;")])[0]
+def _mask_line(text: str) -> str:
+    text = " ".join(drop_reserved(text).split())
+    return mask_marks_in_texts([text.replace("&", "&amp;").replace("<", "&lt;")])[0]
 
 
-def code_span(code: str) -> str:
+def write_code_span(code: str) -> str:
     """Return characters as a code span; "" where there are only blanks.
 
-    >>> code_span("a`b")
+    >>> write_code_span("a`b")
     '``a`b``'
     """
     code = " ".join(code.split())
-    fence = "`" * (1 + _longest_ticks(code))
+    fence = "`" * (1 + _count_ticks(code))
     return f"{fence} {code} {fence}" if code[:1] == "`" or code[-1:] == "`" else f"{fence}{code}{fence}" if code else ""
 
 
@@ -141,7 +141,7 @@ def is_plain(address: str) -> bool:
     return _PLAIN_ADDRESS.fullmatch(address) is not None
 
 
-def destination(address: str, title: str) -> str:
+def write_destination(address: str, title: str) -> str:
     """Return an address, and the title of an image or a link, as they stand between the
     parentheses."""
     if not is_plain(address):
@@ -150,70 +150,72 @@ def destination(address: str, title: str) -> str:
         address = re.sub(
             r"""[\s<>"\\`|\[\]]""", lambda match: f"%{ord(match[0]):02X}" if match[0] < "\x7f" else "", address
         )
-        address = _ENTITY_IN_ADDRESS.sub("&amp;", without_reserved(address))
-    title = " ".join(without_reserved(title).split())
-    return f'{address} "{re.sub(_IN_TITLE, _reference, title)}"' if title else address
+        address = _ENTITY_IN_ADDRESS.sub("&amp;", drop_reserved(address))
+    title = " ".join(drop_reserved(title).split())
+    return f'{address} "{re.sub(_IN_TITLE, _write_reference, title)}"' if title else address
 
 
 _IN_TITLE = re.compile(r"""["&<>\\`|*_\[\]~]""")
 
 
-def _reference(match: re.Match[str]) -> str:
+def _write_reference(match: re.Match[str]) -> str:
     return f"&#{ord(match[0])};"
 
 
-def settled(markdown: str, holes: Sequence[str]) -> str:
+def replace_stand_ins(markdown: str, holes: Sequence[str]) -> str:
     """Return Markdown with characters in place of their stand-ins, escaped where they would be
     marks, and with its holes filled. Linear in what it returns."""
     if not has_reserved(markdown) and not holes:
         return markdown
     # cmark-gfm takes [^ of a link for a footnote.
     markdown = _DESTINATION.sub(lambda match: f"](\ufdd2{match[1]}\ufdd3)", markdown).replace("[^", "[&#94;")
-    markdown = "\n".join(_settled_unit(unit, holes) for unit in _UNIT_END.split(markdown))
+    markdown = "\n".join(_escape_unit(unit, holes) for unit in _UNIT_END.split(markdown))
     markdown = _HOLE.sub(lambda hole: holes[int(hole[1])], markdown)
-    markdown = _FENCE.sub(lambda match: _fenced(match, holes), markdown)
+    markdown = _FENCE.sub(lambda match: _write_fenced(match, holes), markdown)
     # Where there is no room for lines, as in a heading.
     return (
-        _STRAY_BLOCK.sub(lambda match: code_span(holes[int(match[1])]), markdown) if "\ufded" in markdown else markdown
+        _STRAY_BLOCK.sub(lambda match: write_code_span(holes[int(match[1])]), markdown)
+        if "\ufded" in markdown
+        else markdown
     )
 
 
-def _fenced(match: re.Match[str], holes: Sequence[str]) -> str:
+def _write_fenced(match: re.Match[str], holes: Sequence[str]) -> str:
     language, indent, number = match.groups()
     code = holes[int(number)]
-    fence = "`" * max(3, 1 + _longest_ticks(code))
+    fence = "`" * max(3, 1 + _count_ticks(code))
     lines = "\n".join((indent + line).rstrip() if not line else indent + line for line in [*code.split("\n"), fence])
     return f"{fence}{language}\n{lines}"
 
 
-def _longest_ticks(code: str) -> int:
+def _count_ticks(code: str) -> int:
     return max(map(len, re.findall("`+", code)), default=0)
 
 
-def _settled_unit(unit: str, holes: Sequence[str]) -> str:
+def _escape_unit(unit: str, holes: Sequence[str]) -> str:
     """Settle what a renderer reads together: a paragraph with its forced line breaks, a heading, an
     item's line, or a row of a table, the only one that has a real `|`."""
     if "|" not in unit:
-        return _settled_inline(unit, holes) if _MARKED.search(unit) else unit
-    cells = (_settled_inline(cell, holes, in_table=True) for cell in unit.split("|"))
+        return _escape_inline(unit, holes) if _MARKED.search(unit) else unit
+    cells = (_escape_inline(cell, holes, in_table=True) for cell in unit.split("|"))
     return _HOLE.sub(lambda hole: holes[int(hole[1])].replace("|", "\\|"), "|".join(cells))
 
 
-def _settled_inline(unit: str, holes: Sequence[str], *, in_table: bool = False) -> str:
+def _escape_inline(unit: str, holes: Sequence[str], *, in_table: bool = False) -> str:
     if _EDGE.search(unit):
-        unit = _with_emphasis(unit)
-    return _with_inert_text(unit, holes, in_table=in_table) if _STAND_INS.search(unit) else unit
+        unit = _write_emphasis(unit)
+    return _escape_text(unit, holes, in_table=in_table) if _STAND_INS.search(unit) else unit
 
 
-def _with_inert_text(unit: str, holes: Sequence[str], *, in_table: bool) -> str:
+def _escape_text(unit: str, holes: Sequence[str], *, in_table: bool) -> str:
     inside = "".join(holes[int(number)] for number in _HOLE.findall(unit))
     if not in_table:
         lines = unit.split("\n")
-        unit = "\n".join(_with_inert_start(line, is_first=not index) for index, line in enumerate(lines))
+        unit = "\n".join(_escape_start(line, is_first=not index) for index, line in enumerate(lines))
     # Python-Markdown pairs backticks of different cells.
-    unit = _with_inert_runs(unit, inside + "`" if in_table else inside)
+    unit = _escape_pairs(unit, inside + "`" if in_table else inside)
     if _STAND_IN["]"] in unit or _STAND_IN["["] in unit:
-        unit = _with_inert_brackets(unit)
+        unit = _escape_brackets(unit)
     unit = unit.replace(_STAND_IN["!"] + "[", "\\![")
     if in_table:
         unit = unit.replace(_STAND_IN["|"], "\\|")
@@ -226,7 +228,7 @@ def _with_inert_text(unit: str, holes: Sequence[str], *, in_table: bool) -> str:
     return unit
 
 
-def _with_inert_start(line: str, *, is_first: bool) -> str:
+def _escape_start(line: str, *, is_first: bool) -> str:
     """Escape what would begin a list, a quotation, a heading, a rule, an underline, the second line
     of a table, or the definition of a link."""
     prefix = _PREFIX.match(line)
@@ -251,7 +253,7 @@ def _with_inert_start(line: str, *, is_first: bool) -> str:
     return line
 
 
-def _with_inert_runs(unit: str, inside: str) -> str:
+def _escape_pairs(unit: str, inside: str) -> str:
     """Escape stars, underlines, tildes and backticks that could pair.
 
     inside: what the unit's holes hold.
@@ -300,7 +302,7 @@ def _escape_runs(unit: str, runs: list[re.Match[str]], escaped: str) -> str:
     return "".join([*parts, unit[done:]])
 
 
-def _with_inert_brackets(unit: str) -> str:
+def _escape_brackets(unit: str) -> str:
     """Escape brackets inside the text of a link, where they would end it, and before a parenthesis,
     where they would begin a destination."""
     depth = 0
@@ -318,7 +320,7 @@ def _with_inert_brackets(unit: str) -> str:
     return _BRACKETS.sub(replaced, unit)
 
 
-def _with_emphasis(unit: str) -> str:
+def _write_emphasis(unit: str) -> str:
     """Write the marks of emphasis where all renderers read them as such, give punctuation up where
     that helps, and leave them out elsewhere."""
     is_inside = unit[0] not in _CLOSER
@@ -329,7 +331,7 @@ def _with_emphasis(unit: str) -> str:
         if unit == before:
             break
     pieces = _EDGE.split(unit)
-    pairs = _paired(pieces)
+    pairs = _pair_marks(pieces)
     kept = {index for pair in pairs for index in pair}
     for index in range(1, len(pieces), 2):
         if index not in kept:
@@ -341,7 +343,7 @@ def _with_emphasis(unit: str) -> str:
     return written if is_inside else written.lstrip(" ")
 
 
-def _paired(pieces: list[str]) -> list[tuple[int, int]]:
+def _pair_marks(pieces: list[str]) -> list[tuple[int, int]]:
     """Return where marks open and close, the inner pairs first; what has no other end, or stands
     within its like, is in no pair."""
     pairs, stack = list[tuple[int, int]](), list[int]()

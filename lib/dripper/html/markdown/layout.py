@@ -1,5 +1,5 @@
-"""Put main HTML in the order that Markdown can say: tables that only lay out the page, links around
-whole cards, bold headings.
+"""Prepares main HTML for Markdown: takes tables apart that only lay out the page, and moves links
+around whole cards and bold around headings.
 
 Each rule is for something that the converter would lose or garble; over 1,000 extracted pages
 (benchmarks/markdown_column.py) the first version lost 227 of 7,335 headings, 402 of 4,919 table
@@ -10,8 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from dripper.html.inert import inert_address
-from dripper.html.markdown.inert import EMPHASIS, destination, is_plain, stand_in
+from dripper.html.inert import clean_inert_address
+from dripper.html.markdown.inert import EMPHASIS, is_plain, mask_marks, write_destination
 from dripper.html.tree.elements import LINE_BREAKING
 from dripper.html.tree.parser import OUTPUT_FLOOR
 from dripper.html.tree.permalinks import is_permalink
@@ -60,9 +60,9 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings, holes: li
         else:
             _retag(tree, element, "", "")
     elif name in _WEIGHTS or name == "summary":
-        if not _NOT_INLINE.isdisjoint(_inside(tree, element)):
+        if not _NOT_INLINE.isdisjoint(_copy_inside(tree, element)):
             _retag(tree, element, "<div>", "</div>")
-        elif name in _ITALIC and _in_italics(tree, element):
+        elif name in _ITALIC and _is_in_italics(tree, element):
             _retag(tree, element, "", "")
     elif name == "blockquote":
         if _follows_quotation(tree, element):
@@ -76,17 +76,17 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings, holes: li
         _order_image(tree, element, holes)
 
 
-def padding(tree: Tree, holes: Sequence[str]) -> int:
+def measure_padding(tree: Tree, holes: Sequence[str]) -> int:
     """Return how many characters the Markdown of a tree in order has at least for what no page
     writes: cells that make rows of a table equally long, and the indentation of lists and
     quotations.
 
     The converter would write gigabytes of it, and ends the process where it cannot.
     """
-    return _padding_of_tables(tree) + _indentation(tree, sum(hole.count("\n") for hole in holes))
+    return _measure_table_padding(tree) + _measure_indentation(tree, sum(hole.count("\n") for hole in holes))
 
 
-def _padding_of_tables(tree: Tree) -> int:
+def _measure_table_padding(tree: Tree) -> int:
     if "table" not in tree.tags:
         return 0
     widths: dict[int, Counter[int]] = {}
@@ -103,7 +103,7 @@ def _padding_of_tables(tree: Tree) -> int:
     return sum(2 * len(rows) * max(rows.values()) for rows in widths.values())
 
 
-def _indentation(tree: Tree, code_lines: int) -> int:
+def _measure_indentation(tree: Tree, code_lines: int) -> int:
     if 2 * sum(map(tree.tags.count, _INDENTED)) * (len(tree) + code_lines) < OUTPUT_FLOOR:
         return 0
     depths: list[int] = []
@@ -113,7 +113,7 @@ def _indentation(tree: Tree, code_lines: int) -> int:
     return 2 * (lines + max(depths, default=0) * code_lines)
 
 
-def _inside(tree: Tree, element: int) -> list[str]:
+def _copy_inside(tree: Tree, element: int) -> list[str]:
     return tree.tags[element + 1 : tree.lasts[element] + 1]
 
 
@@ -121,12 +121,12 @@ def _retag(tree: Tree, element: int, start: str, end: str) -> None:
     tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = start, end
 
 
-def _text(tree: Tree, element: int) -> str:
+def _read_text(tree: Tree, element: int) -> str:
     """Return the text in an element, as serialised, without blanks around."""
     return "".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]).strip()
 
 
-def _in_italics(tree: Tree, element: int) -> bool:
+def _is_in_italics(tree: Tree, element: int) -> bool:
     """Tell whether an element stands in italics that are still there."""
     above = tree.parents[element]
     while above > 0:
@@ -150,41 +150,41 @@ def _follows_quotation(tree: Tree, element: int) -> bool:
 
 def _order_image(tree: Tree, element: int, holes: list[str]) -> None:
     tag = tree.start_tag(element)
-    address, text = inert_address(attribute(tag, "src") or ""), stand_in(attribute(tag, "alt") or "")
+    address, text = clean_inert_address(attribute(tag, "src") or ""), mask_marks(attribute(tag, "alt") or "")
     if not address:
         tree.parts[tree.opens[element]] = text
         return
-    holes.append(destination(address, attribute(tag, "title") or ""))
+    holes.append(write_destination(address, attribute(tag, "title") or ""))
     tree.parts[tree.opens[element]] = f'<img src="{len(holes) - 1}" alt="{text}">'
 
 
 def _order_link(tree: Tree, element: int, holes: list[str]) -> None:
-    inside, tag = _inside(tree, element), tree.start_tag(element)
+    inside, tag = _copy_inside(tree, element), tree.start_tag(element)
     written = attribute(tag, "href") or ""
     is_ready = written.startswith(("https://", "http://")) and is_plain(written)
-    address = written if is_ready else inert_address(written)
-    if not address or (_SHOWS.isdisjoint(inside) and not unescape(_text(tree, element)).strip()):
+    address = written if is_ready else clean_inert_address(written)
+    if not address or (_SHOWS.isdisjoint(inside) and not unescape(_read_text(tree, element)).strip()):
         _retag(tree, element, "", "")
         return
-    holes.append(destination(address, attribute(tag, "title") or ""))
+    holes.append(write_destination(address, attribute(tag, "title") or ""))
     tree.parts[tree.opens[element]] = f'<a href="{len(holes) - 1}">'
     if _NOT_INLINE.isdisjoint(inside):
         return
-    target = _title(tree, range(element + 1, tree.lasts[element] + 1))
+    target = _find_title(tree, range(element + 1, tree.lasts[element] + 1))
     if target is not None:
         tree.parts[tree.opens[target]] += tree.start_tag(element)
         tree.parts[tree.closes[target]] = "</a>" + tree.parts[tree.closes[target]]
     _retag(tree, element, "<div>", "</div>")
 
 
-def _title(tree: Tree, elements: range) -> int | None:
+def _find_title(tree: Tree, elements: range) -> int | None:
     """Return what the link of a card can go to: its first heading, else the first line in it that
     has a text."""
-    shown = [i for i in elements if tree.tags[i] in LINE_BREAKING and tree.tags[i] != "br" and _text(tree, i)]
+    shown = [i for i in elements if tree.tags[i] in LINE_BREAKING and tree.tags[i] != "br" and _read_text(tree, i)]
     heading = next((i for i in shown if tree.tags[i] in _HEADINGS), None)
     if heading is not None:
         return heading
-    return next((i for i in shown if tree.tags[i] != "pre" and LINE_BREAKING.isdisjoint(_inside(tree, i))), None)
+    return next((i for i in shown if tree.tags[i] != "pre" and LINE_BREAKING.isdisjoint(_copy_inside(tree, i))), None)
 
 
 def _order_table(tree: Tree, table: int, settings: MarkdownSettings) -> None:
@@ -211,7 +211,7 @@ def _order_table(tree: Tree, table: int, settings: MarkdownSettings) -> None:
 def _is_layout(tree: Tree, table: int) -> bool:
     """Tell whether a table lays out the page: it holds what no cell of data does, or has but one
     column."""
-    inside = _inside(tree, table)
+    inside = _copy_inside(tree, table)
     cells = sum(tag in ("td", "th") for tag in inside)
     if not _LAYOUT.isdisjoint(inside) or cells <= max(inside.count("tr"), 1):
         return True
@@ -223,7 +223,7 @@ def _fills_its_cell(tree: Tree, heading: int) -> bool:
     cell = heading
     while tree.tags[cell] not in ("td", "th", "caption", "table"):
         cell = tree.parents[cell]
-    return tree.tags[cell] != "table" and _text(tree, cell) == _text(tree, heading)
+    return tree.tags[cell] != "table" and _read_text(tree, cell) == _read_text(tree, heading)
 
 
 def _strip_line_breaks(tree: Tree, cell: int) -> None:

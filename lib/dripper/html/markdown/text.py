@@ -1,5 +1,5 @@
-"""From main HTML to plain text, laid out as the library html-text (MIT) does it, which the scores
-are computed on.
+"""Converts main HTML to plain text. The layout is that of the library html-text (MIT), on which the
+scores are computed.
 
 Only lines are laid out: no marks for headings, lists or tables.
 """
@@ -27,10 +27,10 @@ def to_text(main_html: str, *, is_pruned: bool = False) -> str:
     >>> to_text("<h1>A</h1><p>b <b>c</b>, d<br>e</p>")
     'A\\n\\nb c, d\\ne'
     """
-    return text_of(tree_of(main_html, is_pruned=is_pruned)) if main_html.strip() else ""
+    return write_text(read_main_html(main_html, is_pruned=is_pruned)) if main_html.strip() else ""
 
 
-def text_of(tree: Tree) -> str:
+def write_text(tree: Tree) -> str:
     """Return the text of a tree of main HTML."""
     breaks = {tag: 2 if name in _PARAGRAPH else 1 if name in _LINE else 0 for tag, name in tree.names.items()}
     chunks: list[str] = []
@@ -49,7 +49,7 @@ def text_of(tree: Tree) -> str:
     return "".join(chunks).strip()
 
 
-def tree_of(
+def read_main_html(
     html: str, read_tags: ReadTags | None = None, hidden_share: float = HIDDEN_SHARE, *, is_pruned: bool = False
 ) -> Tree:
     """Return the tree of HTML. read_tags, hidden_share: see `scan`.

@@ -1,4 +1,4 @@
-"""The heading of a page: what its Markdown opens with where the main content begins below it."""
+"""Chooses the heading with which the Markdown of a page begins, where its main content has none."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ _SHARE = 0.4
 page."""
 
 
-def heading_of(
+def choose_heading(
     title: str, texts: Sequence[str], main_ids: Sequence[int], main_html: str, headline: str | None = None
 ) -> str:
     """Return the heading that the main content lacks; "" where it has one, or the page has no
@@ -19,31 +19,33 @@ def heading_of(
     without such a block it is the headline, else the title.
 
     >>> texts = ["The Daily", "Rain in Bergen", "It rained."]
-    >>> heading_of("Rain in Bergen | The Daily", texts, [3], "<p>It rained.</p>")
+    >>> choose_heading("Rain in Bergen | The Daily", texts, [3], "<p>It rained.</p>")
     'Rain in Bergen'
     """
-    whole = _normal(title)
+    whole = _normalize(title)
     if not (whole or headline) or "<h1" in main_html:
         return ""
     heading, main = "", False
     chosen = frozenset(main_ids)
     for item_id, text in enumerate(texts, 1):
-        if len(heading) < len(text) <= len(title) and _normal(text) in whole:
+        if len(heading) < len(text) <= len(title) and _normalize(text) in whole:
             heading, main = text, item_id in chosen
-    is_site = headline and _is_site_at_end(heading, title) and any(_normal(text) == _normal(headline) for text in texts)
+    is_site = (
+        headline and _is_site_at_end(heading, title) and any(_normalize(text) == _normalize(headline) for text in texts)
+    )
     if not heading or len(heading) < _SHARE * len(title) or is_site:
         heading = headline or title
-        # Further down it may be said again: in a table about the thing, in a list of links.
-        main = any(_normal(texts[item_id - 1]) == _normal(heading) for item_id in main_ids[:1])
+        # Further down the heading may repeat: in a table about the thing, in a list of links.
+        main = any(_normalize(texts[item_id - 1]) == _normalize(heading) for item_id in main_ids[:1])
     return "" if main else " ".join(heading.split())
 
 
 def _is_site_at_end(heading: str, title: str) -> bool:
     """Tell whether a title only ends with what is taken for its heading ("Rain | The Daily"): after
     a colon stands the page's own, as Blogger has it ("The Daily: Rain")."""
-    before = _normal(title).removesuffix(_normal(heading)).rstrip()
-    return before not in ("", _normal(title)) and not before.endswith(":")
+    before = _normalize(title).removesuffix(_normalize(heading)).rstrip()
+    return before not in ("", _normalize(title)) and not before.endswith(":")
 
 
-def _normal(text: str) -> str:
+def _normalize(text: str) -> str:
     return " ".join(text.casefold().split())

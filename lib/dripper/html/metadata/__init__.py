@@ -1,10 +1,10 @@
-"""What a page declares about itself: title, authors, dates, site and the like. See
+"""Reads the metadata that a page declares: title, authors, dates, site and others. See
 docs/metadata.md.
 
 From JSON-LD, `meta` and `link` elements, microdata and marked-up elements, in that order (`read`).
 Nothing is guessed from running text.
 """
 
-from dripper.html.metadata.read import Metadata, metadata_of
+from dripper.html.metadata.read import Metadata, read_metadata
 
-__all__ = ["Metadata", "metadata_of"]
+__all__ = ["Metadata", "read_metadata"]

@@ -1,4 +1,4 @@
-"""Dates as pages write them, as ISO 8601."""
+"""Parses the dates that pages state, and writes them as ISO 8601."""
 
 import re
 from datetime import UTC, date, datetime
@@ -31,51 +31,51 @@ _SECONDS = re.compile(r"1\d{9}(?:\d{3})?")
 _IN_ADDRESS = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?![\d])")
 
 
-def iso_date(text: str) -> str | None:
+def parse_date(text: str) -> str | None:
     """Return the date, and time of day, that a short text states; None where it states none, or one
     that can be read in two ways.
 
-    >>> iso_date("2024-05-03T15:47:42.389+0200")
+    >>> parse_date("2024-05-03T15:47:42.389+0200")
     '2024-05-03T15:47:42+02:00'
-    >>> iso_date("Fri, May 3rd, 2024"), iso_date("03.05.2024"), iso_date("03/05/2024")
+    >>> parse_date("Fri, May 3rd, 2024"), parse_date("03.05.2024"), parse_date("03/05/2024")
     ('2024-05-03', '2024-05-03', None)
     """
     text = text.strip()
     if not text or len(text) > _LONGEST:
         return None
     if match := _ISO.search(text):
-        return _with_time(match)
+        return _format_time(match)
     if match := _SECONDS.fullmatch(text):
         return datetime.fromtimestamp(int(text[:10]), UTC).isoformat()
     if match := _YEAR_FIRST.search(text) or _COMPACT.fullmatch(text):
-        return _date(match[1], match[2], match[3])
+        return _format_date(match[1], match[2], match[3])
     if match := _DAY_MONTH.search(text):
-        return _of_mail(text) or _date(match[3], _MONTHS[match[2].lower()], match[1])
+        return _parse_mail_date(text) or _format_date(match[3], _MONTHS[match[2].lower()], match[1])
     if match := _MONTH_DAY.search(text):
-        return _date(match[3], _MONTHS[match[1].lower()], match[2])
-    return _of_numbers(match) if (match := _NUMBERS.search(text)) else None
+        return _format_date(match[3], _MONTHS[match[1].lower()], match[2])
+    return _parse_numbers(match) if (match := _NUMBERS.search(text)) else None
 
 
-def date_in_address(url: str) -> str | None:
+def find_date_in_address(url: str) -> str | None:
     """Return the date in the path of an address.
 
-    >>> date_in_address("https://e.org/2024/05/03/rain.html"), date_in_address("https://e.org/2024/05/rain.html")
+    >>> find_date_in_address("https://e.org/2024/05/03/rain.html"), find_date_in_address("https://e.org/2024/05/rain.html")
     ('2024-05-03', None)
     """
     match = _IN_ADDRESS.search(url)
-    return _date(match[1], match[2], match[3]) if match else None
+    return _format_date(match[1], match[2], match[3]) if match else None
 
 
-def _date(year: str, month: str | int, day: str) -> str | None:
+def _format_date(year: str, month: str | int, day: str) -> str | None:
     try:
-        found = date(int(year), int(month), int(day))
+        day_read = date(int(year), int(month), int(day))
     except ValueError:
         return None
-    return found.isoformat() if found.year in _YEARS else None
+    return day_read.isoformat() if day_read.year in _YEARS else None
 
 
-def _with_time(match: re.Match[str]) -> str | None:
-    day = _date(match[1], match[2], match[3])
+def _format_time(match: re.Match[str]) -> str | None:
+    day = _format_date(match[1], match[2], match[3])
     if day is None or match[4] is None:
         return day
     offset = (match[7] or "").upper()
@@ -90,19 +90,19 @@ def _with_time(match: re.Match[str]) -> str | None:
         return day
 
 
-def _of_mail(text: str) -> str | None:
+def _parse_mail_date(text: str) -> str | None:
     """The form of mail (RFC 5322), which old pages have in `meta` elements."""
     try:
-        found = parsedate_to_datetime(text)
+        moment = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError):
         return None
-    return found.isoformat() if ":" in text and found.year in _YEARS else None
+    return moment.isoformat() if ":" in text and moment.year in _YEARS else None
 
 
-def _of_numbers(match: re.Match[str]) -> str | None:
+def _parse_numbers(match: re.Match[str]) -> str | None:
     """Dots stand between day and month; slashes stand both ways, so that one of the two must be
     above 12."""
     first, mark, second, year = match.groups()
     if mark == "." or int(first) > 12:
-        return _date(year, second, first)
-    return _date(year, first, second) if int(second) > 12 or first == second else None
+        return _format_date(year, second, first)
+    return _format_date(year, first, second) if int(second) > 12 or first == second else None

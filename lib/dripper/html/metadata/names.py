@@ -1,4 +1,4 @@
-"""Names of authors, tags and sites as pages write them, cleaned."""
+"""Cleans the names of authors, tags and sites that pages state."""
 
 import re
 from collections.abc import Iterable
@@ -34,29 +34,29 @@ _NOBODY = frozenset(
 )
 
 
-def one_line(text: str) -> str:
+def join_lines(text: str) -> str:
     """Return the text with its white space collapsed."""
     return _SPACES.sub(" ", text).strip()
 
 
-def without_tags(text: str) -> str:
+def remove_tags(text: str) -> str:
     """Return a text without the tags of HTML that a site's editor left in it, escaped or not.
 
-    >>> one_line(without_tags("<p>Rain in <b>Bergen</b>.</p>&lt;br&gt;Sun in Oslo, x < y."))
+    >>> join_lines(remove_tags("<p>Rain in <b>Bergen</b>.</p>&lt;br&gt;Sun in Oslo, x < y."))
     'Rain in Bergen. Sun in Oslo, x < y.'
     """
     return _TAG.sub(lambda tag: "" if tag[1] else " ", unescape(text)) if "<" in text or "&lt;" in text else text
 
 
-def authors_of(texts: Iterable[str]) -> tuple[str, ...]:
+def split_authors(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the names in texts that each state one or several authors.
 
-    >>> authors_of(["By Ann Lee and Bo  Ray", "https://e.org/ann", "admin", "Lee, Ann", "ANN LEE"])
+    >>> split_authors(["By Ann Lee and Bo  Ray", "https://e.org/ann", "admin", "Lee, Ann"])
     ('Ann Lee', 'Bo Ray', 'Lee, Ann')
     """
     names: dict[str, str] = {}
     for text in texts:
-        whole = one_line(text)
+        whole = join_lines(text)
         if start := _BEFORE.match(whole):
             whole = whole[start.end() :]
         parts = _APART.split(whole)
@@ -68,27 +68,29 @@ def authors_of(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(names.values())[:_MOST]
 
 
-def author_in_sight(texts: Iterable[str]) -> tuple[str, ...]:
+def read_byline(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the names in the first of these texts that states some, without the date and the
     counts beside it.
 
     The first alone: further ones are those of comments, answers and other articles.
 
-    >>> author_in_sight(["", "By Ann Lee on 3 May 2024 | 5 min read", "Bo Ray"])
+    >>> read_byline(["", "By Ann Lee on 3 May 2024 | 5 min read", "Bo Ray"])
     ('Ann Lee',)
     """
-    return next((names for text in texts if (names := authors_of([_BESIDE.split(one_line(text), maxsplit=1)[0]]))), ())
+    return next(
+        (names for text in texts if (names := split_authors([_BESIDE.split(join_lines(text), maxsplit=1)[0]]))), ()
+    )
 
 
-def tags_of(texts: Iterable[str]) -> tuple[str, ...]:
+def split_tags(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the keywords in texts that each hold one, or several between commas.
 
-    >>> tags_of(["rain, Bergen", "Rain"])
+    >>> split_tags(["rain, Bergen", "Rain"])
     ('rain', 'Bergen')
     """
     tags: dict[str, str] = {}
     for text in texts:
-        for tag in map(one_line, re.split("[,;，、]", text)):
+        for tag in map(join_lines, re.split("[,;，、]", text)):
             if tag and len(tag) <= _LONGEST:
                 tags.setdefault(tag.casefold(), tag)
     return tuple(tags.values())[:_MOST]

@@ -11,10 +11,10 @@ from html import unescape
 from itertools import chain, islice
 from typing import Any
 
-from dripper.html.metadata.dates import date_in_address
-from dripper.html.metadata.names import author_in_sight, authors_of, one_line, tags_of, without_tags
-from dripper.html.metadata.visible import Visible, first_date
-from dripper.html.tree.head import Head, types_of
+from dripper.html.metadata.dates import find_date_in_address
+from dripper.html.metadata.names import join_lines, read_byline, remove_tags, split_authors, split_tags
+from dripper.html.metadata.visible import Visible, find_first_date
+from dripper.html.tree.head import Head, read_types
 from dripper.html.tree.tree import Tree, attribute
 from dripper.html.tree.urls import Base
 
@@ -45,7 +45,7 @@ class Metadata:
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any] | None) -> "Metadata | None":
-        """Return what `as_row` was made of."""
+        """Return the metadata that `as_row` turned into this row."""
         if row is None:
             return None
         return cls(**{**row, "authors": tuple(row["authors"] or ()), "tags": tuple(row["tags"] or ())})
@@ -92,7 +92,7 @@ class JsonLd:
             identity = value.get("@id")
             if isinstance(identity, str) and len(value) > 1:
                 self._named.setdefault(identity, value)
-            kinds = types_of(value)
+            kinds = read_types(value)
             if any(kind.endswith(_WORKS) for kind in kinds):
                 works.append(value)
             elif any(kind in _PAGES for kind in kinds):
@@ -107,9 +107,9 @@ class JsonLd:
         for value in self._works:
             for name in names:
                 # Once each: a page can refer to a long text as often as it likes.
-                found = list(dict.fromkeys(self._texts(value.get(name))))
-                if found:
-                    yield from found
+                texts = list(dict.fromkeys(self._texts(value.get(name))))
+                if texts:
+                    yield from texts
                     return
 
     def sites(self) -> Iterator[str]:
@@ -166,7 +166,7 @@ class _Metas:
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._found: dict[str, list[str]] = {}
         for name, content in pairs:
-            if name and (text := one_line(content)):
+            if name and (text := join_lines(content)):
                 self._found.setdefault(name.replace("dc:", "dc.").replace("dcterms:", "dcterms."), []).append(text)
 
     def all(self, names: Iterable[str]) -> Iterator[list[str]]:
@@ -178,7 +178,7 @@ class _Metas:
         return (text for texts in self.all(names) for text in texts)
 
 
-def metadata_of(head: Head, tree: Tree) -> Metadata:
+def read_metadata(head: Head, tree: Tree) -> Metadata:
     """Return what a page says about itself.
 
     tree: of its visible elements. Linear in the page; most of the time goes to its distinct start
@@ -187,47 +187,47 @@ def metadata_of(head: Head, tree: Tree) -> Metadata:
     metas, data = _Metas(head.metas), JsonLd(head.objects)
     visible = Visible(tree)
     descriptions = chain(metas.each(DESCRIPTIONS), data.texts("description"), visible.items("description"))
-    canonical = _first((href for rel, href in head.links if "canonical" in rel.split()), metas.each(("og:url",)))
-    site = _first(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
+    canonical = _take_first((href for rel, href in head.links if "canonical" in rel.split()), metas.each(("og:url",)))
+    site = _take_first(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
     published = (
-        first_date(data.texts("datePublished", "uploadDate", "dateCreated"))
-        or first_date(metas.each(PUBLISHED))
-        or first_date(visible.items("datePublished"))
-        or date_in_address(canonical or "")
-        or first_date(visible.dates())
+        find_first_date(data.texts("datePublished", "uploadDate", "dateCreated"))
+        or find_first_date(metas.each(PUBLISHED))
+        or find_first_date(visible.items("datePublished"))
+        or find_date_in_address(canonical or "")
+        or find_first_date(visible.dates())
     )
     modified = (
-        first_date(data.texts("dateModified"))
-        or first_date(metas.each(MODIFIED))
-        or first_date(visible.items("dateModified"))
+        find_first_date(data.texts("dateModified"))
+        or find_first_date(metas.each(MODIFIED))
+        or find_first_date(visible.items("dateModified"))
     )
-    declared = _first(data.texts("headline"), metas.each(TITLES), visible.items("headline"))
+    declared = _take_first(data.texts("headline"), metas.each(TITLES), visible.items("headline"))
     return Metadata(
-        title=_title(declared, site, tuple(islice(visible.headings(), 2))),
-        authors=_authors(metas, data, visible, site),
+        title=_choose_title(declared, site, tuple(islice(visible.headings(), 2))),
+        authors=_choose_authors(metas, data, visible, site),
         published=published,
         modified=modified,
         site=site,
-        description=_first(map(without_tags, descriptions)),
+        description=_take_first(map(remove_tags, descriptions)),
         canonical_url=canonical,
-        image=_first(metas.each(IMAGES), data.image()),
-        tags=_tags(metas, data, visible),
-        language=_language(tree, metas, data),
+        image=_take_first(metas.each(IMAGES), data.image()),
+        tags=_choose_tags(metas, data, visible),
+        language=_choose_language(tree, metas, data),
     )
 
 
-def _first(*sources: Iterable[str]) -> str | None:
+def _take_first(*sources: Iterable[str]) -> str | None:
     # Once each: a page can refer to a long blank text as often as it likes.
     seen = set[str]()
     for value in chain.from_iterable(sources):
         if value not in seen:
             seen.add(value)
-            if text := one_line(unescape(value)):
+            if text := join_lines(unescape(value)):
                 return text
     return None
 
 
-def _title(title: str | None, site: str | None, headings: Sequence[str]) -> str | None:
+def _choose_title(title: str | None, site: str | None, headings: Sequence[str]) -> str | None:
     """Return the title: the only heading of the first level, unless that is the site's name, else
     the declared one without the site's name at its end."""
     heading = headings[0] if len(headings) == 1 else ""
@@ -240,18 +240,20 @@ def _title(title: str | None, site: str | None, headings: Sequence[str]) -> str 
     return shorter if shorter and shorter != rest else title
 
 
-def _authors(metas: _Metas, data: JsonLd, visible: Visible, site: str | None) -> tuple[str, ...]:
+def _choose_authors(metas: _Metas, data: JsonLd, visible: Visible, site: str | None) -> tuple[str, ...]:
     stated = (data.texts("author", "creator"), *metas.all(AUTHORS))
-    found = [names for source in stated if (names := authors_of(map(_unmarked, source)))]
-    people = next((names for names in found if not _is_site(names, site)), ())
+    stated_authors = [names for source in stated if (names := split_authors(map(_strip_markup, source)))]
+    people = next((names for names in stated_authors if not _is_site(names, site)), ())
     if people:
         return people
     shown = (visible.items("author"), visible.related("author"), visible.bylines())
-    return next((names for source in shown if (names := author_in_sight(source))), found[0] if found else ())
+    return next(
+        (names for source in shown if (names := read_byline(source))), stated_authors[0] if stated_authors else ()
+    )
 
 
-def _unmarked(text: str) -> str:
-    return without_tags(unescape(text))
+def _strip_markup(text: str) -> str:
+    return remove_tags(unescape(text))
 
 
 def _is_site(names: tuple[str, ...], site: str | None) -> bool:
@@ -259,13 +261,13 @@ def _is_site(names: tuple[str, ...], site: str | None) -> bool:
     return len(names) == 1 and site is not None and names[0].casefold() == site.casefold()
 
 
-def _tags(metas: _Metas, data: JsonLd, visible: Visible) -> tuple[str, ...]:
+def _choose_tags(metas: _Metas, data: JsonLd, visible: Visible) -> tuple[str, ...]:
     sources = (*metas.all(TAGS[:1]), data.texts("keywords"), *metas.all(TAGS[1:]), visible.related("tag"))
-    return next((tags for source in sources if (tags := tags_of(map(unescape, source)))), ())
+    return next((tags for source in sources if (tags := split_tags(map(unescape, source)))), ())
 
 
-def _language(tree: Tree, metas: _Metas, data: JsonLd) -> str | None:
+def _choose_language(tree: Tree, metas: _Metas, data: JsonLd) -> str | None:
     tag = tree.start_tag(0)
     declared = (attribute(tag, name) or "" for name in ("lang", "xml:lang"))
-    language = _first(declared, metas.each(LANGUAGES), data.texts("inLanguage"))
+    language = _take_first(declared, metas.each(LANGUAGES), data.texts("inLanguage"))
     return language.replace("_", "-") if language else None

@@ -1,5 +1,5 @@
-"""What a page's visible elements state about it: microdata, `rel`, `time`, and class names that say
-"byline" or "published".
+"""Reads what visible elements state about their page: microdata, `rel`, `time`, and class names
+such as "byline" or "published".
 
 Looks at the tree's distinct start tags first, of which few say any of it, so that nothing is paid
 for the other elements.
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
 
-from dripper.html.metadata.dates import iso_date
+from dripper.html.metadata.dates import parse_date
 from dripper.html.tree.permalinks import is_permalink
 from dripper.html.tree.tree import Tree, attribute, unescape
 
@@ -58,7 +58,7 @@ class Visible:
     def related(self, kind: str) -> Iterator[str]:
         """Yield the texts of links of a `rel`."""
         linked = [tag for tag in self._tree.names if " rel=" in tag and kind in tag.lower() and _may_state(tag)]
-        for element, _ in self._of_tags(tag for tag in linked if kind in _relations(tag)):
+        for element, _ in self._of_tags(tag for tag in linked if kind in _read_relations(tag)):
             yield self._text(element)
 
     def bylines(self) -> Iterator[str]:
@@ -94,9 +94,9 @@ class Visible:
     def _of_first_level(self) -> Iterator[int]:
         """Those that are there with scripts, too."""
         tree, end = self._tree, -1
-        noscripts = _places(tree.tags, "noscript")
+        noscripts = _find_places(tree.tags, "noscript")
         following = next(noscripts, len(tree))
-        for element in _places(tree.tags, "h1"):
+        for element in _find_places(tree.tags, "h1"):
             while following < element:
                 end = max(end, tree.lasts[following])
                 following = next(noscripts, len(tree))
@@ -144,7 +144,7 @@ class Visible:
         return unescape(text) if len(text) <= _LONGEST else ""
 
 
-def _places(names: list[str], wanted: str) -> Iterator[int]:
+def _find_places(names: list[str], wanted: str) -> Iterator[int]:
     """Yield where a name stands."""
     place = -1
     with suppress(ValueError):
@@ -169,10 +169,10 @@ def _may_state(tag: str) -> bool:
     )
 
 
-def _relations(tag: str) -> list[str]:
+def _read_relations(tag: str) -> list[str]:
     return (attribute(tag, "rel") or "").lower().split()
 
 
-def first_date(texts: Iterator[str]) -> str | None:
+def find_first_date(texts: Iterator[str]) -> str | None:
     """Return the first date that a text states."""
-    return next((found for text in texts if (found := iso_date(text))), None)
+    return next((iso for text in texts if (iso := parse_date(text))), None)

@@ -19,11 +19,11 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dripper.html.blocks.page import Page, prune_mapping
 from dripper.html.blocks.segment import number, segment
-from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER, without_ids
-from dripper.html.metadata import Metadata, metadata_of
+from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER, remove_ids
+from dripper.html.metadata import Metadata, read_metadata
 from dripper.html.tree.elements import HTML_VOID, RAW_TEXT
-from dripper.html.tree.head import HEAD, Hints, hints_of, read_head
-from dripper.html.tree.parser import DEFAULT_LIMITS, ParserLimits, parse_document, refuse_costly, title_of
+from dripper.html.tree.head import HEAD, Hints, read_head, read_hints
+from dripper.html.tree.parser import DEFAULT_LIMITS, ParserLimits, parse_document, read_title, refuse_costly
 from dripper.html.tree.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
 from dripper.html.tree.tree import Tree, attribute, escape_attribute
 
@@ -45,13 +45,13 @@ _ADDRESS = re.compile(
 """How an address begins; blanks are looked for once and for all."""
 
 
-def with_real_address(tag: str) -> str:
+def use_real_address(tag: str) -> str:
     """Return an `img` start tag whose `src` is the address that a browser would show in the end.
 
     Lazy loaders keep it in `data-src` and its kin, or in `srcset`, and leave nothing, a `data:`
     picture or a placeholder in `src`.
 
-    >>> with_real_address('<img src="data:image/gif;base64,R0lG" data-src="/a.jpg">')
+    >>> use_real_address('<img src="data:image/gif;base64,R0lG" data-src="/a.jpg">')
     '<img src="/a.jpg" data-src="/a.jpg">'
     """
     names = set(_NAMES.findall(tag)) if " data-" in tag or " srcset=" in tag else set()
@@ -64,7 +64,7 @@ def with_real_address(tag: str) -> str:
         "",
     )
     if not real and (not shown or shown.startswith("data:")):
-        real = next((address for name in _LAZY_SETS if (address := largest_of(attribute(tag, name) or ""))), "")
+        real = next((address for name in _LAZY_SETS if (address := choose_largest(attribute(tag, name) or ""))), "")
     if not real or real == shown:
         return tag
     new = f' src="{escape_attribute(real)}"'
@@ -73,11 +73,11 @@ def with_real_address(tag: str) -> str:
     return tag[:4] + new + tag[4:]
 
 
-def largest_of(candidates: str) -> str:
+def choose_largest(candidates: str) -> str:
     """Return the address with the largest descriptor of a `srcset` (HTML standard 4.8.4.2.1), or
     "".
 
-    >>> largest_of("a.jpg 480w, b.jpg 1080w")
+    >>> choose_largest("a.jpg 480w, b.jpg 1080w")
     'b.jpg'
     """
     best, best_size = "", -1.0
@@ -133,16 +133,16 @@ def parse_page(
     """
     refuse_costly(html, limits)
     document = parse_document(html)
-    if _may_end_in_raw_text(document, html) and (closed := with_raw_text_closed(html)) != html:
+    if _may_end_in_raw_text(document, html) and (closed := close_raw_text(html)) != html:
         document = parse_document(closed)
-    title, unseen = title_of(document), document.css(_UNSEEN)
+    title, unseen = read_title(document), document.css(_UNSEEN)
     head = read_head(unseen)
     frames = document.css_first("frameset noframes, html > noframes") if document.body is None else None
     if frames is not None:
         # A frameset has no body of its own; what it offers instead is markup inside a raw text
         # element.
         document = parse_document(frames.text())
-        title, unseen = title or title_of(document), document.css(_UNSEEN)
+        title, unseen = title or read_title(document), document.css(_UNSEEN)
     _remove(document, unseen)
     markup = (document.html or "<html></html>").replace("&nbsp;", "\u00a0")
     if "_item_id" in markup:
@@ -150,14 +150,14 @@ def parse_page(
     tree = scan(markup, HTML_VOID, read_tags, hidden_share)
     if WRAPPER in tree.names.values():
         tree = scan(_WRAPPER_TAG.sub(r"\1span", markup), HTML_VOID, read_tags, hidden_share)
-    return ParsedPage(tree, title, hints_of(head), metadata_of(head, tree))
+    return ParsedPage(tree, title, read_hints(head), read_metadata(head, tree))
 
 
 def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:
     """Tell whether a raw text element may have swallowed the page's end: it is last, before a last
     table, in the head or in a template, whose content is no child of it.
 
-    A look at some ten nodes, where `with_raw_text_closed` reads all of the page.
+    A look at some ten nodes, where `close_raw_text` reads all of the page.
     """
     node = document.root
     while node is not None:
@@ -170,7 +170,7 @@ def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:
     return False
 
 
-def with_raw_text_closed(html: bytes) -> bytes:
+def close_raw_text(html: bytes) -> bytes:
     """Return the page with an end tag behind each raw text element that closes itself and has none
     (`<iframe …/>`).
 
@@ -178,7 +178,7 @@ def with_raw_text_closed(html: bytes) -> bytes:
     that the element would swallow the rest of the page as its text: 12 of 60 pages of a set of
     forums. Where an end tag follows, browsers and we take the page at its word.
 
-    >>> with_raw_text_closed(b'<p>a<iframe src="x"/><p>b')
+    >>> close_raw_text(b'<p>a<iframe src="x"/><p>b')
     b'<p>a<iframe src="x"/></iframe><p>b'
     """
     last_end = {match[1].lower(): match.start() for match in _RAW_END.finditer(html)}
@@ -195,7 +195,7 @@ def read_tags(tags: list[str]) -> dict[str, StartTag]:
     """Return what is special about start tags of the page: the real address of an image, or that it
     hides its element."""
     images = [tag for tag in tags if tag[:5] == "<img "]
-    special = {tag: StartTag(real) for tag in images if (real := with_real_address(tag)) != tag}
+    special = {tag: StartTag(real) for tag in images if (real := use_real_address(tag)) != tag}
     styled = [tag for tag in tags if " style=" in tag or " hidden" in tag]
     return {tag: StartTag(tag, hidden=True) for tag in styled if is_hidden(tag)} | special
 
@@ -259,7 +259,7 @@ class LosslessProfile:
     def restore(self, mapping_html: str, title: str) -> Page:
         """Return the page that a mapping HTML was written from: the same tree and blocks, but no
         hints and metadata."""
-        return self._split(scan(without_ids(mapping_html), HTML_VOID), title)
+        return self._split(scan(remove_ids(mapping_html), HTML_VOID), title)
 
     def _split(self, tree: Tree, title: str) -> Page:
         removed = bytearray(len(tree))

@@ -6,7 +6,7 @@ what `display:none` hides; their text is in no block. A block shows the model 20
 step 4). All else is as in profile `dripper`.
 """
 
-from dripper.html.profiles.dripper import DISPLAY_NONE, LosslessProfile, with_real_address
+from dripper.html.profiles.dripper import DISPLAY_NONE, LosslessProfile, use_real_address
 from dripper.html.tree.elements import words
 from dripper.html.tree.scan import StartTag
 from dripper.html.tree.tree import attributes
@@ -21,7 +21,7 @@ _NAMES = words("nav footer header")
 def read_tags(tags: list[str]) -> dict[str, StartTag]:
     """Return the start tags whose elements the paper removes, and images with their real
     address."""
-    special = {tag: StartTag(with_real_address(tag)) for tag in tags if tag.startswith("<img ")}
+    special = {tag: StartTag(use_real_address(tag)) for tag in tags if tag.startswith("<img ")}
     return special | {tag: StartTag(tag, hidden=True) for tag in tags if is_removed(tag)}
 
 

@@ -41,7 +41,7 @@ class Profile(Protocol):
         ...
 
 
-def _mineru() -> Profile:
+def _load_mineru() -> Profile:
     with needed("the profile mineru-1.1", "mineru"):
         from dripper.html.profiles.mineru.profile import MINERU
     return MINERU
@@ -49,7 +49,7 @@ def _mineru() -> Profile:
 
 PROFILES: Mapping[str, Callable[[], Profile]] = {
     "dripper": lambda: DRIPPER,
-    "mineru-1.1": _mineru,
+    "mineru-1.1": _load_mineru,
     "paper": lambda: PAPER,
 }
 """By name, what gives it: one of them needs a package of its own."""

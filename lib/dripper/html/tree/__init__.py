@@ -1,2 +1,2 @@
-"""A page's markup as flat arrays, and the parser behind it; what blocks, main HTML and Markdown are
-all made from."""
+"""Parses a page and holds its markup as flat arrays, from which blocks, main HTML and Markdown are
+made."""

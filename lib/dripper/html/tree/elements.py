@@ -1,4 +1,4 @@
-"""What the elements are: one name list a question, shared by all profiles.
+"""Lists the names of elements by what they do, one list for each question; all profiles share them.
 
 The lists of MinerU-HTML 1.1 are kept exactly, for the block rules of every profile rest on them
 (see `segment`).

@@ -55,7 +55,7 @@ def read_head(nodes: Iterable[LexborNode]) -> Head:
         elif tag == "base" and (href := attributes.get("href")) is not None:
             bases.append(href)
         elif tag == "script" and (attributes.get("type") or "").lower() == "application/ld+json":
-            objects += _objects(node.text())
+            objects += _read_objects(node.text())
     return Head(tuple(metas), tuple(links), tuple(objects), next(iter(bases), ""))
 
 
@@ -79,28 +79,28 @@ def _is_of_reply(node: LexborNode) -> bool:
     return False
 
 
-def _objects(source: str) -> list[dict[str, Any]]:
+def _read_objects(source: str) -> list[dict[str, Any]]:
     if len(source) > MAX_JSON_CHARS:
         return []
     try:
         pending: list[Any] = [json.loads(source, strict=False)]
     except (ValueError, RecursionError):
         return []
-    found = []
+    objects = []
     while pending:
         value = pending.pop()
         if isinstance(value, list):
             pending.extend(reversed(value))
         elif isinstance(value, dict):
-            found.append(value)
+            objects.append(value)
             pending.extend(reversed(value.values()))
-    return found
+    return objects
 
 
-def types_of(value: dict[str, Any]) -> list[str]:
+def read_types(value: dict[str, Any]) -> list[str]:
     """Return the names of an object's schema.org types, lower case.
 
-    >>> types_of({"@type": ["Product", "http://schema.org/Thing"]})
+    >>> read_types({"@type": ["Product", "http://schema.org/Thing"]})
     ['product', 'thing']
     """
     kinds = value.get("@type")
@@ -127,13 +127,13 @@ class Hints(NamedTuple):
     base: str = ""
 
 
-def hints_of(head: Head) -> Hints:
+def read_hints(head: Head) -> Hints:
     """Return what the `meta` and `script` elements of a document say about it."""
     types = {content.strip().lower(): None for name, content in head.metas if name == "og:type"}
     descriptions = {content: None for name, content in head.metas if name in _DESCRIPTIONS}
     texts: dict[str, None] = {}
     for value in head.objects:
-        types.update((kind, None) for kind in types_of(value))
+        types.update((kind, None) for kind in read_types(value))
         texts.update((text, None) for name, text in value.items() if name in _TEXTS and isinstance(text, str))
     types.pop("", None)
     return Hints(tuple(types), "\n".join(descriptions), "\n".join(texts), head.base)

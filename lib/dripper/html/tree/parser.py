@@ -43,7 +43,7 @@ _CELLS = words("td th caption")
 _APART = words("object applet marquee")
 
 
-def _formatting_letters() -> npt.NDArray[np.bool_]:
+def _mark_formatting_letters() -> npt.NDArray[np.bool_]:
     """Return which two characters a formatting tag begins with, but for those of one letter without
     attributes."""
     table = np.zeros((256, 256), bool)
@@ -54,7 +54,7 @@ def _formatting_letters() -> npt.NDArray[np.bool_]:
     return table
 
 
-_MAY_FORMAT = _formatting_letters()
+_MAY_FORMAT = _mark_formatting_letters()
 
 _DEFAULTS = LimitSettings()
 
@@ -90,7 +90,7 @@ def refuse_costly(html: bytes, limits: ParserLimits = DEFAULT_LIMITS) -> None:
 
     html: the page as UTF-8.
     """
-    if (most := _most_attributes(html, limits.attributes)) > limits.attributes:
+    if (most := _count_most_attributes(html, limits.attributes)) > limits.attributes:
         raise PageError(ErrorCode.PARSE_FAILED, f"a tag with about {most} attributes; the limit is {limits.attributes}")
     # numpy counts bytes faster than `bytes.count` does.
     begins = np.flatnonzero(np.frombuffer(html, np.uint8) == ord("<"))
@@ -110,23 +110,23 @@ def refuse_costly(html: bytes, limits: ParserLimits = DEFAULT_LIMITS) -> None:
     lowered = html.lower()
     if (most := max(part.count(b"<option") for part in lowered.split(b"<select"))) > limits.options:
         raise PageError(ErrorCode.PARSE_FAILED, f"a select with {most} options; the limit is {limits.options}")
-    if starts * starts > 2 * limits.steps and (steps := _steps(lowered.decode("latin-1"))) > limits.steps:
+    if starts * starts > 2 * limits.steps and (steps := _count_steps(lowered.decode("latin-1"))) > limits.steps:
         raise PageError(
             ErrorCode.PARSE_FAILED, f"elements nested too deeply: {steps} steps; the limit is {limits.steps}"
         )
 
 
-def _most_attributes(html: bytes, limit: int) -> int:
+def _count_most_attributes(html: bytes, limit: int) -> int:
     """Return how many attributes the largest tag has, roughly; a "<" in a script does not count."""
-    most = max(map(_words, _long_tags(html, limit)), default=0)
-    return most if most <= limit else max(map(_words, _long_tags(_SCRIPT.sub(b"", html), limit)), default=0)
+    most = max(map(_count_words, _find_long_tags(html, limit)), default=0)
+    return most if most <= limit else max(map(_count_words, _find_long_tags(_SCRIPT.sub(b"", html), limit)), default=0)
 
 
-def _words(tag: bytes) -> int:
+def _count_words(tag: bytes) -> int:
     return len(_VALUE.sub(b"", tag).split())
 
 
-def _long_tags(html: bytes, limit: int) -> Iterator[bytes]:
+def _find_long_tags(html: bytes, limit: int) -> Iterator[bytes]:
     """Yield the tags that are long enough for more attributes: only where no "<" stands for a while
     is one."""
     position = 0
@@ -142,7 +142,7 @@ def _long_tags(html: bytes, limit: int) -> Iterator[bytes]:
         position = end
 
 
-def _steps(html: str) -> int:
+def _count_steps(html: str) -> int:
     """Return how many ancestors the parser will look at, from above: it knows end tags that we do
     not see."""
     depth = steps = 0
@@ -289,20 +289,20 @@ def parse_document(html: str | bytes) -> LexborHTMLParser:
         raise MemoryError(str(error)) from None
 
 
-def title_of(document: LexborHTMLParser) -> str:
+def read_title(document: LexborHTMLParser) -> str:
     """Return the page's title on one line, or ""."""
     # Most pages have one, in the head, where this stops; all titles are a walk over the whole page.
     first = document.css_first("title")
-    title = _own_title(first) if first is not None else ""
+    title = _read_own_title(first) if first is not None else ""
     if not title and first is not None:
-        title = next((text for node in document.tags("title") if (text := _own_title(node))), "")
+        title = next((text for node in document.tags("title") if (text := _read_own_title(node))), "")
     if not title:
         node = document.css_first('meta[property="og:title"]') or document.css_first('meta[name="og:title"]')
         title = " ".join(((node.attributes.get("content") if node is not None else "") or "").split())
     return title
 
 
-def _own_title(node: LexborNode) -> str:
+def _read_own_title(node: LexborNode) -> str:
     # Pictures have titles too; a page's own is in the head, or, where that ended too early,
     # directly in the body.
     is_own = node.parent is not None and node.parent.tag in ("head", "body")

@@ -1,5 +1,5 @@
-"""Links beside headings that lead to the heading itself: `¶`, `#` or an icon, as manuals have
-them."""
+"""Recognises links beside headings that lead to the heading itself: `¶`, `#` or an icon, as in
+manuals."""
 
 from dripper.html.tree.tree import Tree, attribute, unescape
 

@@ -1,4 +1,4 @@
-"""From serialised markup to a `Tree`: one split by a regular expression, then one loop over its
+"""Turns serialised markup into a `Tree`: one split by a regular expression, then one loop over the
 tags.
 
 Both are there in C too (`scan_c.c`), where a compiler was when the package was installed (see
@@ -68,10 +68,10 @@ def scan(
     kinds = bytes(map(kinds_of.__getitem__, parts[1::2]))
     tree = Tree(parts, names, void)
     text_before = list(accumulate(map(len, map(str.strip, parts[::2])), initial=0)) if HIDDEN in kinds else []
-    found = (scan_c.elements if IN_C else find_elements)(kinds, text_before, hidden_share)
-    if found is None:
+    arrays = (scan_c.elements if IN_C else find_elements)(kinds, text_before, hidden_share)
+    if arrays is None:
         raise UnbalancedMarkupError
-    tree.parents, tree.opens, tree.closes, tree.lasts, cuts = found
+    tree.parents, tree.opens, tree.closes, tree.lasts, cuts = arrays
     if cuts:
         tree.parts = cut_parts(parts, cuts)
     tree.tags = [names[tree.parts[index]] for index in tree.opens]

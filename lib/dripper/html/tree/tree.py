@@ -1,5 +1,5 @@
-"""A page as flat arrays: the serialised markup cut into texts and tags, and the element tree over
-it.
+"""Holds a page as flat arrays: the serialised markup, cut into texts and tags, and the element tree
+over it.
 
 Python objects per node are what makes tree walks slow. Here a page is one list of strings, `parts`,
 in which texts and tags alternate (`text, tag, text, tag, …, text`; a text may be empty), and an
@@ -78,11 +78,11 @@ class Tree:
     def siblings(self, first: int, last: int) -> list[int]:
         """Return the outermost elements in the slice `parts[first : last + 1]`, in document
         order."""
-        found, element = [], bisect_left(self.opens, first)
+        elements, element = [], bisect_left(self.opens, first)
         while element < len(self.opens) and self.opens[element] <= last:
-            found.append(element)
+            elements.append(element)
             element = self.lasts[element] + 1
-        return found
+        return elements
 
 
 def attributes(tag: str) -> dict[str, str]:
@@ -92,10 +92,10 @@ def attributes(tag: str) -> dict[str, str]:
     >>> attributes('<p class="a &amp; b" hidden="">')
     {'class': 'a & b', 'hidden': ''}
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name, value in raw_attributes(tag):
-        found.setdefault(name, unescape(value))
-    return found
+        values.setdefault(name, unescape(value))
+    return values
 
 
 def attribute(tag: str, wanted: str) -> str | None:

@@ -1,5 +1,5 @@
-"""Addresses as a browser reads them (WHATWG URL standard), as far as links and images of archived
-pages need it."""
+"""Completes and cleans addresses as a browser does (WHATWG URL standard), as far as links and
+images of archived pages need it."""
 
 import re
 from collections.abc import Callable
@@ -38,11 +38,11 @@ class Base(NamedTuple):
         >>> Base.of("https://e.org/a/b.html", "../c/").join("d.png")
         'https://e.org/c/d.png'
         """
-        own = _parsed(cleaned(url or ""), is_own=True)
+        own = _parse(clean_address(url or ""), is_own=True)
         if not base_href.strip():
             return own
-        written = cleaned(base_href)
-        return _parsed(own.join(written) if own is not None else written, is_own=False) or own
+        written = clean_address(base_href)
+        return _parse(own.join(written) if own is not None else written, is_own=False) or own
 
     def join(self, address: str) -> str:
         """Return an address of the page as an absolute one, cleaned.
@@ -56,7 +56,7 @@ class Base(NamedTuple):
         >>> base.join("?d")
         'https://e.org/a/b.html?d'
         """
-        address = cleaned(address)
+        address = clean_address(address)
         if not address or (address[0] == "#" and self.is_own):
             return address
         if address[0] == "#":
@@ -70,36 +70,36 @@ class Base(NamedTuple):
             address = rest
         path = _PATH.match(address)
         before, after = (path.group(), address[path.end() :]) if path else ("", address)
-        return self._completed(before.replace("\\", "/"), after)
+        return self._complete(before.replace("\\", "/"), after)
 
-    def _completed(self, path: str, after: str) -> str:
+    def _complete(self, path: str, after: str) -> str:
         if not path:
             return f"{self.scheme}://{self.host}{self.path}" + (after if after[:1] == "?" else self.query + after)
         if path.startswith("//"):
             return f"{self.scheme}://{path.lstrip('/')}{after}"
         if not path.startswith("/"):
             path = self.path[: self.path.rfind("/") + 1] + path
-        return f"{self.scheme}://{self.host}{without_dots(path)}{after}"
+        return f"{self.scheme}://{self.host}{follow_dots(path)}{after}"
 
 
-def _parsed(url: str, *, is_own: bool) -> Base | None:
+def _parse(url: str, *, is_own: bool) -> Base | None:
     match = _AUTHORITY.match(url)
     if match is None:
         return None
     scheme, host, path, query = match.groups(default="")
-    return Base(scheme.lower(), host, without_dots(path or "/"), query, is_own)
+    return Base(scheme.lower(), host, follow_dots(path or "/"), query, is_own)
 
 
-def cleaned(address: str) -> str:
+def clean_address(address: str) -> str:
     """Return an address without what the standard ignores: controls and blanks around it, tabs and
     line breaks within."""
     return address.strip(_ENDS).translate(_DROPPED)
 
 
-def without_dots(path: str) -> str:
+def follow_dots(path: str) -> str:
     """Return an absolute path with its `.` and `..` followed.
 
-    >>> without_dots("/a/./b/../../../c/.")
+    >>> follow_dots("/a/./b/../../../c/.")
     '/c/'
     """
     if "/." not in path:
@@ -116,7 +116,7 @@ def without_dots(path: str) -> str:
     return "/" + "/".join(kept)
 
 
-def scheme_of(address: str) -> str:
+def read_scheme(address: str) -> str:
     """Return the scheme of a cleaned address, lower case; "" of a relative one."""
     match = _SCHEME.match(address)
     return match[1].lower() if match else ""

@@ -24,7 +24,7 @@ _ROUNDER_32 = np.float32(1.5 * 2.0**23 / ACTIVATION_STEPS)
 _POOLED_ROUNDER = 1.5 * 2.0**52 / POOLED_STEPS
 
 
-def operations(starts: IntArray, ends: IntArray) -> Operations:
+def choose_operations(starts: IntArray, ends: IntArray) -> Operations:
     """Return the operations on one page. starts, ends: those of `network.BlockSequence`."""
     return OperationsInC(starts, ends) if IN_C else NumpyOperations(starts, ends)
 
@@ -110,9 +110,9 @@ class OperationsInC:
             # Without a bias it is the number 0.
             arithmetic_c.snap(y, bias if isinstance(bias, np.ndarray) else b"")
             return y
-        settled = np.empty(y.shape, np.float32)
-        arithmetic_c.snap_64(y, bias, settled)
-        return settled
+        snapped = np.empty(y.shape, np.float32)
+        arithmetic_c.snap_64(y, bias, snapped)
+        return snapped
 
     def rectify(self, x: Array) -> Array:
         """Return max(x, 0), in place."""

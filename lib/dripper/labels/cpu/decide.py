@@ -48,8 +48,7 @@ class Decision:
 def probabilities(logits: FloatArray, temperature: float = 1.0, shift: float = 0.0) -> FloatArray:
     """Return calibrated probabilities, shaped as the logits, as multiples of 1/4096.
 
-    temperature and shift: fitted on validation pages; the logit becomes (logit - shift) /
-    temperature.
+    The logit becomes (logit - shift) / temperature. Both are fitted on validation pages.
     """
     probability = 1.0 / (1.0 + np.exp(-np.clip((logits - shift) / temperature, -LOGIT_LIMIT, LOGIT_LIMIT)))
     return np.rint(probability * PROBABILITY_STEPS) / PROBABILITY_STEPS
@@ -124,7 +123,7 @@ class PageSummary:
         return np.asarray(snap(means))
 
 
-def kind_probabilities(matrix: FloatArray, bias: FloatArray, means: FloatArray) -> FloatArray:
+def classify(matrix: FloatArray, bias: FloatArray, means: FloatArray) -> FloatArray:
     """Return the probability of each of KINDS, multiples of 1/4096; shape (n_kinds,).
 
     matrix: (2 · n_features, n_kinds), on the grid of weights, as bias is. means: of a
@@ -135,7 +134,7 @@ def kind_probabilities(matrix: FloatArray, bias: FloatArray, means: FloatArray) 
     return np.asarray(np.rint(odds / odds.sum() * PROBABILITY_STEPS) / PROBABILITY_STEPS)
 
 
-def evidence_of_f1(expected_f1: float, kinds: FloatArray) -> FloatArray:
+def make_evidence(expected_f1: float, kinds: FloatArray) -> FloatArray:
     """Return what the confidence is a logistic function of: the kinds' probabilities, and these
     times the logit of the F1 that the decoder expects; shape (2 · n_kinds,), kinds: (n_kinds,)."""
     bounded = min(max(expected_f1, 1 - _SUREST), _SUREST)
@@ -143,10 +142,10 @@ def evidence_of_f1(expected_f1: float, kinds: FloatArray) -> FloatArray:
     return np.concatenate([kinds, kinds * logit])
 
 
-def confidence_of(coefficients: FloatArray, expected_f1: float, kinds: FloatArray) -> float:
+def estimate_confidence(coefficients: FloatArray, expected_f1: float, kinds: FloatArray) -> float:
     """Return the F1 that such labels of such pages have reached, 0 to 1, a multiple of 1/4096.
 
     coefficients: (2 · n_kinds,), on the grid of weights.
     """
-    said = float(evidence_of_f1(expected_f1, kinds) @ coefficients)  # exact
-    return round(PROBABILITY_STEPS / (1 + math.exp(-said))) / PROBABILITY_STEPS
+    logit = float(make_evidence(expected_f1, kinds) @ coefficients)  # exact
+    return round(PROBABILITY_STEPS / (1 + math.exp(-logit))) / PROBABILITY_STEPS

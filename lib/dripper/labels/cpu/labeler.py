@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from dripper.html.blocks.page import Page
-from dripper.labels.arrays import FloatArray, IntArray, blas_libraries, one_thread
+from dripper.labels.arrays import FloatArray, IntArray, find_blas, one_thread
 from dripper.labels.base import Labels
-from dripper.labels.cpu.arithmetic import operations, snap
-from dripper.labels.cpu.decide import KINDS, PageSummary, confidence_of, decide, kind_probabilities, probabilities
+from dripper.labels.cpu.arithmetic import choose_operations, snap
+from dripper.labels.cpu.decide import KINDS, PageSummary, classify, decide, estimate_confidence, probabilities
 from dripper.labels.cpu.entry import AS_LEARNED, Conventions
-from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, page_features
-from dripper.labels.cpu.network import Array, BlockSequence, Operations, forward, hidden_states, main_logits
-from dripper.labels.cpu.reasons import GROUPS, log_odds_by_group
+from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, compute_features
+from dripper.labels.cpu.network import Array, BlockSequence, Operations, compute_logits, compute_states, forward
+from dripper.labels.cpu.reasons import GROUPS, weigh_groups
 from dripper.labels.cpu.second_opinion import probability_with_second_opinion
 from dripper.labels.cpu.weights import Weights, load_weights
 
@@ -48,7 +48,7 @@ class CpuLabeler:
         self.version = "".join([weights.version, *conventions.suffixes()])
         self._weights = weights
         self._conventions = conventions
-        self._blas = blas_libraries()
+        self._blas = find_blas()
 
     @classmethod
     def load(cls, path: Path | None = None, conventions: Conventions = AS_LEARNED) -> "CpuLabeler":
@@ -64,41 +64,38 @@ class CpuLabeler:
         """Return one `Labels` a page; at least one block is main wherever a block has words."""
         # On these small matrices BLAS threads only wait for each other.
         with one_thread(self._blas):
-            return [self._label(page_features(page)) for page in pages]
+            return [self._label(compute_features(page)) for page in pages]
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
         """Return what each group of features says for every block to be main, in log odds (see
         `reasons`)."""
         with one_thread(self._blas):
-            said = [
-                (log_odds_by_group(self._weights, *normalize_page(self._weights, window.blocks)), own)
-                for window, own in _windows(page_features(page))
+            windows = [
+                (weigh_groups(self._weights, *normalize_page(self._weights, window.blocks)), own)
+                for window, own in _cut_windows(compute_features(page))
             ]
-        return {group: np.concatenate([window[group][own] for window, own in said]) for group in GROUPS}
+        return {group: np.concatenate([window[group][own] for window, own in windows]) for group in GROUPS}
 
     def _label(self, page: PageFeatures) -> Labels:
         summary = PageSummary()
         probability = np.concatenate(
-            [
-                probability_of_main(self._weights, *window, self._conventions, summary)[own]
-                for window, own in _windows(page)
-            ]
+            [score_main(self._weights, *window, self._conventions, summary)[own] for window, own in _cut_windows(page)]
         )
         decision = decide(probability, page.words)
-        kinds = page_kinds(self._weights, summary)
-        confidence = confidence_of(self._weights.matrices["confidence"], decision.expected_f1, kinds)
+        kinds = classify_page(self._weights, summary)
+        confidence = estimate_confidence(self._weights.matrices["confidence"], decision.expected_f1, kinds)
         return Labels(
             decision.main, probability.astype(np.float32), confidence if page.words.any() else 0.0,
             page_kind=KINDS[int(np.argmax(kinds))] if page.words.any() else "nothing",
         )  # fmt: skip
 
 
-def page_kinds(weights: Weights, summary: PageSummary) -> FloatArray:
-    """Return the probability of each of `page_kind.KINDS`, shape (n_kinds,)."""
-    return kind_probabilities(weights.matrices["kind"], weights.matrices["kind_bias"], summary.means())
+def classify_page(weights: Weights, summary: PageSummary) -> FloatArray:
+    """Return the probability of each of `decide.KINDS`, shape (n_kinds,)."""
+    return classify(weights.matrices["kind"], weights.matrices["kind_bias"], summary.means())
 
 
-def probability_of_main(
+def score_main(
     weights: Weights,
     blocks: BlockSequence,
     words: IntArray,
@@ -108,14 +105,19 @@ def probability_of_main(
     """Return the calibrated probability of every block to be main under the conventions; shape
     (n_blocks,).
 
-    words: (n_blocks,), number of words of each block. summary: to which the blocks are added.
+    Args:
+        weights: Of all networks.
+        blocks: The blocks with their raw features.
+        words: (n_blocks,), the number of words of each block.
+        conventions: What counts as main where annotators disagree.
+        summary: To which the blocks are added.
     """
     page = normalize_page(weights, blocks)
     if summary is not None:
         summary.add(page.features, words)
     logits, parts = score_blocks(weights, page, switch=conventions != AS_LEARNED)
     calibration = weights.temperature, weights.shift
-    main = probability_with_second_opinion(logits, lambda: second_opinions(weights, page), calibration, blocks, words)
+    main = probability_with_second_opinion(logits, lambda: score_by_others(weights, page), calibration, blocks, words)
     return conventions.apply(main, probabilities(parts))
 
 
@@ -130,24 +132,27 @@ class NormalizedPage(NamedTuple):
 
 def normalize_page(weights: Weights, blocks: BlockSequence) -> NormalizedPage:
     """Return a page, whose features are raw, as the networks see it."""
-    return NormalizedPage(snap(standardise(weights, blocks.features)), operations(blocks.starts, blocks.ends))
+    return NormalizedPage(snap(standardise(weights, blocks.features)), choose_operations(blocks.starts, blocks.ends))
 
 
 def score_blocks(weights: Weights, page: NormalizedPage, *, switch: bool = False) -> tuple[FloatArray, FloatArray]:
     """Return two logits, not calibrated: of main, (n_blocks,), and of the conventions' parts,
     (n_blocks, 2).
 
-    switch: whether the latter are wanted; else they are 0.
+    Args:
+        weights: Of the network.
+        page: As the network sees it.
+        switch: Whether the logits of the conventions' parts are computed; else they are 0.
     """
-    known = hidden_states(weights.exact, weights.shape, page.features, page.ops)
-    logits = main_logits(weights.exact, known, page.ops).astype(np.float64)
+    hidden = compute_states(weights.exact, weights.shape, page.features, page.ops)
+    logits = compute_logits(weights.exact, hidden, page.ops).astype(np.float64)
     if not switch:
         return logits, np.zeros((len(logits), len(AS_LEARNED)))
-    seen = np.concatenate([page.features, known], axis=1)
-    return logits, page.ops.linear(seen, weights.exact["switch"], weights.exact["switch_bias"]).astype(np.float64)
+    inputs = np.concatenate([page.features, hidden], axis=1)
+    return logits, page.ops.linear(inputs, weights.exact["switch"], weights.exact["switch_bias"]).astype(np.float64)
 
 
-def second_opinions(weights: Weights, page: NormalizedPage) -> list[FloatArray]:
+def score_by_others(weights: Weights, page: NormalizedPage) -> list[FloatArray]:
     """Return the logits of main of each of the other networks, not calibrated, (n_blocks,)."""
     return [
         forward(network.exact, network.shape, page.features, page.ops).astype(np.float64) for network in weights.others
@@ -162,7 +167,7 @@ def standardise(weights: Weights, features: FloatArray) -> FloatArray:
     return np.clip(values, -FEATURE_LIMIT, FEATURE_LIMIT, out=values)
 
 
-def _windows(page: PageFeatures) -> Iterator[tuple[PageFeatures, slice]]:
+def _cut_windows(page: PageFeatures) -> Iterator[tuple[PageFeatures, slice]]:
     """Yield windows of equal size, each with the margins around it, and which of its blocks are its
     own."""
     n_blocks = len(page.words)
@@ -172,10 +177,10 @@ def _windows(page: PageFeatures) -> Iterator[tuple[PageFeatures, slice]]:
     size = math.ceil(n_blocks / math.ceil(n_blocks / WINDOW_BLOCKS))
     for start in range(0, n_blocks, size):
         first, end = max(0, start - MARGIN_BLOCKS), min(n_blocks, start + size)
-        yield _window(page, first, min(n_blocks, end + MARGIN_BLOCKS)), slice(start - first, end - first)
+        yield _cut_window(page, first, min(n_blocks, end + MARGIN_BLOCKS)), slice(start - first, end - first)
 
 
-def _window(page: PageFeatures, start: int, end: int) -> PageFeatures:
+def _cut_window(page: PageFeatures, start: int, end: int) -> PageFeatures:
     features, starts, ends = (part[start:end] for part in page.blocks)
     length = len(features)
     blocks = BlockSequence(features, np.clip(starts - start, 0, length - 1), np.clip(ends - start, 1, length))

@@ -91,20 +91,20 @@ class Operations(Protocol):
 
 def forward(weights: Mapping[str, Array], shape: Shape, features: Array, ops: Operations) -> Array:
     """Return the logit of `main` for every block, shape (n_blocks,). Arguments: see
-    :func:`hidden_states`."""
-    return main_logits(weights, hidden_states(weights, shape, features, ops), ops)
+    :func:`compute_states`."""
+    return compute_logits(weights, compute_states(weights, shape, features, ops), ops)
 
 
-def main_logits(weights: Mapping[str, Array], x: Array, ops: Operations) -> Array:
+def compute_logits(weights: Mapping[str, Array], x: Array, ops: Operations) -> Array:
     """Return the logit of `main` for every block from its state."""
     y = ops.rectify(ops.linear(ops.normalise(x), weights["hidden"], weights["hidden_bias"]))
     return ops.linear(y, weights["output"], weights["output_bias"])[:, 0]
 
 
-def hidden_states(weights: Mapping[str, Array], shape: Shape, features: Array, ops: Operations) -> Array:
+def compute_states(weights: Mapping[str, Array], shape: Shape, features: Array, ops: Operations) -> Array:
     """Return what the network knows of every block, shape (n_blocks, width).
 
-    weights: by name, as :func:`weight_shapes` lists them. features: (n_blocks, n_features),
+    weights: by name, as :func:`list_weight_shapes` lists them. features: (n_blocks, n_features),
     standardised, on the grid.
     """
     x = ops.rectify(ops.linear(features, weights["input"], weights["input_bias"]))
@@ -119,7 +119,7 @@ def hidden_states(weights: Mapping[str, Array], shape: Shape, features: Array, o
     return x
 
 
-def weight_shapes(
+def list_weight_shapes(
     shape: Shape, n_features: int, n_levels: int, width: int, pool_width: int
 ) -> dict[str, tuple[int, ...]]:
     """Return the name and shape of every weight of a network of `width` channels, `pool_width` of
@@ -135,7 +135,7 @@ def weight_shapes(
     return shapes | {"output": (width // 2, 1), "output_bias": (1,)}
 
 
-def exact_weights(weights: Mapping[str, FloatArray], shape: Shape) -> dict[str, Array]:
+def prepare_exact_weights(weights: Mapping[str, FloatArray], shape: Shape) -> dict[str, Array]:
     """Return the weights as labelling needs them: float32, but for the first and the last layer.
 
     Raises ValueError where they are so large that sums of products might not be exact (the bound is

@@ -1,4 +1,5 @@
-"""Why the labeler `cpu` thinks so: what the odds of a block would be without one group of features.
+"""Explains the decisions of the labeler `cpu`: what the odds of a block would be without one group
+of features.
 
 The features of a group are set to their means over the training pages, on the whole page at once,
 and the network is asked again. The difference of the log odds is what the group says for the block
@@ -40,22 +41,22 @@ GROUPS: Mapping[str, Sequence[str]] = {
 """Groups of features, by how their names begin; the first that fits has the feature."""
 
 
-def group_of(feature: str) -> str:
+def find_group(feature: str) -> str:
     """Return the group of a feature.
 
-    >>> group_of("links0"), group_of("in_list"), group_of("in_nav")
+    >>> find_group("links0"), find_group("in_list"), find_group("in_nav")
     ('links', 'repetition', 'tags')
     """
     return next(group for group, starts in GROUPS.items() if feature.startswith(tuple(starts)))
 
 
 @cache
-def _columns() -> Mapping[str, Sequence[int]]:
+def _list_columns() -> Mapping[str, Sequence[int]]:
     """Return the columns of each group."""
-    return {group: [at for at, name in enumerate(NAMES) if group_of(name) == group] for group in GROUPS}
+    return {group: [at for at, name in enumerate(NAMES) if find_group(name) == group] for group in GROUPS}
 
 
-def log_odds_by_group(weights: Weights, features: Array, do: Operations) -> Mapping[str, FloatArray]:
+def weigh_groups(weights: Weights, features: Array, do: Operations) -> Mapping[str, FloatArray]:
     """Return what each group says for every block to be main, in log odds, shape (n_blocks,); the
     order is that of GROUPS.
 
@@ -63,13 +64,13 @@ def log_odds_by_group(weights: Weights, features: Array, do: Operations) -> Mapp
     the network for each group.
     """
 
-    def logits(seen: Array) -> FloatArray:
-        return np.asarray(forward(weights.exact, weights.shape, seen, do), np.float64)
+    def logits(values: Array) -> FloatArray:
+        return np.asarray(forward(weights.exact, weights.shape, values, do), np.float64)
 
     whole = logits(features.copy())
-    said = {}
-    for group, columns in _columns().items():
+    log_odds = {}
+    for group, columns in _list_columns().items():
         without = features.copy()
         without[:, columns] = 0
-        said[group] = (whole - logits(without)) / weights.temperature
-    return said
+        log_odds[group] = (whole - logits(without)) / weights.temperature
+    return log_odds

@@ -74,17 +74,23 @@ def probability_with_second_opinion(
 ) -> FloatArray:
     """Return the probability of main of every block, calibrated and focused, shape (n_blocks,).
 
-    logits: of the network. others: returns those of the other networks, asked only where the labels
-    that follow from the first are expected to reach less than DOUBTFUL; then all have the same
-    voice. calibration: temperature and shift.
+    The other networks are asked only where the labels that follow from the first are expected to
+    reach less than DOUBTFUL. Then the logits of all networks count the same.
+
+    Args:
+        logits: Of the network, not calibrated.
+        others: Returns the logits of the other networks.
+        calibration: Temperature and shift.
+        blocks: The blocks of the page, with their containers.
+        words: (n_blocks,), the number of words of each block.
     """
 
-    def probability_from(agreed: FloatArray) -> FloatArray:
+    def calibrate(agreed: FloatArray) -> FloatArray:
         return apply_focus(probabilities(agreed, *calibration), words, blocks.starts, blocks.ends)
 
-    probability = probability_from(logits)
+    probability = calibrate(logits)
     if not words.any() or decide(probability, words).expected_f1 >= DOUBTFUL:
         return probability
     # Logits stand on a grid, so their sum is exact and has no order.
     opinions = [logits, *others()]
-    return probability_from(np.sum(opinions, axis=0) / len(opinions))
+    return calibrate(np.sum(opinions, axis=0) / len(opinions))

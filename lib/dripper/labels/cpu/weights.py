@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from dripper.errors import MachineError
 from dripper.labels.arrays import FloatArray
-from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, exact_weights
+from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, prepare_exact_weights
 
 Item = TypeVar("Item")
 
@@ -37,7 +37,7 @@ class Network:
     def exact(self) -> Mapping[str, npt.NDArray[Any]]:
         """The matrices as labelling needs them. Raises ValueError where they are too large for
         exact sums."""
-        return exact_weights(self.matrices, self.shape)
+        return prepare_exact_weights(self.matrices, self.shape)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def save_weights(weights: Weights, path: Path) -> None:
         "others": [(other.shape.dilations, other.shape.pooled) for other in weights.others],
     }  # fmt: skip
     arrays: dict[str, npt.NDArray[Any]] = {}
-    for prefix, network in _by_prefix(weights.networks).items():
+    for prefix, network in _split_by_prefix(weights.networks).items():
         arrays |= {prefix + name: _to_int16(name, value) for name, value in network.matrices.items()}
     arrays |= {"mean": weights.mean, "scale": weights.scale, "meta": np.array(json.dumps(meta, sort_keys=True))}
     with path.open("wb") as stream:
@@ -105,8 +105,8 @@ def load_weights(path: Path | None = None) -> Weights:
             mean, scale = arrays["mean"], arrays["scale"]
             shapes = [(meta["dilations"], meta["pooled"]), *meta.get("others", [])]
             networks = [
-                Network(_matrices(arrays, prefix), Shape(tuple(dilations), tuple(pooled)))
-                for prefix, (dilations, pooled) in _by_prefix(shapes).items()
+                Network(_read_matrices(arrays, prefix), Shape(tuple(dilations), tuple(pooled)))
+                for prefix, (dilations, pooled) in _split_by_prefix(shapes).items()
             ]
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise MachineError(
@@ -120,13 +120,13 @@ def load_weights(path: Path | None = None) -> Weights:
     )  # fmt: skip
 
 
-def _by_prefix(networks: Sequence[Item]) -> dict[str, Item]:
+def _split_by_prefix(networks: Sequence[Item]) -> dict[str, Item]:
     """Return networks by what the names of their arrays begin with: "w_" is the first, "1_" and
     "2_" are others."""
     return {f"{number or 'w'}_": network for number, network in enumerate(networks)}
 
 
-def _matrices(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, FloatArray]:
+def _read_matrices(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, FloatArray]:
     names = (name for name in arrays if name.startswith(prefix))
     return {name[len(prefix) :]: arrays[name] / float(WEIGHT_STEPS) for name in names}
 

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from dripper.addresses import printable
 from dripper.config import Settings
 from dripper.labels.chain import chain_of
-from dripper.labels.cost import Device, Sample, actual_words, estimate, estimate_words
+from dripper.labels.cost import Device, Sample, describe_actual, describe_estimate, estimate
 from dripper.labels.registry import labeler_settings, runs_staged
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.reports.sample import PagesRead, take_sample
@@ -84,7 +84,7 @@ def _stages(outcome: Outcome, devices: Mapping[str, Device]) -> list[str]:
             f"{label.failed} without usable labels"
         )
         if label.passes:
-            lines += actual_words(label.pages, label.tokens, label.passes, label.seconds * label.engines, devices)
+            lines += describe_actual(label.pages, label.tokens, label.passes, label.seconds * label.engines, devices)
     if "pages" in totals.sites:
         lines.append(_sites(totals))
     return lines
@@ -142,7 +142,7 @@ def cost_summary(read: PagesRead, settings: Settings) -> str:
     lines = _chain_words(sample, settings)
     if (runs_staged(settings.labeler) or settings.sites.enabled) and (sample.tokens or not sample.split):
         decodes = chain_of(settings.labeler.name)[-1] == "lm"
-        lines += estimate_words(sample, whole, settings.cost.devices, decoder if decodes else None)
+        lines += describe_estimate(sample, whole, settings.cost.devices, decoder if decodes else None)
     return "".join(line + "\n" for line in lines)
 
 

@@ -17,13 +17,13 @@ from dripper.guard import Guard, GuardLimits
 from dripper.html import preprocess
 from dripper.labels import Labeler
 from dripper.labels.chain import chain_of, is_sure
-from dripper.labels.cost import CpuSample, Sample, cpu_words
-from dripper.labels.registry import in_stages, load_from_settings, runs_staged
+from dripper.labels.cost import CpuSample, Sample, describe_cpu
+from dripper.labels.registry import load_from_settings, runs_staged, split_into_stages
 from dripper.page.prepare import Decoded, Prepared, prepare, split_into_blocks
 from dripper.page.rows import host_name
 from dripper.sites import PageMemory
-from dripper.sites.layouts import by_layout
-from dripper.sites.templates import LEAST_PAGES, representatives
+from dripper.sites.layouts import group_by_layout
+from dripper.sites.templates import LEAST_PAGES, choose_representatives
 from dripper.spark.ledger.plan import REQUEST_BYTES, Plan, PlannedFile
 from dripper.spark.run.parts import FilePart, reader_of
 from dripper.spark.workers.read import PageInput, warm_labeler
@@ -84,7 +84,7 @@ def _first_of_chain(settings: Settings) -> Labeler | None:
     names = chain_of(settings.labeler.name)
     if len(names) == 1:
         return None
-    first = in_stages(settings.labeler)[0] if runs_staged(settings.labeler) else None
+    first = split_into_stages(settings.labeler)[0] if runs_staged(settings.labeler) else None
     alone = settings.labeler.model_copy(update={"name": names[0]})
     return warm_labeler(first or alone, settings.labels)
 
@@ -114,12 +114,14 @@ def _by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings) -> lis
         else:
             others.append(page)
     going = _going_on(others, settings.labeler)
-    for layout in (layout for site in by_host.values() for layout in by_layout(site, lambda pair: pair[1].skeleton)):
+    for layout in (
+        layout for site in by_host.values() for layout in group_by_layout(site, lambda pair: pair[1].skeleton)
+    ):
         if len(layout) < LEAST_PAGES:
             going += _going_on([page for page, _ in layout], settings.labeler)
         else:
             shown = {f"{i:09}": memory.blocks for i, (_, memory) in enumerate(layout)}
-            going += [layout[int(i)][0] for i in representatives(shown, settings.sites.representatives)]
+            going += [layout[int(i)][0] for i in choose_representatives(shown, settings.sites.representatives)]
     return going
 
 
@@ -166,7 +168,7 @@ def cpu_summary(read: PagesRead, settings: Settings) -> str:
                     seconds.update(_timed(guard, (record.payload, record.content_type, record.url)))
             bytes_read += end
     sample = CpuSample(bytes_read, pages, dict(seconds))
-    return "\n".join(cpu_words(sample, read.weight)) + "\n"
+    return "\n".join(describe_cpu(sample, read.weight)) + "\n"
 
 
 def _guard(labelers: Mapping[str, Labeler], settings: Settings) -> Guard[PageInput, dict[str, float]]:

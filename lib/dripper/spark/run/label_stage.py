@@ -16,7 +16,7 @@ from dripper.config import Settings
 from dripper.errors import SettingsError
 from dripper.labels.chain import chain_of
 from dripper.labels.fallback import Fallback
-from dripper.labels.registry import used_fallback
+from dripper.labels.registry import resolve_fallback
 from dripper.spark.ledger.plan import Batch
 from dripper.spark.run.closing import check_rows
 from dripper.spark.run.outcome import Totals
@@ -142,7 +142,7 @@ def with_labels(pages: DataFrame, labels: DataFrame, settings: Settings) -> tupl
     name = first[0] if first is not None else told[0]
     labeler = settings.labeler.model_copy(update={"name": name} if name else {})
     joined = pages.drop("site_memory").join(labels, "page_id", "left")
-    if used_fallback(labeler) == Fallback.TRAFILATURA:
+    if resolve_fallback(labeler) == Fallback.TRAFILATURA:
         _check_sources(joined)
     else:
         joined = joined.drop("source")

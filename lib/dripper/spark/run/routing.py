@@ -8,14 +8,14 @@ from pyspark.sql import functions as F
 from dripper.config import LabelerSettings, Settings
 from dripper.errors import SettingsError
 from dripper.labels.chain import chain_of
-from dripper.labels.registry import find_entry, in_stages, runs_staged
+from dripper.labels.registry import find_entry, runs_staged, split_into_stages
 
 
 def who_labels(settings: Settings) -> tuple[LabelerSettings | None, LabelerSettings | None]:
     """Return who labels on the way to the middle stage of a staged run, and who in it."""
     if settings.sites.enabled and len(chain_of(settings.labeler.name)) == 1:
         return settings.labeler, None
-    return in_stages(settings.labeler)
+    return split_into_stages(settings.labeler)
 
 
 def is_staged(settings: Settings) -> bool:

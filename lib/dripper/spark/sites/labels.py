@@ -19,7 +19,7 @@ from dripper.config import SiteSettings
 from dripper.labels import Labels
 from dripper.page.rows import Row, label_columns, storable
 from dripper.sites import SiteStatistics, Skeleton, relabel
-from dripper.sites.layouts import joined
+from dripper.sites.layouts import join_layouts
 from dripper.sites.statistics import PathSum
 from dripper.sites.templates import Template, fill
 from dripper.spark.sites.layout_choice import TEMPLATE
@@ -155,7 +155,7 @@ class _Host:
     def layout_of(self, layout_id: str) -> str:
         """Return the layout of a page by that of its skeleton."""
         if self.layouts is None:
-            self.layouts = joined(self.skeletons)
+            self.layouts = join_layouts(self.skeletons)
         return self.layouts.get(layout_id, layout_id)
 
     def template_of(self, layout: str) -> Template | None:

@@ -18,8 +18,8 @@ from pyspark.sql.types import StringType, StructField, StructType
 from dripper.config import SiteSettings
 from dripper.page.rows import Row
 from dripper.sites import Skeleton
-from dripper.sites.layouts import joined
-from dripper.sites.templates import LEAST_PAGES, representatives
+from dripper.sites.layouts import join_layouts
+from dripper.sites.templates import LEAST_PAGES, choose_representatives
 from dripper.spark.run.routing import confidence
 from dripper.spark.sites.sums import LAYOUT, can_be_remembered, layout_id_of, page_blocks, remembered
 from dripper.spark.workers.read import in_batches
@@ -66,7 +66,7 @@ def _names_of(rows: Iterable[Row]) -> Iterator[Row]:
     """Yield the layouts of one host's skeletons, in the order in which they were first seen."""
     known = list(rows)
     skeletons = [Skeleton(layout_id_of(row["fingerprint"]), np.array(row["signature"], np.int32)) for row in known]
-    for skeleton, layout in joined(skeletons).items():
+    for skeleton, layout in join_layouts(skeletons).items():
         yield {"host": known[0]["host"], "skeleton": skeleton, "layout_id": layout}
 
 
@@ -108,7 +108,7 @@ def _representatives(pages: DataFrame, placed: DataFrame, k: int) -> DataFrame:
     kept = kept.repartition(*_KEY).sortWithinPartitions(*_KEY, "page_id")
 
     def chosen(rows: Iterable[Row]) -> Iterator[Row]:
-        for page_id in representatives({row["page_id"]: page_blocks(row) for row in rows}, k):
+        for page_id in choose_representatives({row["page_id"]: page_blocks(row) for row in rows}, k):
             yield {"page_id": page_id}
 
     return kept.mapInArrow(grouped_mapper(_KEY, chosen, _CHOSEN), _CHOSEN)

@@ -13,7 +13,7 @@ from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 from dripper.labels import Labels
 from dripper.page.rows import Row
 from dripper.sites import PageBlocks
-from dripper.sites.templates import LEAST_CONSISTENT, Template, consistency, learn
+from dripper.sites.templates import LEAST_CONSISTENT, Template, learn, measure_consistency
 from dripper.spark.sites.layout_choice import CHOSEN, FAILED, INCONSISTENT, TEMPLATE, grouped_mapper
 from dripper.spark.sites.sums import fingerprints_of, first_labels, page_blocks, remembered
 from dripper.spark.tables.schemas import EXAMPLE
@@ -67,7 +67,7 @@ def state_of(seen: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -
     keeps, its own labels, and the good ones, shape (n_blocks,)."""
     if not seen:
         return FAILED
-    return TEMPLATE if consistency(seen) >= LEAST_CONSISTENT else INCONSISTENT
+    return TEMPLATE if measure_consistency(seen) >= LEAST_CONSISTENT else INCONSISTENT
 
 
 def _is_usable(row: Row) -> bool:

@@ -18,7 +18,7 @@ from dripper.config import SiteSettings
 from dripper.labels import Labels
 from dripper.page.rows import Row
 from dripper.sites import Fingerprints, PageBlocks, SiteStatistics
-from dripper.sites.statistics import PageSums, confidence_steps, contribution, log_odds, sums_of_pages
+from dripper.sites.statistics import PageSums, log_odds, sum_page, sum_pages, to_confidence_steps
 from dripper.spark.tables.schemas import SITE_BLOCKS, nullable
 
 PAGE, PATH, TEXT, LAYOUT = "page", "path", "text", "layout"
@@ -112,9 +112,9 @@ def _sums_of(pages: pa.Table) -> pa.RecordBatch:
     words, probability = (_flat(pages, name) for name in ("words", "probability"))
     odds = log_odds(probability.astype(np.float64)).astype(np.float32)
     of_page = np.repeat(np.arange(len(pages)), lengths)
-    paths, texts = sums_of_pages(of_page, _flat(pages, "paths"), _flat(pages, "texts"), words, odds)
+    paths, texts = sum_pages(of_page, _flat(pages, "paths"), _flat(pages, "texts"), words, odds)
     n, every = len(pages), np.arange(len(pages))
-    steps = np.array([confidence_steps(one) for one in pages.column("confidence").to_pylist()], np.int64)
+    steps = np.array([to_confidence_steps(one) for one in pages.column("confidence").to_pylist()], np.int64)
     layouts = np.array([layout_number(one) for one in pages.column("layout_id").to_pylist()], np.int64)
     nothing = np.zeros(n, np.int64)
     parts = {
@@ -184,7 +184,7 @@ def layout_id_of(fingerprint: int) -> str:
 def counted_of(page: PageBlocks, of_batch: Collection[tuple[str, int]]) -> SiteStatistics:
     """Return what of a page is in the sums of its host. of_batch: kind and fingerprint of the rows
     that its batch has in `site_blocks`."""
-    own = contribution(page)
+    own = sum_page(page)
     if (PAGE, 0) not in of_batch:
         return SiteStatistics()
     paths = {path: added for path, added in own.paths.items() if (PATH, path) in of_batch}

@@ -16,7 +16,7 @@ from dripper.guard import Guard, GuardLimits, Watchdog
 from dripper.html.metadata import Metadata
 from dripper.html.tree.head import Hints
 from dripper.labels import Labels
-from dripper.labels.chain import instead_of
+from dripper.labels.chain import name_substitute
 from dripper.page.finish import Extraction, Finisher, Splits
 from dripper.page.prepare import Prepared
 from dripper.page.rows import Row, extraction_columns, storable
@@ -115,7 +115,7 @@ def with_first_labels(row: Row) -> Row:
         "windows": 1,
         "labeler": first["labeler"],
         "labeler_version": first["labeler_version"],
-        "method": instead_of(first["method"], last) if last else first["method"],
+        "method": name_substitute(first["method"], last) if last else first["method"],
     }
 
 

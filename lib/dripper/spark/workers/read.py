@@ -26,7 +26,7 @@ from dripper.labels.chain import chain_of
 from dripper.labels.cost import estimate_tokens
 from dripper.labels.entry import CountTokens
 from dripper.labels.fallback import Fallback
-from dripper.labels.registry import find_entry, labeler_settings, load_from_settings, used_fallback
+from dripper.labels.registry import find_entry, labeler_settings, load_from_settings, resolve_fallback
 from dripper.page.extraction import Extraction, shared_extractor
 from dripper.page.prepare import Prepared, prepare
 from dripper.page.rows import Row, extraction_row, prepared_row, storable
@@ -85,7 +85,7 @@ def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     count_tokens = _token_counter(chain_of(last.name)[0], sections) if last is not None else estimate_tokens
     labeler = _first_labeler(first.model_dump_json(), sections) if first is not None else None
     by = (labeler.name, labeler.version) if labeler is not None else None
-    keep_source = used_fallback(settings.labeler) == Fallback.TRAFILATURA
+    keep_source = resolve_fallback(settings.labeler) == Fallback.TRAFILATURA
     limits, remembers = ParserLimits.of(settings.limits), settings.sites.enabled
     return Step(
         lambda page: prepare(page[0], page[1], settings.profile, count_tokens, keep_source, limits, labeler, remembers),

@@ -19,7 +19,7 @@ from pathlib import Path
 import dripper
 from dripper.errors import MachineError, UsageError
 from dripper.eval.extra import import_extra
-from dripper.html.markdown.convert import by_html2text
+from dripper.html.markdown.convert import convert_with_html2text
 from dripper.settings import MarkdownSettings
 from dripper_lab.datasets import LabelledPage
 
@@ -135,7 +135,7 @@ def converter(form: Form, data_set: str) -> Callable[[str], str]:
 
 def markdown(html: str) -> str:
     """Return HTML as Markdown, links and images left out, lines not wrapped."""
-    return by_html2text(html, _NO_LINKS)
+    return convert_with_html2text(html, _NO_LINKS)
 
 
 def plain_text(html: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from dripper.labels.lm.checkpoint import fingerprint
-from dripper.labels.registry import find_entry, options_of
+from dripper.labels.registry import find_entry, list_options
 from dripper.settings import LabelsSettings
 from dripper_lab.evaluation.extractors.base import Contender, Extract, Form, Standing, Task
 
@@ -23,7 +23,7 @@ DEFAULT_LABELS = LabelsSettings()
 
 def default_labelers(labels: LabelsSettings) -> tuple[str, ...]:
     """Return the labelers of a default run under these settings."""
-    return (*LABELERS, *(name for name in WITH_A_MODEL if options_of(name, labels).get("model")))
+    return (*LABELERS, *(name for name in WITH_A_MODEL if list_options(name, labels).get("model")))
 
 
 def ours(labelers: tuple[str, ...] = LABELERS, labels: LabelsSettings = DEFAULT_LABELS) -> list[Contender]:
@@ -48,7 +48,7 @@ def ours(labelers: tuple[str, ...] = LABELERS, labels: LabelsSettings = DEFAULT_
 def variant_of(labeler: str, labels: LabelsSettings) -> str:
     """Return what tells apart the outputs of a labeler with other settings than by default, or
     another checkpoint; empty where nothing is set."""
-    set_to = options_of(labeler, labels)
+    set_to = list_options(labeler, labels)
     sections = set_to if find_entry(labeler).members else {labeler: set_to}
     changed = {
         name: {key: value for key, value in section.items() if value != getattr(find_entry(name).settings(), key)}

@@ -27,8 +27,8 @@ from dripper_lab.train.folds import put_aside
 from dripper_lab.train.neuscraper.examples import Example, Vectors, read_examples
 from dripper_lab.train.neuscraper.optimise import Recipe, train
 from dripper_lab.train.validate import choose_threshold
-from dripper_labelers.neuscraper.checkpoint import Shape, tokenizer_of
-from dripper_labelers.neuscraper.labeler import block_probabilities, logits_of
+from dripper_labelers.neuscraper.checkpoint import Shape, load_tokenizer
+from dripper_labelers.neuscraper.labeler import average_over_blocks, compute_logits
 
 log = logging.getLogger(__name__)
 
@@ -55,10 +55,10 @@ def train_and_save(
     with needed("training the labeler neuscraper", "encoder"):
         import torch
 
-        from dripper_labelers.neuscraper.model import from_base, save_model
+        from dripper_labelers.neuscraper.model import load_base, save_model
     started = time.process_time()
     torch.manual_seed(recipe.seed)
-    model, tokenizer = from_base(base, shape).eval(), tokenizer_of(base)
+    model, tokenizer = load_base(base, shape).eval(), load_tokenizer(base)
     pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
     learned, held = put_aside(read_examples(pages), folds, lambda example: example.truth.host)
     log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held), time.process_time() - started)
@@ -84,8 +84,8 @@ def _probabilities(model: Any, tokenizer: Any, shape: Shape, example: Example) -
     """Return the probability of each block of a page to be main, as the labeler computes it."""
     starts = range(0, len(example.nodes), shape.context_nodes)
     chunks = [example.nodes[start : start + shape.context_nodes] for start in starts]
-    logits = np.concatenate([logits_of(model, tokenizer, shape, [chunk])[0] for chunk in chunks])
-    return block_probabilities(len(example.truth.words), example.nodes, logits)
+    logits = np.concatenate([compute_logits(model, tokenizer, shape, [chunk])[0] for chunk in chunks])
+    return average_over_blocks(len(example.truth.words), example.nodes, logits)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -12,8 +12,8 @@ from dripper.labels.base import SimplifiedPage
 from dripper_lab.datasets import LabelledPage
 from dripper_lab.train.truth import Truth, read_truths
 from dripper_labelers.neuscraper.checkpoint import Shape
-from dripper_labelers.neuscraper.labeler import node_tokens
-from dripper_labelers.neuscraper.nodes import Node, nodes_of
+from dripper_labelers.neuscraper.labeler import tokenize_nodes
+from dripper_labelers.neuscraper.nodes import Node, find_nodes
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class Example(NamedTuple):
 def read_examples(pages: Iterable[LabelledPage]) -> Iterator[Example]:
     """Yield one example a page that can teach (`read_truths`) and has nodes."""
     for page, truth in read_truths(pages):
-        if nodes := nodes_of(SimplifiedPage(page.simplified_html, len(page.blocks))):
+        if nodes := find_nodes(SimplifiedPage(page.simplified_html, len(page.blocks))):
             yield Example(truth, nodes)
         else:
             log.warning("%s/%s left out: it has no text", *truth.key)
@@ -51,7 +51,7 @@ class Vectors:
         listed, parts = list(self._rows), []
         with torch.inference_mode():
             for start in range(0, len(listed), EMBEDDED_AT_ONCE):
-                tokens = node_tokens(tokenizer, listed[start : start + EMBEDDED_AT_ONCE], shape.node_tokens)
+                tokens = tokenize_nodes(tokenizer, listed[start : start + EMBEDDED_AT_ONCE], shape.node_tokens)
                 made = model.nodes(torch.from_numpy(tokens.ids), torch.from_numpy(tokens.inside))
                 parts.append(made.numpy().astype(np.float16))
         self._vectors = np.concatenate(parts)

@@ -13,7 +13,7 @@ from dripper.html import Page
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper_lab.datasets import LabelledPage
 from dripper_lab.train.truth import BLOCK_SHARE, Truth, f1_of, split_pages
-from dripper_labelers.web2text.features import PageFeatures, block_features, features_of
+from dripper_labelers.web2text.features import PageFeatures, compute_block_features, compute_features
 from dripper_labelers.web2text.leaves import Leaves
 
 
@@ -86,9 +86,9 @@ def example_of(page: Page, labelled: LabelledPage, *, text_nodes: bool = False) 
     """Return the example of a page that is split already."""
     if text_nodes:
         leaves = Leaves.of_text_nodes(page.elements)
-        features, texts, share = features_of(page.elements, leaves), leaves.texts, TEXT_NODE_SHARE
+        features, texts, share = compute_features(page.elements, leaves), leaves.texts, TEXT_NODE_SHARE
     else:
-        features, texts, share = block_features(page), [block.text for block in page.blocks], BLOCK_SHARE
+        features, texts, share = compute_block_features(page), [block.text for block in page.blocks], BLOCK_SHARE
     truth = Truth.of(texts, labelled, share)
     halved = PageFeatures(features.leaves.astype(np.float16), features.pairs.astype(np.float16))
     return Example(

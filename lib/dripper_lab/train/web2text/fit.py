@@ -11,10 +11,10 @@ import numpy.typing as npt
 from dripper.labels.arrays import FloatArray
 from dripper_lab.train.web2text.examples import Example, Recipe
 from dripper_lab.train.web2text.optimise import Sequences, train
-from dripper_labelers.web2text.chain import most_probable
+from dripper_labelers.web2text.chain import choose_most_probable
 from dripper_labelers.web2text.features import NAMES, PAIR_NAMES, PageFeatures, is_binary
-from dripper_labelers.web2text.labeler import Potentials, decide, potentials
-from dripper_labelers.web2text.network import LEAF_OUTCOMES, PAIR_OUTCOMES, matrices_of, standardise
+from dripper_labelers.web2text.labeler import Potentials, compute_potentials, decide
+from dripper_labelers.web2text.network import LEAF_OUTCOMES, PAIR_OUTCOMES, name_matrices, standardise
 from dripper_labelers.web2text.weights import LEAF, PAIR, Weights
 
 PAIR_WEIGHTS = (0.0, 0.1, 0.3, 1.0)
@@ -32,7 +32,7 @@ class Choice(NamedTuple):
 
 def said_of(weights: Weights, page: Example) -> Potentials:
     """Return the potentials of a page before pairs are weighted and the bias is added."""
-    return potentials(replace(weights, pair_weight=1.0, main_bias=0.0), page.features)
+    return compute_potentials(replace(weights, pair_weight=1.0, main_bias=0.0), page.features)
 
 
 def choose(examples: Sequence[Example], said: Sequence[Potentials]) -> Choice:
@@ -49,7 +49,7 @@ def choose(examples: Sequence[Example], said: Sequence[Potentials]) -> Choice:
 def labels_with(said: Sequence[Potentials], pair_weight: float, main_bias: float) -> list[npt.NDArray[np.bool_]]:
     """Return which leaves of each page are main. said: see :func:`said_of`."""
     bias = np.array([0.0, main_bias])
-    return [most_probable(page.leaves + bias, page.pairs * pair_weight) for page in said]
+    return [choose_most_probable(page.leaves + bias, page.pairs * pair_weight) for page in said]
 
 
 def page_f1(examples: Sequence[Example], labels: Sequence[npt.NDArray[np.bool_]]) -> npt.NDArray[np.float64]:
@@ -70,7 +70,7 @@ def fit(examples: Sequence[Example], recipe: Recipe, validation: Sequence[Exampl
     for sequences, prefix, outcomes in ((leaf_sequences, LEAF, LEAF_OUTCOMES), (pair_sequences, PAIR, PAIR_OUTCOMES)):
         checked = sequences(validation, unfitted) if validation else None
         layers = train(sequences(examples, unfitted), outcomes, recipe, checked)
-        matrices |= matrices_of(layers, prefix)
+        matrices |= name_matrices(layers, prefix)
     return Weights(matrices, mean, scale, recipe.pair_weight)
 
 
@@ -108,7 +108,7 @@ def _moments(examples: Sequence[Example]) -> tuple[FloatArray, FloatArray]:
 
 def labels_of(weights: Weights, examples: Sequence[Example]) -> list[npt.NDArray[np.bool_]]:
     """Return which leaves of each page the weights hold for main."""
-    return [decide(potentials(weights, page.features))[0] for page in examples]
+    return [decide(compute_potentials(weights, page.features))[0] for page in examples]
 
 
 class LeafScore(NamedTuple):

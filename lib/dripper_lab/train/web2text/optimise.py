@@ -12,7 +12,7 @@ import numpy as np
 
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper_lab.train.web2text.examples import Recipe
-from dripper_labelers.web2text.network import Array, Layer, forward, layer_shapes
+from dripper_labelers.web2text.network import Array, Layer, forward, list_layer_shapes
 
 CHECK_STEPS = 250
 """How often the validation pages are asked which weights are best."""
@@ -103,7 +103,7 @@ def train(sequences: Sequences, outcomes: int, recipe: Recipe, validation: Seque
 
 def initial_layers(n_features: int, outcomes: int, seed: int) -> list[Layer]:
     """Return random taps (He et al. 2015) and no bias."""
-    shapes = layer_shapes(n_features, outcomes)
+    shapes = list_layer_shapes(n_features, outcomes)
     keys = jax.random.split(jax.random.PRNGKey(seed), len(shapes))
     return [
         Layer(jax.random.normal(key, shape) * np.sqrt(2 / (shape[0] * shape[1])), jnp.zeros(shape[2]))

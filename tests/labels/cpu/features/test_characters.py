@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dripper.labels.cpu.features import characters
-from dripper.labels.cpu.features.characters import PageCharacters, hash_of
+from dripper.labels.cpu.features.characters import PageCharacters, hash_word
 from dripper.labels.words import words_of
 from support.in_c import in_each_language, needs_c
 from support.labelled import pages
@@ -36,7 +36,7 @@ def test_words_are_those_of_words_of(texts: list[str]) -> None:
     page = PageCharacters.of(texts)
     expected = [words_of(text) for text in texts]
     assert page.words.tolist() == [len(words) for words in expected]
-    lowered = [[hash_of("".join(each.lower()[0] for each in word)) for word in words] for words in expected]
+    lowered = [[hash_word("".join(each.lower()[0] for each in word)) for word in words] for words in expected]
     assert hashes_by_text(page, len(texts)) == lowered
     assert page.lengths.tolist() == [len(word) for words in expected for word in words]
 
@@ -85,7 +85,7 @@ def test_first_and_last_of_an_empty_text_are_a_line_end() -> None:
 def test_a_word_has_one_hash_wherever_it_stands_and_order_counts() -> None:
     page = PageCharacters.of(["stop pots " * 50, "Stop"])
     assert len(set(page.hashes.tolist())) == 2
-    assert page.hashes[0] == page.hashes[-1] == hash_of("stop") != hash_of("pots")
+    assert page.hashes[0] == page.hashes[-1] == hash_word("stop") != hash_word("pots")
 
 
 @NEEDS_C
@@ -107,7 +107,7 @@ def test_c_refuses_what_does_not_fit() -> None:
         bytes_, numbers = np.zeros(n_texts, np.uint8), np.zeros(n_texts, np.int64)
         room = np.zeros(n_characters, np.int64)
         counts = np.zeros((n_texts, characters.N_CLASSES), np.int64)
-        characters_c.read(texts, *characters._tables(), counts, bytes_, bytes_, numbers, room, room, room)
+        characters_c.read(texts, *characters._build_tables(), counts, bytes_, bytes_, numbers, room, room, room)
 
     read(["abc"])
     for wrong in ({"texts": ["a", "b"]}, {"texts": ["abcd"]}, {"texts": [b"abc"]}):

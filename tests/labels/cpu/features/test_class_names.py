@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.labels.cpu.features.tree import NAME_GROUPS, bits_of
+from dripper.labels.cpu.features.tree import NAME_GROUPS, encode_names
 from support.labelled import pages
 
 
 def groups(*start_tags: str) -> list[set[str]]:
     """Return the names of the groups of each start tag."""
-    return [{name for bit, name in enumerate(NAME_GROUPS) if bits >> bit & 1} for bits in bits_of(start_tags)]
+    return [{name for bit, name in enumerate(NAME_GROUPS) if bits >> bit & 1} for bits in encode_names(start_tags)]
 
 
 @pytest.mark.parametrize(
@@ -41,12 +41,15 @@ def test_only_the_first_200_characters_of_a_value_count() -> None:
 def test_each_tag_gets_its_own_bits_in_order() -> None:
     tags = ['<p class="comment">', "<p>", '<p class="nav">', '<p class="comment">']
     assert groups(*tags) == [{"comment"}, set(), {"navigation"}, {"comment"}]
-    assert bits_of([]) == []
+    assert encode_names([]) == []
 
 
 @given(st.lists(st.sampled_from(["comment", "nav", "Footer", "x1", "main_2", "ÉTÉ", "SIDE-bar"]), max_size=4))
 def test_a_value_has_the_bits_of_its_words(words: list[str]) -> None:
-    (joined,), single = bits_of([f'<p class="{" ".join(words)}">']), bits_of([f'<p class="{word}">' for word in words])
+    (joined,), single = (
+        encode_names([f'<p class="{" ".join(words)}">']),
+        encode_names([f'<p class="{word}">' for word in words]),
+    )
     expected = 0
     for bits in single:
         expected |= bits
@@ -55,7 +58,7 @@ def test_a_value_has_the_bits_of_its_words(words: list[str]) -> None:
 
 def test_on_real_pages_a_group_found_stands_in_the_markup() -> None:
     tags = [page.elements.start_tag(element) for page in pages() for element in range(len(page.elements))]
-    found = bits_of(tags)
+    found = encode_names(tags)
     assert sum(map(bool, found)) > len(tags) / 10
     for bit, pattern in enumerate(NAME_GROUPS.values()):
         # In any case, and "^ads?$" of words, which end where letters do.

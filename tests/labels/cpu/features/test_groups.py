@@ -6,8 +6,8 @@ import pytest
 from dripper.html import Page, preprocess
 from dripper.labels.cpu.features.groups import NAMES
 from dripper.labels.cpu.features.page_features import NAMES as ALL_NAMES
-from dripper.labels.cpu.features.page_features import page_features
-from dripper.labels.cpu.features.places import places_of
+from dripper.labels.cpu.features.page_features import compute_features
+from dripper.labels.cpu.features.places import find_places
 from support.labelled import pages
 
 SENTENCE = "It rained all day in Rome, and the river rose, and in the evening nobody knew how to get home."
@@ -15,7 +15,7 @@ SENTENCE = "It rained all day in Rome, and the river rose, and in the evening no
 
 def features(page: Page) -> dict[str, dict[str, float]]:
     """Return the features of each block by its text."""
-    matrix = page_features(page).blocks.features[:, [ALL_NAMES.index(name) for name in NAMES]]
+    matrix = compute_features(page).blocks.features[:, [ALL_NAMES.index(name) for name in NAMES]]
     return {
         block.text: dict(zip(NAMES, row, strict=True)) for block, row in zip(page.blocks, matrix.tolist(), strict=True)
     }
@@ -93,7 +93,7 @@ def test_prose_announces_nothing() -> None:
 @pytest.mark.parametrize("number", range(11))
 def test_ranges_of_elements_are_their_blocks(number: int) -> None:
     page = pages()[number]
-    places = places_of(page)
+    places = find_places(page)
     for element in range(0, len(places.parents), 7):
         inside = [
             index

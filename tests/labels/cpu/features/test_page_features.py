@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dripper.html import preprocess
-from dripper.labels.cpu.features.page_features import NAMES, page_features
+from dripper.labels.cpu.features.page_features import NAMES, compute_features
 from dripper.labels.cpu.features.places import LEVELS
 from support.labelled import pages
 
@@ -16,7 +16,7 @@ def column(features: np.ndarray, name: str) -> list[float]:
 @pytest.mark.parametrize("number", range(11))
 def test_a_row_a_block_a_column_a_name(number: int) -> None:
     page = pages()[number]
-    blocks, words = page_features(page)
+    blocks, words = compute_features(page)
     assert blocks.features.shape == (len(page.blocks), len(NAMES))
     assert blocks.starts.shape == blocks.ends.shape == (len(page.blocks), LEVELS + 1)
     assert words.shape == (len(page.blocks),)
@@ -25,20 +25,20 @@ def test_a_row_a_block_a_column_a_name(number: int) -> None:
 
 
 def test_the_last_range_is_the_whole_page() -> None:
-    blocks, _ = page_features(pages()[0])
+    blocks, _ = compute_features(pages()[0])
     assert set(blocks.starts[:, -1]) == {0}
     assert set(blocks.ends[:, -1]) == {len(pages()[0].blocks)}
 
 
 def test_a_page_without_blocks_has_no_rows() -> None:
-    blocks, words = page_features(preprocess(""))
+    blocks, words = compute_features(preprocess(""))
     assert blocks.features.shape == (0, len(NAMES))
     assert blocks.starts.shape == (0, LEVELS + 1)
     assert words.shape == (0,)
 
 
 def test_a_page_of_images_alone_has_features() -> None:
-    blocks, words = page_features(preprocess("<p><img src='a.png'></p><p><img src='b.png'></p>"))
+    blocks, words = compute_features(preprocess("<p><img src='a.png'></p><p><img src='b.png'></p>"))
     assert np.isfinite(blocks.features).all()
     assert words.tolist() == [0, 0]
 
@@ -46,7 +46,7 @@ def test_a_page_of_images_alone_has_features() -> None:
 def test_position_and_headings() -> None:
     long = "word " * 60
     page = preprocess(f"<h1>Title</h1><p>{long}</p><p>b</p><h2>Part</h2><p>c</p>")
-    features = page_features(page).blocks.features
+    features = compute_features(page).blocks.features
     assert column(features, "position") == pytest.approx([0, 0.2, 0.4, 0.6, 0.8])
     assert column(features, "heading_level") == [1, 1, 1, 2, 2]
     assert column(features, "since_heading") == pytest.approx(np.log1p([0, 1, 2, 0, 1]))
@@ -57,7 +57,7 @@ def test_position_and_headings() -> None:
 
 def test_the_same_page_gives_the_same_bits() -> None:
     html = pages()[5].mapping_html
-    first, second = (page_features(preprocess(html)).blocks.features for _ in range(2))
+    first, second = (compute_features(preprocess(html)).blocks.features for _ in range(2))
     assert first.tobytes() == second.tobytes()
 
 
@@ -74,6 +74,6 @@ def test_the_same_page_gives_the_same_bits() -> None:
 )
 def test_hostile_pages_have_finite_features(html: str) -> None:
     page = preprocess(html)
-    blocks, words = page_features(page)
+    blocks, words = compute_features(page)
     assert np.isfinite(blocks.features).all()
     assert len(words) == len(page.blocks) > 0

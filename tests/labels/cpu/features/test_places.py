@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dripper.html import Page, preprocess
-from dripper.labels.cpu.features.places import LEVELS, places_of
+from dripper.labels.cpu.features.places import LEVELS, find_places
 from support.labelled import pages
 
 HTML = """<body><nav><a href="/">Home</a></nav>
@@ -24,7 +24,7 @@ def blocks_inside(page: Page, element: int) -> list[int]:
 
 def test_a_run_is_in_its_element_and_a_block_element_in_its_parent() -> None:
     page = preprocess(HTML)
-    places = places_of(page)
+    places = find_places(page)
     around = [places.tags[element] for element in places.containers[:, 0]]
     texts = [block.text.strip() for block in page.blocks]
     where = dict(zip(texts, around, strict=True))
@@ -37,7 +37,7 @@ def test_a_run_is_in_its_element_and_a_block_element_in_its_parent() -> None:
 @pytest.mark.parametrize("number", range(11))
 def test_ranges_are_the_blocks_under_each_container(number: int) -> None:
     page = pages()[number]
-    places = places_of(page)
+    places = find_places(page)
     by_tag = {tag: element for element, tag in zip(range(len(page.elements)), page.elements.tags, strict=True)}
     assert by_tag
     for index, block in enumerate(page.blocks):
@@ -53,14 +53,14 @@ def test_ranges_are_the_blocks_under_each_container(number: int) -> None:
 def test_elements_inside_a_block_are_those_that_open_there(number: int) -> None:
     page = pages()[number]
     opens = page.elements.opens
-    for block, (first, end) in zip(page.blocks, places_of(page).inside, strict=True):
+    for block, (first, end) in zip(page.blocks, find_places(page).inside, strict=True):
         assert [i for i, at in enumerate(opens) if block.first <= at <= block.last] == list(range(first, end))
 
 
 @pytest.mark.parametrize("number", range(11))
 def test_sums_in_elements_and_above_them_against_a_plain_walk(number: int) -> None:
     page = pages()[number]
-    places = places_of(page)
+    places = find_places(page)
     n_elements, ones = len(places.parents), np.ones(len(page.blocks))
     assert places.sums_in(ones).tolist() == (places.ends_in - places.starts_in).tolist()
     # So large that sums wrap, as those of hashes do.
@@ -73,7 +73,7 @@ def test_sums_in_elements_and_above_them_against_a_plain_walk(number: int) -> No
 
 def test_only_elements_around_blocks_are_kept_with_their_ancestors() -> None:
     page = pages()[0]
-    places = places_of(page)
+    places = find_places(page)
     assert places.parents[0] == 0
     assert (places.parents[1:] < np.arange(1, len(places.parents))).all()
     assert len(places.tags) == len(places.start_tags) == len(places.parents) <= len(page.elements)
@@ -84,6 +84,6 @@ def test_only_elements_around_blocks_are_kept_with_their_ancestors() -> None:
 
 def test_depth_costs_no_recursion() -> None:
     page = preprocess("<div>" * 400 + "<p>deep</p>" + "</div>" * 400)
-    places = places_of(page)
+    places = find_places(page)
     assert len(places.tags) > 400
     assert places.starts.tolist() == [[0] * LEVELS]

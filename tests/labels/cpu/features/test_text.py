@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dripper.labels.cpu.features.text import NAMES, text_features
+from dripper.labels.cpu.features.text import NAMES, compute_text_features
 
 
 def features(*texts: str, title: str = "") -> dict[str, list[float]]:
-    matrix = text_features(texts, title)[0]
+    matrix = compute_text_features(texts, title)[0]
     return {name: matrix[:, column].tolist() for column, name in enumerate(NAMES)}
 
 
 def test_there_is_one_column_a_name_and_no_name_twice() -> None:
-    assert text_features(["a"], "")[0].shape == (1, len(NAMES))
+    assert compute_text_features(["a"], "")[0].shape == (1, len(NAMES))
     assert len(set(NAMES)) == len(NAMES)
 
 
@@ -58,11 +58,11 @@ def test_dates() -> None:
 @settings(deadline=None)
 @given(st.lists(st.text(), min_size=1, max_size=6), st.text())
 def test_any_text_gives_finite_features_that_its_neighbours_do_not_shift(texts: list[str], title: str) -> None:
-    matrix, words = text_features(texts, title)
+    matrix, words = compute_text_features(texts, title)
     assert np.isfinite(matrix).all()
     alone = ("log_chars", "log_words", "punctuation", "digits", "ends_sentence", "of_title", "date", "cue_share")
     columns = [NAMES.index(name) for name in alone]
     for index, text in enumerate(texts):
-        own, own_words = text_features([text], title)
+        own, own_words = compute_text_features([text], title)
         assert np.array_equal(own[0, columns], matrix[index, columns])
         assert own_words[0] == words[index]

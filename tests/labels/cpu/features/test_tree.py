@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from dripper.html import Page, preprocess
-from dripper.labels.cpu.features.places import link_chars, places_of
-from dripper.labels.cpu.features.tree import INLINE_GROUPS, NAME_GROUPS, NAMES, TAG_GROUPS, tree_features
+from dripper.labels.cpu.features.places import find_places, link_chars
+from dripper.labels.cpu.features.tree import INLINE_GROUPS, NAME_GROUPS, NAMES, TAG_GROUPS, compute_tree_features
 from support.labelled import pages
 
 
 def matrix_of(page: Page) -> np.ndarray:
     chars = np.array([float(len(block.text)) for block in page.blocks])
     links = np.array(link_chars(page), float)
-    return tree_features(places_of(page), page.elements.tags, chars, links)
+    return compute_tree_features(find_places(page), page.elements.tags, chars, links)
 
 
 def features(html: str) -> dict[str, dict[str, float]]:

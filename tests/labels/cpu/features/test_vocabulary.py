@@ -7,14 +7,14 @@ import pytest
 
 from dripper.html.tree.head import Hints
 from dripper.labels.cpu.features.text import NAMES as TEXT_NAMES
-from dripper.labels.cpu.features.text import text_features
+from dripper.labels.cpu.features.text import compute_text_features
 from dripper.labels.cpu.features.vocabulary import CUES, FREQUENT_WORDS, HEAD_WORDS, NAMES
 from dripper.labels.words import words_of
 from support.labelled import pages
 
 
 def features(*texts: str, title: str = "", hints: Hints = Hints()) -> dict[str, list[float]]:  # noqa: B008
-    matrix = text_features(texts, title, hints)[0]
+    matrix = compute_text_features(texts, title, hints)[0]
     return {name: matrix[:, TEXT_NAMES.index(name)].tolist() for name in NAMES}
 
 
@@ -84,7 +84,7 @@ def test_word_features_of_real_pages_against_plain_loops(number: int) -> None:
     page = pages()[number]
     texts = [block.text for block in page.blocks]
     words, title = [words_of(text) for text in texts], set(words_of(page.title))
-    found, counts = features(*texts, title=page.title), text_features(texts, page.title)[1]
+    found, counts = features(*texts, title=page.title), compute_text_features(texts, page.title)[1]
     frequency = Counter(word for own in words for word in own)
     least = min(count for _, count in frequency.most_common(FREQUENT_WORDS))
     expected = {

@@ -1,2 +1,2 @@
-"""Profile `mineru-1.1`: what MinerU-HTML 1.1.2 does, byte for byte, losses included; its weights
-saw nothing else."""
+"""Implements the profile `mineru-1.1`: the output of MinerU-HTML 1.1.2 byte for byte, losses
+included, because its weights were trained on nothing else."""

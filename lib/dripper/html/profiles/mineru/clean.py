@@ -1,5 +1,5 @@
-"""Profile `mineru-1.1`: the page as MinerU-HTML 1.1 sees it, two parsers in a row, and what it
-takes out before it looks for blocks.
+"""Cleans a page for the profile `mineru-1.1`: parses it twice as MinerU-HTML 1.1 does, and removes
+what MinerU-HTML removes before it looks for blocks.
 
 An HTML5 parser builds the tree and writes it out; libxml2 reads that again, by rules of its own.
 Its writer's output is our `Tree`. MinerU's HTML5 parser was Modest (2015, unmaintained); lexbor,
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from dripper.errors import ErrorCode, PageError
-from dripper.html.metadata import Metadata, metadata_of
+from dripper.html.metadata import Metadata, read_metadata
 from dripper.html.profiles.mineru.second_parse import FORBIDDEN, read_again
 from dripper.html.tree.elements import INLINE
 from dripper.html.tree.head import HEAD, read_head
-from dripper.html.tree.parser import ParserLimits, parse_document, refuse_costly, title_of
+from dripper.html.tree.parser import ParserLimits, parse_document, read_title, refuse_costly
 from dripper.html.tree.tree import Tree, attribute
 
 _REMOVED = frozenset({"title", "head", "style", "script", "link", "meta", "iframe", "frame", "nav"})
@@ -58,9 +58,9 @@ def read_clean(html: bytes, limits: ParserLimits) -> CleanPage:
     """
     refuse_costly(html, limits)
     document = parse_document(html)
-    title = title_of(document)
+    title = read_title(document)
     tree, scripts, addresses, is_odd = read_again(document.html or "<html></html>")
-    metadata = metadata_of(read_head(document.css(HEAD)), tree)
+    metadata = read_metadata(read_head(document.css(HEAD)), tree)
     raw = dict(zip([i for i, tag in enumerate(tree.tags) if tag in ("script", "style")], scripts, strict=True))
     clean = CleanPage(tree, raw, tree.parts.copy(), bytearray(len(tree)), title, is_odd, metadata)
     _strip_addresses(clean, addresses)
@@ -74,12 +74,12 @@ def _strip_addresses(clean: CleanPage, addresses: Mapping[int, str]) -> None:
     for number, address in addresses.items():
         index = clean.tree.opens[images[number]]
         before, _, after = _SRC.split(clean.texts[index], maxsplit=1)
-        tag = f"{before} src={quote_attribute(url_escape(address))}{after}"
+        tag = f"{before} src={quote_attribute(escape_url(address))}{after}"
         clean.texts[index] = tag
         clean.tree.names[tag] = "img"
 
 
-def url_escape(address: str) -> str:
+def escape_url(address: str) -> str:
     """Return an address as libxml2 writes it in `href` and `src`: what is not printable ASCII
     becomes %XX."""
     return _URL_ESCAPED.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), address)
@@ -111,13 +111,15 @@ def _remove(clean: CleanPage) -> None:
     if not hidden and not navigation and "details" not in tree.tags:
         return
     marked = hidden | navigation
-    found = [i for i, index in enumerate(tree.opens) if tree.parts[index] in marked and i and not clean.removed[i]]
-    found = [i for i in found if tree.start_tag(i) in hidden or tree.tags[tree.parents[i]] == "body"]
+    elements = [i for i, index in enumerate(tree.opens) if tree.parts[index] in marked and i and not clean.removed[i]]
+    elements = [i for i in elements if tree.start_tag(i) in hidden or tree.tags[tree.parents[i]] == "body"]
     for element in (i for i, tag in enumerate(tree.tags) if tag == "details" and not clean.removed[i]):
         if "open" not in tree.attributes(element):
-            found += [kid for kid in tree.children(element) if tree.tags[kid] != "summary" and not clean.removed[kid]]
-    found = list(set(found))
-    _remove_hidden(clean, sorted(found, key=tree.closes.__getitem__))
+            elements += [
+                kid for kid in tree.children(element) if tree.tags[kid] != "summary" and not clean.removed[kid]
+            ]
+    elements = list(set(elements))
+    _remove_hidden(clean, sorted(elements, key=tree.closes.__getitem__))
 
 
 def _hides(style: str) -> bool:
@@ -130,16 +132,16 @@ def _hides(style: str) -> bool:
     return False
 
 
-def _remove_hidden(clean: CleanPage, found: list[int]) -> None:
+def _remove_hidden(clean: CleanPage, elements: list[int]) -> None:
     """Remove elements, inner ones first; the text after each joins the tail of the sibling before
     it, or *its* text."""
     tree, texts = clean.tree, clean.texts
     before, after = dict[int, int](), dict[int, int]()
-    for parent in {tree.parents[element] for element in found}:
+    for parent in {tree.parents[element] for element in elements}:
         kids = [kid for kid in tree.children(parent) if not clean.removed[kid]]
         before.update(pairwise([-1, *kids][::-1]))
         after.update(pairwise(kids))
-    for element in found:
+    for element in elements:
         tail_at, previous = tree.closes[element] + 1, before[element]
         if previous < 0:
             target = tree.opens[tree.parents[element]] + 1

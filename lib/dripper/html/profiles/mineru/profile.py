@@ -20,9 +20,9 @@ from dripper.html.blocks.simplify import (
     TAIL,
     WRAPPER,
     ShortTags,
+    remove_ids,
     shorten_lists,
     truncate,
-    without_ids,
     write_simplified,
 )
 from dripper.html.profiles.mineru.clean import CleanPage, read_clean
@@ -57,7 +57,7 @@ class MineruProfile:
         """Return what this profile makes of its own mapping HTML, which does not tell all of its
         blocks."""
         return replace(
-            preprocess_exactly(without_ids(mapping_html).encode("utf-8", "ignore"), NO_LIMITS),
+            preprocess_exactly(remove_ids(mapping_html).encode("utf-8", "ignore"), NO_LIMITS),
             title=title,
             metadata=None,
         )
@@ -81,8 +81,8 @@ def preprocess_exactly(html: bytes, limits: ParserLimits) -> ExactPage:
     clean = read_clean(html, limits)
     tree, texts = clean.tree, clean.texts
     paragraphs, entered = segment(tree, texts, clean.removed, columns_decide=True)
-    survivors = _survivors(clean, paragraphs, entered)
-    parts = _reparsed(clean)
+    survivors = _keep_survivors(clean, paragraphs, entered)
+    parts = _parse_again(clean)
     short = ShortTags(tree.names, partial(_CONTROL.sub, "\ufffd") if clean.has_forbidden else str)
     shorten_lists(tree, parts, [paragraph[:3] for paragraph in survivors])
     kept = [paragraph for paragraph in survivors if _is_shown(parts, paragraph, short)]
@@ -99,28 +99,28 @@ def preprocess_exactly(html: bytes, limits: ParserLimits) -> ExactPage:
     return ExactPage(tree, blocks, clean.title, MINERU.name, simplified_html, mapping_html, metadata=clean.metadata)
 
 
-def _survivors(clean: CleanPage, paragraphs: list[Paragraph], entered: list[int]) -> list[Paragraph]:
+def _keep_survivors(clean: CleanPage, paragraphs: list[Paragraph], entered: list[int]) -> list[Paragraph]:
     """Return the paragraphs that get through MinerU's writing and re-parsing of each; strip the
     first text of runs."""
-    survivors, seen = [], set[tuple[int, str]]()
+    survivors, kept_before = [], set[tuple[int, str]]()
     tree, texts = clean.tree, clean.texts
     body_is_split = any(tree.tags[element] == "body" for element in entered)
-    bad_tags = _bad_tags(clean)
+    bad_tags = _find_bad_tags(clean)
     may_be_lost = bool(bad_tags or clean.void_text or clean.has_forbidden)
     for paragraph in paragraphs:
         element, first, _, is_run = paragraph
         if is_run and tree.tags[element] == "body":
             continue
-        if body_is_split and _dissolved(tree, paragraph) and _is_misplaced(tree, element):
+        if body_is_split and _find_dissolved(tree, paragraph) and _is_misplaced(tree, element):
             continue
         if may_be_lost and _is_lost(clean, paragraph, bad_tags):
             continue
         if is_run and first % 2 == 0:
             texts[first] = texts[first].strip()
             if not _elements(clean, paragraph):
-                if (element, texts[first]) in seen:
+                if (element, texts[first]) in kept_before:
                     continue
-                seen.add((element, texts[first]))
+                kept_before.add((element, texts[first]))
         survivors.append(paragraph)
     return survivors
 
@@ -130,7 +130,7 @@ def _elements(clean: CleanPage, paragraph: Paragraph | Block) -> list[int]:
     return [i for i in clean.tree.siblings(paragraph.first, paragraph.last) if not clean.removed[i]]
 
 
-def _dissolved(tree: Tree, paragraph: Paragraph | Block) -> bool:
+def _find_dissolved(tree: Tree, paragraph: Paragraph | Block) -> bool:
     """Tell whether the paragraph was a run of the body, which dissolves and leaves its only
     element."""
     element = paragraph.element
@@ -148,34 +148,34 @@ def _is_lost(clean: CleanPage, paragraph: Paragraph, bad_tags: Collection[str]) 
     in a void root."""
     tree, texts = clean.tree, clean.texts
     element, first, _, is_run = paragraph
-    root = tree.parents[element] if _dissolved(tree, paragraph) else element
+    root = tree.parents[element] if _find_dissolved(tree, paragraph) else element
     if tree.start_tag(root) in bad_tags:
         return True
     if not is_run:
         if clean.void_text.get(first, "").strip():
             return True
-        return clean.has_forbidden and tree.opens[element] != tree.closes[element] and _forbidden(texts[first + 1])
+        return clean.has_forbidden and tree.opens[element] != tree.closes[element] and _find_forbidden(texts[first + 1])
     if not clean.has_forbidden:
         return False
     elements = _elements(clean, paragraph)
     direct = [texts[tree.closes[child] + 1] for child in elements]
     # The wrapper in the mapping takes over the text before the run as it is, blanks and all.
     direct.append(tree.parts[tree.opens[elements[0]] - 1] if elements else texts[first])
-    return any(map(_forbidden, direct))
+    return any(map(_find_forbidden, direct))
 
 
-def _forbidden(text: str) -> bool:
+def _find_forbidden(text: str) -> bool:
     return bool(FORBIDDEN.search(text))
 
 
-def _bad_tags(clean: CleanPage) -> set[str]:
+def _find_bad_tags(clean: CleanPage) -> set[str]:
     """Return the start tags that lxml refuses: by name, a character in an attribute, or an
     attribute's name."""
     tags = clean.tree.names
     bad_names = {name for name in set(tags.values()) if _BAD_NAME.search(name)}
     bad = {tag for tag, name in tags.items() if name in bad_names} if bad_names else set()
     if clean.has_forbidden:
-        bad.update(tag for tag in tags if _forbidden(tag))
+        bad.update(tag for tag in tags if _find_forbidden(tag))
     if " {" in "".join(tags):
         bad.update(tag for tag in tags if " {" in tag and any(map(_is_bad_name, attributes(tag))))
     return bad
@@ -186,7 +186,7 @@ def _is_bad_name(attribute: str) -> bool:
     return attribute.startswith("{") and not attribute.partition("}")[2]
 
 
-def _reparsed(clean: CleanPage) -> list[str]:
+def _parse_again(clean: CleanPage) -> list[str]:
     """Return the texts as a second parsing leaves them: control characters replaced, raw text
     escaped once more."""
     tree, parts = clean.tree, clean.texts.copy()
@@ -276,7 +276,7 @@ class _Mapper:
         """Set the id on a block, and `cc-select` if something inside has it (annotated pages of
         WebMainBench)."""
         element = block.element
-        if self.body_is_block and _dissolved(self.tree, block):
+        if self.body_is_block and _find_dissolved(self.tree, block):
             element = self.tree.parents[element]
         self.set_attribute(element, "_item_id", str(block.item_id))
         for inner in range(element + 1, self.tree.lasts[element] + 1) if self.has_selected else ():
@@ -327,7 +327,7 @@ class _Mapper:
         last."""
         tree = self.tree
         places = [tree.opens[element] + 1] + [tree.closes[child] + 1 for child in tree.children(element)]
-        found: dict[str, list[int]] = {}
+        indexes: dict[str, list[int]] = {}
         for index in reversed(places):
-            found.setdefault(tree.parts[index].strip(), []).append(index)
-        return found
+            indexes.setdefault(tree.parts[index].strip(), []).append(index)
+        return indexes

@@ -33,32 +33,32 @@ def prune_exactly(mapping_html: str, main_ids: Collection[int]) -> str:
         if item_id in wanted:
             wanted.discard(item_id)
             kept.update(element.iter(etree.Element))
-            kept.update(_new_ancestors(element, kept))
+            kept.update(_find_new_ancestors(element, kept))
     kept.add(root)
-    kept |= _recalled_breaks(root.iter(etree.Element), kept)
+    kept |= _recall_breaks(root.iter(etree.Element), kept)
     _remove_others(root, kept)
     etree.strip_tags(root, WRAPPER)
     markup = etree.tostring(root, encoding="utf-8", method="html").decode("utf-8")
-    return _ADDRESS.sub(_with_plain_address, _META.sub("", markup))
+    return _ADDRESS.sub(_use_plain_address, _META.sub("", markup))
 
 
-def _new_ancestors(element: etree._Element, kept: set[etree._Element]) -> Iterable[etree._Element]:
+def _find_new_ancestors(element: etree._Element, kept: set[etree._Element]) -> Iterable[etree._Element]:
     for ancestor in element.iterancestors():
         if ancestor in kept:
             return
         yield ancestor
 
 
-def _recalled_breaks(elements: Iterable[etree._Element], kept: set[etree._Element]) -> set[etree._Element]:
+def _recall_breaks(elements: Iterable[etree._Element], kept: set[etree._Element]) -> set[etree._Element]:
     """Return the `br` next to kept elements; next in document order, not siblings."""
-    found, previous = set(), None
+    breaks, previous = set(), None
     for element in elements:
         if previous is not None and (previous.tag == "br") != (element.tag == "br"):
             line_break, other = (previous, element) if previous.tag == "br" else (element, previous)
             if other in kept:
-                found.add(line_break)
+                breaks.add(line_break)
         previous = element
-    return found
+    return breaks
 
 
 def _remove_others(root: etree._Element, kept: set[etree._Element]) -> None:
@@ -73,6 +73,6 @@ def _remove_others(root: etree._Element, kept: set[etree._Element]) -> None:
                 parent.remove(child)
 
 
-def _with_plain_address(match: re.Match[str]) -> str:
+def _use_plain_address(match: re.Match[str]) -> str:
     start, address, end = match.groups()
     return f"{start}{references.unescape(address)}{end}" if address.startswith(_PREFIXES) else match.group()

@@ -1,1 +1,1 @@
-"""What the network sees of a page: one row of numbers a block."""
+"""Computes the features that the network reads: one row of numbers for each block."""

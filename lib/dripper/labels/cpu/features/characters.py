@@ -73,14 +73,14 @@ class PageCharacters:
         first, last = np.empty((2, n_texts), np.uint8)
         hashes = np.empty(n_characters, np.uint64)
         lengths, owners = np.empty((2, n_characters), np.int64)
-        n_words = characters_c.read(list(texts), *_tables(), counts, first, last, words, hashes, lengths, owners)
+        n_words = characters_c.read(list(texts), *_build_tables(), counts, first, last, words, hashes, lengths, owners)
         return cls(counts, first, last, hashes[:n_words], lengths[:n_words], owners[:n_words], words)
 
     @classmethod
     def in_numpy(cls, texts: Sequence[str]) -> "PageCharacters":
         """Read the texts, all at once."""
         codes = np.frombuffer("\n".join([*texts, ""]).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.intp)
-        class_of, lower_of = _tables()
+        class_of, lower_of = _build_tables()
         classes, lower = class_of.take(codes, mode="clip"), lower_of.take(codes, mode="clip")
         sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
         ends = np.cumsum(sizes)
@@ -88,19 +88,19 @@ class PageCharacters:
         counts = np.bincount(text_of * N_CLASSES + classes, minlength=len(texts) * N_CLASSES)
         counts = counts.reshape(len(texts), N_CLASSES)
         counts[:, LINE] -= 1
-        starts, stops = _words_in(classes)
+        starts, stops = _find_words(classes)
         owner = text_of[starts]
         first, last = classes[ends - sizes], classes[np.maximum(ends - 2, ends - sizes)]
         words = np.bincount(owner, minlength=len(texts))
-        return cls(counts, first, last, _hashes(lower, starts, stops), stops - starts, owner, words)
+        return cls(counts, first, last, _hash_words(lower, starts, stops), stops - starts, owner, words)
 
 
-def hash_of(word: str) -> int:
+def hash_word(word: str) -> int:
     """Return the hash that :class:`PageCharacters` gives a word in lower case."""
     return sum(ord(character) * pow(_BASE, place, 1 << 64) for place, character in enumerate(word)) % (1 << 64)
 
 
-def _words_in(classes: npt.NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
+def _find_words(classes: npt.NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
     """Return where words begin and end (exclusive). The last character belongs to no word."""
     is_word, alone = classes >= DIGIT, classes >= UNSPACED
     changes = np.ones(len(classes) + 1, bool)
@@ -110,13 +110,13 @@ def _words_in(classes: npt.NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
     return np.flatnonzero(changes[:-1] & is_word), np.flatnonzero(changes[1:] & is_word) + 1
 
 
-def _hashes(lower: npt.NDArray[np.uint32], starts: IntArray, stops: IntArray) -> HashArray:
+def _hash_words(lower: npt.NDArray[np.uint32], starts: IntArray, stops: IntArray) -> HashArray:
     """Return the hash of every word: the sum of its characters times powers of a base, from running
     sums.
 
     All arithmetic is modulo 2^64, as unsigned integers wrap.
     """
-    powers, inverses = (_powers(base, 1 << (len(lower) - 1).bit_length()) for base in (_BASE, _INVERSE))
+    powers, inverses = (_build_powers(base, 1 << (len(lower) - 1).bit_length()) for base in (_BASE, _INVERSE))
     sums = np.zeros(len(lower) + 1, np.uint64)
     np.cumsum(lower * powers[: len(lower)], out=sums[1:])
     hashes: HashArray = (sums[stops] - sums[starts]) * inverses[starts]
@@ -126,7 +126,7 @@ def _hashes(lower: npt.NDArray[np.uint32], starts: IntArray, stops: IntArray) ->
 # Sizes are powers of two up to the longest page seen: a page of 8 MB needs 64 MB once, and small
 # pages share theirs.
 @functools.lru_cache(maxsize=16)
-def _powers(base: int, count: int) -> HashArray:
+def _build_powers(base: int, count: int) -> HashArray:
     factors = np.full(count, base, np.uint64)
     factors[0] = 1
     powers: HashArray = np.cumprod(factors)
@@ -134,11 +134,11 @@ def _powers(base: int, count: int) -> HashArray:
 
 
 @functools.cache
-def _tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
+def _build_tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
     """Return, for every code point, its class and its lower-case form (the first character of
     it)."""
     characters = list(map(chr, range(_CODE_POINTS)))
-    classes = np.fromiter(map(_class_of, characters), np.uint8, _CODE_POINTS)
+    classes = np.fromiter(map(_classify, characters), np.uint8, _CODE_POINTS)
     for first, last in UNSPACED_RANGES:
         part = classes[ord(first) : ord(last) + 1]
         part[part > DIGIT] = UNSPACED
@@ -146,7 +146,7 @@ def _tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
     return classes, np.fromiter((ord(each.lower()[0]) for each in characters), np.uint32, _CODE_POINTS)
 
 
-def _class_of(character: str) -> int:
+def _classify(character: str) -> int:
     if character.isalpha():
         return UPPER if character.isupper() else LOWER if character.islower() else OTHER_LETTER
     if character.isdigit():

@@ -1,8 +1,8 @@
-"""Features that compare parts of the page: paragraphs' votes for their containers, repeated
+"""Computes features that compare parts of a page: paragraphs' votes for their containers, repeated
 siblings, headings above.
 
-A network that sees a window of blocks can learn all of this from many pages; from 2,300 it is
-better told.
+A network that sees a window of blocks could learn all of this from many pages. 2,300 are too
+few, so it gets these features.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ NAMES = (
 )  # fmt: skip
 
 
-def group_features(
+def compute_group_features(
     places: Places,
     chars: FloatArray,
     link_chars: FloatArray,
@@ -52,15 +52,15 @@ def group_features(
     chars_in, links_in = places.sums_in(chars), places.sums_in(link_chars)
     return np.concatenate(
         [
-            _votes(places, chars, link_chars, commas, chars_in, links_in),
-            _alike(places, chars_in, links_in),
+            _count_votes(places, chars, link_chars, commas, chars_in, links_in),
+            _compare_siblings(places, chars_in, links_in),
             _announced(chars, cues, is_heading),
         ],
         axis=1,
     )
 
 
-def _votes(
+def _count_votes(
     places: Places,
     chars: FloatArray,
     link_chars: FloatArray,
@@ -88,7 +88,7 @@ def _votes(
     return _stacked(columns, len(chars))
 
 
-def _alike(places: Places, chars_in: FloatArray, links_in: FloatArray) -> FloatArray:
+def _compare_siblings(places: Places, chars_in: FloatArray, links_in: FloatArray) -> FloatArray:
     """How many siblings of a block's containers have the same tag, their text and links, and the
     page's main list."""
     n_elements, n_blocks = len(places.parents), len(places.elements)

@@ -1,5 +1,5 @@
-"""What the network sees of a page: one row of numbers a block, and the ranges of blocks in its
-containers.
+"""Computes all features of a page: one row of numbers for each block, and the ranges of blocks in
+its containers.
 
 Numbers are float32, so that a page of 100,000 blocks does not cost a worker its memory.
 """
@@ -14,12 +14,12 @@ from dripper.html.blocks.page import Page
 from dripper.html.tree.head import Hints
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.features.groups import NAMES as GROUP_NAMES
-from dripper.labels.cpu.features.groups import group_features
-from dripper.labels.cpu.features.places import FARTHEST, LEVELS, link_chars, places_of
+from dripper.labels.cpu.features.groups import compute_group_features
+from dripper.labels.cpu.features.places import FARTHEST, LEVELS, find_places, link_chars
 from dripper.labels.cpu.features.text import NAMES as TEXT_NAMES
-from dripper.labels.cpu.features.text import text_features
+from dripper.labels.cpu.features.text import compute_text_features
 from dripper.labels.cpu.features.tree import NAMES as TREE_NAMES
-from dripper.labels.cpu.features.tree import tree_features
+from dripper.labels.cpu.features.tree import compute_tree_features
 from dripper.labels.cpu.features.vocabulary import CUES
 from dripper.labels.cpu.network import BlockSequence
 
@@ -58,7 +58,7 @@ class PageFeatures(NamedTuple):
     words: IntArray
 
 
-def page_features(page: Page) -> PageFeatures:
+def compute_features(page: Page) -> PageFeatures:
     """Return the features of a page; cost is linear in its characters, elements and blocks."""
     if not page.blocks:
         none = np.zeros((0, LEVELS + 1), np.int64)
@@ -66,18 +66,18 @@ def page_features(page: Page) -> PageFeatures:
     texts = [block.text for block in page.blocks]
     chars = np.fromiter(map(len, texts), np.float64, len(texts))
     in_links = np.minimum(link_chars(page), chars)
-    places = places_of(page)
-    text, words = text_features(texts, page.title, page.hints)
-    tree = tree_features(places, page.elements.tags, chars, in_links)
-    position = _position_features(chars, in_links, text, tree)
+    places = find_places(page)
+    text, words = compute_text_features(texts, page.title, page.hints)
+    tree = compute_tree_features(places, page.elements.tags, chars, in_links)
+    position = _compute_position_features(chars, in_links, text, tree)
     heading = position[:, POSITION_NAMES.index("since_heading")] == 0
     heading &= position[:, POSITION_NAMES.index("heading_level")] > 0
     commas = np.rint(np.expm1(text[:, TEXT_NAMES.index("commas")].astype(np.float64)))
-    groups = group_features(places, chars, in_links, commas, text[:, -len(CUES) :].astype(np.float64), heading)
+    groups = compute_group_features(places, chars, in_links, commas, text[:, -len(CUES) :].astype(np.float64), heading)
     whole = np.zeros((len(texts), 1), np.int64)
     blocks = BlockSequence(
         np.concatenate(
-            [text, tree, position, groups, np.broadcast_to(_kinds(page.hints), (len(texts), len(KIND_NAMES)))],
+            [text, tree, position, groups, np.broadcast_to(_read_kinds(page.hints), (len(texts), len(KIND_NAMES)))],
             axis=1,
             dtype=np.float32,
         ),
@@ -87,12 +87,12 @@ def page_features(page: Page) -> PageFeatures:
     return PageFeatures(blocks, words)
 
 
-def _kinds(hints: Hints) -> list[bool]:
+def _read_kinds(hints: Hints) -> list[bool]:
     types = frozenset(hints.types)
     return [*(not types.isdisjoint(kind) for kind in KINDS.values()), bool(types), bool(hints.description)]
 
 
-def _position_features(
+def _compute_position_features(
     chars: FloatArray, link_chars: FloatArray, text: npt.NDArray[np.float32], tree: npt.NDArray[np.float32]
 ) -> FloatArray:
     """Where a block stands on the page, the page's own shape, and the distance to headings and long
@@ -114,7 +114,7 @@ def _position_features(
     page_shape = (
         np.log1p(min(n_blocks, FARTHEST)) / 5, np.log1p(total) / 10, link_chars.sum() / total, (unspaced * chars).sum() / total,
         (within("p") * chars).sum() / total,
-        *(flags.sum() / n_blocks for flags in (is_heading, within("li"), within("article"))), np.log1p(_median(chars)),
+        *(flags.sum() / n_blocks for flags in (is_heading, within("li"), within("article"))), np.log1p(_compute_median(chars)),
     )  # fmt: skip
     columns = (
         index / n_blocks, (np.cumsum(chars) - chars) / total, np.log1p(far) / 5, np.log1p(far[::-1]) / 5,
@@ -128,7 +128,7 @@ def _position_features(
     return features
 
 
-def _median(values: FloatArray) -> float:
+def _compute_median(values: FloatArray) -> float:
     """Return the median (`np.median` is slow on as few numbers as a page has blocks)."""
     ascending = np.sort(values)
     return float(ascending[(len(values) - 1) // 2] + ascending[len(values) // 2]) / 2

@@ -81,7 +81,7 @@ class Places:
         return np.asarray(begun - ended[self.ended] - values[0])
 
 
-def places_of(page: Page) -> Places:
+def find_places(page: Page) -> Places:
     """Return the places of the blocks of a page; n log n in elements and blocks, whatever the
     depth."""
     tree = page.elements
@@ -127,11 +127,11 @@ def link_chars(page: Page) -> list[int]:
 
     A link may hold blocks, or a block links: what counts is where the text is.
     """
-    before = link_chars_before(page.elements)
+    before = sum_link_chars(page.elements)
     return [before[block.last // 2 + 1] - before[(block.first + 1) // 2] for block in page.blocks]
 
 
-def link_chars_before(tree: Tree) -> list[int]:
+def sum_link_chars(tree: Tree) -> list[int]:
     """Return how many characters stand inside links before each text of the page, and in all of it:
     one number more than texts. White space at the ends of a text is not counted."""
     counts, covered = [0] * (len(tree.parts) // 2 + 1), -1

@@ -1,4 +1,4 @@
-"""Features of the blocks' texts: characters, sentences and dates, then those of the words.
+"""Computes features of the blocks' texts: characters, sentences and dates, then those of the words.
 
 Everything is counted over the arrays of :class:`PageCharacters`; only dates are looked for text by
 text.
@@ -15,7 +15,7 @@ from dripper.html.tree.head import Hints
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.features.characters import PageCharacters
 from dripper.labels.cpu.features.vocabulary import NAMES as WORD_NAMES
-from dripper.labels.cpu.features.vocabulary import word_features
+from dripper.labels.cpu.features.vocabulary import compute_word_features
 
 # A year, a time or date in digits, an ideographic one; begins with a class of characters, so that a
 # search skips the rest of the text in C.
@@ -33,7 +33,7 @@ _IS_PUNCTUATION = np.isin(np.arange(characters.N_CLASSES), _PUNCTUATION)
 _DIGITS = [characters.DIGIT, characters.UNSPACED_DIGIT]
 
 
-def text_features(
+def compute_text_features(
     texts: Sequence[str], title: str, hints: Hints = _NO_HINTS
 ) -> tuple[npt.NDArray[np.float32], IntArray]:
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)), and the number of words
@@ -48,12 +48,14 @@ def text_features(
     with_digits = np.flatnonzero(page.counts[:n_blocks, _DIGITS].any(axis=1))
     dates[with_digits, 0] = [_DATE.search(texts[block], 0, 200) is not None for block in with_digits.tolist()]
     features = np.concatenate(
-        [_character_features(page, n_blocks), dates, word_features(texts, page)], axis=1, dtype=np.float32
+        [_compute_character_features(page, n_blocks), dates, compute_word_features(texts, page)],
+        axis=1,
+        dtype=np.float32,
     )
     return features, page.words[:n_blocks]
 
 
-def _character_features(page: PageCharacters, n_blocks: int) -> FloatArray:
+def _compute_character_features(page: PageCharacters, n_blocks: int) -> FloatArray:
     counts, words = page.counts[:n_blocks], page.words[:n_blocks]
     lengths = counts.sum(axis=1)
     chars = np.maximum(lengths, 1)

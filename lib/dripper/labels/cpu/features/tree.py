@@ -56,11 +56,11 @@ _LETTERS = bytes(byte if byte >= 128 or chr(byte).islower() else 32 for byte in 
 _WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
 
 
-def bits_of(start_tags: Sequence[str]) -> list[int]:
+def encode_names(start_tags: Sequence[str]) -> list[int]:
     """Return for each start tag, as serialised, which of NAME_GROUPS its names belong to: bit i for
     group i.
 
-    >>> bits_of(['<p class="comment-body" id="x1">', "<p>"]) == [1 << 0 | 1 << 6, 0]
+    >>> encode_names(['<p class="comment-body" id="x1">', "<p>"]) == [1 << 0 | 1 << 6, 0]
     True
     """
     names = [" ".join(_NAMED.findall(start_tag)) for start_tag in start_tags]
@@ -86,8 +86,8 @@ def _word_bits(word: str) -> int:
     lowered = word.lower()
     if _ANY_GROUP.search(lowered) is None:
         return 0
-    found = (group.search(lowered) is not None for group in _GROUPS)
-    return sum(1 << bit for bit, hit in enumerate(found) if hit)
+    hits = (group.search(lowered) is not None for group in _GROUPS)
+    return sum(1 << bit for bit, hit in enumerate(hits) if hit)
 
 
 TAG_GROUPS = (
@@ -123,7 +123,7 @@ _MIXERS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint
 """Of splitmix64 (Steele et al. 2014)."""
 
 
-def tree_features(
+def compute_tree_features(
     places: Places, tags: Sequence[str], chars: FloatArray, link_chars: FloatArray
 ) -> npt.NDArray[np.float32]:
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
@@ -137,13 +137,13 @@ def tree_features(
     near = flags[own] | flags[places.containers[:, 0]] | flags[places.containers[:, 1]]
     of_own, of_path, of_near = _bits(np.stack([flags[own], _inherited(flags, places.parents)[own], near]))
     parts: tuple[npt.NDArray[np.float64 | np.uint8], ...] = (
-        _container_features(places, chars, link_chars), _repetition_features(places, start_tags, chars, link_chars),
+        _compute_container_features(places, chars, link_chars), _compute_repetition_features(places, start_tags, chars, link_chars),
         of_path[:, :n_tags], of_own[:, :n_tags], of_path[:, n_tags:], of_near[:, n_tags:], _inline_counts(tags, places.inside),
     )  # fmt: skip
     return np.concatenate(parts, axis=1, dtype=np.float32)
 
 
-def _container_features(places: Places, chars: FloatArray, link_chars: FloatArray) -> FloatArray:
+def _compute_container_features(places: Places, chars: FloatArray, link_chars: FloatArray) -> FloatArray:
     """Share of the page's text, link density and number of blocks of each container; the block's
     own link density."""
     chars_in, links_in = places.sums_in(chars), places.sums_in(link_chars)
@@ -158,7 +158,9 @@ def _container_features(places: Places, chars: FloatArray, link_chars: FloatArra
     return np.concatenate([elements[places.containers].reshape(len(chars), -1), own], axis=1)
 
 
-def _repetition_features(places: Places, start_tags: IntArray, chars: FloatArray, link_chars: FloatArray) -> FloatArray:
+def _compute_repetition_features(
+    places: Places, start_tags: IntArray, chars: FloatArray, link_chars: FloatArray
+) -> FloatArray:
     """How many blocks stand on the same path of tags, or in equal start tags, and how long and
     linked those are."""
     paths, depths = _paths(places)
@@ -201,7 +203,7 @@ def _flags_of(places: Places) -> IntArray:
     tags = dict(zip(places.start_tags, places.tags, strict=True))
     bits = [
         groups.get(tag, 0) | of_names << len(TAG_GROUPS)
-        for tag, of_names in zip(tags.values(), bits_of(list(tags)), strict=True)
+        for tag, of_names in zip(tags.values(), encode_names(list(tags)), strict=True)
     ]
     return np.array(bits, np.int64)
 

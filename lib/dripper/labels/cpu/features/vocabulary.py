@@ -1,5 +1,5 @@
-"""Features of the blocks' words: the title's, the page's frequent ones, cue words, and what the
-page says twice.
+"""Computes features of the blocks' words: words of the title, frequent words of the page, cue
+words, and repeated texts.
 
 Words are hashes (see `characters`): everything is sorting and counting of integers.
 """
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.labels.arrays import FloatArray, HashArray, IntArray
-from dripper.labels.cpu.features.characters import PageCharacters, hash_of
+from dripper.labels.cpu.features.characters import PageCharacters, hash_word
 from dripper.labels.words import words_of
 
 # How many words of a block count as its beginning, for the features that need the words themselves.
@@ -61,12 +61,12 @@ _PAIR, _THIRD = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)
 # last bits only.
 _SPREAD = np.uint64(0xBF58476D1CE4E5B9)
 
-# Nearly all words that are no cue are told by their first 14 bits, which is cheaper than a search
-# among the cues.
+# Nearly all words that are no cue are sifted out by their first 14 bits, which is cheaper than a
+# search among the cues.
 _SIEVE_SHIFT = np.uint64(64 - 14)
 
 
-def word_features(texts: Sequence[str], page: PageCharacters) -> npt.NDArray[np.float32]:
+def compute_word_features(texts: Sequence[str], page: PageCharacters) -> npt.NDArray[np.float32]:
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
 
     texts: of the blocks. page: their characters, and behind them those of the page's title, of its
@@ -77,10 +77,10 @@ def word_features(texts: Sequence[str], page: PageCharacters) -> npt.NDArray[np.
     n_own = int(words.sum())
     owner, hashes = page.texts[:n_own], page.hashes[:n_own]
     place = np.arange(n_own) - np.repeat(np.cumsum(words) - words, words)
-    bits = _cue_bits(hashes, owner, place, n_blocks)
+    bits = _read_cues(hashes, owner, place, n_blocks)
     columns = (
-        *_vocabulary_columns(page, n_blocks, owner, place), words == 0, *_copy_columns(texts),
-        *_shingle_columns(page, n_blocks),
+        *_compute_vocabulary_columns(page, n_blocks, owner, place), words == 0, *_compute_copy_columns(texts),
+        *_compute_shingle_columns(page, n_blocks),
     )  # fmt: skip
     features = np.empty((n_blocks, len(NAMES)), np.float32)
     for number, column in enumerate(columns):
@@ -89,7 +89,9 @@ def word_features(texts: Sequence[str], page: PageCharacters) -> npt.NDArray[np.
     return features
 
 
-def _vocabulary_columns(page: PageCharacters, n_blocks: int, owner: IntArray, place: IntArray) -> Sequence[FloatArray]:
+def _compute_vocabulary_columns(
+    page: PageCharacters, n_blocks: int, owner: IntArray, place: IntArray
+) -> Sequence[FloatArray]:
     """Return the shares of words: of the title, the title's in the block, frequent, short,
     distinct."""
     words, n_own = page.words[:n_blocks], len(owner)
@@ -116,18 +118,18 @@ def _vocabulary_columns(page: PageCharacters, n_blocks: int, owner: IntArray, pl
     )  # fmt: skip
 
 
-def _copy_columns(texts: Sequence[str]) -> Sequence[FloatArray]:
+def _compute_copy_columns(texts: Sequence[str]) -> Sequence[FloatArray]:
     """Return how many blocks before and after each have exactly its text: log(1 + n)."""
-    seen: defaultdict[str, int] = defaultdict(int)
+    counts: defaultdict[str, int] = defaultdict(int)
     before = []
     for text in texts:
-        before.append(seen[text])
-        seen[text] += 1
+        before.append(counts[text])
+        counts[text] += 1
     rank = np.array(before)
-    return np.log1p(rank), np.log1p(np.array([seen[text] for text in texts]) - 1 - rank)
+    return np.log1p(rank), np.log1p(np.array([counts[text] for text in texts]) - 1 - rank)
 
 
-def _shingle_columns(page: PageCharacters, n_blocks: int) -> Sequence[FloatArray]:
+def _compute_shingle_columns(page: PageCharacters, n_blocks: int) -> Sequence[FloatArray]:
     """Return the shares of each block's shingles that an earlier block has, a later one, the
     description, the JSON-LD.
 
@@ -186,23 +188,23 @@ def _are_frequent(counts: IntArray) -> npt.NDArray[np.bool_]:
     return counts >= (least[0] if len(least) else 1)
 
 
-def _cue_bits(hashes: HashArray, texts: IntArray, place: IntArray, n_blocks: int) -> IntArray:
+def _read_cues(hashes: HashArray, texts: IntArray, place: IntArray, n_blocks: int) -> IntArray:
     """Return the bits of the cues at the beginning of each text, shape (n_blocks,)."""
     first = np.flatnonzero(place < CUE_WORDS)
     own, owner = hashes[first], texts[first]
     follows = owner[1:] == owner[:-1]
-    found = np.concatenate([own, np.where(follows, own[:-1] + own[1:] * _PAIR, 0)])
-    keys, key_bits, sieve = _cue_table()
-    likely = np.flatnonzero(sieve[found >> _SIEVE_SHIFT])
-    index = np.minimum(np.searchsorted(keys, found[likely]), len(keys) - 1)
-    hits = keys[index] == found[likely]
+    cue_keys = np.concatenate([own, np.where(follows, own[:-1] + own[1:] * _PAIR, 0)])
+    keys, key_bits, sieve = _build_cue_table()
+    likely = np.flatnonzero(sieve[cue_keys >> _SIEVE_SHIFT])
+    index = np.minimum(np.searchsorted(keys, cue_keys[likely]), len(keys) - 1)
+    hits = keys[index] == cue_keys[likely]
     bits = np.zeros(n_blocks, np.int64)
     np.bitwise_or.at(bits, np.concatenate([owner, owner[:-1]])[likely[hits]], key_bits[index[hits]])
     return bits
 
 
 @functools.cache
-def _cue_table() -> tuple[HashArray, IntArray, npt.NDArray[np.bool_]]:
+def _build_cue_table() -> tuple[HashArray, IntArray, npt.NDArray[np.bool_]]:
     """Return the hashes of all cues, ascending, their bits, and whether a cue's hash begins with
     given 14 bits.
 
@@ -211,7 +213,7 @@ def _cue_table() -> tuple[HashArray, IntArray, npt.NDArray[np.bool_]]:
     bits: dict[int, int] = {}
     for bit, cues in enumerate(CUES.values()):
         for cue in cues.split():
-            first, *rest = (hash_of(word) for word in words_of(cue))
+            first, *rest = (hash_word(word) for word in words_of(cue))
             key = (first + rest[0] * int(_PAIR)) % (1 << 64) if rest else first
             bits[key] = bits.get(key, 0) | 1 << bit
     keys = np.array(sorted(bits), np.uint64)
