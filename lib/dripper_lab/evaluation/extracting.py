@@ -105,7 +105,7 @@ def vote(ensemble: Ensemble, task: Task, answers: Mapping[str, Output]) -> Outpu
     """Return the output of an ensemble. Its cost is that of its members and of the vote."""
     start = time.process_time()
     texts = {name: answers[name].text for name in ensemble.members}
-    text = majority_vote(page_tokens(task.html), texts, ensemble.members)
+    text = majority_vote(page_tokens(task.html), texts, ensemble.members, ensemble.needed)
     cost = sum(answers[name].cpu_ms for name in ensemble.members) + 1000 * (time.process_time() - start)
     return Output(task.page.id, page_digest(task.page), text, round(cost, 3))
 

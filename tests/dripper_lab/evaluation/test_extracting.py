@@ -86,7 +86,7 @@ def test_ensemble_votes_over_outputs(tmp_path: Path) -> None:
     members = [fake("one", perfect), fake("two", perfect), fake("three", half)]
     for member in members:
         run(tmp_path, member)
-    ensemble = Ensemble("vote", {"one": 1, "two": 1, "three": 1})
+    ensemble = Ensemble("vote", {"one": 1, "two": 1, "three": 1}, 1)
     for _ in range(2):
         vote_set(ensemble, TASKS, "cleaneval-en", tmp_path, members)
     outputs = Outputs(tmp_path, "cleaneval-en", as_extractor(ensemble))

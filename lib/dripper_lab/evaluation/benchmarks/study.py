@@ -1,8 +1,9 @@
 """The findings of the SIGIR'23 study, and what they are on the pages here with the tools of
 today."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean, median
 
 from dripper_lab.evaluation.benchmarks.wceb import OUR_SETS, Reference
 from dripper_lab.evaluation.extractors.base import Contender, Standing
@@ -37,7 +38,7 @@ class StudyLine:
     study_mean: float
     study_median: float
     here_theirs: float | None
-    """Their published pages, over the parts and pages here; None if unpublished."""
+    """Another group's scores of it, over the parts and pages here; None if unpublished."""
     ours_mean: float
     ours_median: float
 
@@ -53,7 +54,11 @@ class Finding:
 
 def table_3(frame: ScoreTable, reference: Reference) -> list[StudyLine]:
     """Return the study's Table 3 beside macro means and medians of the same metric over the parts
-    that are here."""
+    that are here.
+
+    The study's macro mean is the mean of the parts' means, its macro median the median of their
+    medians.
+    """
     lines = []
     for name, (their_name, their_file, mean, median) in TABLE_3.items():
         rows = frame[(frame["extractor"] == name) & frame[METRIC].notna()]
@@ -67,11 +72,23 @@ def table_3(frame: ScoreTable, reference: Reference) -> list[StudyLine]:
                     mean,
                     median,
                     published,
-                    float(by_set.mean().mean()),
-                    float(by_set.median().mean()),
+                    *macro([scores for _, scores in by_set]),
                 )
             )
     return lines
+
+
+def macro(parts: Iterable[Iterable[float]]) -> tuple[float, float]:
+    """Return the mean of the parts' means and the median of their medians, as the study's Table 3
+    has them.
+
+    parts: the scores of each part's pages.
+
+    >>> macro([[0.0, 0.5, 0.7], [0.8], [1.0]])
+    (0.7333333333333334, 0.8)
+    """
+    scores = [list(part) for part in parts]
+    return fmean(map(fmean, scores)), median(map(median, scores))
 
 
 def findings(frame: ScoreTable, extractors: Sequence[Contender]) -> list[Finding]:

@@ -1,5 +1,5 @@
 """WCEB, the combined benchmark of the SIGIR'23 study: its pages and truths from the sets here, and
-its published scores."""
+published scores."""
 
 import csv
 import io
@@ -40,7 +40,8 @@ back the counts of its Table 1 for all five parts that are here, to within 2 % o
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Published scores."""
+    """Scores that another group published: it ran the study's extractors over WCEB anew. Over all
+    eight parts they give the means and medians of the study's Table 3 (`test_study`)."""
 
     ids: Mapping[str, Mapping[str, str]]
     """Our set → our page id → their page id."""

@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
 
 from dripper.eval.extra import import_extra
 
 NGRAM = 5
 THRESHOLD = 0.66
+"""The study's two thirds; its code rounds their number down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,29 +19,41 @@ class Ensemble:
     name: str
     members: Mapping[str, int]
     """By extractor, the votes it has."""
+    needed: int
+    """How many votes keep a token."""
 
     @property
     def setting(self) -> str:
-        """The members, with a multiplicity where it is not one."""
-        return ", ".join(f"{votes}×{name}" if votes > 1 else name for name, votes in self.members.items())
+        """The members, with a multiplicity where it is not one, and the votes that decide."""
+        members = ", ".join(f"{votes}×{name}" if votes > 1 else name for name, votes in self.members.items())
+        return f"{self.needed} of {sum(self.members.values())} votes: {members}"
 
 
 # The study's best nine, as far as they are on PyPI; its weights. Not chosen anew: that would be
 # tuning on what is scored.
 STUDY_BEST = ("goose3", "readability-lxml", "trafilatura", "resiliparse", "justext", "boilerpy3")
 STUDY_DOUBLE = frozenset({"goose3", "readability-lxml", "trafilatura"})
+BEST_SHARE, WEIGHTED_SHARE = Fraction(5, 9), Fraction(5, 12)
+"""What decides in the study: int(0.66 × 9 members), of nine votes and of twelve."""
+
+TRAFILATURAS = frozenset(
+    {"trafilatura-precision", "trafilatura-recall", "trafilatura-fast", "rs-trafilatura", "mineru-fallback"}
+)
+"""Trafilatura with other settings, its port and its output as HTML. Six of thirteen votes would be its."""
 
 
 def ensembles(voters: Sequence[str]) -> list[Ensemble]:
     """Return the study's three ensembles over the extractors at hand: all, best only, best
-    weighted."""
+    weighted. A family of extractors has one vote."""
     best = [name for name in STUDY_BEST if name in voters]
     if len(best) < 3:
         return []
+    families = [name for name in voters if name not in TRAFILATURAS]
+    weights = {name: 2 if name in STUDY_DOUBLE else 1 for name in best}
     return [
-        Ensemble("majority-all", dict.fromkeys(voters, 1)),
-        Ensemble("majority-best", dict.fromkeys(best, 1)),
-        Ensemble("majority-weighted", {name: 2 if name in STUDY_DOUBLE else 1 for name in best}),
+        Ensemble("majority-all", dict.fromkeys(families, 1), int(len(families) * THRESHOLD)),
+        Ensemble("majority-best", dict.fromkeys(best, 1), ceil(BEST_SHARE * len(best))),
+        Ensemble("majority-weighted", weights, ceil(WEIGHTED_SHARE * sum(weights.values()))),
     ]
 
 
@@ -57,14 +72,12 @@ def page_tokens(html: str) -> list[str]:
     return str(text).split()
 
 
-def majority_vote(tokens: Sequence[str], answers: Mapping[str, str], members: Mapping[str, int]) -> str:
-    """Return the tokens with votes of two thirds of the members, joined by blanks.
+def majority_vote(tokens: Sequence[str], answers: Mapping[str, str], members: Mapping[str, int], needed: int) -> str:
+    """Return the tokens with at least `needed` votes, joined by blanks.
 
     An extractor votes for a token if the five tokens that end or begin there stand in its answer.
-    answers: extractor → text; one that failed has "". The study's threshold is int(0.66 × number of
-    members), also where votes are weighted.
+    answers: extractor → text; one that failed has "". members: extractor → its votes.
     """
-    needed = int(len(members) * THRESHOLD)
     said = [(_grams(answers.get(name, "").split()), votes) for name, votes in members.items()]
     grams = _ngrams(_padded(tokens))
     kept = []

@@ -1,7 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dripper_lab.evaluation.extractors.base import Standing
 from dripper_lab.evaluation.extractors.ensembles import Ensemble, ensembles, majority_vote, page_tokens
+from dripper_lab.evaluation.extractors.peers import peers
 from support.small_set import labelled
 
 TOKENS = st.lists(st.sampled_from("abcdefgh"), max_size=30)
@@ -32,7 +34,8 @@ def test_votes_as_the_studys_code(tokens: list[str], said: list[list[str]], data
         answers.append(" ".join(tokens[start : start + data.draw(st.integers(1, 20))] or other or ["x"]))
     weights = [data.draw(st.integers(1, 2)) for _ in answers]
     names = [str(number) for number in range(len(answers))]
-    ours = majority_vote(tokens, dict(zip(names, answers, strict=True)), dict(zip(names, weights, strict=True)))
+    members = dict(zip(names, weights, strict=True))
+    ours = majority_vote(tokens, dict(zip(names, answers, strict=True)), members, int(len(members) * 0.66))
     assert ours == study_vote(tokens, answers, weights)
 
 
@@ -40,24 +43,38 @@ def test_two_of_three_decide() -> None:
     tokens = ["menu", "menu", "menu", "menu", "menu", "one", "two", "three", "four", "five", "six"]
     story = "one two three four five six"
     members = {"a": 1, "b": 1, "c": 1, "d": 1}
-    assert majority_vote(tokens, {"a": story, "b": story, "c": ""}, members) == story
-    assert majority_vote(tokens, {"a": story, "b": "", "c": ""}, members) == ""
-    assert majority_vote(tokens, {}, members) == ""
+    assert majority_vote(tokens, {"a": story, "b": story, "c": ""}, members, 2) == story
+    assert majority_vote(tokens, {"a": story, "b": "", "c": ""}, members, 2) == ""
+    assert majority_vote(tokens, {}, members, 2) == ""
 
 
 def test_weights_double_a_voice() -> None:
     tokens = ["one", "two", "three", "four", "five"]
     answers = {"a": " ".join(tokens), "b": "", "c": "", "d": ""}
-    assert majority_vote(tokens, answers, {"a": 2, "b": 1, "c": 1, "d": 1}) == " ".join(tokens)
+    assert majority_vote(tokens, answers, {"a": 2, "b": 1, "c": 1, "d": 1}, 2) == " ".join(tokens)
 
 
 def test_the_studys_ensembles_of_those_at_hand() -> None:
     every, best, weighted = ensembles(["trafilatura", "goose3", "justext", "gne"])
-    assert every == Ensemble("majority-all", {"trafilatura": 1, "goose3": 1, "justext": 1, "gne": 1})
+    assert every == Ensemble("majority-all", {"trafilatura": 1, "goose3": 1, "justext": 1, "gne": 1}, 2)
     assert set(best.members) == {"trafilatura", "goose3", "justext"}
     assert weighted.members == {"goose3": 2, "trafilatura": 2, "justext": 1}
-    assert weighted.setting == "2×goose3, 2×trafilatura, justext"
+    assert weighted.setting == "3 of 5 votes: 2×goose3, 2×trafilatura, justext"
     assert ensembles(["trafilatura", "gne"]) == []
+
+
+def test_shares_of_votes_are_the_studys() -> None:
+    """Five of nine and five of twelve there; two thirds of the number of members would be 3 of 6
+    and 3 of 9 here."""
+    _, best, weighted = ensembles([one.name for one in peers()])
+    assert (best.needed, sum(best.members.values())) == (4, 6)
+    assert (weighted.needed, sum(weighted.members.values())) == (4, 9)
+
+
+def test_a_family_has_one_vote() -> None:
+    every, *_ = ensembles([one.name for one in peers() if one.kind is Standing.PEER])
+    assert [name for name in every.members if "trafilatura" in name or name == "mineru-fallback"] == ["trafilatura"]
+    assert every.needed == int(0.66 * len(every.members))
 
 
 def test_tokens_of_a_page_are_all_its_words() -> None:

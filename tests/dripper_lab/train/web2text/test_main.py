@@ -49,6 +49,15 @@ def test_the_split_goes_by_the_pages_numbers(monkeypatch: pytest.MonkeyPatch) ->
         cleaneval.score(numbered[:4], cleaneval.DEFAULTS)
 
 
+def test_the_papers_second_split_is_drawn() -> None:
+    (example,) = read_examples(labelled_pages()[:1])
+    numbered = [_numbered(example, number) for number in range(737)]
+    train, validation, test = cleaneval.split(numbered, "ours", seed=1)
+    assert (len(train), len(validation), len(test)) == (531, 58, 148)
+    assert {page.key for page in (*train, *validation, *test)} == {page.key for page in numbered}
+    assert cleaneval.split(numbered, "ours", seed=2)[2] != test
+
+
 def _numbered(example: object, number: int) -> object:
     from dataclasses import replace
 
