@@ -55,6 +55,9 @@ TRAFILATURA = [
     "rapidfuzz>=3.10",
     "trafilatura>=2.0,<3",
 ]
+# The setting markdown.converter=html2text, and the paper's scores. GPL-3.0: apart from all that
+# everybody installs.
+HTML2TEXT = ["html2text>=2024.2.26"]
 # What the jobs need where a cluster brings Spark, and a second one from PyPI would shadow it.
 CLUSTER = [
     *WARC,
@@ -113,6 +116,7 @@ TRAIN = [
 EVAL = [
     *WARC,
     *MINERU,
+    *HTML2TEXT,
     *TRAFILATURA,
     "courlan>=1.3",
     "apted>=1.0.3",
@@ -121,9 +125,6 @@ EVAL = [
     "gne>=0.3",
     "goose3>=3.1",
     "html-text>=0.6",
-    # GPL-3.0: a peer, and the setting markdown.converter=html2text; nothing that everybody installs
-    # needs it.
-    "html2text>=2024.2.26",
     "inscriptis>=2.5",
     "jieba>=0.42",
     "jinja2>=3.1.6",
@@ -232,6 +233,7 @@ setup(
         "inspect": INSPECT,
         "mineru": MINERU,
         "trafilatura": TRAFILATURA,
+        "html2text": HTML2TEXT,
         "encoder": ENCODER,
         "lm": LM,
         "gpu": GPU,

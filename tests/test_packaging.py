@@ -134,6 +134,16 @@ def test_no_extra_allows_a_version_with_a_hole_and_no_pin_is_below_a_floor(setup
             assert floor >= Version(SAFE[name]), one
 
 
+def test_html2text_has_an_extra_of_its_own(setup_py: dict[str, Any]) -> None:
+    """It is under the GPL: nobody gets it with something else that a cluster or a program
+    installs."""
+    others = ("RUN", "WARC", "PARQUET", "INSPECT", "MINERU", "TRAFILATURA", "CLUSTER", "SPARK", "LM", "ENCODER", "GPU")
+    assert [normal(each) for each in setup_py["HTML2TEXT"]] == ["html2text"]
+    assert not any(normal(each) == "html2text" for name in others for each in setup_py[name])
+    assert "`html2text` brings html2text" in (ROOT / "docs/licences.md").read_text().replace("\n", " ")
+    assert "| `html2text` |" in (ROOT / "docs/install.md").read_text()
+
+
 def wheel_built(folder: Path, **environment: str) -> tuple[str, list[str]]:
     """Build the package's wheel; return its name, and those of the files in it."""
     # A copy: `build` and what is compiled in place would serve the next build.

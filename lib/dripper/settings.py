@@ -149,8 +149,8 @@ class MarkdownSettings(Section):
     """What the Markdown of main HTML looks like."""
 
     converter: Literal["html-to-markdown", "html2text"] = "html-to-markdown"
-    """html2text writes Markdown as the Dripper paper scored it, and is GPL-3.0: it is installed
-    apart, and the settings below but `title` and `links` and `images` do not reach it."""
+    """html2text writes Markdown as the Dripper paper scored it, and is GPL-3.0: it has an extra of
+    its own, and the settings below but `title` and `links` and `images` do not reach it."""
     title: Literal["include", "exclude"] = "include"
     """Whether the Markdown opens with the page's title as a heading, where the main content does
     not have it already."""

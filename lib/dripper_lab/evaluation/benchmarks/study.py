@@ -1,9 +1,9 @@
 """The findings of the SIGIR'23 study, and what they are on the pages here with the tools of
 today."""
 
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
 
 from dripper_lab.evaluation.benchmarks.wceb import OUR_SETS, Reference
 from dripper_lab.evaluation.extractors.base import Contender, Standing
@@ -88,7 +88,7 @@ def macro(parts: Iterable[Iterable[float]]) -> tuple[float, float]:
     (0.7333333333333334, 0.8)
     """
     scores = [list(part) for part in parts]
-    return fmean(map(fmean, scores)), median(map(median, scores))
+    return statistics.fmean(map(statistics.fmean, scores)), statistics.median(map(statistics.median, scores))
 
 
 def findings(frame: ScoreTable, extractors: Sequence[Contender]) -> list[Finding]:

@@ -39,7 +39,7 @@ BEST_SHARE, WEIGHTED_SHARE = Fraction(5, 9), Fraction(5, 12)
 TRAFILATURAS = frozenset(
     {"trafilatura-precision", "trafilatura-recall", "trafilatura-fast", "rs-trafilatura", "mineru-fallback"}
 )
-"""Trafilatura with other settings, its port and its output as HTML. Six of thirteen votes would be its."""
+"""Trafilatura with other settings, its port and its output as HTML: six of thirteen votes."""
 
 
 def ensembles(voters: Sequence[str]) -> list[Ensemble]:
