@@ -1,0 +1,170 @@
+"""The Dripper paper's Table 1 over labelled pages: tokens that a language model reads and writes, and
+equation (1), by profile:
+
+    python -m dripper_lab.evaluation.tokens --data DATA --sample 30 --tokenizer tokenizer.json
+
+The naive way reads the raw HTML and writes the main content (here: its true text). The paper's way
+reads the simplified HTML and writes one label a block. The tokenizer is Qwen3's where its file is
+given (`make test-vllm` leaves it in `.venv-vllm/qwen3-tokenizer/tokenizer.json`); else words,
+digits and signs are counted, which the first line then says.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.errors import InputError, MachineError, PageError, UsageError
+from dripper.extras import import_extra, install
+from dripper.html import PROFILES, preprocess
+from dripper.labels.lm.answer import FORMS
+from dripper_lab.datasets import LabelledPage, Role, available, names_with, read_pages
+from dripper_lab.evaluation.store import decode_page
+
+LAYERS, HIDDEN = 28, 1024
+"""Of Qwen3-0.6B, for equation (1)."""
+WINDOW = 32_768
+"""Tokens that Qwen3-0.6B can take."""
+STAND_IN = re.compile(r"[^\W\d_]+|\d|[^\w\s]|_")
+RAW = "raw HTML"
+
+Count = Callable[[str], int]
+Lengths = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What the model reads and writes for the same pages, one entry a page."""
+
+    read: Lengths
+    written: Lengths
+
+    @property
+    def cost(self) -> npt.NDArray[np.float64]:
+        """FLOPs of each page."""
+        return flops(self.read.astype(float), self.written.astype(float))
+
+
+def flops(read: npt.NDArray[np.float64], written: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the paper's equation (1): L·d·(N² + M·N + M²) + L·d²·(N + M).
+
+    >>> print(f"{flops(np.array([31987.0]), np.array([675.0]))[0]:.2e}")
+    3.09e+13
+    """
+    attention = LAYERS * HIDDEN * (read**2 + written * read + written**2)
+    return attention + LAYERS * HIDDEN**2 * (read + written)
+
+
+def qwen3(file: Path) -> Count:
+    """Return the function that counts tokens by a `tokenizer.json`. Raises InputError."""
+    package = import_extra("tokenizers", "--tokenizer needs", install("lm"))
+    try:
+        tokenizer = package.Tokenizer.from_file(str(file))
+    except Exception as error:
+        # The package raises bare exceptions.
+        raise InputError(f"--tokenizer {file} cannot be read: {error}") from error
+    return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def stand_in(text: str) -> int:
+    """Return the number of words, digits and signs.
+
+    >>> stand_in('<p class="a_1">Two words</p>')
+    17
+    """
+    return len(STAND_IN.findall(text))
+
+
+def measure(pages: Iterable[LabelledPage], count: Count) -> tuple[Mapping[str, Load], int]:
+    """Return the load of the naive way and of each profile, and how many pages were left out, as a
+    profile cannot split them."""
+    kept: dict[str, list[tuple[int, int]]] = {RAW: [], **{name: [] for name in PROFILES}}
+    left_out = 0
+    for page in pages:
+        try:
+            lengths = dict(_lengths(page, count))
+        except PageError:
+            left_out += 1
+            continue
+        for name, pair in lengths.items():
+            kept[name].append(pair)
+    columns = {name: np.array(pairs, np.int64).reshape(-1, 2) for name, pairs in kept.items()}
+    return {name: Load(both[:, 0], both[:, 1]) for name, both in columns.items()}, left_out
+
+
+def table(loads: Mapping[str, Load]) -> str:
+    """Return the table as Markdown: tokens in, their share of the raw HTML's (of means, of medians,
+    mean of the pages' shares), tokens out, FLOPs, and pages over the window."""
+    head = (
+        "| input | in: mean | median | of raw: means | medians | page by page | out: mean | median | FLOPs: mean | median "
+        "| of raw: means | medians | over 32k |"
+    )
+    lines = [head, "|---" * 13 + "|"]
+    raw = loads[RAW]
+    for name, load in loads.items():
+        shares = (_ratio(load.read, raw.read, np.mean), _ratio(load.read, raw.read, np.median))
+        by_page = float((load.read / np.maximum(raw.read, 1)).mean())
+        costs = (_ratio(load.cost, raw.cost, np.mean), _ratio(load.cost, raw.cost, np.median))
+        cells = [
+            name, f"{load.read.mean():,.0f}", f"{np.median(load.read):,.0f}", *map(_percent, (*shares, by_page)),
+            f"{load.written.mean():,.0f}", f"{np.median(load.written):,.0f}",
+            f"{load.cost.mean():.3e}", f"{np.median(load.cost):.3e}", *map(_percent, costs),
+            _percent(float((load.read > WINDOW).mean())),
+        ]  # fmt: skip
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the table; return 0, or 2 for wrong usage."""
+    parser = argparse.ArgumentParser(prog="python -m dripper_lab.evaluation.tokens", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder with the archives of the data sets")
+    parser.add_argument("--sets", help="names, by comma (default: all that are in DATA)")
+    parser.add_argument("--sample", type=int, default=30, help="pages a set (default %(default)s)")
+    parser.add_argument("--tokenizer", type=Path, help="a tokenizer.json, for instance Qwen3's")
+    given = parser.parse_args(arguments)
+    try:
+        count = qwen3(given.tokenizer) if given.tokenizer else stand_in
+        sets = given.sets.split(",") if given.sets else _labelled_sets(given.data)
+        pages = (page for name in sets for page in read_pages(given.data, name, sample=given.sample))
+        loads, left_out = measure(pages, count)
+        if not len(loads[RAW].read):
+            raise InputError(f"no pages in {given.data}")
+    except (UsageError, MachineError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    how = f"tokens of {given.tokenizer.name}" if given.tokenizer else "words, digits and signs in place of tokens"
+    sys.stdout.write(f"{len(loads[RAW].read)} pages of {len(sets)} sets, {left_out} left out; {how}\n\n{table(loads)}")
+    return 0
+
+
+def _lengths(page: LabelledPage, count: Count) -> Iterator[tuple[str, tuple[int, int]]]:
+    html = decode_page(page)
+    yield RAW, (count(html), count(page.truth_text))
+    for name in PROFILES:
+        split = preprocess(html, profile=name)
+        # The answer of the paper; which labels stand in it changes its length by no token.
+        answer = FORMS["json"].text([True] * len(split.blocks))
+        yield name, (count(split.simplified_html), count(answer))
+
+
+def _labelled_sets(data: Path) -> list[str]:
+    there = available(data)
+    return [name for name in names_with(*(role for role in Role if role is not Role.FORMAT_SAMPLE)) if name in there]
+
+
+def _ratio(part: npt.NDArray[np.number], whole: npt.NDArray[np.number], of: Callable[..., np.floating]) -> float:
+    return float(of(part) / max(float(of(whole)), 1.0))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
