@@ -11,12 +11,13 @@ from dripper.eval.metrics.scoring import score_page, similarities
 from dripper_lab.datasets import LabelledPage, detect_language
 from dripper_lab.evaluation.benchmarks.complexity import complexity
 from dripper_lab.evaluation.benchmarks.wceb import truth_of
+from dripper_lab.evaluation.benchmarks.webmainbench import level_score, strata
 from dripper_lab.evaluation.extractors.base import MARKDOWN_TRUTHS
 from dripper_lab.evaluation.sources import PageSource
 from dripper_lab.evaluation.store import Output, decode_page, page_digest, read_lines, read_outputs, write_lines
 
 # Raised when a metric changes: stored scores of another version are not used.
-SCORES_VERSION = 1
+SCORES_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +74,16 @@ def score_line(
 def page_row(page: LabelledPage, texts: Mapping[str, str], metrics: Sequence[str]) -> dict[str, Any]:
     """Return the description of a page, its scores (extractor → column → value) and how alike the
     texts are."""
+    html = decode_page(page)
     return {
         "id": page.id,
         "data_set": page.data_set,
         "host": page.host,
         "language": detect_language(page),
         "page_type": page.page_type,
-        "complexity": complexity(decode_page(page), truth_of(page)),
+        "complexity": complexity(html, truth_of(page)),
+        "level_score": level_score(html),
+        "strata": strata(page),
         "scores": score_page(page.truth_text, texts, metrics),
         "empty": [name for name, text in texts.items() if not text.strip()],
         "similarity": similarities(texts),

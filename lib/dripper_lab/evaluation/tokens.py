@@ -1,5 +1,5 @@
-"""The Dripper paper's Table 1 over labelled pages: tokens that a language model reads and writes, and
-equation (1), by profile:
+"""The Dripper paper's Table 1 over labelled pages: tokens that a language model reads and writes,
+and equation (1), by profile:
 
     python -m dripper_lab.evaluation.tokens --data DATA --sample 30 --tokenizer tokenizer.json
 

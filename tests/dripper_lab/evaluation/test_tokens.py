@@ -19,7 +19,7 @@ def test_profiles_read_less_than_the_raw_page_and_write_a_label_a_block() -> Non
     assert left_out == 0
     assert set(loads) == {RAW, "dripper", "paper", "mineru-1.1"}
     assert (loads["paper"].read < loads[RAW].read).all()
-    # {"1": "main", "2": "main", "3": "main"}: braces, commas, and seven signs, digits and words a block.
+    # {"1": "main", "2": "main", "3": "main"}: braces, commas, seven a block.
     assert loads["paper"].written.tolist() == [25, 25, 25]
     assert loads[RAW].written.tolist() == [stand_in(labelled(number).truth_text) for number in range(3)]
 

@@ -8,7 +8,7 @@ class names. (WebMainBench's own clean-up leaves it in.)
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,10 @@ from dripper_lab.datasets import LabelledPage
 from dripper_lab.evaluation.extractors.base import markdown
 
 DATA_SET = "webmainbench"
+RICH = ("table", "code", "equation")
+"""Rich content that a record can state."""
+_UNSEEN = "ancestor::script or ancestor::style or ancestor::template"
+_LATEX = re.compile(r"\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\]|\$\$.{1,400}?\$\$|\\begin\{(?:equation|align)", re.DOTALL)
 _TOOL_STYLE = re.compile(r'<style id="cc-extraStyle"[^>]*>.*?</style>\s*', re.DOTALL)
 _TOOL_TAGS = re.compile(r"</?(?:marked-tail|marked-text|marked-inline)\b[^>]*>", re.IGNORECASE)
 _TOOL_ATTRIBUTES = re.compile(r'\s+(?:cc-select|data-anno-uid)="[^"]*"')
@@ -75,6 +79,56 @@ def extract_marked(html: str) -> str:
         if element.getparent() is not None:
             element.drop_tree()
     return strip_marks(str(lxml.html.tostring(root, encoding="unicode")))
+
+
+def strata(page: LabelledPage) -> list[str]:
+    """Return the groups that the benchmark's authors report a page in, as its record states them:
+    its level, what rich content it has, its style, English or not.
+
+    Records that state none (three of the five samples) are in no group.
+    """
+    meta: Mapping[str, Any] = page.more if page.data_set == DATA_SET else page.more.get("meta") or {}
+    groups = [str(meta["level"])] if meta.get("level") else []
+    groups += [kind for kind in RICH if meta.get(kind)]
+    if meta.get("style"):
+        groups.append(str(meta["style"]).lower())
+    if page.language or meta.get("language"):
+        groups.append("en" if "en" in (page.language, meta.get("language")) else "non_en")
+    return groups
+
+
+def level_score(html: str) -> float:
+    """Return how hard a page is by the paper's A.5, 0 to 1: the mean of four measures.
+
+    They are those of the benchmark's public statistics: depth (of 20) and most children (of 300),
+    each to the power of 0.7; how often elements with and without text of their own alternate; kinds
+    of rich content; the share of text that is in links. Rich content is found by element and sign,
+    as A.5 says. Levels are cut at the 30th and 70th percentile of the pages at hand.
+    """
+    if not html.strip():
+        return 0.0
+    root: Any = lxml.html.document_fromstring(
+        html.encode("utf-8", "replace"), parser=lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
+    )
+    depth, width, flips, n_elements = 0, 0, 0, 0
+    before = False
+    depths: dict[Any, int] = {}
+    for element in root.iter(lxml.etree.Element):
+        depths[element] = depths.get(element.getparent(), 0) + 1
+        children = list(element.iterchildren(lxml.etree.Element))
+        depth, width = max(depth, depths[element]), max(width, len(children))
+        own = "".join([element.text or "", *(child.tail or "" for child in element)]).strip() != ""
+        flips += n_elements > 0 and own != before
+        n_elements, before = n_elements + 1, own
+    text = sum(map(len, root.xpath(f"//text()[not({_UNSEEN})]")))
+    linked = sum(map(len, root.xpath(f"//a//text()[not({_UNSEEN})]")))
+    diversity = (
+        0.3 * bool(root.xpath("//code | //pre"))
+        + 0.3 * bool(root.xpath("//math") or _LATEX.search(html))
+        + 0.4 * bool(root.xpath("//table"))
+    )
+    structure = (min(depth / 20, 1) ** 0.7 + min(width / 300, 1) ** 0.7) / 2
+    return (structure + flips / n_elements + diversity + (linked / text if text else 0.0)) / 4
 
 
 def _page(record: dict[str, Any]) -> LabelledPage:

@@ -21,7 +21,7 @@ ScoreTable = Any
 MAIN = "rouge5_words_f1"
 """The column that decides."""
 
-PAGE_COLUMNS = ("data_set", "id", "host", "language", "page_type", "complexity", "is_wceb")
+PAGE_COLUMNS = ("data_set", "id", "host", "language", "page_type", "complexity", "is_wceb", "level_score", "strata")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,15 @@ def intervals_by(
         for name in wide:
             found.setdefault(str(name), {})[value] = interval(bootstrap.mean(wide[name].to_numpy(float)))
     return found
+
+
+def with_difficulty(frame: ScoreTable) -> ScoreTable:
+    """Return the rows with the column `difficulty`: simple, mid or hard, cut at the 30th and 70th
+    percentile of the pages' level scores (Dripper paper, A.5)."""
+    scores = frame.drop_duplicates(["data_set", "id"])["level_score"].to_numpy(float)
+    low, high = np.quantile(scores, [0.3, 0.7])
+    levels = np.where(frame["level_score"] < low, "simple", np.where(frame["level_score"] < high, "mid", "hard"))
+    return frame.assign(difficulty=levels)
 
 
 def pages_by(frame: ScoreTable, column: str) -> Mapping[str, int]:

@@ -15,7 +15,7 @@ from dripper_lab.datasets import DATA_SETS, PageCounts, Role
 from dripper_lab.evaluation.benchmarks.agreement import STUDY_VERSIONS, agreements
 from dripper_lab.evaluation.benchmarks.study import findings, table_3
 from dripper_lab.evaluation.benchmarks.wceb import OUR_SETS, PARTS, coverage
-from dripper_lab.evaluation.extractors.base import Contender, Standing
+from dripper_lab.evaluation.extractors.base import MARKDOWN_TRUTHS, Contender, Standing
 from dripper_lab.evaluation.report import charts
 from dripper_lab.evaluation.report.results import (
     Line,
@@ -26,6 +26,7 @@ from dripper_lab.evaluation.report.results import (
     overall,
     pages_by,
     read_scores,
+    with_difficulty,
 )
 from dripper_lab.evaluation.report.statistics import Interval
 from dripper_lab.evaluation.report.worst import worst_pages
@@ -35,6 +36,9 @@ from dripper_lab.evaluation.score_set import SetScoring
 BASELINE = "trafilatura"
 MIN_PAGES = 10
 """Groups with fewer pages get no column: their means say nothing."""
+
+STRATUM_METRIC = "rouge5_jieba_f1"
+"""The Dripper paper's, for the groups of WebMainBench."""
 
 OTHER_METRICS: Mapping[str, str] = {
     "rouge5_words_f1": "ROUGE-5, words",
@@ -126,6 +130,8 @@ def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[st
         "kinds_seen": not stated["data_set"].map(_is_counted).all(),
         "min_pages": MIN_PAGES,
         "by_level": _heat(counted, "level", order, ["low", "medium", "high"]),
+        "by_difficulty": _heat(with_difficulty(counted), "difficulty", order, ["simple", "mid", "hard"]),
+        "by_stratum": _strata(frame, order),
         "metrics": _metrics(counted, order),
         "trained_on": [job.data_set for job in jobs if not _is_counted(job.data_set)],
         "worst": worst_pages(counted, jobs, names),
@@ -170,6 +176,19 @@ def _heat(frame: ScoreTable, column: str, order: Sequence[Contender], columns: S
     table = means_by(frame, column)
     rows = [(one, [_cell(table, one.name, name) for name in columns]) for one in order if one.name in table.index]
     return Heat(columns, pages, rows)
+
+
+def _strata(frame: ScoreTable, order: Sequence[Contender]) -> Heat:
+    """Return the table of WebMainBench as its authors report it: their metric, all pages and the
+    groups that its records state, however small."""
+    rows = frame[frame["data_set"].isin(MARKDOWN_TRUTHS)]
+    if rows.empty or STRATUM_METRIC not in rows:
+        return Heat([], {}, [])
+    grouped = rows.assign(strata=[["all", *groups] for groups in rows["strata"]]).explode("strata")
+    pages = grouped.drop_duplicates(["data_set", "id", "strata"])["strata"].value_counts().to_dict()
+    table = means_by(grouped, "strata", STRATUM_METRIC)
+    there = [one for one in order if one.name in table.index]
+    return Heat(list(pages), pages, [(one, [_cell(table, one.name, name) for name in pages]) for one in there])
 
 
 def _that_state_a_kind(counted: ScoreTable, frame: ScoreTable) -> ScoreTable:

@@ -5,7 +5,13 @@ import pytest
 
 from dripper.errors import InputError
 from dripper.eval.metrics.overlap import rouge_n
-from dripper_lab.evaluation.benchmarks.webmainbench import extract_marked, read_webmainbench, strip_marks
+from dripper_lab.evaluation.benchmarks.webmainbench import (
+    extract_marked,
+    level_score,
+    read_webmainbench,
+    strata,
+    strip_marks,
+)
 from dripper_lab.evaluation.sources import PageSource
 from support.small_set import write_set
 
@@ -152,3 +158,36 @@ def test_hidden_and_unmarked_parts_go() -> None:
 )
 def test_unmarked(html: str, clean: str) -> None:
     assert strip_marks(html) == clean
+
+
+def test_groups_are_those_that_a_record_states(tmp_path: Path) -> None:
+    meta = {
+        "level": "hard",
+        "table": ["data"],
+        "code": [],
+        "equation": ["inline"],
+        "style": "Conversational",
+        "language": "en",
+    }
+    stated, silent, other = read_webmainbench(
+        write(tmp_path / "f", record(meta=meta), record(), record(meta={"language": "non_en"}))
+    )
+    assert strata(stated) == ["hard", "table", "equation", "conversational", "en"]
+    assert strata(silent) == []
+    assert strata(other) == ["non_en"]
+
+
+def test_groups_of_the_sample_pages(shared: Path) -> None:
+    groups = [strata(page) for page in PageSource(shared / "data").pages("webmainbench-samples")]
+    assert sorted(groups) == [[], [], [], ["hard", "non_en"], ["mid", "code", "en"]]
+
+
+def test_a_level_score_is_the_mean_of_four_measures() -> None:
+    """Counted by hand: html, body and two p, three deep, at most two children; text alternates once
+    in four elements; no rich content; half of the letters in the link, which is a fifth element."""
+    html = "<html><body><p>aaaa</p><p><a>bbbb</a></p></body></html>"
+    structure = ((4 / 20) ** 0.7 + (2 / 300) ** 0.7) / 2
+    assert level_score(html) == pytest.approx((structure + 3 / 5 + 0 + 0.5) / 4)
+    assert level_score("") == 0
+    rich = html.replace("aaaa", "<table><tr><td>x</table><code>y</code>\\(z\\)")
+    assert level_score(rich) > level_score(html) + 0.2

@@ -1,0 +1,90 @@
+"""Precision, recall and F1 of the label `main` over blocks, as the Dripper paper's Table 9 counts
+them:
+
+    python -m dripper_lab.evaluation.blocks --data DATA --labelers cpu;web2text --sample 30
+    python -m dripper_lab.evaluation.blocks --webmainbench FILE
+
+Each page counts the same, each block of a page too. The true label of a block comes from the page's
+true text, as words in order; the paper has labels of a large language model.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from dripper import labels
+from dripper.errors import MachineError, PageError, UsageError
+from dripper.eval.metrics.overlap import Score, block_scores
+from dripper.html import preprocess
+from dripper.labels.align import labels_from_text
+from dripper_lab.datasets import LabelledPage, Role, available, names_with
+from dripper_lab.evaluation.benchmarks.webmainbench import DATA_SET
+from dripper_lab.evaluation.sources import PageSource
+from dripper_lab.evaluation.store import decode_page
+
+
+def score_blocks(pages: Iterable[LabelledPage], labelers: Mapping[str, labels.Labeler]) -> Mapping[str, list[Score]]:
+    """Return, by labeler, the scores of each page that has blocks and main content."""
+    found: dict[str, list[Score]] = {name: [] for name in labelers}
+    for page in pages:
+        try:
+            split = preprocess(decode_page(page))
+        except PageError:
+            continue
+        true = labels_from_text([block.text for block in split.blocks], page.truth_text)
+        if not true.any():
+            continue
+        for name, labeler in labelers.items():
+            (said,) = labeler.label([split])
+            found[name].append(block_scores(said.main, true))
+    return found
+
+
+def table(scores: Mapping[str, Sequence[Score]]) -> str:
+    """Return means over pages, as Markdown. The mean F1 is not the F1 of the means."""
+    lines = ["| labeler | pages | block precision | recall | F1 |", "|---|---|---|---|---|"]
+    for name, pages in scores.items():
+        precision, recall, f1 = (
+            np.mean([getattr(page, part) for page in pages]) for part in ("precision", "recall", "f1")
+        )
+        lines.append(f"| {name} | {len(pages)} | {precision:.3f} | {recall:.3f} | {f1:.3f} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the table; return 0, or 2 for wrong usage."""
+    parser = argparse.ArgumentParser(prog="python -m dripper_lab.evaluation.blocks", description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path(), help="folder with the archives of the data sets")
+    parser.add_argument("--webmainbench", type=Path, metavar="FILE", help="the WebMainBench file, in place of DATA")
+    parser.add_argument("--labelers", default="cpu;web2text;trafilatura", help="with semicolons (default %(default)s)")
+    parser.add_argument("--sample", type=int, default=30, help="pages a set (default %(default)s)")
+    given = parser.parse_args(arguments)
+    try:
+        source = PageSource(given.data, given.sample, None, given.webmainbench)
+        sets = [DATA_SET] if given.webmainbench else _unseen(given.data)
+        labelers = {name: labels.load(name) for name in given.labelers.split(";")}
+        scores = score_blocks(_pages(source, sets), labelers)
+        if not any(scores.values()):
+            raise UsageError(f"no labelled pages in {given.webmainbench or given.data}")
+    except (UsageError, MachineError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    sys.stdout.write(f"{', '.join(sets)}: at most {given.sample} pages a set\n\n{table(scores)}")
+    return 0
+
+
+def _unseen(data: Path) -> list[str]:
+    there = available(data)
+    return [name for name in names_with(Role.EVALUATION) if name in there]
+
+
+def _pages(source: PageSource, sets: Sequence[str]) -> Iterator[LabelledPage]:
+    for name in sets:
+        yield from source.pages(name)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
