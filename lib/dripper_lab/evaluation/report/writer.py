@@ -13,6 +13,7 @@ from typing import Any
 from dripper.eval.extra import import_extra
 from dripper_lab.datasets import DATA_SETS, PageCounts, Role
 from dripper_lab.evaluation.benchmarks.agreement import STUDY_VERSIONS, agreements
+from dripper_lab.evaluation.benchmarks.pulpie import ARCHIVE, PublishedLine, published_lines, read_published
 from dripper_lab.evaluation.benchmarks.study import findings, table_3
 from dripper_lab.evaluation.benchmarks.wceb import OUR_SETS, PARTS, coverage
 from dripper_lab.evaluation.extractors.base import MARKDOWN_TRUTHS, Contender, Standing
@@ -132,6 +133,7 @@ def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[st
         "by_level": _heat(counted, "level", order, ["low", "medium", "high"]),
         "by_difficulty": _heat(with_difficulty(counted), "difficulty", order, ["simple", "mid", "hard"]),
         "by_stratum": _strata(frame, order),
+        "published": _published(settings.source.data),
         "metrics": _metrics(counted, order),
         "trained_on": [job.data_set for job in jobs if not _is_counted(job.data_set)],
         "worst": worst_pages(counted, jobs, names),
@@ -189,6 +191,11 @@ def _strata(frame: ScoreTable, order: Sequence[Contender]) -> Heat:
     table = means_by(grouped, "strata", STRATUM_METRIC)
     there = [one for one in order if one.name in table.index]
     return Heat(list(pages), pages, [(one, [_cell(table, one.name, name) for name in pages]) for one in there])
+
+
+def _published(data: Path) -> list[PublishedLine]:
+    """Return Pulpie's published scores as lines, none where they are not in the data folder."""
+    return published_lines(read_published(data)) if (data / ARCHIVE).exists() else []
 
 
 def _that_state_a_kind(counted: ScoreTable, frame: ScoreTable) -> ScoreTable:
