@@ -1,5 +1,5 @@
-"""Implements the labeler `vote:A,B,…`: several labelers decide together, block by block, by
-majority.
+"""Implements the labelers `vote:A,B,…` and `any:A,B,…`: several labelers decide together, block by
+block, by majority or as their union.
 
 The SIGIR'23 comparison (Bevendorff et al. 2023, 4.5) lets extractors vote on tokens, as each has
 its own text. Labelers decide on the same blocks, so that nothing has to be aligned, and half of the
@@ -23,6 +23,9 @@ from dripper.labels.base import Closable, Labeler, Labels, expected_f1
 from dripper.labels.entry import LabelerEntry, Use
 from dripper.labels.words import words_of
 
+UNION = "any"
+"""The kind of vote in which one member is enough, however many there are."""
+
 
 class Voter(NamedTuple):
     """A member of a vote. weight: above 0; only the ratios of weights count."""
@@ -34,15 +37,19 @@ class Voter(NamedTuple):
 def parse_voters(name: str) -> Sequence[Voter]:
     """Return the members that a vote's name lists, with their weights.
 
-    name: `vote:A,B,…`, each with weight 1; `A=2` gives A that weight. Raises SettingsError.
+    name: `vote:A,B,…` or `any:A,B,…`, each with weight 1; in a vote `A=2` gives A that weight.
+    Raises SettingsError.
 
     >>> parse_voters("vote:cpu=2,trafilatura")
     [Voter(name='cpu', weight=2.0), Voter(name='trafilatura', weight=1.0)]
     """
-    voters = [_parse_voter(part, name) for part in name.partition(":")[2].split(",")]
+    kind, _, members_of = name.partition(":")
+    voters = [_parse_voter(part, name) for part in members_of.split(",")]
+    if kind == UNION and "=" in members_of:
+        raise SettingsError(f"labeler {name!r}: a union has no weights, each of its members decides alone")
     members = [voter.name for voter in voters]
     if len(voters) < 2:
-        raise SettingsError(f"labeler {name!r}: a vote takes two members at least, for instance vote:cpu,trafilatura")
+        raise SettingsError(f"labeler {name!r}: a vote takes two members at least, for instance {kind}:cpu,trafilatura")
     for member in members:
         if members.count(member) > 1:
             raise SettingsError(
@@ -73,8 +80,8 @@ TIE = 1e-9
 
 
 class VoteLabeler:
-    """See the module. A tie is main: what was left out is lost, what is too much can be cut
-    later."""
+    """See the module. A tie is main: what was left out is lost, what is too much can be cut later.
+    In a union a block is main that one member takes for main."""
 
     def __init__(self, name: str, voters: Sequence[Voter], labelers: Sequence[Labeler]) -> None:
         """voters, labelers: in the same order."""
@@ -86,6 +93,7 @@ class VoteLabeler:
         )
         weights = np.array([voter.weight for voter in voters])
         self._weights = weights / weights.sum()
+        self._is_union = name.startswith(f"{UNION}:")
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page. Raises as the members do."""
@@ -96,12 +104,13 @@ class VoteLabeler:
         """Return the outcome of the vote on one page.
 
         A member without probabilities is sure of what it says. Probabilities and confidence are of
-        the members together: where they disagree, both are low.
+        the members together: where they disagree, both are low. In a union they are of the member
+        that is surest that a block is main.
         """
         main = np.stack([labels.main for labels in answers])
         sure = np.stack([_fill_probability(labels) for labels in answers])
-        chosen = self._weights @ main >= 0.5 - TIE
-        probability = self._weights @ sure
+        chosen = main.any(axis=0) if self._is_union else self._weights @ main >= 0.5 - TIE
+        probability = sure.max(axis=0) if self._is_union else self._weights @ sure
         words = np.array([len(words_of(block.text)) for block in page.blocks], np.int64)
         return Labels(
             chosen, probability.astype(np.float32), expected_f1(chosen, probability, words),

@@ -29,6 +29,7 @@ BUILT_IN: Mapping[str, str] = {
 points, as a zip that Spark sends to its workers has none."""
 COMPOSITES: Mapping[str, str] = {
     "vote": "dripper_labelers.vote:make_vote_entry",
+    "any": "dripper_labelers.vote:make_vote_entry",
 }
 """By the kind of labelers named `kind:members`: the function that makes an entry from such a
 name."""

@@ -127,3 +127,22 @@ def test_a_member_that_wants_a_stage_is_refused_in_a_run() -> None:
 def test_an_unknown_member_is_an_unknown_labeler() -> None:
     with pytest.raises(SettingsError, match="no labeler 'cpi'; did you mean 'cpu'"):
         load("vote:cpi,all")
+
+
+def test_in_a_union_one_member_is_enough() -> None:
+    """Of three, which a majority would not be."""
+    voters = [Voter(f"m{number}", 1) for number in range(3)]
+    union = VoteLabeler("any:m", voters, [Says([1, 0, 0]), Says([0, 0, 0], [0.2, 0.4, 0.1]), Says([0, 1, 0])])
+    (labels,) = union.label([PAGE])
+    assert labels.main.tolist() == [True, True, False]
+    assert labels.probability.tolist() == pytest.approx([1.0, 1.0, 0.1])
+
+
+def test_a_union_is_loaded_by_name_and_has_no_weights() -> None:
+    page = preprocess(ARTICLE)
+    (union,) = load("any:cpu,all").label([page])
+    assert union.main.all()
+    with pytest.raises(SettingsError, match="a union has no weights, each of its members decides alone"):
+        load("any:cpu=2,all")
+    with pytest.raises(SettingsError, match="takes two members at least, for instance any:cpu,trafilatura"):
+        load("any:cpu")

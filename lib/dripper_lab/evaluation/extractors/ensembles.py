@@ -31,15 +31,18 @@ class Ensemble:
 
 # The study's best nine, as far as they are on PyPI; its weights. Not chosen anew: that would be
 # tuning on what is scored.
-STUDY_BEST = ("goose3", "readability-lxml", "trafilatura", "resiliparse", "justext", "boilerpy3")
+STUDY_BEST = ("goose3", "readability-lxml", "trafilatura", "resiliparse", "bte", "justext", "boilerpy3")
 STUDY_DOUBLE = frozenset({"goose3", "readability-lxml", "trafilatura"})
 BEST_SHARE, WEIGHTED_SHARE = Fraction(5, 9), Fraction(5, 12)
 """What decides in the study: int(0.66 × 9 members), of nine votes and of twelve."""
 
-TRAFILATURAS = frozenset(
-    {"trafilatura-precision", "trafilatura-recall", "trafilatura-fast", "rs-trafilatura", "mineru-fallback"}
+VARIANTS = frozenset(
+    {
+        *("trafilatura-precision", "trafilatura-recall", "trafilatura-fast", "rs-trafilatura", "mineru-fallback"),
+        *("boilerpy3-default", "boilerpy3-largest", "boilerpy3-canola"),
+    }
 )
-"""Trafilatura with other settings, its port and its output as HTML: six of thirteen votes."""
+"""Extractors whose family has a vote already. Trafilatura's would be six of thirteen."""
 
 
 def ensembles(voters: Sequence[str]) -> list[Ensemble]:
@@ -48,7 +51,7 @@ def ensembles(voters: Sequence[str]) -> list[Ensemble]:
     best = [name for name in STUDY_BEST if name in voters]
     if len(best) < 3:
         return []
-    families = [name for name in voters if name not in TRAFILATURAS]
+    families = [name for name in voters if name not in VARIANTS]
     weights = {name: 2 if name in STUDY_DOUBLE else 1 for name in best}
     return [
         Ensemble("majority-all", dict.fromkeys(families, 1), int(len(families) * THRESHOLD)),

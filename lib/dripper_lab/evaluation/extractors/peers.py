@@ -3,11 +3,16 @@
 
 import re
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 
 from dripper.eval.extra import import_extra
 from dripper_lab.evaluation.extractors.base import Contender, Extract, Form, Standing, Task
 
+STUDY_XPATH = '//body[1]//*[not(name() = "script") and not(name() = "style")]/text()'
+BOILERPLATE_TAGS = frozenset({"aside", "footer", "header", "iframe", "nav", "noscript", "object", "embed"})
+UNSEEN = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+TAG_OR_WORD = re.compile(r"<[a-zA-Z/!?][^>]*>|[^\s<]+|<")
 HTML_LANGUAGE = re.compile(r"<html[^>]{0,300}?\slang\s*=\s*[\"']?([a-z]{2})", re.IGNORECASE)
 # The stop word lists of jusText by the language that a page states. Where there is none (Chinese,
 # Japanese), its documentation asks for an empty list and thresholds of zero.
@@ -35,6 +40,12 @@ def peers() -> list[Contender]:
         _peer("resiliparse", "Resiliparse", resiliparse, "main_content, without links and comments"),
         _peer("justext", "jusText", justext, "stop words of the stated language"),
         _peer("boilerpy3", "boilerpy3", boilerpy3, "ArticleExtractor"),
+        _peer("boilerpy3-default", "boilerpy3", lambda: boilerpy3("DefaultExtractor"), "DefaultExtractor"),
+        _peer(
+            "boilerpy3-largest", "boilerpy3", lambda: boilerpy3("LargestContentExtractor"), "LargestContentExtractor"
+        ),
+        _peer("boilerpy3-canola", "boilerpy3", lambda: boilerpy3("CanolaExtractor"), "CanolaExtractor"),
+        _peer("bte", "numpy", bte, "written here after Finn et al. 2001"),
         _peer("goose3", "goose3", goose3),
         _peer("newspaper4k", "newspaper4k", newspaper4k),
         _peer("gne", "gne", gne),
@@ -45,6 +56,9 @@ def peers() -> list[Contender]:
         Contender("html2text", Standing.TEXT, "html2text", html2text, setting="no links, no images"),
         Contender("inscriptis", Standing.TEXT, "inscriptis", inscriptis),
         Contender("beautifulsoup", Standing.TEXT, "beautifulsoup4", beautifulsoup, setting="without script and style"),
+        Contender("html-text", Standing.TEXT, "html-text", html_text),
+        Contender("xpath-text", Standing.TEXT, "lxml", xpath_text, setting="the study's expression"),
+        Contender("lxml-cleaner", Standing.TEXT, "lxml-html-clean", lxml_cleaner, setting="boilerplate elements cut"),
     ]
 
 
@@ -99,9 +113,9 @@ def justext_wceb() -> Extract:
     return extract
 
 
-def boilerpy3() -> Extract:
-    """Boilerpipe's article extractor, ported to Python."""
-    extractor = import_extra("boilerpy3.extractors").ArticleExtractor(raise_on_failure=False)
+def boilerpy3(mode: str = "ArticleExtractor") -> Extract:
+    """Boilerpipe, its article extractor by default, ported to Python."""
+    extractor = getattr(import_extra("boilerpy3.extractors"), mode)(raise_on_failure=False)
     return lambda task: extractor.get_content(task.html)
 
 
@@ -180,6 +194,64 @@ def beautifulsoup() -> Extract:
         return str(soup.get_text(separator=" ", strip=True))
 
     return extract
+
+
+def html_text() -> Extract:
+    """The whole page by html-text."""
+    return _of_html("html_text", lambda module, html, _: module.extract_text(html) if html.strip() else "")
+
+
+def xpath_text() -> Extract:
+    """All text nodes of the body but those of script and style, as the study selects them."""
+    html_parser = import_extra("lxml.html")
+
+    def extract(task: Task) -> str:
+        if not task.html.strip():
+            return ""
+        root = html_parser.document_fromstring(_encodable(task.html).encode(), html_parser.HTMLParser(encoding="utf-8"))
+        return " ".join(text.strip() for text in root.xpath(STUDY_XPATH) if text.strip())
+
+    return extract
+
+
+def lxml_cleaner() -> Extract:
+    """The text that lxml's cleaner leaves, elements cut that are boilerplate by their name. The
+    study does not print its list; this is one of the same kind."""
+    html_parser, clean = import_extra("lxml.html"), import_extra("lxml_html_clean")
+    cleaner = clean.Cleaner(
+        scripts=True, javascript=True, style=True, comments=True, forms=True, embedded=True, kill_tags=BOILERPLATE_TAGS
+    )
+
+    def extract(task: Task) -> str:
+        if not task.html.strip():
+            return ""
+        root = html_parser.document_fromstring(_encodable(task.html).encode(), html_parser.HTMLParser(encoding="utf-8"))
+        return " ".join(cleaner.clean_html(root).text_content().split())
+
+    return extract
+
+
+def bte() -> Extract:
+    """Body Text Extraction: the stretch of the page with the most words inside and tags outside."""
+    return lambda task: _body_text(task.html)
+
+
+def _body_text(html: str) -> str:
+    """Return the words of the stretch whose words minus tags are most: that is the plateau of the
+    method, as tags outside it count too.
+
+    >>> _body_text("<ul><li>a<li>b</ul><p>one two three four<b>five</b> six<ul><li>c</ul>")
+    'one two three four five six'
+    """
+    tokens = TAG_OR_WORD.findall(UNSEEN.sub(" ", html))
+    best, total, start, found = 0, 0, 0, (0, 0)
+    for place, token in enumerate(tokens):
+        total += -1 if token[0] == "<" else 1
+        if total < 1:
+            total, start = 0, place + 1
+        elif total > best:
+            best, found = total, (start, place + 1)
+    return unescape(" ".join(token for token in tokens[slice(*found)] if token[0] != "<"))
 
 
 def language_of(html: str) -> str:

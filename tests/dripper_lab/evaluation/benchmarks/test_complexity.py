@@ -1,10 +1,22 @@
 """The study's page complexity: worked by hand, and its classes."""
 
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper_lab.evaluation.benchmarks.complexity import Level, body_text, complexity, level, quartiles
+from dripper_lab.evaluation.benchmarks.complexity import (
+    ELEMENTS,
+    Level,
+    body_text,
+    complexity,
+    features,
+    guess_accuracy,
+    level,
+    quartiles,
+)
 
 PAGE = (
     "<html><head><title>no</title></head><body><nav>one two</nav>\n"
@@ -53,3 +65,17 @@ def test_about_half_of_the_pages_are_medium(values: list[float]) -> None:
     assert min(values) <= low <= high <= max(values)
     assert sum(value < low for value in values) <= len(values) / 4 + 1
     assert sum(value > high for value in values) <= len(values) / 4 + 1
+
+
+def test_a_classifier_sees_shares_of_elements() -> None:
+    seen = features("<body><p>one two three</p><a>four</a><P>five</P></body>")
+    assert seen[ELEMENTS.index("p")] == 0.5
+    assert seen[ELEMENTS.index("a")] == 0.25
+    assert seen[-1] == pytest.approx(math.log(5 / 6))
+
+
+def test_a_classifier_guesses_what_can_be_guessed_and_no_more() -> None:
+    generator = np.random.default_rng(0)
+    rows, noise = generator.normal(size=(400, 3)), generator.normal(size=400)
+    assert guess_accuracy(rows, rows[:, 1], seed=0) > 0.85
+    assert guess_accuracy(rows, noise, seed=0) == pytest.approx(0.5, abs=0.08)
