@@ -68,7 +68,7 @@ def test_about_half_of_the_pages_are_medium(values: list[float]) -> None:
 
 
 def test_a_classifier_sees_shares_of_elements() -> None:
-    seen = features("<body><p>one two three</p><a>four</a><P>five</P></body>")
+    seen = features("<body><p>one two three</p> <a>four</a> <P>five</P></body>")
     assert seen[ELEMENTS.index("p")] == 0.5
     assert seen[ELEMENTS.index("a")] == 0.25
     assert seen[-1] == pytest.approx(math.log(5 / 6))
