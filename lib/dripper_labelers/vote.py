@@ -109,7 +109,8 @@ class VoteLabeler:
         """
         main = np.stack([labels.main for labels in answers])
         sure = np.stack([_fill_probability(labels) for labels in answers])
-        chosen = main.any(axis=0) if self._is_union else self._weights @ main >= 0.5 - TIE
+        votes = self._weights @ main
+        chosen = votes > 0 if self._is_union else votes >= 0.5 - TIE
         probability = sure.max(axis=0) if self._is_union else self._weights @ sure
         words = np.array([len(words_of(block.text)) for block in page.blocks], np.int64)
         return Labels(

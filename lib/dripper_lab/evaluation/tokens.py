@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.errors import InputError, MachineError, PageError, UsageError
-from dripper.extras import import_extra, install
+from dripper.extras import explain_install, import_extra
 from dripper.html import PROFILES, preprocess
 from dripper.labels.lm.answer import FORMS
 from dripper_lab.datasets import LabelledPage, Role, available, names_with, read_pages
@@ -62,7 +62,7 @@ def flops(read: npt.NDArray[np.float64], written: npt.NDArray[np.float64]) -> np
 
 def qwen3(file: Path) -> Count:
     """Return the function that counts tokens by a `tokenizer.json`. Raises InputError."""
-    package = import_extra("tokenizers", "--tokenizer needs", install("lm"))
+    package = import_extra("tokenizers", "--tokenizer needs", explain_install("lm"))
     try:
         tokenizer = package.Tokenizer.from_file(str(file))
     except Exception as error:

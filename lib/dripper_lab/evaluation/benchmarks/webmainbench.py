@@ -128,7 +128,7 @@ def level_score(html: str) -> float:
         + 0.4 * bool(root.xpath("//table"))
     )
     structure = (min(depth / 20, 1) ** 0.7 + min(width / 300, 1) ** 0.7) / 2
-    return (structure + flips / n_elements + diversity + (linked / text if text else 0.0)) / 4
+    return float(structure + flips / n_elements + diversity + (linked / text if text else 0.0)) / 4
 
 
 def _page(record: dict[str, Any]) -> LabelledPage:
