@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from py4j.protocol import Py4JNetworkError
 
+from dripper.config import load
 from dripper.errors import InputError
 from dripper.spark.cli import add_tries, guarded, parser, tried, with_input
 
@@ -49,6 +50,12 @@ def test_wrong_usage_is_not_tried_again() -> None:
 
     assert guarded(lambda: tried(job, 3, 0)) == 2
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize("name", ["2026-01-01", "harbours: 2026", "no", "Häfen 🚢", ""])
+def test_any_name_is_one_of_a_crawl(name: str) -> None:
+    given = with_input(parser("run.py", None), ["--warcs", "a", "--output", "o", "--crawl", name])
+    assert load(assignments=[f"reading.crawl={given.crawl}"]).reading.crawl == name
 
 
 def test_files_that_are_read_again_are_so_once(capsys: pytest.CaptureFixture[str]) -> None:

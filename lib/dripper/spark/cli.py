@@ -2,6 +2,7 @@
 2."""
 
 import argparse
+import json
 import logging
 import os
 import select
@@ -11,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,7 +55,10 @@ def parser(
         made.add_argument("--warcs", help=kinds)
         records = "only these records, by an index: index=FILES,host=…,domain=…,language=…,status=…,mime=…,url-prefix=…,urls=@FILE"
         made.add_argument("--select", default="", metavar="index=…,…", help=records)
-        made.add_argument("--crawl", metavar="NAME", help="the crawl that the archives are of, for the column crawl")
+        # Quoted, as a setting is YAML, to which 2026-01-01 is a date.
+        quoted = partial(json.dumps, ensure_ascii=False)
+        of_crawl = "the crawl that the archives are of, for the column crawl (setting reading.crawl)"
+        made.add_argument("--crawl", type=quoted, metavar="NAME", help=of_crawl)
     if redoes:
         made.add_argument("--redo", default="", metavar="FILES", help="read these files again although they are done")
     made.add_argument("--output", required=True, type=_output, help="a folder, an s3a:// prefix, or catalog.schema")
