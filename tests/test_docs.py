@@ -154,11 +154,8 @@ def test_the_recipes_count_what_they_say(spark: "SparkSession", clone: Path) -> 
     compared = {row["change"]: row["pages"] for row in spark.sql(compare).collect()}
     assert compared == {"same": 1, "changed": 1, "gone": 1, "new": 1}
     spark.sql(export)
-    lines = [
-        json.loads(line)
-        for file in (clone / "training").glob("*.json.gz")
-        for line in gzip.open(file).read().splitlines()
-    ]
+    parts = [gzip.decompress(file.read_bytes()) for file in (clone / "training").glob("*.json.gz")]
+    lines = [json.loads(line) for part in parts for line in part.splitlines()]
     assert {line["id"]: line["url"][-1] for line in lines} == {"x": "a", "y": "b", "z": "c", "w": "d"}
     assert len(lines) == 4
     assert sorted(row["title"] for row in spark.sql(came).collect()) == ["a", "b", "d"]
