@@ -1,5 +1,5 @@
 -- make sql begins with these: the tables of an output as views, so that queries read the same for folders and for a catalog. Those whose
--- tables are not there are left out (conf/views.sh); the three that every output has come last.
+-- tables are not there are left out (conf/views.sh). The three that every output has come last.
 CREATE OR REPLACE TEMPORARY VIEW published USING delta OPTIONS (path '${output}/published');
 CREATE OR REPLACE TEMPORARY VIEW pages USING delta OPTIONS (path '${output}/pages');
 CREATE OR REPLACE TEMPORARY VIEW blocks USING delta OPTIONS (path '${output}/blocks');
