@@ -62,8 +62,9 @@ run: $(VENV)/base
 # Spark looks for its Python on PATH. Without Hive's catalog, which leaves a database in this folder.
 sql: export QUERY := $(QUERY)
 sql: $(VENV)/base
-	@PATH="$(CURDIR)/$(BIN):$$PATH" spark-sql --conf spark.sql.catalogImplementation=in-memory --conf spark.log.level=ERROR \
-	    -d output=$(OUTPUT) -i conf/views.sql $(if $(QUERY),-e "$$QUERY")
+	@views="$$(mktemp)" && trap 'rm -f "$$views"' EXIT && sh conf/views.sh "$(OUTPUT)" > "$$views" && \
+	    PATH="$(CURDIR)/$(BIN):$$PATH" spark-sql --conf spark.sql.catalogImplementation=in-memory --conf spark.log.level=ERROR \
+	    --hiveconf hive.cli.errors.ignore=true -d output=$(OUTPUT) -i "$$views" $(if $(QUERY),-e "$$QUERY")
 
 test: $(VENV)/all
 	@sh conf/preflight.sh > /dev/null

@@ -1,4 +1,12 @@
--- make sql begins with these: the tables of an output as views, so that queries read the same for folders and for a catalog.
+-- make sql begins with these: the tables of an output as views, so that queries read the same for folders and for a catalog. Those whose
+-- tables are not there are left out (conf/views.sh). The three that every output has come last.
+CREATE OR REPLACE TEMPORARY VIEW published USING delta OPTIONS (path '${output}/published');
+CREATE OR REPLACE TEMPORARY VIEW pages USING delta OPTIONS (path '${output}/pages');
+CREATE OR REPLACE TEMPORARY VIEW blocks USING delta OPTIONS (path '${output}/blocks');
+CREATE OR REPLACE TEMPORARY VIEW labels USING delta OPTIONS (path '${output}/labels');
+CREATE OR REPLACE TEMPORARY VIEW site_blocks USING delta OPTIONS (path '${output}/site_blocks');
+CREATE OR REPLACE TEMPORARY VIEW layouts USING delta OPTIONS (path '${output}/layouts');
+CREATE OR REPLACE TEMPORARY VIEW evaluations USING delta OPTIONS (path '${output}/evaluations');
 CREATE OR REPLACE TEMPORARY VIEW extractions USING delta OPTIONS (path '${output}/extractions');
 CREATE OR REPLACE TEMPORARY VIEW warc_files USING delta OPTIONS (path '${output}/warc_files');
 CREATE OR REPLACE TEMPORARY VIEW runs USING delta OPTIONS (path '${output}/runs');

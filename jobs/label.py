@@ -2,6 +2,7 @@
 stage that wants GPUs.
 
 spark-submit jobs/label.py --output O [--labeler lm] [--conf FILE] [--set key=value ...] [--limit N]
+    [--tries N]
 
 It takes the batches that jobs/preprocess.py has left. For a cluster with GPUs add --conf
 spark.executor.resource.gpu.amount=1 and --conf spark.task.resource.gpu.amount=1: then there is one
@@ -19,6 +20,7 @@ def main(argv: list[str]) -> int:
     parser = cli.parser("label.py", __doc__, reads_archives=False)
     parser.add_argument("--labeler", default="lm", help="who decides what is main content (default lm)")
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="do at most N batches")
+    cli.add_tries(parser)
     return cli.guarded(lambda: cli.stage("label", parser.parse_args(argv)))
 
 

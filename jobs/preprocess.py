@@ -2,7 +2,7 @@
 and `blocks`. CPUs only.
 
 spark-submit jobs/preprocess.py (--warcs W | --select S) --output O [--labeler lm] [--conf FILE]
-[--set key=value ...] [--limit N]
+[--crawl NAME] [--set key=value ...] [--limit N] [--tries N]
 
 Then: jobs/label.py and jobs/extract.py into the same output, each on a cluster of its own kind.
 Exit code 0: every record is accounted for; 2: wrong usage or settings; 3: the work ended short, and
@@ -19,6 +19,7 @@ def main(argv: list[str]) -> int:
     parser = cli.parser("preprocess.py", __doc__, redoes=True)
     parser.add_argument("--labeler", default="lm", help="who will decide what is main content (default lm)")
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="do at most N files that are not done yet")
+    cli.add_tries(parser)
     return cli.guarded(lambda: cli.stage("preprocess", cli.with_input(parser, argv)))
 
 

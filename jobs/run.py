@@ -2,7 +2,7 @@
 
 spark-submit jobs/run.py --warcs W --output O [--labeler cpu] [--conf FILE] [--set key=value ...]
 [--limit N] [--show N]
-    [--dry-run] [--redo FILES] [--dismiss FILES] [--report [FILE]]
+    [--crawl NAME] [--tries N] [--dry-run] [--redo FILES] [--dismiss FILES] [--report [FILE]]
 spark-submit jobs/run.py --select index=INDEX[,host=…][,language=…][,status=…] --output O …
 
 The second form reads single records, where a CDXJ file or a columnar index (Parquet) says that they
@@ -22,6 +22,7 @@ def main(argv: list[str]) -> int:
     """Parse, run, print the closing counts, return the exit code."""
     parser = cli.parser("run.py", __doc__, redoes=True)
     parser.add_argument("--labeler", help="who decides what is main content (setting labeler.name; default cpu)")
+    cli.add_tries(parser)
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="do at most N files that are not done yet")
     parser.add_argument("--show", type=cli.positive, metavar="N", help="print N rows of the table at the end")
     parser.add_argument(
@@ -38,7 +39,7 @@ def main(argv: list[str]) -> int:
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         return cli.dry_run(arguments)
-    settings = cli.settings(arguments, {"labeler.name": arguments.labeler})
+    settings = cli.settings(arguments, {"labeler.name": arguments.labeler, "reading.crawl": arguments.crawl})
     with cli.session(settings) as spark:
         from dripper.spark.reports.account_tables import check_place, try_account
         from dripper.spark.reports.report import show, summary
@@ -53,13 +54,18 @@ def _run(arguments: argparse.Namespace) -> int:
             if not (arguments.warcs or arguments.redo or arguments.select):
                 return 0
         warcs, redo, select = arguments.warcs or "", arguments.redo, arguments.select
-        outcome = run(spark, warcs, arguments.output, settings, arguments.limit, redo=redo, select=select)
-        sys.stdout.write(summary(outcome, arguments.output, settings.cost.devices))
-        if arguments.report is not None:
-            sys.stdout.write(try_account(spark, arguments.output, arguments.report, settings.cost, outcome.run_id))
+
+        def once() -> int:
+            outcome = run(spark, warcs, arguments.output, settings, arguments.limit, redo=redo, select=select)
+            sys.stdout.write(summary(outcome, arguments.output, settings.cost.devices))
+            if arguments.report is not None:
+                sys.stdout.write(try_account(spark, arguments.output, arguments.report, settings.cost, outcome.run_id))
+            return outcome.exit_code
+
+        code = cli.tried(once, arguments.tries)
         if arguments.show:
             sys.stdout.write(show(spark, arguments.output, arguments.show))
-    return outcome.exit_code
+    return code
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 as they stand."""
 
 import gzip
+import json
 import os
 import re
 import shlex
@@ -9,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 TABLES_MD = (ROOT / "docs" / "tables.md").read_text()
-VIEWS = ("extractions", "warc_files", "runs")
 
 
 def section(title: str) -> str:
@@ -75,6 +76,7 @@ def clone(spark: "SparkSession", sample: Path, tmp_path_factory: pytest.TempPath
     there, those of Spark too."""
     from dripper.config import Settings
     from dripper.spark.run.run import run
+    from dripper.spark.tables.schemas import TABLES
     from dripper.spark.tables.store import Tables
 
     folder = tmp_path_factory.mktemp("clone")
@@ -87,7 +89,10 @@ def clone(spark: "SparkSession", sample: Path, tmp_path_factory: pytest.TempPath
     (folder / "list.txt").write_text("more/one.html\n")
     shutil.copy(sample / "world.warc.gz", folder / "crawl.warc.gz")
     run(spark, str(folder / "crawl.warc.gz"), str(folder / "out"), Settings())
-    Tables(spark, str(folder / "out")).create("published")
+    tables = Tables(spark, str(folder / "out"))
+    for table in TABLES:
+        if tables.version(table) is None:
+            tables.create(table)
     spark.createDataFrame([page(1), page(2)], "url string, html binary").write.parquet(str(folder / "pages"))
     java = spark._jvm
     files = java.org.apache.hadoop.fs.FileSystem.get(java.java.net.URI("file:///"), spark._jsc.hadoopConfiguration())
@@ -99,8 +104,62 @@ def clone(spark: "SparkSession", sample: Path, tmp_path_factory: pytest.TempPath
         yield folder
     files.setWorkingDirectory(before)
     spark.sql("RESET output")
-    for table in (*VIEWS, "published"):
+    for table in TABLES:
         spark.catalog.dropTempView(table)
+
+
+def views_of(output: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        ["sh", str(ROOT / "conf/views.sh"), output], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+
+
+def test_every_table_has_a_view_and_one_that_is_not_there_is_left_out(tmp_path: Path) -> None:
+    from dripper.spark.tables.schemas import TABLES
+
+    def names(output: str) -> set[str]:
+        return set(re.findall(r"VIEW (\w+) USING delta OPTIONS \(path '\$\{output\}/\1'\);", views_of(output).stdout))
+
+    assert names("s3a://bucket/out") == TABLES.keys()
+    missing = views_of(str(tmp_path))
+    assert (missing.returncode, missing.stdout) == (2, "")
+    assert missing.stderr.startswith("there are no tables in")
+    there = {"warc_files", "extractions", "published"}
+    for table in there:
+        (tmp_path / table / "_delta_log").mkdir(parents=True)
+    assert names(str(tmp_path)) == there
+
+
+@pytest.mark.spark
+def test_the_recipes_count_what_they_say(spark: "SparkSession", clone: Path) -> None:
+    compare, export, came, changed = (
+        one for block in fenced("docs/tables.md", "sql")[2:] for one in statements(block) if "published" not in one
+    )
+    columns = "url string, host string, crawl string, text_sha256 string, fetched_at timestamp, page_id string, error_code string"
+    more = ", markdown string, markdown_chars bigint, language string, title string, batch bigint"
+    now, before = datetime.now(UTC), datetime(2025, 1, 1, tzinfo=UTC)
+    pages = {"a": ("x", "x"), "b": ("x", "y"), "c": ("z", None), "d": (None, "w")}
+    rows = [
+        (f"http://h/{name}", "h", crawl, text, at, f"{crawl} {name}", None, text * 60, 60, "en", name, number)
+        for name, texts in pages.items()
+        for crawl, text, at, number in zip(
+            ("harbours 2025", "harbours 2026"), texts, (before, now), (1, 2), strict=True
+        )
+        if text
+    ]
+    spark.createDataFrame(rows, columns + more).createOrReplaceTempView("extractions")
+    spark.createDataFrame([(1, before), (2, now)], "batch bigint, finished_at timestamp").createOrReplaceTempView(
+        "warc_files"
+    )
+    compared = {row["change"]: row["pages"] for row in spark.sql(compare).collect()}
+    assert compared == {"same": 1, "changed": 1, "gone": 1, "new": 1}
+    spark.sql(export)
+    parts = [gzip.decompress(file.read_bytes()) for file in (clone / "training").glob("*.json.gz")]
+    lines = [json.loads(line) for part in parts for line in part.splitlines()]
+    assert {line["id"]: line["url"][-1] for line in lines} == {"x": "a", "y": "b", "z": "c", "w": "d"}
+    assert len(lines) == 4
+    assert sorted(row["title"] for row in spark.sql(came).collect()) == ["a", "b", "d"]
+    assert [(row["url"], row["text_before"]) for row in spark.sql(changed).collect()] == [("http://h/b", "x")]
 
 
 @pytest.mark.spark

@@ -19,6 +19,7 @@ from packaging.version import Version
 
 import dripper
 from dripper.config import load
+from dripper.labels.registry import check_blocks
 
 ROOT = Path(__file__).parents[1]
 RESOURCES = sorted((ROOT / "conf/databricks").glob("*.yml"))
@@ -62,11 +63,14 @@ def test_the_bundle_names_files_variables_and_flags_that_exist(resource: Path) -
     text = resource.read_text()
     assert set(re.findall(r"\$\{var\.(\w+)\}", text)) <= set(bundle["variables"])
     (job,) = yaml.safe_load(text)["resources"]["jobs"].values()
-    clusters = {cluster["job_cluster_key"] for cluster in job["job_clusters"]}
+    clusters = {cluster["job_cluster_key"] for cluster in job.get("job_clusters", [])}
+    environments = {each["environment_key"] for each in job.get("environments", [])}
     parameters = {parameter["name"] for parameter in job["parameters"]}
     assert set(re.findall(r"\{\{job\.parameters\.(\w+)\}\}", text)) == parameters
     for task in job["tasks"]:
-        assert task["job_cluster_key"] in clusters
+        assert (task.get("job_cluster_key") in clusters) != (task.get("environment_key") in environments)
+        for library in task.get("libraries", []):
+            assert "requirements" not in library or (resource.parent / library["requirements"]).is_file()
         main = (resource.parent / task["spark_python_task"]["python_file"]).resolve()
         assert main.parent == ROOT / "jobs"
         usage = subprocess.run([sys.executable, str(main), "--help"], capture_output=True, text=True, check=True).stdout
@@ -75,10 +79,113 @@ def test_the_bundle_names_files_variables_and_flags_that_exist(resource: Path) -
                 assert flag in usage
 
 
+def jobs_of_the_bundle() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for resource in RESOURCES:
+        found |= yaml.safe_load(resource.read_text())["resources"]["jobs"]
+    return found
+
+
+def test_every_variable_has_a_value_in_every_target_and_is_used() -> None:
+    bundle = yaml.safe_load((ROOT / "databricks.yml").read_text())
+    without = {name for name, variable in bundle["variables"].items() if "default" not in variable}
+    for name, target in bundle["targets"].items():
+        assert without <= set(target["variables"]) <= set(bundle["variables"]), name
+    used = "".join(file.read_text() for file in (ROOT / "databricks.yml", *RESOURCES))
+    assert {name for name in bundle["variables"] if f"${{var.{name}}}" not in used} == set()
+
+
+CLOUDS = {"": "aws", "_azure": "azure", "_gcp": "gcp"}
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+@pytest.mark.parametrize("kind", ["dev", "prod"])
+def test_a_target_has_the_machines_of_its_cloud_and_no_others(kind: str, cloud: str) -> None:
+    """A driver that is not reclaimed, on every cluster that may have others on spot."""
+    bundle = yaml.safe_load((ROOT / "databricks.yml").read_text())
+    target = bundle["targets"][kind + cloud]
+    assert target["mode"] == {"dev": "development", "prod": "production"}[kind]
+    assert target.get("default", False) == (kind + cloud == "dev")
+    scaled = {
+        name: {cluster["job_cluster_key"] for cluster in job["job_clusters"] if "autoscale" in cluster["new_cluster"]}
+        for name, job in jobs_of_the_bundle().items()
+        if "job_clusters" in job
+    }
+    for name, keys in scaled.items():
+        found = {
+            each["job_cluster_key"]: each["new_cluster"] for each in target["resources"]["jobs"][name]["job_clusters"]
+        }
+        assert found.keys() == keys
+        for cluster in found.values():
+            ((attributes, values),) = cluster.items()
+            assert attributes == f"{CLOUDS[cloud]}_attributes"
+            assert values["first_on_demand"] == 1
+    nodes = {"node_type_id", "gpu_node_type_id"}
+    assert nodes.isdisjoint(target["variables"]) if not cloud else nodes <= set(target["variables"])
+
+
+def test_in_production_the_jobs_run_as_nobody_in_person_and_others_may_look() -> None:
+    bundle = yaml.safe_load((ROOT / "databricks.yml").read_text())
+    for name, target in bundle["targets"].items():
+        if target["mode"] == "production":
+            assert target["run_as"] == {"service_principal_name": "${var.service_principal}"}, name
+            assert {each["level"] for each in target["permissions"]} == {"CAN_MANAGE", "CAN_RUN", "CAN_VIEW"}, name
+
+
+def test_every_job_tells_of_failures_and_is_tagged_and_repeats_no_wrong_usage() -> None:
+    """Databricks would repeat a task for every exit code; `--tries` does it for 3 alone."""
+    for name, job in jobs_of_the_bundle().items():
+        assert job["email_notifications"]["on_failure"] == ["${var.notify}"], name
+        assert job["tags"].keys() == {"project", "target", "cost_center"}, name
+        for task in job["tasks"]:
+            key = (name, task["task_key"])
+            assert task["max_retries"] == 0, key
+            is_maintenance = task["spark_python_task"]["python_file"].endswith("maintain.py")
+            assert ("--tries" in task["spark_python_task"]["parameters"]) != is_maintenance, key
+            # A run whose leaves succeed has succeeded: tasks that others follow tell of themselves.
+            assert len(job["tasks"]) == 1 or task["email_notifications"]["on_failure"] == ["${var.notify}"], key
+
+
+def test_what_is_extracted_is_published_and_maintained() -> None:
+    for name in ("extract_main_content", "extract_main_content_staged"):
+        last = jobs_of_the_bundle()[name]["tasks"][-1]
+        assert (last["task_key"], last["depends_on"], last["run_if"]) == (
+            "publish",
+            [{"task_key": "extract"}],
+            "ALL_DONE",
+        )
+        assert "--publish" in last["spark_python_task"]["parameters"]
+        assert {"quartz_cron_expression", "timezone_id", "pause_status"} <= jobs_of_the_bundle()[name][
+            "schedule"
+        ].keys()
+
+
+def test_the_staged_job_splits_pages_as_its_checkpoint_reads_them() -> None:
+    """The defaults fit: the task `label` would refuse what `preprocess` makes else."""
+    variables = yaml.safe_load((ROOT / "databricks.yml").read_text())["variables"]
+    job = jobs_of_the_bundle()["extract_main_content_staged"]
+    parameters = {each["name"]: each["default"] for each in job["parameters"]}
+    assert {name: parameters[name] for name in ("model", "profile", "prompt_folder")} == {
+        name: f"${{var.{name}}}" for name in ("model", "profile", "prompt_folder")
+    }
+    flags = {task["task_key"]: task["spark_python_task"]["parameters"] for task in job["tasks"]}
+    assert "profile={{job.parameters.profile}}" in flags["preprocess"]
+    assert "labels.lm.prompt_folder={{job.parameters.prompt_folder}}" in flags["label"]
+    model = f"opendatalab/{Path(variables['model']['default']).name}"
+    settings = load(assignments=["labeler.name=lm", f"labels.lm.model={model}"])
+    check_blocks(settings.labeler, settings.labels, variables["profile"]["default"])
+
+
 def test_the_settings_that_bundles_give_exist() -> None:
     for resource in RESOURCES:
         for assignment in re.findall(r"--set\n\s+- (\S+)", resource.read_text()):
-            load(assignments=[assignment.replace("${var.gpu_workers}", "2")])
+            for reference, value in {
+                "${var.gpu_workers}": "2",
+                "{{job.parameters.profile}}": "mineru-1.1",
+                "{{job.parameters.crawl}}": "",
+            }.items():
+                assignment = assignment.replace(reference, value)
+            load(assignments=[assignment])
 
 
 def test_the_staged_job_labels_on_gpus_alone() -> None:
@@ -88,18 +195,16 @@ def test_the_staged_job_labels_on_gpus_alone() -> None:
         "preprocess": "cpu",
         "label": "gpu",
         "extract": "cpu",
+        "publish": "cpu",
     }
     before = {key: [wait["task_key"] for wait in task.get("depends_on", [])] for key, task in tasks.items()}
-    assert before == {"preprocess": [], "label": ["preprocess"], "extract": ["label"]}
+    assert before == {"preprocess": [], "label": ["preprocess"], "extract": ["label"], "publish": ["extract"]}
 
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda file: file.stem)
-def test_one_run_at_a_time_whose_driver_is_not_reclaimed(resource: Path) -> None:
+def test_one_run_at_a_time(resource: Path) -> None:
     (job,) = yaml.safe_load(resource.read_text())["resources"]["jobs"].values()
     assert job["max_concurrent_runs"] == 1
-    for cluster in job["job_clusters"]:
-        if "autoscale" in cluster["new_cluster"]:
-            assert cluster["new_cluster"]["aws_attributes"]["first_on_demand"] == 1
 
 
 def test_every_dependency_is_pinned(setup_py: dict[str, Any]) -> None:
@@ -305,8 +410,12 @@ def test_every_import_is_declared(setup_py: dict[str, Any]) -> None:
 
 
 def test_databricks_installs_what_a_cluster_needs(setup_py: dict[str, Any]) -> None:
-    lines = (ROOT / "conf/databricks/requirements.txt").read_text().splitlines()
-    assert sorted(line for line in lines if not line.startswith("#")) == sorted(setup_py["CLUSTER"])
+    def listed(name: str) -> list[str]:
+        lines = (ROOT / "conf/databricks" / name).read_text().splitlines()
+        return sorted(line for line in lines if not line.startswith("#"))
+
+    assert listed("requirements.txt") == sorted(setup_py["CLUSTER"])
+    assert listed("requirements-gpu.txt") == sorted({*setup_py["CLUSTER"], *setup_py["GPU"], *setup_py["ENCODER"]})
     assert "[cluster]" in (ROOT / "conf/emr/bootstrap.sh").read_text()
 
 

@@ -51,6 +51,10 @@ class ReadSettings(Section):
     list_prefix: str = ""
     """Put before the relative lines of an @list, for instance `s3://commoncrawl/` for Common
     Crawl's warc.paths.gz."""
+    crawl: str = ""
+    """Name of the crawl that the archives are of, for the column `crawl`; empty: as a folder of
+    Common Crawl's layout in their address says. Not read from the archives: a warcinfo record names
+    it only at a file's start, and files are read in parts."""
     s3: S3Settings = S3Settings()
 
     def keeps(self, status: int | None) -> bool:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,6 +52,13 @@ def test_a_row_says_by_what_it_meets_the_rows_of_others() -> None:
         "registered_domain": "bbc.co.uk",
         "crawl": "CC-MAIN-2024-10",
     }
+
+
+@pytest.mark.parametrize("warc_file", ["/archives/a.warc", "s3://commoncrawl/crawl-data/CC-MAIN-2024-10/a.warc.gz"])
+def test_a_crawl_that_is_named_goes_before_the_address(warc_file: str) -> None:
+    assert record_columns(replace(RECORD, warc_file=warc_file), 7, "harbours 2026")["crawl"] == "harbours 2026"
+    row = extraction_row(replace(RECORD, warc_file=warc_file), Extraction(), 7, VERSIONS, "harbours 2026")
+    assert row["crawl"] == "harbours 2026"
 
 
 def test_hosts() -> None:

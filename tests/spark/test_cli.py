@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from py4j.protocol import Py4JNetworkError
 
+from dripper.config import load
 from dripper.errors import InputError
-from dripper.spark.cli import guarded, parser, with_input
+from dripper.spark.cli import add_tries, guarded, parser, tried, with_input
 
 
 def failing(error: BaseException) -> int:
@@ -29,6 +30,40 @@ def test_a_run_reads_whole_files_or_a_selection(capsys: pytest.CaptureFixture[st
         with pytest.raises(SystemExit, match="2"):
             with_input(made, flags)
         assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("codes", "tries", "expected"),
+    [([3, 3, 0, 3], 3, (0, 3)), ([3, 3, 3, 0], 3, (3, 3)), ([4, 0], 3, (4, 1)), ([3, 0], 1, (3, 1))],
+)
+def test_only_work_that_is_left_is_tried_again(codes: list[int], tries: int, expected: tuple[int, int]) -> None:
+    left = list(codes)
+    assert (tried(lambda: left.pop(0), tries, 0), len(codes) - len(left)) == expected
+
+
+def test_wrong_usage_is_not_tried_again() -> None:
+    calls = []
+
+    def job() -> int:
+        calls.append(1)
+        raise InputError("no such file")
+
+    assert guarded(lambda: tried(job, 3, 0)) == 2
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("name", ["2026-01-01", "harbours: 2026", "no", "Häfen 🚢", ""])
+def test_any_name_is_one_of_a_crawl(name: str) -> None:
+    given = with_input(parser("run.py", None), ["--warcs", "a", "--output", "o", "--crawl", name])
+    assert load(assignments=[f"reading.crawl={given.crawl}"]).reading.crawl == name
+
+
+def test_files_that_are_read_again_are_so_once(capsys: pytest.CaptureFixture[str]) -> None:
+    made = parser("run.py", None, redoes=True)
+    add_tries(made)
+    with pytest.raises(SystemExit, match="2"):
+        with_input(made, ["--redo", "a.warc", "--output", "o", "--tries", "3"])
+    assert "give one of the two" in capsys.readouterr().err
 
 
 def test_a_job_that_ends_gives_its_own_code() -> None:

@@ -103,6 +103,28 @@ def test_the_shared_archives_with_labels_by_hash(
     assert compared > 80
 
 
+def test_blocks_of_a_profile_that_the_checkpoint_does_not_read_are_refused(
+    spark: SparkSession, preprocessed: Preprocessed
+) -> None:
+    """Before an engine starts, and before the archives of a whole run are read."""
+    asked = ["labeler.name=lm", "labels.lm.model=opendatalab/MinerU-HTML-v1.1-hunyuan0.5B-compact"]
+    with pytest.raises(
+        SettingsError, match=r"of profile dripper, and the checkpoint of the labeler lm reads mineru-1\.1"
+    ):
+        run_stages(spark, ["label"], str(preprocessed.output), load(assignments=asked), loader=load_dead)
+    with pytest.raises(SettingsError, match=r"preprocess with --set profile=mineru-1\.1 into another output"):
+        run(spark, preprocessed.archive, str(preprocessed.output / "new"), load(assignments=asked), loader=load_dead)
+    assert not (preprocessed.output / "new").exists()
+    told = run_stages(
+        spark,
+        ["label"],
+        str(preprocessed.output),
+        load(assignments=[*asked, "labels.lm.profile=any"]),
+        loader=load_hash,
+    )
+    assert told.totals.label.pages == 7
+
+
 @pytest.mark.slow
 def test_each_stage_by_itself_takes_what_the_one_before_left(spark: SparkSession, tmp_path: Path) -> None:
     for i in range(2):

@@ -18,6 +18,9 @@ CountTokens = Callable[[str], int]
 
 _THERE = "on those it runs on"
 
+ProfileName = Literal["auto", "any", "dripper", "mineru-1.1", "paper"]
+"""Of which profile blocks have to be. auto: of that which the checkpoint was trained on."""
+
 FallbackName = Literal["cpu", "trafilatura", "body", "empty"]
 DEFAULT_FALLBACK: FallbackName = "trafilatura"
 
@@ -99,6 +102,10 @@ def _warn_of_nothing(settings: Any, use: Use) -> Sequence[str]:
     return ()
 
 
+def _accept_any_profile(settings: Any) -> str | None:
+    return None
+
+
 def _count_nothing(settings: Any) -> CountTokens | None:
     return None
 
@@ -127,6 +134,9 @@ class LabelerEntry:
     check: Callable[[Any, Use], Sequence[str]] = _warn_of_nothing
     """Called before a run with the settings: raises SettingsError where it cannot work so, or
     returns warnings."""
+    reads_profile: Callable[[Any], str | None] = _accept_any_profile
+    """Returns the profile of the pages that its checkpoint reads, by its settings; None: any, or it
+    cannot be seen from this machine. The stage `label` refuses blocks of another."""
     tells_confidence: bool = False
     """Whether its labels come with a `confidence`: then others can follow it in a chain, for the
     pages that it is not sure of."""

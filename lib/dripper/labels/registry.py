@@ -182,6 +182,18 @@ def check_use(labeler: LabelerSettings, labels: LabelsSettings, use: Use) -> Seq
     ]
 
 
+def check_blocks(labeler: LabelerSettings, labels: LabelsSettings, profile: str) -> None:
+    """Raise SettingsError where blocks of a profile are not what the labeler's checkpoint reads."""
+    for name in chain_of(labeler.name):
+        wanted = find_entry(name).reads_profile(labeler_settings(name, labels))
+        if wanted is not None and wanted != profile:
+            raise SettingsError(
+                f"the blocks are of profile {profile}, and the checkpoint of the labeler {name} reads {wanted}: preprocess with "
+                f"--set profile={wanted} into another output, or, if it shall label them all the same, --set "
+                f"labels.{name}.profile=any"
+            )
+
+
 def runs_staged(labeler: LabelerSettings) -> bool:
     """Tell whether pages are labelled in a stage of their own.
 

@@ -124,7 +124,11 @@ ORIGIN: Sequence[Column] = (
         Kind.STRING,
         "The part of host that somebody registered (example.co.uk); null: an IP address, or no public suffix",
     ),
-    Column("crawl", Kind.STRING, "Common Crawl's crawl (CC-MAIN-2024-10), where a folder of warc_file says so"),
+    Column(
+        "crawl",
+        Kind.STRING,
+        "The crawl: as --crawl names it, else Common Crawl's (CC-MAIN-2024-10), where a folder of warc_file says so",
+    ),
 )
 """By which rows meet those of other data sets of the same crawl. Rows of 0.1 have null in them."""
 

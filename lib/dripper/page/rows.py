@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 
-def record_columns(record: Record, batch: int) -> Row:
-    """Return what `pages` and `extractions` say of the record itself."""
+def record_columns(record: Record, batch: int, crawl: str = "") -> Row:
+    """Return what `pages` and `extractions` say of the record itself.
+
+    crawl: the name of the crawl, as the setting `reading.crawl` has it; empty: by the address.
+    """
     host = host_name(record.url)
     return {
         "page_id": record.page_id,
@@ -47,7 +50,7 @@ def record_columns(record: Record, batch: int) -> Row:
         "warc_record_id": record.record_id,
         "payload_digest_sha1": record.payload_digest_sha1,
         "registered_domain": registered_domain(host) if host else None,
-        "crawl": find_crawl(record.warc_file),
+        "crawl": crawl or find_crawl(record.warc_file),
     }
 
 
@@ -73,24 +76,31 @@ def extraction_columns(extraction: Extraction) -> Row:
     }
 
 
-def extraction_row(record: Record, extraction: Extraction, batch: int, versions: Mapping[str, str | None]) -> Row:
+def extraction_row(
+    record: Record, extraction: Extraction, batch: int, versions: Mapping[str, str | None], crawl: str = ""
+) -> Row:
     """Return the row of one page of the fused job, as the columns of `schemas.EXTRACTIONS` want
     it."""
     charset = {"charset": extraction.charset, "charset_source": extraction.charset_source}
-    columns = record_columns(record, batch) | charset | extraction_columns(extraction)
+    columns = record_columns(record, batch, crawl) | charset | extraction_columns(extraction)
     return columns | {"versions": versions, "layout_id": None}
 
 
 def prepared_row(
-    record: Record, prepared: Prepared, batch: int, profile: str, first: tuple[str, str] | None = None
+    record: Record,
+    prepared: Prepared,
+    batch: int,
+    profile: str,
+    first: tuple[str, str] | None = None,
+    crawl: str = "",
 ) -> Row:
     """Return the row of one page of the stage `preprocess`: the columns of `schemas.PAGES`, and
     `simplified_html`.
 
-    first: name and version of the labeler that labelled on the way.
+    first: name and version of the labeler that labelled on the way. crawl: see `record_columns`.
     """
     is_good = prepared.error_code is None
-    return record_columns(record, batch) | {
+    return record_columns(record, batch, crawl) | {
         "charset": prepared.charset,
         "charset_source": prepared.charset_source,
         "title": prepared.title if is_good else None,

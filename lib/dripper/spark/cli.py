@@ -2,14 +2,17 @@
 2."""
 
 import argparse
+import json
 import logging
 import os
 import select
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +26,18 @@ from dripper.places import output_place
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["dry_run", "guarded", "parser", "positive", "session", "settings", "stage", "with_input"]
+__all__ = [
+    "add_tries",
+    "dry_run",
+    "guarded",
+    "parser",
+    "positive",
+    "session",
+    "settings",
+    "stage",
+    "tried",
+    "with_input",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -41,11 +55,37 @@ def parser(
         made.add_argument("--warcs", help=kinds)
         records = "only these records, by an index: index=FILES,host=…,domain=…,language=…,status=…,mime=…,url-prefix=…,urls=@FILE"
         made.add_argument("--select", default="", metavar="index=…,…", help=records)
+        # Quoted, as a setting is YAML, to which 2026-01-01 is a date.
+        quoted = partial(json.dumps, ensure_ascii=False)
+        of_crawl = "the crawl that the archives are of, for the column crawl (setting reading.crawl)"
+        made.add_argument("--crawl", type=quoted, metavar="NAME", help=of_crawl)
     if redoes:
         made.add_argument("--redo", default="", metavar="FILES", help="read these files again although they are done")
     made.add_argument("--output", required=True, type=_output, help="a folder, an s3a:// prefix, or catalog.schema")
     add_settings(made)
     return made
+
+
+def add_tries(made: argparse.ArgumentParser) -> None:
+    """Add the flag for schedulers that do not know exit codes: the job itself does what is left
+    again."""
+    again = "where work is left (exit code 3), do it again, up to N tries in all, a minute apart; wrong usage is never repeated"
+    made.add_argument("--tries", type=positive, default=1, metavar="N", help=again)
+
+
+def tried(work: Callable[[], int], tries: int, pause_seconds: float = 60) -> int:
+    """Return the exit code of `work`, which is done again while it is 3, up to so many times in
+    all. What it raises is raised: to do it again would not help."""
+    for n in range(1, tries):
+        code = work()
+        if code != _WORK_IS_LEFT:
+            return code
+        logger.warning("work is left after try %d of %d: the next one begins in %d s", n, tries, pause_seconds)
+        time.sleep(pause_seconds)
+    return work()
+
+
+_WORK_IS_LEFT = 3
 
 
 def _output(typed: str) -> str:
@@ -64,6 +104,8 @@ def with_input(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Nam
         parser.error(
             "--warcs reads whole files, --select single records of the files that an index names: give one of them"
         )
+    if getattr(arguments, "tries", 1) > 1 and arguments.redo:
+        parser.error("--tries would read the files of --redo again with every try: give one of the two")
     return arguments
 
 
@@ -147,15 +189,22 @@ def _is_lost_jvm(error: Exception) -> bool:
 def stage(name: str, arguments: argparse.Namespace) -> int:
     """Run one stage of a staged run, print its closing counts, return the exit code: 0, or 3 where
     it ended short."""
-    asked = settings(arguments, {"labeler.name": getattr(arguments, "labeler", None)})
+    flags = {"labeler.name": "labeler", "reading.crawl": "crawl"}
+    asked = settings(arguments, {key: getattr(arguments, flag, None) for key, flag in flags.items()})
     with session(asked) as spark:
         from dripper.spark.reports.report import summary
         from dripper.spark.run.run import run_stages
 
         warcs, redo, select = (getattr(arguments, flag, None) or "" for flag in ("warcs", "redo", "select"))
-        outcome = run_stages(spark, (name,), arguments.output, asked, warcs, arguments.limit, redo=redo, select=select)
-        sys.stdout.write(summary(outcome, arguments.output, asked.cost.devices))
-    return outcome.exit_code
+
+        def once() -> int:
+            outcome = run_stages(
+                spark, (name,), arguments.output, asked, warcs, arguments.limit, redo=redo, select=select
+            )
+            sys.stdout.write(summary(outcome, arguments.output, asked.cost.devices))
+            return outcome.exit_code
+
+        return tried(once, arguments.tries)
 
 
 def dry_run(arguments: argparse.Namespace) -> int:

@@ -61,6 +61,14 @@ def _check_vllm(settings: EncoderSettings, use: Use) -> None:
         )
 
 
+def _reads_profile(settings: EncoderSettings) -> str | None:
+    if settings.profile != "auto":
+        return None if settings.profile == "any" else settings.profile
+    folder = local_folder(settings.model)
+    is_pulpies = bool(settings.model) and (folder / "config.json").is_file() and not (folder / FILE).exists()
+    return PULPIE_PROFILE if is_pulpies else None
+
+
 ENCODER = LabelerEntry(
     name="encoder",
     load=_load,
@@ -70,5 +78,6 @@ ENCODER = LabelerEntry(
     count_tokens=_count_tokens,
     fallback="cpu",
     check=_check,
+    reads_profile=_reads_profile,
     environment=ENVIRONMENT,
 )

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from dripper.labels.entry import ProfileName
 from dripper.settings import Section
 
 GPU_BATCH_TOKENS = 65_536
@@ -14,6 +15,9 @@ class EncoderSettings(Section):
 
     model: str = ""
     """A folder with a checkpoint: config.json, weights as safetensors, tokenizer."""
+    profile: ProfileName = "auto"
+    """Of which profile the blocks have to be that it labels; auto: by the checkpoint, where it is
+    one of Pulpie's."""
     engine: Literal["transformers", "vllm"] = "transformers"
     """What runs the model. transformers: PyTorch, any architecture; vllm: its pooling runner, which
     pads nothing, for the architectures that it has (BERT, RoBERTa, XLM-RoBERTa, ModernBERT)."""

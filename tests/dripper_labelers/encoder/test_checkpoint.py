@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from dripper import config
 from dripper.errors import MachineError, SettingsError
 from dripper.labels import Use, entry, load
+from dripper.labels.registry import check_blocks
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.entry import ENCODER
 from dripper_labelers.encoder.reading import Reading
@@ -138,3 +140,20 @@ def test_a_checkpoint_of_another_profile_is_warned_of(tmp_path: Path, monkeypatc
     assert not ENCODER.check(settings, Use("dripper", ("label",))), "pages are split by then"
     Reading(form="outline").save(tmp_path)
     assert not ENCODER.check(settings, Use("dripper"))
+
+
+def test_blocks_of_another_profile_than_the_checkpoint_reads_are_refused(tmp_path: Path) -> None:
+    checkpoint(tmp_path, {})
+
+    def check(profile: str, *more: str) -> None:
+        settings = config.load(assignments=["labeler.name=encoder", f"labels.encoder.model={tmp_path}", *more])
+        check_blocks(settings.labeler, settings.labels, profile)
+
+    check("mineru-1.1")
+    with pytest.raises(
+        SettingsError, match="of profile dripper, and the checkpoint of the labeler encoder reads mineru"
+    ):
+        check("dripper")
+    check("dripper", "labels.encoder.profile=any")
+    Reading(form="outline").save(tmp_path)
+    check("dripper")

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from dripper.config import load
 from dripper.errors import MachineError, SettingsError
 from dripper.labels.lm.checkpoint import DRIPPER_1_0, DRIPPER_1_1, OWN, find_checkpoint, fingerprint, foreign_profile
 from dripper.labels.lm.prompt import PUBLIC
+from dripper.labels.registry import check_blocks
 from support.tiny_lm import make_config
 
 
@@ -63,6 +65,32 @@ def test_pages_of_another_profile_than_the_training_had_are_told(
     make_config(tmp_path / name, architectures=[architecture])
     assert foreign_profile(str(tmp_path / name), profile) == foreign
     assert foreign_profile("opendatalab/nowhere", profile) is None
+
+
+@pytest.mark.parametrize(
+    ("model", "wanted"),
+    [
+        ("opendatalab/MinerU-HTML-v1.1-hunyuan0.5B-compact", "mineru-1.1"),
+        ("opendatalab/MinerU-HTML", "paper"),
+        ("Qwen/Qwen3-0.6B", None),
+        ("/Volumes/main/dripper/models/dripper", None),
+        ("", None),
+    ],
+)
+def test_blocks_of_another_profile_than_the_checkpoint_reads_are_refused(model: str, wanted: str | None) -> None:
+    def check(profile: str, *more: str) -> None:
+        settings = load(assignments=["labeler.name=cpu,lm", f"labels.lm.model={model}", *more])
+        check_blocks(settings.labeler, settings.labels, profile)
+
+    if wanted is None:
+        check("dripper")
+    else:
+        check(wanted)
+        with pytest.raises(SettingsError, match=f"of profile dripper, .* labeler lm reads {wanted}: preprocess with"):
+            check("dripper")
+        check("dripper", "labels.lm.profile=any")
+    with pytest.raises(SettingsError, match="reads paper"):
+        check("dripper", "labels.lm.profile=paper")
 
 
 def test_trainings_name_prompts_that_exist() -> None:

@@ -112,6 +112,7 @@ def rows(*tokens: int) -> list[dict[str, object]]:
             "page_id": str(i),
             "batch": 1,
             "n_blocks": 1,
+            "profile": "dripper",
             "tokens": n,
             "simplified_html": simplified(str(n)).simplified_html,
         }

@@ -56,10 +56,13 @@ class Checkpoint:
     def training(self) -> Training:
         """What the checkpoint was trained on, by its name; our own prompt for all that are not
         Dripper's."""
-        name = self.name.lower()
-        if "mineru-html" not in name and "dripper" not in name:
-            return OWN
-        return DRIPPER_1_1 if "hunyuan" in self.architecture.lower() else DRIPPER_1_0
+        return _training_of(self.name, self.architecture)
+
+
+def _training_of(name: str, architecture: str) -> Training:
+    if "mineru-html" not in name.lower() and "dripper" not in name.lower():
+        return OWN
+    return DRIPPER_1_1 if "hunyuan" in architecture.lower() else DRIPPER_1_0
 
 
 def find_checkpoint(model: str) -> Checkpoint:
@@ -100,10 +103,17 @@ def find_checkpoint(model: str) -> Checkpoint:
 def foreign_profile(model: str, profile: str) -> str | None:
     """Return the profile that a checkpoint in a folder was trained on, where it is known and
     another than `profile`."""
-    if not local_folder(model).is_dir():
-        return None
-    trained = find_checkpoint(model).training.profile
+    trained = trained_profile(model) if local_folder(model).is_dir() else None
     return trained if trained != profile else None
+
+
+def trained_profile(model: str) -> str | None:
+    """Return the profile that a checkpoint was trained on; None: it is not known, or the folder is
+    not on this machine. Nothing is fetched: a checkpoint of a hub is known by its name."""
+    if local_folder(model).is_dir():
+        return find_checkpoint(model).training.profile
+    is_of_hub = model.count("/") == 1 and not model.startswith(("/", ".", "~"))
+    return _training_of(model, model).profile if is_of_hub else None
 
 
 def fingerprint(folder: Path) -> str:

@@ -53,6 +53,14 @@ def _check(settings: LmSettings, use: Use) -> Sequence[str]:
     ]
 
 
+def _reads_profile(settings: LmSettings) -> str | None:
+    if settings.profile != "auto":
+        return None if settings.profile == "any" else settings.profile
+    from dripper.labels.lm.checkpoint import trained_profile
+
+    return trained_profile(settings.model) if settings.model else None
+
+
 LM = LabelerEntry(
     name="lm",
     load=_load,
@@ -62,5 +70,6 @@ LM = LabelerEntry(
     count_tokens=_count_tokens,
     fallback="cpu",
     check=_check,
+    reads_profile=_reads_profile,
     environment=ENVIRONMENT,
 )

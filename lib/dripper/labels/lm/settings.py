@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from dripper import extras as optional
+from dripper.labels.entry import ProfileName
 from dripper.settings import Section
 
 
@@ -23,6 +24,9 @@ class LmSettings(Section):
     prompt: str = "auto"
     """auto: the one that the checkpoint was trained on, else `own`. Or own, v0, v1, v2, compact,
     short_compact, or a file with `{html}` where the page goes."""
+    profile: ProfileName = "auto"
+    """Of which profile the blocks have to be that it labels; auto: by the checkpoint, where it is
+    known."""
     prompt_folder: str = ""
     """Where `dripper prompts fetch` put the public prompts; empty: the user's cache folder."""
     chat: Literal["auto", "none", "once", "twice"] = "auto"

@@ -16,7 +16,7 @@ from dripper.config import Settings
 from dripper.errors import SettingsError
 from dripper.labels.chain import chain_of
 from dripper.labels.fallback import Fallback
-from dripper.labels.registry import resolve_fallback
+from dripper.labels.registry import check_blocks, resolve_fallback
 from dripper.spark.ledger.plan import Batch
 from dripper.spark.run.closing import check_rows
 from dripper.spark.run.outcome import Totals
@@ -78,7 +78,9 @@ class LabelStage:
         schema = nullable(LABELS.fields)
         mapper = labels_mapper(self._engines.loader, self._settings, to_arrow_schema(schema), progress.sink)
         pages = (
-            blocks.select("page_id", "batch", "simplified_html", F.size("item_ids").alias("n_blocks"), "tokens")
+            blocks.select(
+                "page_id", "batch", "simplified_html", F.size("item_ids").alias("n_blocks"), "tokens", "profile"
+            )
             .observe(read, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
             # A partition an engine; the shuffle also keeps the scan off the GPU executors. Longest
             # first: pages of like length share a batch, and the last batches are short.
@@ -121,6 +123,16 @@ def check_made_for(tables: Tables, batch: Batch, run_ids: Collection[str], setti
                 f"batch {batch.number} was preprocessed for {asked}, and this run would label it for labeler.name={now}: name the "
                 "same, or read its files again with --redo"
             )
+
+
+def check_profiles(tables: Tables, batches: Collection[int], settings: Settings) -> None:
+    """Raise SettingsError where a block of these batches is of a profile that the checkpoint does
+    not read. settings: those of the labeler."""
+    if not batches:
+        return
+    rows = tables.read("blocks").where(within(batches)).select("profile").distinct().collect()
+    for profile in sorted(row["profile"] for row in rows):
+        check_blocks(settings.labeler, settings.labels, profile)
 
 
 _BROADCAST_BYTES = 256 << 20

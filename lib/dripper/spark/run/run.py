@@ -8,13 +8,13 @@ from pyspark.sql import SparkSession
 from dripper.config import Settings
 from dripper.errors import InputError
 from dripper.labels.entry import Use
-from dripper.labels.registry import check_use, load_from_settings
+from dripper.labels.registry import check_blocks, check_use, load_from_settings
 from dripper.spark.ledger.inputs import Input, check_known, read_input, told, without_known
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, Batch, BatchSize, Plan, make_plan
 from dripper.spark.ledger.reconcile import rows_by_batch
 from dripper.spark.run.fused import FusedJob
-from dripper.spark.run.label_stage import check_made_for
+from dripper.spark.run.label_stage import check_made_for, check_profiles
 from dripper.spark.run.outcome import Outcome, Totals, bad_inputs, work_left
 from dripper.spark.run.output import BETWEEN, Opened, Work, opened
 from dripper.spark.run.progress import Progress
@@ -163,6 +163,8 @@ def run_stages(
     """
     is_staged(settings)
     engines = _engines(spark, stages, settings, loader)
+    if "preprocess" in stages and (last := who_labels(settings)[1]):
+        check_blocks(last, settings.labels, settings.profile)
     _check_use(settings, stages, loader is load_labeler and is_local(properties(spark)))
     require_workers(spark)
     has_pages = Tables(spark, output).version("pages") is not None
@@ -212,6 +214,11 @@ def _check_made_for(work: Work, plan: Plan, settings: Settings) -> None:
         if batch.state == "preprocessed":
             run_ids = {report["run_id"] for report in work.ledger.reports(batch)}
             check_made_for(work.tables, batch, run_ids, settings)
+    if last := who_labels(settings)[1]:
+        numbers = [
+            batch.number for batch in plan.resumed if batch.state == "preprocessed" and batch.number not in plan.anew
+        ]
+        check_profiles(work.tables, numbers, settings.model_copy(update={"labeler": last}))
 
 
 def _engines(spark: SparkSession, stages: Sequence[str], settings: Settings, loader: Loader) -> Engines:

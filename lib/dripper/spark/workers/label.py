@@ -10,6 +10,7 @@ import gc
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 
 import pyarrow as pa
 
@@ -19,7 +20,7 @@ from dripper.guard import Watchdog
 from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage
 from dripper.labels.base import Closable, LabelerStoppedError
 from dripper.labels.chain import chain_of
-from dripper.labels.registry import find_entry, load_from_settings
+from dripper.labels.registry import check_blocks, find_entry, load_from_settings
 from dripper.page.rows import Row, label_columns, storable
 from dripper.spark.workers.read import ProgressSink, in_batches
 from dripper.spark.workers.singleton import WorkerSingleton
@@ -128,8 +129,8 @@ def _checked(labels: Labels, page: SimplifiedPage) -> Labels | str:
 def labels_mapper(
     loader: Loader, settings: Settings, schema: pa.Schema, progress: ProgressSink | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow` over (page_id, batch, simplified_html, n_blocks,
-    tokens), pages of like length next to each other."""
+    """Return the function for `mapInArrow` over (page_id, batch, simplified_html, n_blocks, tokens,
+    profile), pages of like length next to each other."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         watchdog = Watchdog(settings.stages.stall_seconds, f"the labeler {settings.labeler.name} labels")
@@ -139,6 +140,9 @@ def labels_mapper(
         rows = (row for batch in batches for row in batch.to_pylist())
         for group in groups(rows, settings.stages):
             # Only now: a task without rows starts no engine.
+            for profile in {row["profile"] for row in group}:
+                # The checkpoint may be on this machine alone.
+                _check_blocks(settings.model_dump_json(), profile)
             try:
                 made = _labelled(_engine(loader, settings.model_dump_json()), group)
             except Exception:
@@ -150,6 +154,12 @@ def labels_mapper(
                 progress.add({"labelled": len(group)})
 
     return work
+
+
+@cache
+def _check_blocks(settings: str, profile: str) -> None:
+    parsed = Settings.model_validate_json(settings)
+    check_blocks(parsed.labeler, parsed.labels, profile)
 
 
 @WorkerSingleton

@@ -74,7 +74,9 @@ def extracting(settings: Settings, batch: int) -> Step[Extraction]:
     return Step(
         lambda page: extractor.extract(page[0], page[2], page[1]),
         Extraction,
-        lambda record, extraction: extraction_row(record, extraction, batch, extractor.versions),
+        lambda record, extraction: extraction_row(
+            record, extraction, batch, extractor.versions, settings.reading.crawl
+        ),
     )
 
 
@@ -90,7 +92,7 @@ def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     return Step(
         lambda page: prepare(page[0], page[1], settings.profile, count_tokens, keep_source, limits, labeler, remembers),
         Prepared,
-        lambda record, prepared: prepared_row(record, prepared, batch, settings.profile, by),
+        lambda record, prepared: prepared_row(record, prepared, batch, settings.profile, by, settings.reading.crawl),
     )
 
 
