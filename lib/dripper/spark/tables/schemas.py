@@ -284,6 +284,20 @@ RUNS = StructType(
     ]
 )
 
+FORGOTTEN = StructType(
+    [
+        column("request", StringType(), "The call of jobs/forget.py that wrote the row", nullable=False),
+        column("kind", StringType(), "What pattern names: page_id, url, host or domain", nullable=False),
+        column("pattern", StringType(), "The page, address, host or domain", nullable=False),
+        column("batch", LongType(), "The batch that had pages of it; null: none had"),
+        column("rows", LongType(), "How many pages of the batch were removed by it"),
+        column("reason", StringType(), "Why, as it was typed"),
+        column("forgotten_by", StringType(), "Who called, as Spark knows the user"),
+        column("forgotten_at", TimestampType(), "When"),
+        column("state", StringType(), "begun (rows may be there still; the next run goes on) or done", nullable=False),
+    ]
+)
+
 EVALUATIONS = StructType(
     [
         column("batch", LongType(), "The evaluation that wrote the row; the partition", nullable=False),
@@ -338,10 +352,14 @@ TABLES = {
         "One row per archive file, and selection of its records: what was read, what was skipped and why",
     ),
     "runs": (RUNS, "One row per run of a job: when, with which settings, and how it ended"),
+    "forgotten": (
+        FORGOTTEN,
+        "One row per rule and batch: pages that were removed on purpose, and are never written again",
+    ),
 }
 """Name → (schema, comment)."""
 
-PARTITIONED = frozenset(TABLES) - {"warc_files", "runs", "published"}
+PARTITIONED = frozenset(TABLES) - {"warc_files", "runs", "published", "forgotten"}
 """Tables that are partitioned by `batch`. The ledger is not: it has few rows for each of
 thousands of batches, and every commit of a batch would read the names of all its files."""
 
