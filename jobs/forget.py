@@ -15,11 +15,11 @@ the ledger counts them.
 
 import argparse
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
+from dripper.config import Settings
 from dripper.errors import InputError
 from dripper.spark import cli
+from dripper.warc.open.expand import read_text
 
 KINDS = {
     "host": "a host, such as www.example.org",
@@ -42,7 +42,7 @@ def main(argv: list[str]) -> int:
 
 def _forget(arguments: argparse.Namespace) -> int:
     settings = cli.settings(arguments, {})
-    typed = [(kind, each) for kind in KINDS for value in getattr(arguments, kind) for each in _listed(value)]
+    typed = [(kind, each) for kind in KINDS for value in getattr(arguments, kind) for each in _listed(value, settings)]
     if typed and not (arguments.reason.strip() or arguments.dry_run):
         raise InputError("--reason is missing: say why, for those who ask later")
     with cli.session(settings) as spark:
@@ -58,18 +58,14 @@ def _forget(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _listed(value: str) -> Iterator[str]:
+def _listed(value: str, settings: Settings) -> list[str]:
     if not value.startswith("@"):
-        yield value
-        return
-    try:
-        lines = Path(value[1:]).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{value}: cannot read the list: {error}") from None
-    named = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+        return [value]
+    lines = [line.strip() for line in read_text(value[1:], settings.reading).splitlines()]
+    named = [line for line in lines if line and not line.startswith("#")]
     if not named:
         raise InputError(f"{value}: the list is empty")
-    yield from named
+    return named
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ what was counted is what is deleted, and what is never written again.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -84,10 +85,8 @@ def spellings(host: str) -> list[str]:
     """
     names = [host]
     if "xn--" in host:
-        try:
+        with suppress(UnicodeError):
             names.append(host.encode("ascii").decode("idna"))
-        except UnicodeError:
-            pass
     return [f"{name}{dot}" for name in dict.fromkeys(names) for dot in ("", ".")]
 
 
@@ -159,7 +158,7 @@ def _of_domains(column: str, domains: Iterable[str]) -> list[str]:
 
 
 def rows_of(tables: Tables, state: str | None = None) -> list[dict[str, Any]]:
-    """Return the rows of the table `forgotten`, of a state or of all; none where it is not there."""
+    """Return the rows of the table `forgotten`, of a state or of all; none without it."""
     if tables.version(TABLE) is None:
         return []
     rows = tables.read(TABLE)

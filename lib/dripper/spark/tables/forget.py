@@ -63,7 +63,7 @@ def forget(
     there = [table for table in _OF_PAGES if tables.version(table) is not None]
     if not there or tables.version("warc_files") is None:
         raise InputError(f"--output {output}: there is no table extractions or pages to forget anything of")
-    if rules and not reason.strip():
+    if rules and not (dry_run or reason.strip()):
         raise InputError("--reason is empty: say why, for those who ask later")
     if dry_run:
         if not rules:
