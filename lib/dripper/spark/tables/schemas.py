@@ -298,6 +298,16 @@ FORGOTTEN = StructType(
     ]
 )
 
+RELOCATED = StructType(
+    [
+        column(
+            "old_prefix", StringType(), "Where archives were: what their names in warc_file begin with", nullable=False
+        ),
+        column("new_prefix", StringType(), "Where they are", nullable=False),
+        column("relocated_at", TimestampType(), "When that was said", nullable=False),
+    ]
+)
+
 EVALUATIONS = StructType(
     [
         column("batch", LongType(), "The evaluation that wrote the row; the partition", nullable=False),
@@ -356,10 +366,11 @@ TABLES = {
         FORGOTTEN,
         "One row per rule and batch: pages that were removed on purpose, and are never written again",
     ),
+    "relocated": (RELOCATED, "One row per move of archives: under which names they are known, and where they are now"),
 }
 """Name → (schema, comment)."""
 
-PARTITIONED = frozenset(TABLES) - {"warc_files", "runs", "published", "forgotten"}
+PARTITIONED = frozenset(TABLES) - {"warc_files", "runs", "published", "forgotten", "relocated"}
 """Tables that are partitioned by `batch`. The ledger is not: it has few rows for each of
 thousands of batches, and every commit of a batch would read the names of all its files."""
 
