@@ -1,6 +1,7 @@
 """Rules say which pages an output must not hold: the same in Python as in SQL."""
 
 import pickle
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -96,7 +97,12 @@ def test_a_page_counts_for_the_first_kind_of_rule() -> None:
 
 
 def test_pages_are_summed_by_batch() -> None:
-    rows = [{"batch": 1, "rows": 2}, {"batch": None, "rows": 0}, {"batch": 1, "rows": 3}, {"batch": 2, "rows": None}]
+    rows: list[dict[str, Any]] = [
+        {"batch": 1, "rows": 2},
+        {"batch": None, "rows": 0},
+        {"batch": 1, "rows": 3},
+        {"batch": 2, "rows": None},
+    ]
     assert rows_by_batch(rows) == {1: 5, 2: 0}
 
 
