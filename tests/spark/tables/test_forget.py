@@ -108,6 +108,7 @@ def test_forgotten_pages_leave_all_tables_and_stay_away(
     assert counts(tables) == [*CLOSED, ("new.warc", 1, {"forgotten": 2})]
 
 
+@pytest.mark.slow
 def test_a_kill_between_any_two_steps_leaves_what_goes_on(
     spark: SparkSession, first_night: Path, tables: Tables, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -168,6 +169,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(
     other.end("ended", exit_code=0)
 
 
+@pytest.mark.slow
 def test_nothing_is_left_between_stages_nor_of_what_a_site_is_known_by(spark: SparkSession, tmp_path: Path) -> None:
     """Of a run by sites whose batches are preprocessed: what is left goes on to its end."""
     archive = str(write_warc(tmp_path / "a.warc", [*pages(0, 3), *BAD]))
