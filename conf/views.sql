@@ -7,6 +7,8 @@ CREATE OR REPLACE TEMPORARY VIEW labels USING delta OPTIONS (path '${output}/lab
 CREATE OR REPLACE TEMPORARY VIEW site_blocks USING delta OPTIONS (path '${output}/site_blocks');
 CREATE OR REPLACE TEMPORARY VIEW layouts USING delta OPTIONS (path '${output}/layouts');
 CREATE OR REPLACE TEMPORARY VIEW evaluations USING delta OPTIONS (path '${output}/evaluations');
+CREATE OR REPLACE TEMPORARY VIEW forgotten USING delta OPTIONS (path '${output}/forgotten');
+CREATE OR REPLACE TEMPORARY VIEW relocated USING delta OPTIONS (path '${output}/relocated');
 CREATE OR REPLACE TEMPORARY VIEW extractions USING delta OPTIONS (path '${output}/extractions');
 CREATE OR REPLACE TEMPORARY VIEW warc_files USING delta OPTIONS (path '${output}/warc_files');
 CREATE OR REPLACE TEMPORARY VIEW runs USING delta OPTIONS (path '${output}/runs');

@@ -3,6 +3,7 @@
 spark-submit jobs/run.py --warcs W --output O [--labeler cpu] [--conf FILE] [--set key=value ...]
 [--limit N] [--show N]
     [--crawl NAME] [--tries N] [--dry-run] [--redo FILES] [--dismiss FILES] [--report [FILE]]
+    [--relocated OLD=NEW | --really-new]
 spark-submit jobs/run.py --select index=INDEX[,host=…][,language=…][,status=…] --output O …
 
 The second form reads single records, where a CDXJ file or a columnar index (Parquet) says that they
@@ -54,9 +55,19 @@ def _run(arguments: argparse.Namespace) -> int:
             if not (arguments.warcs or arguments.redo or arguments.select):
                 return 0
         warcs, redo, select = arguments.warcs or "", arguments.redo, arguments.select
+        cli.relocated(spark, arguments, settings)
 
         def once() -> int:
-            outcome = run(spark, warcs, arguments.output, settings, arguments.limit, redo=redo, select=select)
+            outcome = run(
+                spark,
+                warcs,
+                arguments.output,
+                settings,
+                arguments.limit,
+                redo=redo,
+                select=select,
+                really_new=arguments.really_new,
+            )
             sys.stdout.write(summary(outcome, arguments.output, settings.cost.devices))
             if arguments.report is not None:
                 sys.stdout.write(try_account(spark, arguments.output, arguments.report, settings.cost, outcome.run_id))

@@ -32,6 +32,7 @@ __all__ = [
     "guarded",
     "parser",
     "positive",
+    "relocated",
     "session",
     "settings",
     "stage",
@@ -61,6 +62,10 @@ def parser(
         made.add_argument("--crawl", type=quoted, metavar="NAME", help=of_crawl)
     if redoes:
         made.add_argument("--redo", default="", metavar="FILES", help="read these files again although they are done")
+        moved = "archives have moved from one prefix to another: those at NEW are those that were read from OLD"
+        made.add_argument("--relocated", default="", metavar="OLD=NEW", help=moved)
+        others = "new files are others than those of the same name and size that were read elsewhere"
+        made.add_argument("--really-new", action="store_true", help=others)
     made.add_argument("--output", required=True, type=_output, help="a folder, an s3a:// prefix, or catalog.schema")
     add_settings(made)
     return made
@@ -186,6 +191,15 @@ def _is_lost_jvm(error: Exception) -> bool:
     return isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError"
 
 
+def relocated(spark: "SparkSession", arguments: argparse.Namespace, settings: Settings) -> None:
+    """Note that archives have moved, where --relocated says so."""
+    if arguments.relocated:
+        from dripper.spark.ledger.relocated import parsed, relocate
+
+        moved, single_writer = parsed(arguments.relocated), settings.output.single_writer
+        sys.stdout.write(relocate(spark, arguments.output, moved, single_writer=single_writer) + "\n")
+
+
 def stage(name: str, arguments: argparse.Namespace) -> int:
     """Run one stage of a staged run, print its closing counts, return the exit code: 0, or 3 where
     it ended short."""
@@ -196,10 +210,21 @@ def stage(name: str, arguments: argparse.Namespace) -> int:
         from dripper.spark.run.run import run_stages
 
         warcs, redo, select = (getattr(arguments, flag, None) or "" for flag in ("warcs", "redo", "select"))
+        if hasattr(arguments, "relocated"):
+            relocated(spark, arguments, asked)
+        really_new = getattr(arguments, "really_new", False)
 
         def once() -> int:
             outcome = run_stages(
-                spark, (name,), arguments.output, asked, warcs, arguments.limit, redo=redo, select=select
+                spark,
+                (name,),
+                arguments.output,
+                asked,
+                warcs,
+                arguments.limit,
+                redo=redo,
+                select=select,
+                really_new=really_new,
             )
             sys.stdout.write(summary(outcome, arguments.output, asked.cost.devices))
             return outcome.exit_code
@@ -212,6 +237,7 @@ def dry_run(arguments: argparse.Namespace) -> int:
     nothing."""
     asked = settings(arguments, {"labeler.name": arguments.labeler})
     with session(asked) as spark:
+        from dripper.spark.ledger.relocated import parsed
         from dripper.spark.reports.report import cost_summary, plan_summary
         from dripper.spark.reports.sample import cpu_summary, planned_files, read_pages
         from dripper.spark.run.routing import is_staged, who_labels
@@ -219,7 +245,17 @@ def dry_run(arguments: argparse.Namespace) -> int:
         from dripper.spark.sites.sample import sites_summary
 
         staged, is_chain = is_staged(asked), len(chain_of(asked.labeler.name)) > 1
-        plan = dry_plan(spark, arguments.warcs or "", arguments.output, asked, arguments.limit, select=arguments.select)
+        moved, really_new = getattr(arguments, "relocated", ""), getattr(arguments, "really_new", False)
+        plan = dry_plan(
+            spark,
+            arguments.warcs or "",
+            arguments.output,
+            asked,
+            arguments.limit,
+            select=arguments.select,
+            really_new=really_new,
+            moves=[parsed(moved)] if moved else [],
+        )
         sys.stdout.write(plan_summary(plan))
         read = read_pages(planned_files(plan), asked)
         if is_chain or (staged and not asked.sites.enabled):

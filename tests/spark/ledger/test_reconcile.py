@@ -188,14 +188,6 @@ def test_rows_of_an_earlier_reading_that_came_back_stay_until_the_next(
 
 
 @pytest.mark.spark
-def test_what_was_forgotten_on_purpose_is_no_difference(spark: SparkSession, first_night: Path, tables: Tables) -> None:
-    tables.delete("extractions", "url = 'http://example.org/1'")
-    spark.sql(f"CREATE TABLE {tables.sql_name('forgotten')} (batch BIGINT, rows BIGINT) USING delta")
-    spark.sql(f"INSERT INTO {tables.sql_name('forgotten')} VALUES (1, 1)")
-    assert run(spark, str(first_night / "in"), tables.output, ONE_BY_ONE).exit_code == 0
-
-
-@pytest.mark.spark
 def test_nothing_is_published_from_rows_that_are_not_as_counted_and_lost_ones_are_published_anew(
     spark: SparkSession, first_night: Path, tables: Tables
 ) -> None:

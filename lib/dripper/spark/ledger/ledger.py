@@ -31,6 +31,7 @@ from dripper.spark.tables.schemas import WARC_FILES, nullable
 from dripper.spark.tables.sql import first_line, quoted
 from dripper.spark.tables.store import Tables, within
 from dripper.warc.open.identity import reading_path
+from dripper.warc.read.record import FORGOTTEN
 
 logger = logging.getLogger(__name__)
 
@@ -225,6 +226,30 @@ class Ledger:
                 f"MERGE INTO {self._tables.sql_name(TABLE)} t USING {view} s ON t.warc_file = s.warc_file "
                 "AND (t.state IN ('failed', 'set_aside') OR (t.state = 'done' AND t.selection IS NULL AND t.n_problems > 0)) "
                 "WHEN MATCHED THEN UPDATE SET t.state = 'dismissed'",
+            )
+        finally:
+            self._spark.catalog.dropTempView(view)
+
+    def forget(self, left: Sequence[tuple[LedgerEntry, int, int]]) -> None:
+        """Note that of these files so many pages are left, and so many of them failed: the others
+        are skipped as forgotten. One commit."""
+        self._entries = None
+        rows = [
+            {"warc_file": e.file.warc_file, "selection": e.file.selection, "batch": e.batch}
+            | {"pages": n_pages, "failed_pages": n_failed}
+            for e, n_pages, n_failed in left
+        ]
+        view, reason = f"forgotten_{uuid.uuid4().hex}", quoted(FORGOTTEN)
+        self._frame(rows).createOrReplaceTempView(view)
+        skipped = "coalesce(t.skipped, cast(map() AS map<string, bigint>))"
+        try:
+            self._tables.change(
+                TABLE,
+                f"MERGE INTO {self._tables.sql_name(TABLE)} t USING {view} s ON t.warc_file = s.warc_file "
+                "AND t.selection <=> s.selection AND t.batch = s.batch AND t.pages > s.pages "
+                "WHEN MATCHED THEN UPDATE SET t.pages = s.pages, t.failed_pages = s.failed_pages, t.skipped = "
+                f"map_concat(map_filter({skipped}, (reason, n) -> reason <> {reason}), map({reason}, "
+                f"coalesce(try_element_at({skipped}, {reason}), 0L) + t.pages - s.pages))",
             )
         finally:
             self._spark.catalog.dropTempView(view)

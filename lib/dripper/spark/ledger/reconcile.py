@@ -22,6 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from dripper.errors import DifferenceError, InputError
+from dripper.spark.ledger import forgotten
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, Batch, LedgerEntry, Plan, batches_of
@@ -31,9 +32,6 @@ from dripper.spark.tables.store import Tables, within
 logger = logging.getLogger(__name__)
 
 TABLE = "extractions"
-FORGOTTEN = "forgotten"
-"""A table of rows that were removed on purpose: columns `batch` and `rows`, how many."""
-
 _SHOWN = 5
 """Batches or files that a sentence names."""
 _VERSIONS_TRIED = 30
@@ -102,17 +100,17 @@ def bounds(entries: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:
 
 
 def differences(
-    entries: Iterable[LedgerEntry], rows: Mapping[int, int], forgotten: Mapping[int, int] | None = None
+    entries: Iterable[LedgerEntry], rows: Mapping[int, int], leaving: Mapping[int, int] | None = None
 ) -> list[Difference]:
     """Return the batches in which the table has not as many rows as the ledger counts, in order.
 
-    rows: of each batch of the table. forgotten: of each batch, rows that were removed on purpose.
+    rows: of each batch of the table. leaving: of each batch, rows that are on their way out.
     """
     allowed, found = bounds(entries), []
     for batch in sorted(allowed.keys() | rows.keys()):
         fewest, most = allowed.get(batch, (0, 0))
         there = rows.get(batch, 0)
-        if there < fewest - (forgotten or {}).get(batch, 0):
+        if there < fewest - (leaving or {}).get(batch, 0):
             found.append(Difference(batch, there, fewest))
         elif most is not None and there > most:
             found.append(Difference(batch, there, most))
@@ -152,10 +150,9 @@ def reconcile(spark: SparkSession, tables: Tables, ledger: Ledger) -> None:
 
 
 def _forgotten(tables: Tables) -> dict[int, int]:
-    if tables.version(FORGOTTEN) is None:
-        return {}
-    rows = tables.read(FORGOTTEN).groupBy("batch").agg(F.sum("rows").alias("rows")).collect()
-    return {row["batch"]: row["rows"] for row in rows}
+    """Return, by batch, the rows that are on their way out. Of those that are out the ledger
+    knows."""
+    return forgotten.rows_by_batch(forgotten.rows_of(tables, forgotten.BEGUN))
 
 
 def _told(difference: Difference, since: Mapping[int, str]) -> str:

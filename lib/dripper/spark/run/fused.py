@@ -68,7 +68,9 @@ class FusedJob:
     def _attempt(self, batch: Batch, tasks: Tasks, progress: Progress) -> None:
         work, start = self._work, time.monotonic()
         with_report = nullable([*EXTRACTIONS.fields, StructField(REPORT, StringType())])
-        mapper = files_mapper(tasks, batch.number, work.settings, to_arrow_schema(with_report), progress.sink)
+        mapper = files_mapper(
+            tasks, batch.number, work.settings, to_arrow_schema(with_report), progress.sink, rules=work.rules
+        )
         seen = Observation()
         rows = (
             work.spark.range(0, len(tasks), 1, len(tasks))

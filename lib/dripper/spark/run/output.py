@@ -19,10 +19,12 @@ import dripper
 from dripper.addresses import loggable
 from dripper.config import Settings
 from dripper.spark.ledger import lease
+from dripper.spark.ledger.forgotten import NO_RULES, Rules
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.reconcile import reconcile
 from dripper.spark.run.outcome import Outcome, Totals
+from dripper.spark.tables.forget import rules_in_force
 from dripper.spark.tables.store import Tables, require_log_store
 
 
@@ -35,6 +37,8 @@ class Work:
     ledger: Ledger
     lease: Lease
     settings: Settings
+    rules: Rules = NO_RULES
+    """Which pages are forgotten."""
 
 
 logger = logging.getLogger(__name__)
@@ -93,7 +97,8 @@ def opened(
         ledger = Ledger(spark, tables, held.run_id, attempts, is_new=is_empty)
         if not (is_empty and is_new.get("extractions", False)):
             reconcile(spark, tables, ledger)
-        output_at_work = Opened(Work(spark, tables, ledger, held, settings))
+        rules = rules_in_force(tables, ledger, held)
+        output_at_work = Opened(Work(spark, tables, ledger, held, settings, rules))
         yield output_at_work
         if tables.fence and tables.fence.is_used:
             held.confirm()

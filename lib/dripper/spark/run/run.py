@@ -13,6 +13,7 @@ from dripper.spark.ledger.inputs import Input, check_known, read_input, told, wi
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, Batch, BatchSize, Plan, make_plan
 from dripper.spark.ledger.reconcile import rows_by_batch
+from dripper.spark.ledger.relocated import Move, check_not_moved, first_name, moves_of, under_first_names
 from dripper.spark.run.fused import FusedJob
 from dripper.spark.run.label_stage import check_made_for, check_profiles
 from dripper.spark.run.outcome import Outcome, Totals, bad_inputs, work_left
@@ -32,14 +33,23 @@ logger = logging.getLogger(__name__)
 
 
 def dry_plan(
-    spark: SparkSession, warcs: str, output: str, settings: Settings, limit: int | None = None, select: str = ""
+    spark: SparkSession,
+    warcs: str,
+    output: str,
+    settings: Settings,
+    limit: int | None = None,
+    select: str = "",
+    really_new: bool = False,
+    moves: Sequence[Move] = (),
 ) -> Plan:
-    """Return what `run` would do, and write nothing. Raises UsageError like `run`."""
+    """Return what `run` would do, and write nothing. moves: to be noted before that run. Raises
+    UsageError like `run`."""
     tables = Tables(spark, output)
     version = tables.version("warc_files")
     tables.check_version("warc_files", version)
     ledger = Ledger(spark, tables, run_id="", is_new=version is None)
-    return _plan(spark, tables, ledger, read_input(warcs, "", select, settings), settings, limit)
+    given = read_input(warcs, "", select, settings)
+    return _plan(spark, tables, ledger, given, settings, limit, really_new=really_new, moves=moves)
 
 
 def run(
@@ -51,6 +61,7 @@ def run(
     loader: Loader = load_labeler,
     redo: str = "",
     select: str = "",
+    really_new: bool = False,
 ) -> Outcome:
     """Extract all pages of `warcs` into the tables below `output`; files that are done are left
     alone.
@@ -59,18 +70,19 @@ def run(
     in different stages.
     loader: makes the labeler of a staged run. redo: files to be read again, as `warcs` names files.
     select: in the place of `warcs`, the records of an index (`dripper.warc.index.selection`).
+    really_new: files are others than those of the same name and size that were read elsewhere.
     Raises UsageError for what a person has to change, BusyError where another run is at work on the
     output. Everything else ends in the `Outcome`.
     """
     if is_staged(settings):
-        return run_stages(spark, STAGES, output, settings, warcs, limit, loader, redo, select)
+        return run_stages(spark, STAGES, output, settings, warcs, limit, loader, redo, select, really_new)
     _check_use(settings)
     load_from_settings(settings.labeler, settings.labels)
     require_workers(spark)
     given = read_input(warcs, redo, select, settings)
     with opened(spark, output, settings, job="run", input=given.told) as output_at_work:
         work = output_at_work.work
-        plan = _plan(spark, work.tables, work.ledger, given, settings, limit)
+        plan = _plan(spark, work.tables, work.ledger, given, settings, limit, really_new=really_new)
         batches = _begun(work.ledger, plan)
         totals = Totals()
         if batches:
@@ -92,6 +104,9 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
         bad = {
             entry.file.warc_file for entry in ledger.entries() if entry.fault or entry.state in ("failed", "set_aside")
         }
+        known = {entry.file.warc_file for entry in ledger.entries()}
+        moves = moves_of(output_at_work.work.tables)
+        names = [first_name(name, moves, known) for name in names]
         if others := [name for name in names if name not in bad]:
             raise InputError(
                 f"--dismiss {others[0]}: no file of that address failed, or is no whole archive, in {output}"
@@ -109,10 +124,16 @@ def _plan(
     settings: Settings,
     limit: int | None,
     states: Collection[str] = UNFINISHED,
+    really_new: bool = False,
+    moves: Sequence[Move] = (),
 ) -> Plan:
     # For the cores that the cluster may come to have: it grows only while tasks wait for more.
     size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * capacity.slots(spark))
     entries = ledger.entries()
+    if entries:
+        given = under_first_names(given, [*moves_of(tables), *moves], entries)
+    if not really_new:
+        check_not_moved(given.files, entries)
     check_known(given, entries)
     plan = make_plan(given.files, entries, size, limit, states, given.redo, ledger.last_batch)
     return without_known(spark, tables, plan, entries)
@@ -152,12 +173,14 @@ def run_stages(
     loader: Loader = load_labeler,
     redo: str = "",
     select: str = "",
+    really_new: bool = False,
 ) -> Outcome:
     """Run some of STAGES, neighbours in their order, over what is ready for them in the tables
     below `output`.
 
     warcs: the input of `preprocess`, which plans; the others take the batches that the stage before
-    has left. limit: at most so many files for `preprocess`, else batches. redo, select: see `run`.
+    has left. limit: at most so many files for `preprocess`, else batches. redo, select, really_new:
+    see `run`.
     Raises UsageError for what a person has to change, BusyError where another run is at work on the
     output.
     """
@@ -181,7 +204,7 @@ def run_stages(
         if plans:
             for table in BETWEEN:
                 work.ledger.number_above(rows_by_batch(work.tables.read(table)))
-            plan = _plan(spark, work.tables, work.ledger, given, settings, limit, states)
+            plan = _plan(spark, work.tables, work.ledger, given, settings, limit, states, really_new)
         else:
             plan = _ready(work.ledger, states[0], limit)
         if "label" in stages:

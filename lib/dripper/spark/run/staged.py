@@ -214,7 +214,9 @@ class StagedJob:
 
     def _preprocess(self, batch: Batch, tasks: Tasks, progress: Progress) -> None:
         schema = nullable([*PAGES, BLOCKS["simplified_html"], BLOCKS["tokens"], StructField(REPORT, StringType())])
-        mapper = files_mapper(tasks, batch.number, self._settings, to_arrow_schema(schema), progress.sink, preparing)
+        mapper = files_mapper(
+            tasks, batch.number, self._settings, to_arrow_schema(schema), progress.sink, preparing, self._work.rules
+        )
         with self._planning:
             made = self._work.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
         # Two tables and the reports from one pass, on the executors' disks in between: 6.9 CPU s

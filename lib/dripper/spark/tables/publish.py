@@ -20,8 +20,10 @@ from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED
 from dripper.spark.ledger.reconcile import Difference, changed_at, reconcile
+from dripper.spark.tables.forget import rules_in_force
 from dripper.spark.tables.schemas import PUBLISHED, TABLES
 from dripper.spark.tables.store import Tables, within
+from dripper.warc.read.record import FORGOTTEN
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +85,9 @@ def publish(spark: SparkSession, output: str, with_main_html: bool = True, targe
 
 
 def _publish(spark: SparkSession, tables: Tables, held: Lease, target_bytes: int) -> str:
-    reconcile(spark, tables, Ledger(spark, tables, held.run_id))
+    ledger = Ledger(spark, tables, held.run_id)
+    reconcile(spark, tables, ledger)
+    rules_in_force(tables, ledger, held)
     wanted, there = _wanted(tables), _there(tables)
     lost = _lost(wanted, there)
     since = changed_at(spark, tables, TABLE, lost) if lost else {}
@@ -138,7 +142,10 @@ def _wanted(tables: Tables) -> dict[int, State]:
     batch = F.when(is_on_its_way, F.col("replaces")).otherwise(F.col("batch"))
     # Not as text, which is another in each time zone.
     finished = F.unix_micros("finished_at").alias("finished_at")
-    told = F.concat_ws("|", *(finished if name == "finished_at" else F.col(name) for name in _KEY))
+    # Pages that were forgotten since are deleted here, too: no state of a batch changes by it.
+    read = F.col("pages") + F.coalesce(F.try_element_at("skipped", F.lit(FORGOTTEN)), F.lit(0))
+    replaced = {"finished_at": finished, "pages": read}
+    told = F.concat_ws("|", *(replaced.get(name, F.col(name)) for name in _KEY))
     states = (
         ledger.withColumn("holds", batch)
         .where("holds IS NOT NULL")

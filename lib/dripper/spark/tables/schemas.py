@@ -283,6 +283,30 @@ RUNS = StructType(
     ]
 )
 
+FORGOTTEN = StructType(
+    [
+        column("request", StringType(), "The call of jobs/forget.py that wrote the row", nullable=False),
+        column("kind", StringType(), "What pattern names: page_id, url, host or domain", nullable=False),
+        column("pattern", StringType(), "The page, address, host or domain", nullable=False),
+        column("batch", LongType(), "The batch that had pages of it; null: none had"),
+        column("rows", LongType(), "How many pages of the batch were removed by it"),
+        column("reason", StringType(), "Why, as it was typed"),
+        column("forgotten_by", StringType(), "Who called, as Spark knows the user"),
+        column("forgotten_at", TimestampType(), "When"),
+        column("state", StringType(), "begun (rows may be there still; the next run goes on) or done", nullable=False),
+    ]
+)
+
+RELOCATED = StructType(
+    [
+        column(
+            "old_prefix", StringType(), "Where archives were: what their names in warc_file begin with", nullable=False
+        ),
+        column("new_prefix", StringType(), "Where they are", nullable=False),
+        column("relocated_at", TimestampType(), "When that was said", nullable=False),
+    ]
+)
+
 EVALUATIONS = StructType(
     [
         column("batch", LongType(), "The evaluation that wrote the row; the partition", nullable=False),
@@ -337,10 +361,15 @@ TABLES = {
         "One row per archive file, and selection of its records: what was read, what was skipped and why",
     ),
     "runs": (RUNS, "One row per run of a job: when, with which settings, and how it ended"),
+    "forgotten": (
+        FORGOTTEN,
+        "One row per rule and batch: pages that were removed on purpose, and are never written again",
+    ),
+    "relocated": (RELOCATED, "One row per move of archives: under which names they are known, and where they are now"),
 }
 """Name → (schema, comment)."""
 
-PARTITIONED = frozenset(TABLES) - {"warc_files", "runs", "published"}
+PARTITIONED = frozenset(TABLES) - {"warc_files", "runs", "published", "forgotten", "relocated"}
 """Tables that are partitioned by `batch`. The ledger is not: it has few rows for each of
 thousands of batches, and every commit of a batch would read the names of all its files."""
 

@@ -28,7 +28,7 @@ from dripper.spark.tables.sql import first_line, quoted
 logger = logging.getLogger(__name__)
 
 VERSION_PROPERTY = "dripper.schema_version"
-BOOKS = frozenset({"warc_files", "runs"})
+BOOKS = frozenset({"warc_files", "runs", "forgotten", "relocated"})
 """Tables whose commits are small, and are tried again where an OPTIMIZE was first."""
 _TXN_OF_SQL = ("spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion")
 """What the options txnAppId and txnVersion are to a DELETE, MERGE or UPDATE, which have none."""

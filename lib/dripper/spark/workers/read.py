@@ -30,6 +30,7 @@ from dripper.labels.registry import find_entry, labeler_settings, load_from_sett
 from dripper.page.extraction import Extraction, shared_extractor
 from dripper.page.prepare import Prepared, prepare
 from dripper.page.rows import Row, extraction_row, prepared_row, storable
+from dripper.spark.ledger.forgotten import NO_RULES, Rules
 from dripper.spark.run.closing import page_key
 from dripper.spark.run.parts import FilePart, Tasks, reader_of
 from dripper.spark.run.routing import who_labels
@@ -126,12 +127,13 @@ def files_mapper(
     schema: pa.Schema,
     progress: ProgressSink | None,
     step: Callable[[Settings, int], Step[Any]] = extracting,
+    rules: Rules = NO_RULES,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function for `mapInArrow`. Its input column `id` says which of `tasks` to work
-    on."""
+    on. rules: which pages are forgotten, hence skipped."""
 
     def made(parts: Sequence[FilePart], watchdog: Watchdog) -> Iterator[pa.RecordBatch]:
-        with closing(_rows_of_parts(parts, step(settings, batch), settings, progress, watchdog)) as rows:
+        with closing(_rows_of_parts(parts, step(settings, batch), settings, progress, watchdog, rules)) as rows:
             yield from in_batches(rows, schema)
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -149,6 +151,7 @@ def _rows_of_parts(
     settings: Settings,
     progress: ProgressSink | None,
     watchdog: Watchdog,
+    rules: Rules,
 ) -> Generator[Row, None, None]:
     guard: Guard[PageInput, Any] = Guard(step.work, GuardLimits.of(settings.limits))
     with closing(guard):
@@ -157,7 +160,7 @@ def _rows_of_parts(
             with closing(reader_of(part, settings.reading)) as reader:
                 # Records that are no pages are progress, too.
                 watchdog.follow(partial(_place, reader.report))
-                yield from _rows_of_part(part, reader, guard, step, progress)
+                yield from _rows_of_part(part, reader, guard, step, progress, rules)
 
 
 def _place(report: FileReport) -> tuple[int, int]:
@@ -165,11 +168,19 @@ def _place(report: FileReport) -> tuple[int, int]:
 
 
 def _rows_of_part(
-    part: FilePart, reader: RecordReader, guard: Guard[PageInput, Any], step: Step[Any], progress: ProgressSink | None
+    part: FilePart,
+    reader: RecordReader,
+    guard: Guard[PageInput, Any],
+    step: Step[Any],
+    progress: ProgressSink | None,
+    rules: Rules,
 ) -> Iterator[Row]:
     failed = keys = 0
     stopwatch = Stopwatch()
     for record in _until_fault(reader):
+        if rules.forget(record.page_id, record.url):
+            reader.report.forget()
+            continue
         with stopwatch.page(record.page_id):
             row = step.row(record, _result(record, guard, step))
         failed += row["error_code"] is not None

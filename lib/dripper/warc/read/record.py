@@ -115,6 +115,7 @@ SKIP_REASONS = (
     "over budget",
     "not as indexed",
     "read before",
+    "forgotten",
 )
 """Every key of `FileReport.skipped`: why a record is no page.
 
@@ -122,8 +123,10 @@ not a response: warcinfo, request, metadata, conversion, continuation. not http:
 broken record: bytes in which no record can be read. over budget: the rest of a member that holds
 more records than its size allows (`dripper.warc.read.budget`). not as indexed: an index says that a
 record of an address is stored there, and it is not. read before: it is in two selections, and its
-row is there since the first.
+row is there since the first. forgotten: a page that the output must not hold.
 """
+
+FORGOTTEN = SKIP_REASONS[-1]
 
 MAX_PROBLEMS = 20
 """Sentences that a report keeps; a file of noise would have one for every few bytes."""
@@ -191,6 +194,11 @@ class FileReport:
         """Count one record that is no page."""
         self.records += 1
         self.skipped[reason] = self.skipped.get(reason, 0) + 1
+
+    def forget(self) -> None:
+        """Count the page that was read last as one that must not be held."""
+        self.pages -= 1
+        self.skipped[FORGOTTEN] = self.skipped.get(FORGOTTEN, 0) + 1
 
     def add_problem(self, sentence: str) -> None:
         """Count a problem; keep its sentence if there are few."""

@@ -1,0 +1,72 @@
+"""Forget pages: delete them from every table, and keep later runs from writing them again.
+
+spark-submit jobs/forget.py --output O --reason R [--host H] [--domain D] [--url U] [--page-id P]
+    [--dry-run] [--conf FILE] [--set key=value ...]
+
+Each of the four may be given several times, and takes @FILE, a list with one a line. A domain has
+its hosts. Rules and counts are noted in the table `forgotten`; pages that match are counted as
+skipped from then on. A call that was interrupted goes on when it is run again, also with --output
+alone. Old versions of the tables hold the rows until jobs/maintain.py clears them; the last line
+says when that may be.
+
+Exit code 0: done; 2: wrong usage or settings; 3: another run is at work, or the tables are not as
+the ledger counts them.
+"""
+
+import argparse
+import sys
+
+from dripper.config import Settings
+from dripper.errors import InputError
+from dripper.spark import cli
+from dripper.warc.open.expand import read_text
+
+KINDS = {
+    "host": "a host, such as www.example.org",
+    "domain": "a registered domain with all its hosts, such as example.org",
+    "url": "an address of a page, as in the column url",
+    "page_id": "a page, as in the column page_id",
+}
+
+
+def main(argv: list[str]) -> int:
+    """Parse, forget, print, return the exit code."""
+    parser = cli.parser("forget.py", __doc__, reads_archives=False)
+    parser.add_argument("--reason", default="", metavar="R", help="why: kept in the table `forgotten`")
+    for kind, words in KINDS.items():
+        flag = f"--{kind.replace('_', '-')}"
+        parser.add_argument(flag, action="append", default=[], metavar="X", help=f"{words}; @FILE: a list of them")
+    parser.add_argument("--dry-run", action="store_true", help="say how many pages would go; change nothing")
+    return cli.guarded(lambda: _forget(parser.parse_args(argv)))
+
+
+def _forget(arguments: argparse.Namespace) -> int:
+    settings = cli.settings(arguments, {})
+    typed = [(kind, each) for kind in KINDS for value in getattr(arguments, kind) for each in _listed(value, settings)]
+    if typed and not (arguments.reason.strip() or arguments.dry_run):
+        raise InputError("--reason is missing: say why, for those who ask later")
+    with cli.session(settings) as spark:
+        from dripper.spark.ledger.forgotten import rule
+        from dripper.spark.tables.forget import forget
+
+        rules = {rule(kind, text) for kind, text in typed}
+        single_writer = settings.output.single_writer
+        for line in forget(
+            spark, arguments.output, rules, arguments.reason, dry_run=arguments.dry_run, single_writer=single_writer
+        ):
+            sys.stdout.write(line + "\n")
+    return 0
+
+
+def _listed(value: str, settings: Settings) -> list[str]:
+    if not value.startswith("@"):
+        return [value]
+    lines = [line.strip() for line in read_text(value[1:], settings.reading).splitlines()]
+    named = [line for line in lines if line and not line.startswith("#")]
+    if not named:
+        raise InputError(f"{value}: the list is empty")
+    return named
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

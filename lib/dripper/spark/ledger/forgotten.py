@@ -1,0 +1,181 @@
+"""Which pages an output must not hold, by law or by somebody's wish: the rules in its table
+`forgotten`, in Python for those who read archives, and in SQL for those who delete rows.
+
+A rule names a host, a domain, an address or a page. It says the same in both languages, so that
+what was counted is what is deleted, and what is never written again.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlsplit
+
+from pyspark.sql import functions as F
+
+from dripper.errors import InputError
+from dripper.page.rows import host_name, registered_domain, storable
+from dripper.spark.tables.sql import quoted
+from dripper.spark.tables.store import Tables
+
+TABLE = "forgotten"
+KINDS = ("page_id", "url", "host", "domain")
+"""What a rule can name. A page that several rules name counts for the first of these kinds."""
+BEGUN, DONE = "begun", "done"
+"""States of a rule: rows may be there still; none is."""
+
+_PAGE_ID = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Rule:
+    """Pages of one kind and pattern, as `rule` checks them."""
+
+    kind: str
+    pattern: str
+
+
+def rule(kind: str, typed: str) -> Rule:
+    """Return the rule for what somebody typed. Raises InputError where it names nothing.
+
+    >>> rule("host", "WWW.Example.org."), rule("domain", "example.org")
+    (Rule(kind='host', pattern='www.example.org'), Rule(kind='domain', pattern='example.org'))
+    """
+    text, flag = typed.strip(), f"--{kind.replace('_', '-')} {typed}"
+    if kind == "page_id":
+        if not _PAGE_ID.fullmatch(text.lower()):
+            raise InputError(f"{flag}: a page id is 32 hexadecimal digits, as in the column page_id")
+        return Rule(kind, text.lower())
+    if kind == "url":
+        if not re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:", text):
+            raise InputError(f"{flag}: give the whole address, as in the column url (http://example.org/page)")
+        return Rule(kind, text)
+    name = _host(text)
+    if name is None:
+        raise InputError(f"{flag}: give a host's name alone (www.example.org), without scheme, port and path")
+    if kind == "domain" and registered_domain(name) is None:
+        raise InputError(f"{flag}: nobody has registered that as a domain; a single host or number is --host {name}")
+    return Rule(kind, name)
+
+
+def _host(text: str) -> str | None:
+    """Return the host in its one spelling, lower case and in ASCII where it can be."""
+    try:
+        parts = urlsplit(f"//{text if text.count(':') < 2 or text.startswith('[') else f'[{text}]'}")
+        port, host = parts.port, (parts.hostname or "").rstrip(".")
+    except ValueError:
+        return None
+    is_alone = not (parts.path or parts.query or parts.fragment or "@" in parts.netloc or port is not None)
+    if not host or not is_alone or re.search(r"[\s*,%\\]", host) or text.endswith(":"):
+        return None
+    try:
+        return host if host.isascii() else host.encode("idna").decode("ascii")
+    except UnicodeError:
+        return host
+
+
+def spellings(host: str) -> list[str]:
+    """Return the ways in which the column `host` may have a host: in ASCII or not, with or without
+    the dot of the root.
+
+    >>> spellings("xn--mller-kva.de")
+    ['xn--mller-kva.de', 'xn--mller-kva.de.', 'müller.de', 'müller.de.']
+    """
+    names = [host]
+    if "xn--" in host:
+        with suppress(UnicodeError):
+            names.append(host.encode("ascii").decode("idna"))
+    return [f"{name}{dot}" for name in dict.fromkeys(names) for dot in ("", ".")]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """All rules of an output. Small; it travels to the workers."""
+
+    rules: frozenset[Rule] = field(default_factory=frozenset)
+
+    def __bool__(self) -> bool:
+        return bool(self.rules)
+
+    @cached_property
+    def _named(self) -> Mapping[str, Mapping[str, Rule]]:
+        """By kind, the rule of each value."""
+        named: dict[str, dict[str, Rule]] = {kind: {} for kind in KINDS}
+        for each in sorted(self.rules):
+            names = spellings(each.pattern) if each.kind in ("host", "domain") else [each.pattern]
+            named[each.kind].update(dict.fromkeys(names, each))
+        return named
+
+    def rule_of(self, page_id: str, url: str, host: str | None) -> Rule | None:
+        """Return the rule by which a page is forgotten; None: by no rule."""
+        named = self._named
+        found = named["page_id"].get(page_id) or named["url"].get(url)
+        if found or not host:
+            return found
+        if found := named["host"].get(host):
+            return found
+        if domains := named["domain"]:
+            while host:
+                if found := domains.get(host):
+                    return found
+                host = host.partition(".")[2]
+        return None
+
+    def forget(self, page_id: str, url: str) -> bool:
+        """Tell whether a page of an archive must not become a row."""
+        if not self.rules:
+            return False
+        return self.rule_of(page_id, str(storable({"url": url})["url"]), host_name(url)) is not None
+
+    def condition(self, of: str = "") -> str:
+        """Return the SQL condition for rows of pages that are forgotten. of: the name of the table
+        among others, with its dot."""
+        named, parts = self._named, []
+        for column in ("page_id", "url", "host"):
+            parts += _within(f"{of}{column}", named[column])
+        return " OR ".join([*parts, *_of_domains(f"{of}host", named["domain"])]) or "FALSE"
+
+    def host_condition(self) -> str:
+        """Return the SQL condition for rows of hosts that are forgotten as a whole, in tables whose
+        rows are of no single page."""
+        named = self._named
+        return " OR ".join([*_within("host", named["host"]), *_of_domains("host", named["domain"])]) or "FALSE"
+
+
+NO_RULES = Rules()
+
+
+def _within(column: str, values: Iterable[str]) -> list[str]:
+    listed = ", ".join(map(quoted, sorted(values)))
+    return [f"{column} IN ({listed})"] if listed else []
+
+
+def _of_domains(column: str, domains: Iterable[str]) -> list[str]:
+    names = sorted(domains)
+    return [*_within(column, names), *(f"endswith({column}, {quoted('.' + name)})" for name in names)]
+
+
+def rows_of(tables: Tables, state: str | None = None) -> list[dict[str, Any]]:
+    """Return the rows of the table `forgotten`, of a state or of all; none without it."""
+    if tables.version(TABLE) is None:
+        return []
+    rows = tables.read(TABLE)
+    rows = rows if state is None else rows.where(F.col("state") == state)
+    columns = ("request", "kind", "pattern", "batch", "rows", "state")
+    return [row.asDict() for row in rows.select(*columns).collect()]
+
+
+def rules_of(rows: Iterable[Mapping[str, Any]]) -> Rules:
+    """Return the rules in rows of the table."""
+    return Rules(frozenset(Rule(row["kind"], row["pattern"]) for row in rows))
+
+
+def rows_by_batch(rows: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+    """Return how many pages of each batch were, or are to be, forgotten."""
+    found: dict[int, int] = {}
+    for row in rows:
+        if row["batch"] is not None:
+            found[row["batch"]] = found.get(row["batch"], 0) + (row["rows"] or 0)
+    return found

@@ -1,0 +1,112 @@
+"""Archives that have moved are known under their first names; files that only look so are asked
+about."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dripper.config import load
+from dripper.errors import InputError
+from dripper.spark.ledger.inputs import Input
+from dripper.spark.ledger.plan import BatchSize, LedgerEntry, PlannedFile, make_plan
+from dripper.spark.ledger.relocated import (
+    Move,
+    check_not_moved,
+    first_name,
+    move,
+    parsed,
+    under_first_names,
+)
+from dripper.spark.run.run import run
+from dripper.spark.tables.store import Tables
+from support.job_mains import job
+from support.warcs import pages, write_warc
+
+
+def entry(name: str, **more: Any) -> LedgerEntry:
+    return LedgerEntry(PlannedFile(name, 10, "etag:1", **more), 1, "done", 3)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("s3a://old/", "s3n://new/crawl/", Move("s3://old", "s3://new/crawl")),
+        ("/nowhere/mnt/", "s3://new", Move("/nowhere/mnt", "s3://new")),
+        ("https://Example.org/a/", "hdfs://Name/a", Move("https://example.org/a", "hdfs://name/a")),
+    ],
+)
+def test_prefixes_are_canonical_as_the_names_of_files_are(old: str, new: str, expected: Move) -> None:
+    assert move(old, new) == parsed(f"{old}={new}") == expected
+
+
+@pytest.mark.parametrize("typed", ["s3://a/=s3a://a", "=s3://a", "s3://a", "s3://a=", "a=b=c", "s3://=s3://a"])
+def test_what_is_no_move_is_refused(typed: str) -> None:
+    with pytest.raises(InputError):
+        parsed(typed)
+
+
+def test_a_file_has_the_name_under_which_it_was_read_first_whatever_came_after() -> None:
+    there_and_back = [Move("/a", "/b"), Move("/b", "/c"), Move("/c", "/a")]
+    assert {first_name(f"/{place}/x", there_and_back, {"/a/x"}) for place in "abc"} == {"/a/x"}
+    assert first_name("/c/new", there_and_back, {"/a/x"}) == "/c/new"
+    # Read under the new name, before anybody said that it had moved, or as it came later.
+    assert first_name("/c/x", there_and_back, {"/c/x", "/a/x"}) == "/c/x"
+
+
+def test_files_that_have_moved_are_done_and_are_opened_where_they_are() -> None:
+    files = (PlannedFile("s3://new/x", 10, "etag:9", "s3a://new/x"), PlannedFile("s3://new/y", 11))
+    given = Input(files, frozenset({"s3://new/x"}))
+    known = [entry("s3://old/x")]
+    seen = under_first_names(given, [Move("s3://old", "s3://new")], known)
+    assert seen.files == (PlannedFile("s3://old/x", 10, None, "s3a://new/x"), files[1])
+    assert seen.redo == {"s3://old/x"}
+    plan = make_plan(seen.files, known, BatchSize(9, 9))
+    assert [file.warc_file for batch in plan.fresh for file in batch.files] == ["s3://new/y"]
+    # Once it was read there, the version is that of this copy, and tells when it changes.
+    seen = under_first_names(given, [Move("s3://old", "s3://new")], [entry("s3://old/x", path="s3a://new/x")])
+    assert seen.files[0].version == "etag:9"
+    bigger = under_first_names(Input((PlannedFile("s3://new/x", 12),)), [Move("s3://old", "s3://new")], known)
+    assert len(make_plan(bigger.files, known, BatchSize(9, 9)).fresh) == 1
+
+
+def test_most_of_the_new_files_look_as_if_they_had_moved() -> None:
+    known = [entry("/mnt/a/1/x.warc"), entry("/mnt/a/1/y.warc")]
+    alike, other = PlannedFile("/srv/a/1/x.warc", 10), PlannedFile("/srv/a/1/z.warc", 10)
+    with pytest.raises(InputError, match=r"1 of 1 new files .*--relocated /mnt=/srv, .*--really-new"):
+        check_not_moved([alike, PlannedFile("/mnt/a/1/y.warc", 10)], known)
+    check_not_moved([alike, other], known)
+    check_not_moved([PlannedFile("/srv/a/1/x.warc"), PlannedFile("/srv/a/1/y.warc", 11)], known)
+    check_not_moved([PlannedFile("/srv/a/1/x.warc", 10)], [])
+
+
+@pytest.mark.spark
+def test_archives_that_have_moved_are_read_once_and_keep_their_ids(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "old").mkdir()
+    write_warc(tmp_path / "old/a.warc", pages(0, 2))
+    write_warc(tmp_path / "old/b.warc", pages(10, 2))
+    old, new, output = (str(tmp_path / name) for name in ("old", "new", "out"))
+    assert run(spark, old, output, load()).exit_code == 0
+    tables = Tables(spark, output)
+    before = sorted(tables.read("extractions").select("page_id", "warc_file").collect())
+    shutil.move(old, new)
+    flags = ["--warcs", new, "--output", output]
+    assert job("run").main(flags) == 2
+    assert f"2 of 2 new files have name and size of files that were read before, such as {new}/a.warc" in (
+        told := capsys.readouterr().err
+    )
+    assert f"--relocated {old}={new}" in told
+    assert job("relocate").main([f"{old}/", new, "--output", output, "--dry-run"]) == 0
+    assert job("relocate").main([new, old, "--output", output]) == 2
+    capsys.readouterr()
+    assert job("run").main([*flags, "--relocated", f"{old}={new}"]) == 0
+    assert f"2 files of {old} are found at {new}; their pages keep their ids" in capsys.readouterr().out
+    outcome = run(spark, new, output, load(), redo=f"{new}/a.warc")
+    assert (outcome.exit_code, outcome.totals.pages, outcome.ledger["pages"]) == (0, 2, 4)
+    assert sorted(tables.read("extractions").select("page_id", "warc_file").collect()) == before
+    rows = tables.read("warc_files").orderBy("warc_file").collect()
+    assert [row["path"] for row in rows] == [f"{new}/a.warc", None]

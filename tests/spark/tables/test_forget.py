@@ -1,0 +1,199 @@
+"""Pages that are forgotten leave every table and come back by no way; counts close all the time."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dripper.config import load
+from dripper.errors import BusyError, DifferenceError, InputError
+from dripper.spark.ledger.forgotten import rule
+from dripper.spark.ledger.lease import Lease
+from dripper.spark.run.run import run, run_stages
+from dripper.spark.tables.forget import forget
+from dripper.spark.tables.maintain import maintain
+from dripper.spark.tables.publish import publish
+from dripper.spark.tables.store import Tables
+from support.job_mains import job
+from support.warcs import page, pages, write_warc
+
+pytestmark = pytest.mark.spark
+
+ONE_BY_ONE = load(assignments=["batch.files=1"])
+BAD = [(f"http://www.bad.example.org/{i}", page(30 + i)[1]) for i in range(2)]
+GONE = {rule("host", "www.bad.example.org"), rule("url", "http://example.org/11")}
+KEPT = ["http://example.org/0", "http://example.org/1", "http://example.org/10"]
+
+
+@pytest.fixture(scope="module")
+def first_night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two archives, and an output into which both were read, and that is
+    published."""
+    folder = tmp_path_factory.mktemp("nights")
+    (folder / "in").mkdir()
+    write_warc(folder / "in/a.warc", [*pages(0, 2), *BAD])
+    write_warc(folder / "in/b.warc", pages(10, 2))
+    assert run(spark, str(folder / "in"), str(folder / "out"), ONE_BY_ONE).exit_code == 0
+    publish(spark, str(folder / "out"))
+    return folder
+
+
+@pytest.fixture
+def tables(spark: SparkSession, first_night: Path, tmp_path: Path) -> Tables:
+    return Tables(spark, str(shutil.copytree(first_night / "out", tmp_path / "out")))
+
+
+def urls(tables: Tables, table: str) -> list[str]:
+    return sorted(row["url"] for row in tables.read(table).select("url").collect())
+
+
+def counts(tables: Tables) -> list[tuple[Any, ...]]:
+    rows = tables.read("warc_files").orderBy("warc_file").collect()
+    assert all(row["records"] == row["pages"] + sum(row["skipped"].values()) for row in rows)
+    return [(Path(row["warc_file"]).name, row["pages"], row["skipped"]) for row in rows]
+
+
+CLOSED = [("a.warc", 2, {"forgotten": 2}), ("b.warc", 1, {"forgotten": 1})]
+
+
+def assert_forgotten(tables: Tables) -> None:
+    assert urls(tables, "extractions") == urls(tables, "published") == KEPT
+    assert counts(tables) == CLOSED
+    rows = tables.read("forgotten").orderBy("kind").collect()
+    assert [(row["kind"], row["batch"], row["rows"], row["state"]) for row in rows] == [
+        ("host", 1, 2, "done"),
+        ("url", 2, 1, "done"),
+    ]
+
+
+def test_forgotten_pages_leave_all_tables_and_stay_away(
+    spark: SparkSession, first_night: Path, tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_text("# court order\nWWW.bad.example.org\n")
+    flags = ["--output", tables.output, "--host", f"@{hosts}", "--url", "http://example.org/11"]
+    assert job("forget").main([*flags, "--dry-run"]) == 0
+    told = capsys.readouterr().out
+    assert "host www.bad.example.org: 2 pages in 1 batches would be forgotten" in told
+    assert counts(tables) == [("a.warc", 4, {}), ("b.warc", 2, {})]
+    version = spark.sql(f"DESCRIBE HISTORY {tables.sql_name('published')}").agg({"version": "max"}).collect()[0][0]
+    assert job("forget").main([*flags, "--reason", "order 7/26"]) == 0
+    told = capsys.readouterr().out
+    assert "url http://example.org/11: 1 pages in 1 batches are forgotten" in told
+    assert "--retain-hours 168 clears them" in told
+    assert_forgotten(tables)
+    row = tables.read("forgotten").where("kind = 'host'").collect()[0]
+    assert (row["reason"], row["pattern"]) == ("order 7/26", "www.bad.example.org")
+    assert row["forgotten_by"]
+    # Whoever keeps a copy hears of these rows and no others, then and later.
+    assert "nothing to publish" in publish(spark, tables.output)
+    feed = spark.read.option("readChangeFeed", "true").option("startingVersion", version + 1)
+    changes = feed.format("delta").load(f"{tables.output}/published").collect()
+    assert sorted((row["_change_type"], row["url"]) for row in changes) == [
+        ("delete", "http://example.org/11"),
+        *(("delete", url) for url, _ in BAD),
+    ]
+    # Read again, rebuilt, as a new file: they come back by no way.
+    archives = str(first_night / "in")
+    new = write_warc(tmp_path / "new.warc", [*BAD, page(10)])
+    outcome = run(spark, str(new), tables.output, ONE_BY_ONE, redo=f"{archives}/a.warc")
+    assert (outcome.exit_code, dict(outcome.totals.skipped)) == (0, {"forgotten": 4})
+    assert urls(tables, "extractions") == sorted([*KEPT, "http://example.org/10"])
+    publish(spark, tables.output)
+    assert urls(tables, "published") == urls(tables, "extractions")
+    list(maintain(spark, tables.output, repairs=True))
+    assert counts(tables) == [*CLOSED, ("new.warc", 1, {"forgotten": 2})]
+
+
+@pytest.mark.slow
+def test_a_kill_between_any_two_steps_leaves_what_goes_on(
+    spark: SparkSession, first_night: Path, tables: Tables, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By the next call, by a run, or when the output is published."""
+    template, commit = tables.output, Tables._commit
+    steps = ["forgotten", "published", "extractions", "warc_files", "forgotten"]
+    for n in range(len(steps)):
+        mine = Tables(spark, str(shutil.copytree(template, tmp_path / f"out{n}")))
+        done: list[str] = []
+
+        def killed(self: Tables, table: str, do: Callable[..., None]) -> None:
+            if table != "runs":
+                if len(done) == n:  # noqa: B023
+                    raise RuntimeError("killed")
+                done.append(table)  # noqa: B023
+            commit(self, table, do)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Tables, "_commit", killed)
+            with pytest.raises(RuntimeError, match="killed"):
+                list(forget(spark, mine.output, GONE, "order"))
+        assert done == steps[:n]
+        if n in (0, 1, 4):
+            # Before the rules are there, nothing is known of them.
+            list(forget(spark, mine.output, () if n else GONE, "order"))
+        elif n == 2:
+            assert "nothing to publish" in publish(spark, mine.output)
+        else:
+            assert run(spark, str(first_night / "in"), mine.output, ONE_BY_ONE).exit_code == 0
+        assert_forgotten(mine)
+
+
+def test_other_damage_is_a_difference_all_the_same(spark: SparkSession, tables: Tables) -> None:
+    list(forget(spark, tables.output, GONE, "order"))
+    tables.delete("extractions", "url = 'http://example.org/0'")
+    with pytest.raises(DifferenceError, match="batch 1 has 1 rows of 2"):
+        list(forget(spark, tables.output, {rule("url", "http://example.org/1")}, "order"))
+
+
+def test_what_cannot_be_is_refused_in_a_sentence(
+    spark: SparkSession, tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(InputError, match="there is no table extractions or pages"):
+        list(forget(spark, str(tmp_path / "nothing"), GONE, "order"))
+    with pytest.raises(InputError, match="name what to forget"):
+        list(forget(spark, tables.output, (), ""))
+    with pytest.raises(InputError, match="name what to forget"):
+        list(forget(spark, tables.output, (), "", dry_run=True))
+    assert job("forget").main(["--output", tables.output, "--host", "a.org"]) == 2
+    assert job("forget").main(["--output", tables.output, "--host", "a/b", "--reason", "r"]) == 2
+    assert job("forget").main(["--output", tables.output, "--host", "@/nowhere", "--reason", "r"]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 3
+    other = Lease(spark, tables)
+    other.take(job="run")
+    with pytest.raises(BusyError):
+        list(forget(spark, tables.output, GONE, "order"))
+    other.end("ended", exit_code=0)
+
+
+@pytest.mark.slow
+def test_nothing_is_left_between_stages_nor_of_what_a_site_is_known_by(spark: SparkSession, tmp_path: Path) -> None:
+    """Of a run by sites whose batches are preprocessed: what is left goes on to its end."""
+    archive = str(write_warc(tmp_path / "a.warc", [*pages(0, 3), *BAD]))
+    settings = load(
+        assignments=["labeler.staged=true", "labeler.name=cpu,all", "labeler.escalate_below=1", "sites.enabled=true"]
+    )
+    output = str(tmp_path / "out")
+    run_stages(spark, ["preprocess"], output, settings, archive)
+    tables = Tables(spark, output)
+    n_before = {table: tables.read(table).count() for table in ("pages", "blocks", "site_blocks")}
+    list(forget(spark, output, GONE | {rule("url", "http://example.org/1")}, "order"))
+    assert urls(tables, "pages") == ["http://example.org/0", "http://example.org/2"]
+    assert tables.read("blocks").count() == n_before["blocks"] - 3
+    assert n_before["site_blocks"]
+    assert tables.read("site_blocks").isEmpty(), "what the host of a single page is known by goes, too"
+    assert counts(tables) == [("a.warc", 2, {"forgotten": 3})]
+    outcome = run_stages(spark, ["label", "extract"], output, settings)
+    assert (outcome.exit_code, outcome.ledger["pages"]) == (0, 2)
+    assert urls(tables, "extractions") == urls(tables, "pages")
+    # After all stages, of everything that they left.
+    list(forget(spark, output, {rule("host", "example.org")}, "order"))
+    for table in ("pages", "blocks", "labels", "extractions"):
+        assert tables.read(table).isEmpty(), table
+    assert tables.read("layouts").where("host = 'example.org'").isEmpty()
+    assert counts(tables) == [("a.warc", 0, {"forgotten": 5})]
+    outcome = run_stages(spark, ["preprocess", "label", "extract"], output, settings, archive, redo=archive)
+    assert (outcome.exit_code, outcome.ledger["pages"], outcome.ledger["skipped"]) == (0, 0, 5)
