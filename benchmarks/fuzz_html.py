@@ -17,7 +17,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from test_lossless import PIECES, TEXTS, check_laws
+from support.laws import check_laws
+from test_lossless import PIECES, TEXTS
 
 from dripper.errors import PageError
 from dripper.html import preprocess, to_markdown
