@@ -16,6 +16,7 @@ passes."""
 
 import argparse
 import functools
+import importlib
 import json
 import math
 import multiprocessing
@@ -53,7 +54,7 @@ def stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield the stages of one page, in order, each as what runs it once; of a version whose modules
     have other names the public ones."""
     try:
-        import dripper.html.tree.parser
+        importlib.import_module("dripper.html.tree.parser")
     except ImportError:
         yield from _public_stages(html)
     else:

@@ -13,6 +13,7 @@ from dripper.html.tree.urls import Base
 from support.dangers import VECTORS, dangers
 from support.labelled import pages
 
+
 def extracted(html: str, profile: str = "dripper", *, inert: bool = True) -> str:
     """The main HTML where every block is main."""
     page = preprocess(html, profile)

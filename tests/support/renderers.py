@@ -8,14 +8,15 @@ from collections import Counter
 from collections.abc import Callable
 
 import cmarkgfm
+import markdown
 import mistune
 from cmarkgfm.cmark import Options
 from markdown_it import MarkdownIt
 from selectolax.lexbor import LexborHTMLParser
 
-import markdown
-
-_EXPECTED = frozenset({"p", "br", "hr", "strong", "em", "del", "tbody", "thead", "ul", "ol", "pre", "code", "s", "-undef"})
+_EXPECTED = frozenset(
+    {"p", "br", "hr", "strong", "em", "del", "tbody", "thead", "ul", "ol", "pre", "code", "s", "-undef"}
+)
 """What Markdown has by itself, and runs nothing; `s` is the strikethrough of markdown-it."""
 _STRUCTURE = frozenset({"li", "h1", "h2", "h3", "h4", "h5", "h6", "table", "tr", "blockquote"})
 _UNSEEN = re.compile(r"(?s)<(ruby|rt|rp|rb)\b[^>]*>|</(ruby|rt|rp|rb)>")
