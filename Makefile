@@ -10,7 +10,7 @@ PINNED := --constraint conf/constraints.txt
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run sql test test-fast test-adapters test-vllm wheel bench bench-lm report lint docs encoder install clean
+.PHONY: help run sql test test-fast test-adapters test-vllm fuzz wheel bench bench-lm report lint docs encoder install clean
 
 help:
 	@echo "Use"
@@ -24,6 +24,7 @@ help:
 	@echo "  make lint          ruff and mypy"
 	@echo "  make test-adapters the adapters for datatrove and NeMo Curator, in an environment of their own"
 	@echo "  make test-vllm     the labelers lm, encoder and neuscraper on vLLM for CPU: 7 GB, 5 minutes to install"
+	@echo "  make fuzz          each target of tests/fuzz for SECONDS=$(SECONDS), in an environment of its own"
 	@echo "  make docs          the pages under docs as a site in ./site"
 	@echo "Measure and train (labelled pages in DATA=$(DATA))"
 	@echo "  make bench         ratios against peers, in one run"
@@ -87,6 +88,32 @@ $(VENV)-adapters/done: setup.py conf/constraints.txt
 
 test-adapters: $(VENV)-adapters/done
 	@$(VENV)-adapters/bin/python -m pytest -rs tests/adapters
+
+# Atheris, and what is written in C with sanitizers, which a Python without them finds by preloading.
+SECONDS ?= 60
+FUZZ_TARGETS := records decode html markdown metadata
+SANITIZERS = $(shell gcc -print-file-name=libasan.so):$(shell gcc -print-file-name=libubsan.so)
+
+$(VENV)-fuzz/done: setup.py conf/constraints.txt $(shell find lib -name '*.c')
+	@echo "installing Atheris into $(VENV)-fuzz"
+	@test -x $(VENV)-fuzz/bin/python || "$$(sh conf/preflight.sh)" -m venv $(VENV)-fuzz
+	@$(VENV)-fuzz/bin/python -m pip --disable-pip-version-check --quiet install $(PINNED) --upgrade pip setuptools wheel
+	@$(VENV)-fuzz/bin/python -m pip --quiet install $(PINNED) atheris==3.0.0 cmarkgfm mistune Markdown markdown-it-py
+	@DRIPPER_COMPILE=0 $(VENV)-fuzz/bin/python -m pip --quiet install $(PINNED) --no-build-isolation --editable ".[warc]"
+	@rm -rf $(VENV)-fuzz/c && DRIPPER_COMPILE=1 CC=gcc CFLAGS="-O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer" \
+	    $(VENV)-fuzz/bin/python setup.py --quiet build --build-base $(VENV)-fuzz/build --build-lib $(VENV)-fuzz/c
+	@touch $@
+
+# The Python of the working tree would hide what was built: the build has a copy of it.
+fuzz: $(VENV)-fuzz/done
+	@for target in $(FUZZ_TARGETS); do \
+	    mkdir -p $(VENV)-fuzz/corpus/$$target $(VENV)-fuzz/finds tests/data/fuzz/$$target && cp -r lib/. $(VENV)-fuzz/c && \
+	    LD_PRELOAD=$(SANITIZERS) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 PYTHONPATH=$(VENV)-fuzz/c \
+	    $(VENV)-fuzz/bin/python tests/fuzz/run.py $$target $(VENV)-fuzz/corpus/$$target tests/data/fuzz/$$target \
+	    -max_total_time=$(SECONDS) -timeout=60 -max_len=20000 -artifact_prefix=$(VENV)-fuzz/finds/$$target- \
+	    > $(VENV)-fuzz/$$target.log 2>&1 || { tail -n 40 $(VENV)-fuzz/$$target.log; exit 1; }; \
+	    echo "$$target: $$(tail -n 1 $(VENV)-fuzz/$$target.log)"; \
+	done
 
 wheel: $(VENV)/all
 	@rm -rf build dist
@@ -168,4 +195,4 @@ report: $(VENV)/all
 	    $(if $(NEUSCRAPER_MODEL),--set labels.neuscraper.model=$(NEUSCRAPER_MODEL))
 
 clean:
-	rm -rf $(VENV) $(VENV)-adapters $(VENV)-bench $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib -name '*.so')
+	rm -rf $(VENV) $(VENV)-adapters $(VENV)-bench $(VENV)-fuzz $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib -name '*.so')

@@ -16,6 +16,7 @@ passes."""
 
 import argparse
 import functools
+import importlib
 import json
 import math
 import multiprocessing
@@ -50,7 +51,30 @@ OVER = "over"
 
 
 def stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yield the stages of one page, in order, each as what runs it once."""
+    """Yield the stages of one page, in order, each as what runs it once; of a version whose modules
+    have other names the public ones."""
+    try:
+        importlib.import_module("dripper.html.tree.parser")
+    except ImportError:
+        yield from _public_stages(html)
+    else:
+        yield from _all_stages(html)
+
+
+def _public_stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
+    import dripper
+    from dripper.html import preprocess, to_markdown, to_text
+
+    page = preprocess(html)
+    main_html = page.prune(page.item_ids)
+    yield "preprocess", lambda: preprocess(html)
+    yield "prune", lambda: page.prune(page.item_ids)
+    yield "markdown", lambda: to_markdown(main_html)
+    yield "text", lambda: to_text(main_html)
+    yield "extract", lambda: dripper.extract(html)
+
+
+def _all_stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
     import dripper
     from dripper.errors import PageError
     from dripper.html import preprocess, prune, rewrite, to_markdown, to_text

@@ -17,10 +17,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from test_lossless import PIECES, TEXTS, check_laws
+from test_lossless import PIECES, TEXTS
 
 from dripper.errors import PageError
 from dripper.html import preprocess, to_markdown
+from support.laws import check_laws
 
 SLOW = 5.0
 ODD = [

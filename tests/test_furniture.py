@@ -68,8 +68,14 @@ def test_the_workflow_runs_what_has_to_pass_on_every_python(setup_py: dict[str, 
     assert {"run": ".ci/run"} in jobs["all"]["steps"]
     pythons = jobs["fast"]["strategy"]["matrix"]["python"]
     assert all(f'"Programming Language :: Python :: {each}"' in (ROOT / "setup.py").read_text() for each in pythons)
-    (build,) = [step["env"]["CIBW_BUILD"] for step in jobs["wheels"]["steps"] if "cibuildwheel" in step.get("uses", "")]
+    (build,) = [step["env"]["CIBW_BUILD"] for step in jobs["wheels"]["steps"] if "cibuildwheel" in step.get("run", "")]
     assert build.split() == [f"cp{each.replace('.', '')}-*" for each in pythons]
+
+
+def test_actions_are_pinned_by_commit() -> None:
+    used = re.findall(r"uses: (\S+)", (ROOT / ".github/workflows/ci.yml").read_text())
+    assert used
+    assert [each for each in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", each)] == []
 
 
 def test_contributing_names_files_that_exist() -> None:

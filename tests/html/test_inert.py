@@ -1,9 +1,6 @@
 """Nothing in main HTML can run: script injection vectors through the whole way of a page, read
 again by an HTML5 parser."""
 
-import re
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,48 +8,10 @@ from hypothesis import strategies as st
 from dripper.config import HtmlSettings
 from dripper.html import preprocess, prune, rewrite
 from dripper.html.inert import clean_inert_address
-from dripper.html.tree.parser import parse_document
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
+from support.dangers import VECTORS, dangers
 from support.labelled import pages
-
-VECTORS = [
-    re.sub(r"\\(x0[0-9a-c]|t|r)", lambda code: code.group().encode().decode("unicode_escape"), vector)
-    for vector in (Path(__file__).parents[1] / "data/xss/vectors.txt").read_text(encoding="utf-8").split("\n%%\n")
-]
-EXECUTABLE = {
-    *(
-        "script",
-        "style",
-        "iframe",
-        "frame",
-        "frameset",
-        "object",
-        "embed",
-        "applet",
-        "base",
-        "meta",
-        "link",
-        "template",
-    ),
-    *("animate", "animatetransform", "animatemotion", "set", "handler", "xmp", "noembed", "plaintext", "portal"),
-}
-ADDRESSES = {
-    "href",
-    "src",
-    "action",
-    "formaction",
-    "xlink:href",
-    "poster",
-    "background",
-    "cite",
-    "data",
-    "lowsrc",
-    "dynsrc",
-}
-SCRIPT = re.compile(
-    r"(java|vb|live)script:|mocha:|data:(text|application)|expression\(|behaviou?r:|-moz-binding|^data:image/svg"
-)
 
 
 def extracted(html: str, profile: str = "dripper", *, inert: bool = True) -> str:
@@ -60,22 +19,6 @@ def extracted(html: str, profile: str = "dripper", *, inert: bool = True) -> str
     page = preprocess(html, profile)
     tree = rewrite(page.prune(page.item_ids), HtmlSettings(inert=inert), Base.of("https://e.org/a/b"))
     return "".join(tree.parts)
-
-
-def dangers(html: str) -> list[str]:
-    """What could run in HTML, as a browser reads it; what `noscript` hides where scripts run is
-    looked at too."""
-    found = []
-    for node in parse_document(html).css("*"):
-        if node.tag.lower() in EXECUTABLE:
-            found.append(node.tag)
-        for name, value in node.attributes.items():
-            squeezed = re.sub("[\x00-\x20\x7f-\xa0\u200b-\u200f]|/[*].*?[*]/", "", value or "").lower()
-            is_address = name in ADDRESSES or name in ("srcset", "style", "fill")
-            runs = name.lower().startswith("on") or name == "srcdoc" or (is_address and SCRIPT.search(squeezed))
-            if runs or (name == "style" and "\\" in squeezed):
-                found.append(f"{name}={value}")
-    return found
 
 
 @pytest.mark.parametrize("profile", ["dripper", "paper"])

@@ -14,8 +14,10 @@ from cmarkgfm.cmark import Options
 from markdown_it import MarkdownIt
 from selectolax.lexbor import LexborHTMLParser
 
-_EXPECTED = frozenset({"p", "br", "hr", "strong", "em", "del", "tbody", "thead", "ul", "ol", "pre", "code", "-undef"})
-"""What Markdown has by itself, and runs nothing."""
+_EXPECTED = frozenset(
+    {"p", "br", "hr", "strong", "em", "del", "tbody", "thead", "ul", "ol", "pre", "code", "s", "-undef"}
+)
+"""What Markdown has by itself, and runs nothing; `s` is the strikethrough of markdown-it."""
 _STRUCTURE = frozenset({"li", "h1", "h2", "h3", "h4", "h5", "h6", "table", "tr", "blockquote"})
 _UNSEEN = re.compile(r"(?s)<(ruby|rt|rp|rb)\b[^>]*>|</(ruby|rt|rp|rb)>")
 _BLANK = re.compile("[\\s\u00ad\u200b]+")

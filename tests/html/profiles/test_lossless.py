@@ -1,7 +1,6 @@
 """The laws of profile `dripper`, over real pages, pages made at random, and real pages damaged at
 random."""
 
-import itertools
 import re
 
 import pytest
@@ -9,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from dripper.html import preprocess, prune
-from dripper.html.tree.tree import plain_parts
+from dripper.html import preprocess
 from dripper.warc import decode
 from support.labelled import labelled_pages
+from support.laws import check_laws
 
 TEXTS = [decode(page.html, page.content_type).text for page in labelled_pages()]
 PIECES = """<p> </p> <div> </div> <b> </b> <a href=x> </a> <br> <ul> <ol> <li> </li> </ul> <dl> <dt> <dd> </dl> <table>
@@ -23,41 +22,6 @@ PIECES = """<p> </p> <div> </div> <b> </b> <a href=x> </a> <br> <ul> <ol> <li> <
 <a<b> <"> <cc-alg-uc-text> <p/_item_id=9> <p/class='a"b'> &lt; &amp;nbsp; &#1; &nbsp; word 文字 1main 2other"""
 MARKUP = st.lists(st.sampled_from(PIECES.split()), max_size=60)
 MARKUP = MARKUP.map(" ".join)
-
-
-def visible(text):
-    return re.sub(r"\s+", "", text)
-
-
-def check_laws(html):
-    page = preprocess(html)
-    tree = page.elements
-    plain = plain_parts(tree, tree.parts)
-    heads = [i for i in tree.children(0) if tree.tags[i] == "head"]
-    body_from = tree.closes[heads[0]] if heads else 0
-    in_page = visible("".join(plain[body_from:]).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
-    assert visible("".join(block.text for block in page.blocks)) == in_page, "every character in one block, in order"
-    assert [block.item_id for block in page.blocks] == list(page.item_ids)
-    ends = [(block.first, block.last) for block in page.blocks]
-    assert all(a <= b < c for (a, b), (c, _) in itertools.pairwise(ends)), "blocks do not overlap"
-    check_ids(page)
-    check_prune(page, in_page)
-
-
-def check_ids(page):
-    ids = [str(item_id) for item_id in page.item_ids]
-    assert re.findall(r'<[^>]* _item_id="(\d+)">', page.mapping_html) == ids
-    assert re.findall(r'<[^>]* _item_id="(\d+)">', page.simplified_html) == ids
-
-
-def check_prune(page, in_page):
-    for main_ids in (list(page.item_ids), list(page.item_ids)[::2], list(page.item_ids)[1::3]):
-        main_html = page.prune(main_ids)
-        assert main_html == prune(page.mapping_html, main_ids)
-        assert not re.search(r'<[^>]*\s_item_id="', main_html)
-        kept = re.sub(r"<[^>]*>", "", main_html).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-        wanted = "".join(page.blocks[item_id - 1].text for item_id in main_ids)
-        assert visible(kept) == visible(wanted), "main HTML has the main blocks' text, and no other"
 
 
 @pytest.mark.parametrize("html", TEXTS, ids=[page.id for page in labelled_pages()])

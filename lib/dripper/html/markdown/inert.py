@@ -68,7 +68,7 @@ _STARS = _compile(r"{*}+")
 _LINES = _compile(r"{_}+")
 _TILDES = _compile(r"{~}+")
 _TICKS = _compile(r"{`}+")
-_BRACKETS = _compile(r"(?<!\\)[\[\]]|[{[}{]}]")
+_BRACKETS = _compile(r"(?<!\\)[\[\]]|{[}[^{[}{]}\[\]\\\n]*{]}(?![(\[:])|[{[}{]}]")
 _BACKSLASH = _compile("{\\}(?=[!-/:-@\\[-`{-~\ufdd2{\\}{<}{&}\n]|$)")
 _TAG = _compile(r"{<}(?=[A-Za-z/!?]|[^\s<>{<}]*@)")
 _ENTITY = _compile("{&}(?=#?[A-Za-z0-9]{1,40};)")
@@ -204,6 +204,8 @@ def _escape_unit(unit: str, holes: Sequence[str]) -> str:
 def _escape_inline(unit: str, holes: Sequence[str], *, in_table: bool = False) -> str:
     if _EDGE.search(unit):
         unit = _write_emphasis(unit)
+        # A blank of the emphasis, now behind it.
+        unit = unit if in_table else unit.rstrip(" ")
     return _escape_text(unit, holes, in_table=in_table) if _STAND_INS.search(unit) else unit
 
 
@@ -304,7 +306,7 @@ def _escape_runs(unit: str, runs: list[re.Match[str]], escaped: str) -> str:
 
 def _escape_brackets(unit: str) -> str:
     """Escape brackets inside the text of a link, where they would end it, and before a parenthesis,
-    where they would begin a destination."""
+    where they would begin a destination. A pair inside a link is no danger: `[[1]](#note)`."""
     depth = 0
 
     def replaced(match: re.Match[str]) -> str:
@@ -313,6 +315,8 @@ def _escape_brackets(unit: str) -> str:
         if bracket in "[]":
             depth = max(0, depth + (1 if bracket == "[" else -1))
             return bracket
+        if len(bracket) > 1:
+            return f"[{bracket[1:-1]}]"
         character = _BARE[bracket]
         begins = character == "]" and unit[match.end() : match.end() + 1] == "("
         return f"\\{character}" if depth or begins else character
