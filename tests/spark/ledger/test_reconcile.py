@@ -214,7 +214,7 @@ def test_new_batches_are_numbered_above_all_that_a_table_has(
 ) -> None:
     """Also above those of `pages`, whose ledger is lost."""
     output, archives = str(tmp_path / "out"), str(first_night / "in")
-    staged = load(assignments=["batch.files=1", "labeler.staged=true"])
+    staged = load(assignments=["batch.files=1", "labeler.name=all", "labeler.staged=true"])
     run_stages(spark, ("preprocess",), output, staged, archives)
     tables = Tables(spark, output)
     before = sorted(tables.read("pages").select("page_id", "batch").collect())
