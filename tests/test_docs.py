@@ -187,7 +187,7 @@ def test_the_python_over_tables_runs_as_it_stands(
     for block in ours:
         exec(
             block.replace(
-                "pages = spark.read", "spark.read.parquet('pages').createTempView('pages')\npages = spark.read"
+                "pages = spark.read", "spark.read.parquet('pages').createOrReplaceTempView('pages')\npages = spark.read"
             ),
             names,
         )

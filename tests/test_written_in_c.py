@@ -20,7 +20,7 @@ GARBAGE = (
 )
 TWICE = [
     importlib.import_module(f"dripper.{name}")
-    for name in ("labels.cpu.arithmetic", "labels.cpu.features.characters", "markup.scan")
+    for name in ("labels.cpu.arithmetic", "labels.cpu.features.characters", "html.tree.scan")
 ]
 
 
