@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.decide import estimate_confidence
@@ -79,6 +78,9 @@ BINS = 10
 def draw_reliability(held_out: HeldOut, path: Path) -> None:
     """Write a PNG of held-out pages: left the blocks' probabilities, in the middle the pages'
     confidence in ten equal groups, both against what came true; right the risk by coverage."""
+    # Trainings in PyTorch use `HeldOut` in an environment that has no matplotlib.
+    from matplotlib.figure import Figure
+
     blocks = reliability(held_out.examples, held_out.logits, held_out.calibration)
     figure = Figure(figsize=(13, 4.2), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
