@@ -240,7 +240,7 @@ def _body_text(html: str) -> str:
     """Return the words of the stretch whose words minus tags are most: that is the plateau of the
     method, as tags outside it count too.
 
-    >>> _body_text("<ul><li>a<li>b</ul><p>one two three four<b>five six</b> seven eight<ul><li>c</ul>")
+    >>> _body_text("<p><i>a</i><p>one two three four<b>five six</b> seven eight<ul><li>c")
     'one two three four five six seven eight'
     """
     tokens = TAG_OR_WORD.findall(UNSEEN.sub(" ", html))
