@@ -14,40 +14,13 @@ from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.decide import KINDS
 from dripper.labels.cpu.second_opinion import DOUBTFUL
 from dripper_lab.datasets import DATA_SETS
+from dripper_lab.train.card_tables import table
 from dripper_lab.train.cross_validated import HeldOut
 from dripper_lab.train.examples import Example
 from dripper_lab.train.kinds import kind_of
 from dripper_lab.train.recipe import Recipe
 from dripper_lab.train.switch_scores import SwitchScore
 from dripper_lab.train.validate import calibration_error, macro_over_kinds, mean_by, reliability
-
-Key = tuple[str, str]
-"""Of a page: its data set and id."""
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return a table with a row of column names.
-
-    >>> print(table(("kind", "pages"), [("forum", 3)]))
-    | kind | pages |
-    | --- | --- |
-    | forum | 3 |
-    """
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
-
-
-def data_sets_table(learned: Sequence[Key], held: Sequence[Key]) -> str:
-    """Return the licence of each data set, and how many of its pages were learned from and how many
-    held out."""
-    counts, held_counts = (Counter(data_set for data_set, _ in keys) for keys in (learned, held))
-    rows = [(name, _licence(name), counts[name], held_counts[name]) for name in {**counts, **held_counts}]
-    return table(("data set", "licence", "pages learned from", "held out"), rows)
-
-
-def _licence(data_set: str) -> str:
-    return DATA_SETS[data_set].licence if data_set in DATA_SETS else "?"
-
 
 _CARD = """\
 # Model card: labeler `cpu`

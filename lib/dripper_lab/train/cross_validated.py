@@ -11,8 +11,9 @@ import numpy as np
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.decide import estimate_confidence
 from dripper.labels.cpu.weights import Weights
+from dripper_lab.train.by_site import fold_of
 from dripper_lab.train.examples import Example
-from dripper_lab.train.folds import fold_of, held_out_logits, network_of
+from dripper_lab.train.folds import held_out_logits, network_of
 from dripper_lab.train.kinds import fit_confidence, held_out_kinds
 from dripper_lab.train.validate import Calibration, PageScores, calibrate, page_scores, reliability
 

@@ -1,45 +1,23 @@
 """Cross-validates by host: every page is scored by a network that saw no page of its site."""
 
-import hashlib
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 
-from dripper.errors import UsageError
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.features.page_features import NAMES
 from dripper.labels.cpu.labeler import normalize_page, score_blocks, score_by_others, standardise
 from dripper.labels.cpu.network import WEIGHT_STEPS
 from dripper.labels.cpu.weights import Network, Weights
+from dripper_lab.train.by_site import fold_of
 from dripper_lab.train.disturb import blanks_of
 from dripper_lab.train.examples import Example
 from dripper_lab.train.kinds import with_page_kinds
 from dripper_lab.train.optimise import train_in_stages
 from dripper_lab.train.recipe import Recipe
 from dripper_lab.train.switch import with_switch
-
-T = TypeVar("T")
-
-
-def fold_of(host: str, folds: int) -> int:
-    """Return the fold of a site, 0 to folds - 1: by a hash, so that new pages never move the old
-    ones."""
-    return int.from_bytes(hashlib.sha256(host.encode()).digest()[:8], "big") % folds
-
-
-def put_aside(pages: Iterable[T], folds: int, host: Callable[[T], str]) -> tuple[list[T], list[T]]:
-    """Return the pages to train on, and those of one site in `folds`, to choose and score on.
-    Raises UsageError where one of the two would be empty."""
-    learned, held = list[T](), list[T]()
-    for page in pages:
-        (learned if fold_of(host(page), folds) else held).append(page)
-    if not learned or not held:
-        raise UsageError(f"{len(learned + held)} usable pages are of too few sites to hold some of them out")
-    return learned, held
-
 
 log = logging.getLogger(__name__)
 

@@ -15,12 +15,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from dripper_lab.datasets import read_pages
+from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.checkpoint_card import Training, base_name, save_scores
 from dripper_lab.train.command_line import at_least, ended, training_parser
 from dripper_lab.train.encoder.base import Recipe, base_model
 from dripper_lab.train.encoder.examples import probabilities, read_examples
 from dripper_lab.train.encoder.optimise import train
-from dripper_lab.train.folds import put_aside
 from dripper_lab.train.validate import choose_threshold
 
 log = logging.getLogger(__name__)

@@ -21,9 +21,9 @@ import numpy as np
 from dripper.extras import needed
 from dripper.labels.arrays import FloatArray
 from dripper_lab.datasets import read_pages
+from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.checkpoint_card import Training, base_name, save_scores
 from dripper_lab.train.command_line import at_least, ended, training_parser
-from dripper_lab.train.folds import put_aside
 from dripper_lab.train.neuscraper.examples import Example, Vectors, read_examples
 from dripper_lab.train.neuscraper.optimise import Recipe, train
 from dripper_lab.train.validate import choose_threshold

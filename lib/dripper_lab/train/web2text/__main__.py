@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from dripper_lab.datasets import read_pages
+from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.command_line import ended, training_parser
-from dripper_lab.train.folds import put_aside
 from dripper_lab.train.web2text.card import Result, model_card
 from dripper_lab.train.web2text.examples import Example, Recipe, read_examples
 from dripper_lab.train.web2text.fit import MAIN_BIASES, PAIR_WEIGHTS, choose, fit, labels_with, page_f1, said_of

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dripper_lab.train.card import data_sets_table, table
+from dripper_lab.train.card_tables import data_sets_table, table
 from dripper_lab.train.web2text.examples import Example, Recipe
 from dripper_lab.train.web2text.fit import Choice, LeafScore, page_f1
 from dripper_labelers.web2text.weights import Weights
