@@ -9,7 +9,9 @@ or with executors of their own and speculation on; with optimized writes, which 
 the write; in one pass, or in stages, also by site, with one labeler or two; over whole files, or
 over the records that an index names. Beside one run in four a second driver is started on the same
 output, at a random moment, which must end with one sentence and exit code 3, or take over from a
-dead one. Exit code 1 where a row or the ledger differs, a process is left behind, or a run ends
+dead one. In two ways people meddle with the tables between runs: rows deleted, tables dropped or
+restored, pages forgotten, archives moved, files joined; runs have to name it, and a repair to mend
+it. Exit code 1 where a row or the ledger differs, a process is left behind, or a run ends
 otherwise than it should.
 """
 
@@ -24,6 +26,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+from support.mischief import Mischief
 from support.torture import KINDS, Torture, Way, cluster, prepared, undisturbed
 
 N_FILES, N_PAGES = 8, 15
@@ -59,6 +62,8 @@ WAYS = {
     "one pass, records of an index": Way(LOCAL, LOCAL_KINDS, selects=True),
     "stages, by site": Way([*LOCAL, *SITES], LOCAL_KINDS),
     "stages, a chain by site": Way([*LOCAL, *CHAIN_BY_SITE], LOCAL_KINDS),
+    "one pass, people": Way(LOCAL, LOCAL_KINDS, people=True),
+    "stages, people": Way([*LOCAL, *STAGES], LOCAL_KINDS, people=True),
 }
 
 
@@ -76,6 +81,7 @@ def tortured(folder: Path, way: Way, n_kills: int, chance: random.Random) -> tup
             job = prepared(folder, [*job.settings, f"spark.master={master}"], N_FILES, N_PAGES, way.selects)
         seconds, expected = undisturbed(job, folder / "whole")
         torture = Torture(job, way.kinds, chance, expected, seconds, leader)
+        torture.meddle = Mischief(chance) if way.people else None
         torture.until(folder, n_kills)
     return torture, sum(file.read_bytes().count(b'"Speculative":true') for file in events.rglob("*") if file.is_file())
 
@@ -95,6 +101,9 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as name:
             n_kills = arguments.kills // len(ways) + (number < arguments.kills % len(ways))
             torture, speculative = tortured(Path(name), way, n_kills, random.Random(arguments.seed + number))
+        if torture.meddle is not None:
+            print(f"people: {json.dumps(torture.meddle.report())}")
+            torture.differences += torture.meddle.differences
         differences += len(torture.differences)
         print(f"{title} (undisturbed {torture.seconds:.0f} s)")
         print(f"  killed: {json.dumps(torture.killed)}; runs by who died and exit code: {json.dumps(torture.codes)}")

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from dripper.config import load
 from dripper.spark.run.run import run
 from support.fault_proxy import Fault
+from support.mischief import Mischief
 from support.processes import require_proc
 from support.storage_job import nights
 from support.torture import KINDS, Torture, prepared, undisturbed
@@ -29,6 +30,19 @@ def test_five_kills_change_nothing(tmp_path: Path) -> None:
     assert torture.differences == []
     assert torture.killed.total() == 5
     assert torture.rows == torture.outputs * sum(map(len, expected))
+
+
+def test_what_people_do_to_the_tables_is_named_and_mended(tmp_path: Path) -> None:
+    """Each thing once, between runs that are killed."""
+    require_proc()
+    job = prepared(tmp_path, ["spark.master=local[2,4]"], n_files=6, n_pages=5)
+    seconds, expected = undisturbed(job, tmp_path / "whole")
+    chance = random.Random(2)
+    people = Mischief(chance)
+    torture = Torture(job, ["driver", "worker"], chance, expected, seconds, second_share=0, meddle=people)
+    torture.until(tmp_path, 3)
+    assert torture.differences + people.differences == []
+    assert people.done.total() >= 3
 
 
 def test_five_faults_of_storage_change_nothing(spark: SparkSession, tmp_path: Path) -> None:

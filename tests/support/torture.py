@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from deltalake import DeltaTable
 
@@ -46,6 +46,8 @@ class Way:
     needs_cluster: bool = False
     selects: bool = False
     """Whether records are read that an index names, instead of whole files."""
+    people: bool = False
+    """Whether somebody meddles with the tables between runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,22 @@ def differences(expected: Content, got: Content) -> list[str]:
     return found
 
 
+class Meddler(Protocol):
+    """Does to tables what people do (`support.mischief`)."""
+
+    differences: list[str]
+
+    def act(self, job: Job, output: Path) -> Job | None: ...
+
+    def mend(self, job: Job, output: Path, told: str) -> bool: ...
+
+    def compared(self, expected: Content, got: Content) -> tuple[Content, Content]: ...
+
+    def report(self) -> dict[str, dict[str, int]]: ...
+
+    def end(self) -> None: ...
+
+
 @dataclass(slots=True)
 class Torture:
     """One way of working, under fire."""
@@ -178,15 +196,25 @@ class Torture:
     rows: int = 0
     """Rows and ledger rows that were compared."""
     differences: list[str] = field(default_factory=list)
+    meddle: "Meddler | None" = None
+    """Who does things to the tables between runs."""
 
     def until(self, folder: Path, n_kills: int) -> None:
         """Run and kill until so many kills are done, on one output after the other; each is worked
         off in the end."""
+        whole = self.job
         while self.killed.total() < n_kills:
             output = folder / f"out-{self.outputs}"
-            while not self._run(output, n_kills - self.killed.total()):
+            while not self._run(output, n_kills - self.killed.total()) or self._meddled(output):
                 pass
             self._compare(output)
+            self.job = whole
+
+    def _meddled(self, output: Path) -> bool:
+        """Let something be done to the tables of an output that is worked off; return whether."""
+        job = self.meddle.act(self.job, output) if self.meddle is not None else None
+        self.job = job or self.job
+        return job is not None
 
     def _run(self, output: Path, most_kills: int) -> bool:
         """Start the job once, kill; return whether all is done."""
@@ -209,6 +237,8 @@ class Torture:
             second_code = self._judge_second(*second.finish())
             self._nothing_stays(second.process.pid)
             code = min(code, second_code) if code >= 0 else second_code
+        if self.meddle is not None and code != 0 and not self.meddle.mend(self.job, output, told):
+            self._meddled(output)
         return code == 0
 
     def _offset(self) -> float:
@@ -258,6 +288,8 @@ class Torture:
             self.seconds_told["one sentence and exit code 3"] += 1
         elif code == 0:
             self.seconds_told["took over"] += 1
+        elif code == 3 and self.meddle is not None and "--repair" in last:
+            self.seconds_told["named a difference"] += 1
         else:
             self.seconds_told[f"exit code {code}"] += 1
             self.differences.append(f"a second driver ended with {code}: {told[-1500:]}")
@@ -278,7 +310,11 @@ class Torture:
             self.differences.append(f"{output}: {error}")
             return
         self.rows += sum(map(len, got))
-        self.differences += differences(self.expected, got)
+        expected = self.expected
+        if self.meddle is not None:
+            expected, got = self.meddle.compared(expected, got)
+            self.meddle.end()
+        self.differences += differences(expected, got)
 
 
 class _Second:
