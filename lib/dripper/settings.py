@@ -202,9 +202,10 @@ class StageSettings(Section):
     engines: int | None = Field(default=None, ge=1)
     """Engines that label at once. None: one a GPU of the session, one where it has none (each
     engine has its own copy of the model, 2.7 GB for the smallest in vLLM)."""
-    gpus: int = Field(default=0, ge=0)
-    """GPUs an engine, for which jobs/run.py asks by a resource profile, so that only this stage
-    runs where GPUs are. 0: it runs wherever the session runs."""
+    gpus: int = Field(default=0, ge=0, le=1)
+    """1: jobs/run.py asks for executors with a GPU by a resource profile, so that only this stage
+    runs where GPUs are. 0: it runs wherever the session runs. An engine takes one GPU, in which all
+    models of up to some 8 billion parameters fit."""
     gpu_discovery_script: str = ""
     """The script on the executors' machines that prints their GPUs, where the cluster does not
     bring its own."""
@@ -216,6 +217,9 @@ class StageSettings(Section):
     """Memory of its Python worker: the engine's weights on their way to the GPU."""
     engine_threads: int | None = Field(default=None, ge=1)
     """Threads of an engine on CPU; None: the machine's cores, shared among the engines."""
+    partition_pages: int = Field(default=2000, ge=1)
+    """Pages of a task at most: what an executor that is lost has to do again, 8 minutes of an L4 at
+    4 pages a second. The engine outlives the task."""
     batch_pages: int = Field(default=256, ge=1)
     """Pages that an engine gets at once; one that fails is tried again in halves."""
     batch_tokens: int = Field(default=1_000_000, ge=1)

@@ -15,6 +15,7 @@ from dripper.errors import MachineError, SettingsError
 from dripper.spark.run.run import run
 from dripper.spark.session.capacity import is_local, properties
 from dripper.spark.session.engines import engine_profile, gives_profiles, n_engines, own_workers
+from support.processes import require_proc
 from support.warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark
@@ -97,3 +98,26 @@ def test_only_the_stage_label_runs_on_executors_with_gpus(tmp_path: Path, python
     assert sum(tasks for _, tasks in on_gpus) == 1
     assert [tasks for profile, tasks in seen["stages"] if profile != 0 and tasks] == [1]
     assert sum(tasks for profile, tasks in seen["stages"] if profile == 0) > 5
+
+
+@pytest.mark.slow
+def test_a_lost_executor_takes_no_more_than_its_partitions_with_it(tmp_path: Path, python: str) -> None:
+    """Two executors, one killed after 25 of 60 pages: with one partition an engine 47 pages were
+    labelled again."""
+    require_proc()
+    archive = write_warc(tmp_path / "a.warc", pages(1, 60))
+    path = os.pathsep.join([str(TESTS.parent / "lib"), str(TESTS), os.environ.get("PYTHONPATH", "")])
+    job = subprocess.run(
+        [python, str(TESTS / "support" / "lost_executor_job.py"), str(archive), str(tmp_path / "out"), "5", "25"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": path},
+        cwd=tmp_path,
+        timeout=900,
+        start_new_session=True,
+    )
+    assert job.returncode == 0, job.stderr[-3000:]
+    seen = json.loads(job.stdout.splitlines()[-1])
+    assert (seen["complaints"], seen["exit_code"]) == ([], 0)
+    assert 60 <= seen["labelled"] <= 60 + 2 * 5

@@ -3,6 +3,7 @@ joins pages with their labels for the stage `extract`.
 """
 
 import json
+import math
 import threading
 import time
 from collections.abc import Collection
@@ -74,6 +75,12 @@ class LabelStage:
             totals.seconds += seconds
             totals.engines = self._engines.n
 
+    def _n_partitions(self, blocks: DataFrame) -> int:
+        """As many rounds of the engines as keep partitions below `stages.partition_pages`: an
+        executor that is lost takes no more work with it than the partitions it was at."""
+        n, most = self._engines.n, self._settings.stages.partition_pages
+        return n * max(1, math.ceil(blocks.count() / (n * most)))
+
     def _labelled(self, blocks: DataFrame, progress: Progress, read: Observation) -> DataFrame:
         schema = nullable(LABELS.fields)
         mapper = labels_mapper(self._engines.loader, self._settings, to_arrow_schema(schema), progress.sink)
@@ -82,9 +89,9 @@ class LabelStage:
                 "page_id", "batch", "simplified_html", F.size("item_ids").alias("n_blocks"), "tokens", "profile"
             )
             .observe(read, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
-            # A partition an engine; the shuffle also keeps the scan off the GPU executors. Longest
-            # first: pages of like length share a batch, and the last batches are short.
-            .repartition(self._engines.n, "page_id")
+            # The shuffle keeps the scan off the GPU executors. Longest first: pages of like length
+            # share a batch, and the last batches are short.
+            .repartition(self._n_partitions(blocks), "page_id")
             .sortWithinPartitions(F.desc("tokens"), "page_id")
         )
         with self._planning, own_workers(self._work.spark):

@@ -22,6 +22,7 @@ from dripper.labels.base import Closable, LabelerStoppedError
 from dripper.labels.chain import chain_of
 from dripper.labels.registry import check_blocks, find_entry, load_from_settings
 from dripper.page.rows import Row, label_columns, storable
+from dripper.spark.workers.devices import hold_devices
 from dripper.spark.workers.read import ProgressSink, in_batches
 from dripper.spark.workers.singleton import WorkerSingleton
 
@@ -144,6 +145,7 @@ def labels_mapper(
                 # The checkpoint may be on this machine alone.
                 _check_blocks(settings.model_dump_json(), profile)
             try:
+                os.environ.update(hold_devices())
                 made = _labelled(_engine(loader, settings.model_dump_json()), group)
             except Exception:
                 # Spark tries the task again, maybe in this worker: with an engine of its own.
