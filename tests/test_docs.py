@@ -303,7 +303,12 @@ def test_operations_explain_every_state_of_a_file_and_why_it_failed() -> None:
     from dripper.spark.ledger.ledger import CRASHED
     from dripper.spark.ledger.plan import FINISHED, UNFINISHED
 
-    text = (ROOT / "docs/operations.md").read_text().split("\n## What to do for each state of a file", 1)[1].split("\n## ", 1)[0]
+    text = (
+        (ROOT / "docs/operations.md")
+        .read_text()
+        .split("\n## What to do for each state of a file", 1)[1]
+        .split("\n## ", 1)[0]
+    )
     states, kinds = text.split("| `error_kind` |")
     assert first_cells(states) == {*UNFINISHED, *FINISHED}
     assert first_cells(kinds) == {*FileErrorKind, CRASHED}

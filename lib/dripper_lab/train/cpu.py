@@ -24,7 +24,7 @@ from dripper.labels.cpu.weights import Network, Weights, load_weights, save_weig
 from dripper_lab.datasets import LabelledPage, read_pages
 from dripper_lab.train.antique import Antiquary, antique
 from dripper_lab.train.card import model_card
-from dripper_lab.train.command_line import at_least, ended, training_parser
+from dripper_lab.train.command_line import at_least, run_training, training_parser
 from dripper_lab.train.commented import Commenter
 from dripper_lab.train.cross_validated import HeldOut, draw_reliability
 from dripper_lab.train.crowded import Crowder
@@ -126,7 +126,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     options = parser.parse_args(arguments)
     recipe = replace(defaults, epochs=options.epochs, seed=options.seed)
-    return ended(
+    return run_training(
         lambda: train_and_save(
             options.data, options.output, recipe, options.folds, options.sets, options.sample, options.keep
         )

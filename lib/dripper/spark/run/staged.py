@@ -155,7 +155,7 @@ class StagedJob:
 
         def label(batch: Batch) -> None:
             if not layouts.is_labelled(batch):
-                write = lambda: self._label_stage.label(batch, progress, layouts.chosen([batch.number]))  # noqa: E731
+                write = lambda: self._label_stage.label(batch, progress, layouts.read_chosen([batch.number]))  # noqa: E731
                 self._do("label", batch, write)
                 progress.batch_done(batch.number, "label")
 

@@ -132,7 +132,7 @@ def files_mapper(
     """Return the function for `mapInArrow`. Its input column `id` says which of `tasks` to work
     on. rules: which pages are forgotten, hence skipped."""
 
-    def made(parts: Sequence[FilePart], watchdog: Watchdog) -> Iterator[pa.RecordBatch]:
+    def read_parts(parts: Sequence[FilePart], watchdog: Watchdog) -> Iterator[pa.RecordBatch]:
         with closing(_rows_of_parts(parts, step(settings, batch), settings, progress, watchdog, rules)) as rows:
             yield from in_batches(rows, schema)
 
@@ -140,7 +140,7 @@ def files_mapper(
         for ids in batches:
             for task in ids.column("id").to_pylist():
                 watchdog = Watchdog(settings.limits.stall_seconds, "reading archives")
-                yield from watchdog.watch(made(tasks[task], watchdog))
+                yield from watchdog.watch(read_parts(tasks[task], watchdog))
 
     return work
 
