@@ -415,8 +415,16 @@ def test_databricks_installs_what_a_cluster_needs(setup_py: dict[str, Any]) -> N
         return sorted(line for line in lines if not line.startswith("#"))
 
     assert listed("requirements.txt") == sorted(setup_py["CLUSTER"])
-    assert listed("requirements-gpu.txt") == sorted({*setup_py["CLUSTER"], *setup_py["GPU"], *setup_py["ENCODER"]})
-    assert "[cluster]" in (ROOT / "conf/emr/bootstrap.sh").read_text()
+    pins = {
+        Requirement(pin).name: pin for pin in (ROOT / "conf/vllm-gpu.txt").read_text().splitlines() if pin[0] != "#"
+    }
+    wanted = {*setup_py["CLUSTER"], *setup_py["GPU"], *setup_py["ENCODER"]}
+    for requirement in map(Requirement, wanted):
+        pinned = pins.get(requirement.name)
+        assert pinned is None or requirement.specifier.contains(pinned.partition("==")[2])
+    free = {each for each in wanted if Requirement(each).name not in pins}
+    assert listed("requirements-gpu.txt") == sorted({*free, *pins.values()})
+    assert "extras=${3:-cluster}" in (ROOT / "conf/emr/bootstrap.sh").read_text()
 
 
 def normal(requirement: str) -> str:

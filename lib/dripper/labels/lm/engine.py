@@ -90,8 +90,7 @@ def uses_model_runner_v2(encoder: PageEncoder, settings: LmSettings) -> bool:
     """Tell which of its two model runners vLLM would take: they want different logits
     processors."""
     prepare_environment(settings.cpu_cache_gib)
-    import_extra("vllm")
-    arguments = import_extra("vllm.engine.arg_utils").EngineArgs(**common_options(encoder, settings))
+    arguments = import_extra("vllm").EngineArgs(**common_options(encoder, settings))
     return bool(getattr(arguments.create_engine_config(), "use_v2_model_runner", False))
 
 
@@ -147,7 +146,8 @@ def advice(decoder: str) -> str:
     other = {"parallel": "fsm", "fsm": "regex", "regex": "parallel"}[decoder]
     return (
         "If memory is the matter, lower labels.lm.context_tokens or see labels.lm.gpu_memory_share and cpu_cache_gib; if this "
-        f"version lacks what the decoder needs, labels.lm.decoder={other} gives the same labels"
+        f"version lacks what the decoder needs, labels.lm.decoder={other} gives the same labels; if it is the GPU's driver, see "
+        "Versions in docs/labeler_lm.md"
     )
 
 

@@ -9,7 +9,7 @@ on the device; the runner may keep a row for every draft token of speculative de
 from typing import Any
 
 import torch
-from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsContext, LogitsProcessor
+from vllm.v1.worker.gpu.sample.logits_processor import LogitsContext, LogitsProcessor
 
 from dripper.labels.lm.fsm_rules import HOLE, check_arguments, machine_of
 
