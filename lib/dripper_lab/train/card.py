@@ -2,7 +2,6 @@
 held-out sites, and limits.
 """
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ from dripper.labels.cpu.second_opinion import DOUBTFUL
 from dripper_lab.datasets import DATA_SETS
 from dripper_lab.train.card_tables import table
 from dripper_lab.train.cross_validated import HeldOut
+from dripper_lab.train.digest import digest_of, sample_digest
 from dripper_lab.train.examples import Example
 from dripper_lab.train.kinds import kind_of
 from dripper_lab.train.recipe import Recipe
@@ -37,7 +37,8 @@ container that holds most of what is main, and the set of blocks of highest expe
 smaller networks are asked too, and the mean logit counts{kept_note}. Arithmetic is exact,
 so that labels and probabilities are the same bits on every machine.
 
-**Made by** `python -m dripper_lab.train.cpu --data DIR --output DIR --folds {folds}{keep}` in {minutes:.0f} CPU minutes. Arguments:
+**Made by** `make cpu`, which is `python -m dripper_lab.train.cpu --data DIR --output DIR --folds {folds}{keep}`, in {minutes:.0f}
+CPU minutes. Arguments:
 
 ```json
 {arguments}
@@ -51,7 +52,8 @@ proportion.
 
 {data_sets}
 
-Digest of the examples (features, labels, order): `{digest}`.
+Digest of the examples (features, words, labels, order): `{digest}`; of those whose pages are in tests/data/labelled:
+`{sample_digest}`.
 
 ## Scores
 
@@ -147,7 +149,8 @@ def model_card(
         without_kept=f", without the {kept} kept networks, which saw some of these pages" if kept else "",
         stages=_STAGES.format(share=recipe.first_share) if recipe.first_epochs else "",
         arguments=json.dumps({"folds": folds, **asdict(recipe)}, indent=1), data_sets=_data_sets(examples),
-        digest=digest_of(examples), folds=folds, f1=scores.f1.mean(), n=len(pages), trained=len(examples), ceiling=ceiling.mean(),
+        digest=digest_of(examples), sample_digest=sample_digest(examples),
+        folds=folds, f1=scores.f1.mean(), n=len(pages), trained=len(examples), ceiling=ceiling.mean(),
         rouge5=scores.rouge5.mean(), macro=macro_over_kinds(pages, scores.rouge5),
         by_kind=_scores(pages, scores.rouge5, ceiling, "page type", lambda page: page.kind),
         scores=_scores(pages, scores.rouge5, ceiling, "data set, page type", _set_and_type),
@@ -163,16 +166,6 @@ def model_card(
         low=float(np.mean(held_out.empty_confidence < 0.5)) if empty else float("nan"),
         confidence=_confidence(held_out), coverage=_coverage(held_out),
     )  # fmt: skip
-
-
-def digest_of(examples: Sequence[Example]) -> str:
-    """Return 16 hex digits that change with any feature, label or the order of the examples."""
-    digest = hashlib.sha256()
-    for example in examples:
-        digest.update(repr((example.key, example.truth_words)).encode())
-        for array in (example.blocks.features.astype(np.float32), example.words, example.matched):
-            digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()[:16]
 
 
 def _data_sets(examples: Sequence[Example]) -> str:
