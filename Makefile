@@ -152,7 +152,7 @@ CPU := lib/dripper/labels/cpu/cpu_weights.npz
 cpu: $(VENV)/all
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make cpu DATA=/path/to/data"; exit 1; }
 	@made="$$(mktemp -d)" && trap 'rm -rf "$$made"' EXIT && \
-	    $(BIN)/python -m dripper_lab.train.cpu --data $(DATA) --output "$$made" --folds 2 --keep $(CPU) && \
+	    $(BIN)/python -m dripper_lab.train.cpu --data $(DATA) --output "$$made" --folds 2 --scored 1 --keep $(CPU) && \
 	    cp "$$made/cpu_weights.npz" $(CPU) && cp "$$made/model_card_cpu.md" "$$made/reliability_cpu.png" docs
 	@echo "new weights: $(CPU), their card: docs/model_card_cpu.md"
 

@@ -44,7 +44,7 @@ def card(**changes: object) -> str:
     arguments: dict[str, object] = {
         "version": "abc123",
         "recipe": Recipe(seed=7),
-        "folds": 3,
+        "folds": (3, 3),
         "examples": [*EXAMPLES, EMPTY],
         "held_out": held_out(LOGITS),
         "switched": [SwitchScore(Conventions("include", "auto"), 0.5, 0.25, 0.875, 0.75, 0.125)],
@@ -60,7 +60,7 @@ def test_it_names_the_weights_and_how_they_were_made() -> None:
     assert "12,345 parameters" in text
     assert '"seed": 7' in text
     assert '"folds": 3' in text
-    assert "2\nCPU minutes" in text
+    assert "in 2 CPU minutes" in text
     assert "Temperature 1.5, shift -0.25" in text
 
 
@@ -101,6 +101,13 @@ def test_kinds_and_confidence_stand_in_figures() -> None:
     assert "Of the 1 pages\nwithout main content 100% have a confidence under 0.5" in text
     assert "| forum | 3 | 1.000 | 0.550 |" in text
     assert "| 100% | 0.50 | 0.000 |" in text
+
+
+def test_a_reader_of_doubtful_pages_brings_its_own_score() -> None:
+    lost = [np.where(example.main, -6.0, 6.0)[None] for example in EXAMPLES[:3]]
+    text = card(held_out=held_out([*lost, *LOGITS[3:]]))
+    assert "| 0% |  |  | 0.667 | 0.000 | 0.000 |" in text
+    assert "| 30% | 0.60 | 0.000 | 0.983 | 0.950 | 1.000 |" in text
 
 
 def test_no_placeholder_is_left() -> None:
