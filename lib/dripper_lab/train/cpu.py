@@ -23,6 +23,7 @@ from dripper.errors import UsageError
 from dripper.labels.cpu.weights import Network, Weights, load_weights, save_weights
 from dripper_lab.datasets import LabelledPage, read_pages
 from dripper_lab.train.antique import Antiquary, antique
+from dripper_lab.train.by_site import fold_of
 from dripper_lab.train.card import model_card
 from dripper_lab.train.command_line import at_least, run_training, training_parser
 from dripper_lab.train.commented import Commenter
@@ -48,9 +49,11 @@ def train_and_save(
     data_sets: Sequence[str],
     sample: int | None = None,
     keep: Path | None = None,
+    scored: int | None = None,
 ) -> Path:
     """Read, cross-validate, calibrate, train, save; return the weights' path. sample: pages a set,
-    None for all. keep: weights whose last two networks go on giving a second opinion.
+    None for all. keep: weights whose last two networks go on giving a second opinion. scored: folds
+    that are held out in turn, None for all.
 
     Raises InputError for a missing set, UsageError where there are too few pages to train on.
     """
@@ -60,8 +63,8 @@ def train_and_save(
         raise UsageError(
             f"{len(examples)} usable pages in {data} are of fewer than {folds} sites: too few to validate on"
         )
-    networks = fold_networks(examples, recipe, folds)
-    held_out = HeldOut.of(examples, networks)
+    networks = fold_networks(examples, recipe, folds, scored)
+    held_out = HeldOut.of([page for page in examples if networks[fold_of(page.host, folds)]], networks)
     log.info("cross-validated ROUGE-5 F1: %.4f on %d pages", held_out.calibration.f1, len(held_out.examples))
     weights = held_out.calibrated(fit(examples, recipe))
     kept = _kept(keep, weights)
@@ -72,7 +75,8 @@ def train_and_save(
     seconds, version = time.process_time() - started, load_weights(path).version
     parameters = sum(matrix.size for network in weights.networks for matrix in network.matrices.values())
     switched = switch_scores(held_out.examples, networks, held_out.calibration)
-    card = model_card(version, recipe, folds, examples, held_out, switched, seconds, parameters, len(kept))
+    tried = folds, scored or folds
+    card = model_card(version, recipe, tried, examples, held_out, switched, seconds, parameters, len(kept))
     draw_reliability(held_out, output / "reliability_cpu.png")
     (output / "model_card_cpu.md").write_text(card, encoding="utf-8")
     return path
@@ -124,11 +128,24 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--keep", type=Path, default=None, help="weights whose last two networks are kept (default: none)"
     )
+    parser.add_argument(
+        "--scored",
+        type=at_least(1),
+        default=None,
+        help="only so many folds are held out in turn, for scores and calibration (default: all)",
+    )
     options = parser.parse_args(arguments)
     recipe = replace(defaults, epochs=options.epochs, seed=options.seed)
     return run_training(
         lambda: train_and_save(
-            options.data, options.output, recipe, options.folds, options.sets, options.sample, options.keep
+            options.data,
+            options.output,
+            recipe,
+            options.folds,
+            options.sets,
+            options.sample,
+            options.keep,
+            options.scored,
         )
     )
 

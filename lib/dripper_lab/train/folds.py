@@ -61,11 +61,16 @@ def _ready(weights: Weights, example: Example) -> Example:
     return replace(example, blocks=example.blocks._replace(features=features))
 
 
-def fold_networks(examples: Sequence[Example], recipe: Recipe, folds: int) -> list[Weights | None]:
+def fold_networks(
+    examples: Sequence[Example], recipe: Recipe, folds: int, scored: int | None = None
+) -> list[Weights | None]:
     """Return for each fold a network trained on the other folds' sites; None for a fold without
-    pages."""
+    pages, and for all but the first `scored` ones."""
     networks: list[Weights | None] = []
     for fold in range(folds):
+        if fold >= (folds if scored is None else scored):
+            networks.append(None)
+            continue
         others = [example for example in examples if fold_of(example.host, folds) != fold]
         log.info("fold %d of %d: %d pages held out", fold + 1, folds, len(examples) - len(others))
         networks.append(fit(others, recipe) if len(others) < len(examples) else None)

@@ -91,7 +91,10 @@ def train(
     # Stages and folds differ in nothing that is compiled, which is slow.
     step = _compiled_step(Recipe(shape=recipe.shape, dropout=recipe.dropout, weight_decay=recipe.weight_decay))
     turns = turns_an_epoch([example.kind for example in examples], recipe.balance)
-    batches = partial(training_batches, examples, recipe.batch_blocks, shares=recipe.shares, turns=turns)
+    batches = partial(
+        training_batches, examples, recipe.batch_blocks, shares=recipe.shares, turns=turns,
+        short_weight=recipe.short_weight,
+    )  # fmt: skip
     # An epoch has a batch more or less than the next one.
     steps = recipe.epochs * sum(1 for _ in batches(np.random.default_rng(recipe.seed)))
     average: Parameters | None = None
@@ -130,8 +133,8 @@ def initial_weights(recipe: Recipe, example: Example) -> Parameters:
 
 
 def loss_of(weights: Parameters, batch: TrainingBatch, key: Any, recipe: Recipe) -> Any:
-    """Return the mean over pages of cross-entropy (blocks weighed by words^0.6) plus 1 - soft F1
-    over words."""
+    """Return the weighted mean over pages of cross-entropy (blocks weighed by words^0.6) plus
+    1 - soft F1 over words."""
     page = batch.page
     ops = PackedOperations(page, batch.blocks.starts, batch.blocks.ends, _dropout(key, recipe))
     logits = forward(weights, recipe.shape, batch.blocks.features, ops)
@@ -149,7 +152,7 @@ def loss_of(weights: Parameters, batch: TrainingBatch, key: Any, recipe: Recipe)
     hits = per_page(probability * batch.matched)[:-1]
     chosen = per_page(probability * batch.words)[:-1]
     soft_f1 = (2 * hits + 1) / (chosen + batch.truth_words + 1)
-    return ((per_page(weight * entropy)[:-1] + 1 - soft_f1) * batch.present).sum() / batch.present.sum()
+    return ((per_page(weight * entropy)[:-1] + 1 - soft_f1) * batch.weight).sum() / batch.weight.sum()
 
 
 @lru_cache(maxsize=4)

@@ -66,6 +66,8 @@ class Recipe:
     balance: float = 0.4
     """0: every page comes once an epoch; 1: every kind of page as often as any other; between: see
     `dripper_lab.train.recipe`."""
+    short_weight: float = 1.0
+    """How much a page counts in the loss whose truth is short (`batches.SHORT_TRUTH`)."""
     crowded_variants: int = 1
     antique_variants: int = 0
     """Both: how many of each are made of a page."""

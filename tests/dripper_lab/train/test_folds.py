@@ -70,6 +70,14 @@ def test_no_page_is_scored_by_a_network_that_saw_its_site(monkeypatch: pytest.Mo
         assert every - held_out in seen
 
 
+def test_only_the_first_folds_are_held_out_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folds, "fit", lambda examples, _recipe: len(examples))
+    examples = [made_example(number) for number in range(30)]
+    of_fold = [sum(fold_of(example.host, 3) == fold for example in examples) for fold in range(3)]
+    assert fold_networks(examples, RECIPE, 3) == [30 - n for n in of_fold]
+    assert fold_networks(examples, RECIPE, 3, scored=1) == [30 - of_fold[0], None, None]
+
+
 def halved(page: Example) -> Example:
     return replace(page, blocks=page.blocks._replace(features=page.blocks.features.astype(np.float16)))
 
