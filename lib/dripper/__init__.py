@@ -33,8 +33,8 @@ def extract(
 ) -> "Extraction":
     """Return the main content of one page.
 
-    html: text, or bytes as served: decoded as browsers do, gzip and zstd inflated. url: the page's
-    address. labeler: a name that `dripper.labels.load` knows, by default `cpu`; loaded once in a
+    html: text, or bytes as served: decoded as browsers do, gzip, zstd and bzip2 inflated; also MHTML.
+    url: the page's address; None: as the page says it itself, if it does. labeler: a name that `dripper.labels.load` knows, by default `cpu`; loaded once in a
     process. settings: as in conf/base.yml, by key: `{"limits.parser_options": 500}`. options: the
     labeler's own: `extract(html, labeler="lm", model="…", endpoint="…")`.
 

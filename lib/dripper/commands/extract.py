@@ -25,14 +25,14 @@ from dripper.warc.read.record import ArchiveFault
 
 
 def _format_json(extraction: Extraction, url: str | None, indent: int | None = 2) -> str:
-    return json.dumps(dataclasses.asdict(extraction) | {"url": url}, ensure_ascii=False, indent=indent)
+    return json.dumps(dataclasses.asdict(extraction) | {"url": extraction.url or url}, ensure_ascii=False, indent=indent)
 
 
 def _format_tei(extraction: Extraction, url: str | None) -> str:
     metadata = extraction.metadata or Metadata()
     source = TeiSource(
         title=metadata.title or extraction.title,
-        url=url or metadata.canonical_url or "",
+        url=url or extraction.url or "",
         author=", ".join(metadata.authors),
         date=metadata.published or "",
         language=extraction.language or "",

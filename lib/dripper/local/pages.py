@@ -23,7 +23,7 @@ from dripper.warc.open.identity import canonical_address, page_id
 from dripper.warc.open.source import ARCHIVE_NAME, LocalFile, has_file_system, is_http, is_s3, local_path
 from dripper.warc.read.record import ArchiveFault, find_archive_fault
 
-_PAGE_NAME = re.compile(r"\.(?:html?|xhtml|xht|shtml)(?:\.(?:gz|zst))?$", re.IGNORECASE)
+_PAGE_NAME = re.compile(r"\.(?:html?|xhtml|xht|shtml|mht|mhtml)(?:\.(?:gz|zst|bz2))?$", re.IGNORECASE)
 """Names of pages in a folder. A file that is named, or matched by a pattern, may have any name."""
 _PATTERN = re.compile(r"[*?\[]")
 
