@@ -15,7 +15,7 @@ from dripper.html.blocks.page import Page
 from dripper.html.markdown import load_html2text, write_markdown
 from dripper.html.markdown.inert import write_inert_line
 from dripper.html.markdown.title import choose_heading
-from dripper.html.metadata import Metadata
+from dripper.html.metadata import Metadata, find_canonical_address
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
 from dripper.labels import Labels, load
@@ -43,6 +43,8 @@ class Extraction:
     charset, charset_source: set where bytes came in.
     metadata: what the page declares about itself (authors, dates, site…); None where there is no
     extraction.
+    url: the page's address, as given, else as the page says it; its relative links are completed by
+    it.
     """
 
     main_html: str = ""
@@ -60,6 +62,7 @@ class Extraction:
     error_code: ErrorCode | None = None
     error_detail: str | None = None
     metadata: Metadata | None = None
+    url: str | None = None
 
     @property
     def text(self) -> str:
@@ -95,7 +98,7 @@ class Splits:
 
     @classmethod
     def of_prepared(cls, prepared: Prepared, profile: str, url: str | None = None) -> "Splits":
-        """From the first half and the page's address.
+        """From the first half and the page's address; None: its canonical one.
 
         Its `whole` splits the source again, or restores the page without it (see `html.restore`):
         for all but Trafilatura, which also reads what is in no mapping HTML (the head, comments,
@@ -112,9 +115,8 @@ class Splits:
         def prune(main_ids: Collection[int]) -> str:
             return html_core.prune(prepared.mapping_html, main_ids, profile)
 
-        return cls(
-            prepared.title, prepared.texts, prune, whole, profile, Base.of(url, prepared.hints.base), prepared.metadata
-        )
+        base = Base.of(url or find_canonical_address(prepared.metadata), prepared.hints.base)
+        return cls(prepared.title, prepared.texts, prune, whole, profile, base, prepared.metadata)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from dripper.labels.cost import estimate_tokens
 from dripper.page.language import SAMPLE_CHARACTERS
 from dripper.sites import PageMemory
 from dripper.warc import to_utf8
+from dripper.warc.read.saved import close_empty_elements
 
 BLOCK_SAMPLE = 4 * SAMPLE_CHARACTERS
 """Characters of a block's text that a `Prepared` keeps: the language detector looks at no more of a
@@ -37,7 +38,10 @@ class Decoded:
     def of(cls, html: str | bytes, content_type: str | None = None) -> "Decoded":
         """Read bytes as browsers do, with the HTTP `content_type` if given; of text only lone
         surrogates are lost."""
-        return cls(html.encode("utf-8", "ignore")) if isinstance(html, str) else cls(*to_utf8(html, content_type))
+        if isinstance(html, str):
+            return cls(close_empty_elements(html.encode("utf-8", "ignore"), content_type))
+        utf8, charset, source = to_utf8(html, content_type)
+        return cls(close_empty_elements(utf8, content_type), charset, source)
 
     @property
     def text(self) -> str:
