@@ -149,14 +149,16 @@ LM = [
     "huggingface_hub>=1.0",
     # Where the public prompts are kept.
     "platformdirs>=4",
-    "transformers>=5.0",
+    "transformers>=5.3",
     "urllib3>=2.7",
 ]
 # The labeler encoder; also trains a small one. Without vLLM.
 ENCODER = [
+    "huggingface_hub>=1.0",
     "safetensors>=0.5",
     "torch>=2.8",
-    "transformers>=5.0",
+    # The first with EuroBERT, which Pulpie's checkpoints are.
+    "transformers>=5.3",
 ]
 # 0.32 is the version whose pooling and logits processors the labeler was run with; of 0.33 the
 # interfaces were compared (tests/labels/lm/test_vllm_api.py). Exact versions: conf/vllm-gpu.txt.

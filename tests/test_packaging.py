@@ -176,13 +176,15 @@ def test_the_staged_job_splits_pages_as_its_checkpoint_reads_them() -> None:
     check_blocks(settings.labeler, settings.labels, variables["profile"]["default"])
 
 
-def test_the_settings_that_bundles_give_exist() -> None:
+@pytest.mark.parametrize("labeler", ["lm", "encoder"])
+def test_the_settings_that_bundles_give_exist(labeler: str) -> None:
     for resource in RESOURCES:
         for assignment in re.findall(r"--set\n\s+- (\S+)", resource.read_text()):
             for reference, value in {
                 "${var.gpu_workers}": "2",
                 "{{job.parameters.profile}}": "mineru-1.1",
                 "{{job.parameters.crawl}}": "",
+                "{{job.parameters.labeler}}": labeler,
             }.items():
                 assignment = assignment.replace(reference, value)
             load(assignments=[assignment])
