@@ -80,6 +80,10 @@ SPARK = [
 # Adapters: the steps of other people's pipelines, each with what those need themselves.
 DATATROVE = ["datatrove>=0.6"]
 NEMO = ["nemo-curator>=1.0"]
+LANGCHAIN = ["langchain-core>=1.0"]
+LLAMA_INDEX = ["llama-index-core>=0.14"]
+HAYSTACK = ["haystack-ai>=2.10"]
+SCRAPY = ["itemadapter>=0.9", "scrapy>=2.11"]
 TEST = [
     "check-jsonschema>=0.31",
     # Render Markdown, which has to show what main HTML shows.
@@ -244,6 +248,10 @@ setup(
         "spark": SPARK,
         "datatrove": DATATROVE,
         "nemo": NEMO,
+        "langchain": LANGCHAIN,
+        "llama-index": LLAMA_INDEX,
+        "haystack": HAYSTACK,
+        "scrapy": SCRAPY,
         "test": TEST,
         "train": TRAIN,
         "eval": EVAL,

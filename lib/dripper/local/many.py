@@ -47,7 +47,7 @@ def count_processors() -> int:
 
 
 def _guarded(extractor: Extractor, pages: Iterable[Page], limits: GuardLimits, jobs: int) -> Iterator[Extraction]:
-    for outcome in map_in_order(lambda page: _extract(extractor, page), pages, limits, jobs):
+    for _, outcome in map_in_order(lambda page: _extract(extractor, page), pages, limits, jobs):
         yield make_failed(outcome) if isinstance(outcome, PageError) else outcome
 
 

@@ -49,19 +49,20 @@ class Pool(Generic[Item, Result]):
 
 def map_in_order(
     work: Callable[[Item], Result], items: Iterable[Item], limits: GuardLimits, jobs: int
-) -> Iterator[Result | PageError]:
-    """Yield the result or the error of each item, in the order of the items, from `jobs` processes.
+) -> Iterator[tuple[Item, Result | PageError]]:
+    """Yield each item with its result or its error, in the order of the items, from `jobs`
+    processes.
 
     What is done before an item ahead of it waits for that one.
 
     Raises:
         UsageError: `work` raised it.
     """
-    early: dict[int, Result | PageError] = {}
+    early: dict[int, tuple[Item, Result | PageError]] = {}
     following = 0
     with Pool[tuple[int, Item], Result](lambda numbered: work(numbered[1]), limits, jobs) as pool:
-        for (number, _), outcome in pool.map(enumerate(items)):
-            early[number] = outcome
+        for (number, item), outcome in pool.map(enumerate(items)):
+            early[number] = item, outcome
             while following in early:
                 yield early.pop(following)
                 following += 1
