@@ -199,7 +199,8 @@ class Finisher:
         main_ids = [i for i, is_main in enumerate(choice.main.tolist(), 1) if is_main]
         main_html, tree = self._write_main_html(page, main_ids)
         # The blocks' own text: that of the main HTML would cost ten times the detector.
-        language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]))
+        declared = page.metadata.language if page.metadata is not None else None
+        language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]), declared)
         return Extraction(
             main_html=main_html,
             markdown=self._write_markdown(page, main_ids, main_html, tree),
