@@ -10,7 +10,7 @@ PINNED := --constraint conf/constraints.txt
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run sql test test-fast test-adapters test-vllm fuzz wheel bench bench-lm report lint docs cpu encoder install clean
+.PHONY: help run sql test test-fast test-adapters test-vllm fuzz audit lock wheel bench bench-lm report lint docs cpu encoder install clean
 
 help:
 	@echo "Use"
@@ -25,6 +25,8 @@ help:
 	@echo "  make test-adapters the adapters for datatrove, NeMo Curator, LangChain and others, in an environment of their own"
 	@echo "  make test-vllm     the labelers lm, encoder and neuscraper on vLLM for CPU: 7 GB, 5 minutes to install"
 	@echo "  make fuzz          each target of tests/fuzz for SECONDS=$(SECONDS), in an environment of its own"
+	@echo "  make audit         licences, known holes, and a list of what users install (CycloneDX) -> dist/sbom.json"
+	@echo "  make lock          conf/lock.txt anew, after a change of setup.py or conf/constraints.txt"
 	@echo "  make docs          the pages under docs as a site in ./site"
 	@echo "Measure and train (labelled pages in DATA=$(DATA))"
 	@echo "  make bench         ratios against peers, in one run"
@@ -115,6 +117,31 @@ fuzz: $(VENV)-fuzz/done
 	    > $(VENV)-fuzz/$$target.log 2>&1 || { tail -n 40 $(VENV)-fuzz/$$target.log; exit 1; }; \
 	    echo "$$target: $$(tail -n 1 $(VENV)-fuzz/$$target.log)"; \
 	done
+
+# Known holes come from PyPI's own service: OFFLINE=1 leaves them out, where that cannot be reached.
+AUDIT_TOOLS := pip-audit==2.10.1 cyclonedx-bom==7.5.0 uv==0.13.9
+
+$(VENV)-audit/done: conf/preflight.sh
+	@echo "installing the tools of the audit into $(VENV)-audit"
+	@"$$(sh conf/preflight.sh)" -m venv $(VENV)-audit
+	@$(VENV)-audit/bin/python -m pip --disable-pip-version-check --quiet install $(AUDIT_TOOLS)
+	@touch $@
+
+audit: $(VENV)/all $(VENV)-audit/done
+	@$(BIN)/python -m pytest -q tests/test_furniture.py tests/test_packaging.py -k "licence or gpl or lock or hole"
+	@mkdir -p dist && $(VENV)-audit/bin/cyclonedx-py requirements --output-reproducible --output-format JSON \
+	    --output-file dist/sbom.json conf/lock.txt
+	@echo "dist/sbom.json lists $$(grep -c '"purl"' dist/sbom.json) packages"
+	@$(if $(OFFLINE),echo "known holes were not looked for (OFFLINE=$(OFFLINE))",$(VENV)-audit/bin/pip-audit --strict \
+	    --disable-pip --requirement conf/lock.txt || { echo "a package has a known hole, or PyPI's service, which knows \
+	them, cannot be reached from here: make audit OFFLINE=1 leaves them out"; exit 1; })
+
+lock: $(VENV)-audit/done
+	@grep '^#' conf/lock.txt > $(VENV)-audit/lock.txt
+	@DRIPPER_COMPILE=0 $(VENV)-audit/bin/uv pip compile --quiet setup.py --extra spark --extra inspect --extra lm --universal \
+	    --python-version 3.11 --constraint conf/constraints.txt --generate-hashes --no-annotate --no-header \
+	    >> $(VENV)-audit/lock.txt
+	@mv $(VENV)-audit/lock.txt conf/lock.txt
 
 wheel: $(VENV)/all
 	@rm -rf build dist
@@ -207,4 +234,4 @@ report: $(VENV)/all
 	    $(if $(NEUSCRAPER_MODEL),--set labels.neuscraper.model=$(NEUSCRAPER_MODEL))
 
 clean:
-	rm -rf $(VENV) $(VENV)-adapters $(VENV)-bench $(VENV)-fuzz $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib -name '*.so')
+	rm -rf $(VENV) $(VENV)-adapters $(VENV)-audit $(VENV)-bench $(VENV)-fuzz $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib -name '*.so')

@@ -105,7 +105,9 @@ def rows(setup_py: Mapping[str, Any]) -> dict[str, str]:
     licences: dict[str, str] = {}
     for part in RUN_TIME:
         for package, found in installed_with(setup_py[part]).items():
-            brought.setdefault(package, []).append("everything" if part == "RUN" else f"`{part.lower().replace('_', '-')}`")
+            brought.setdefault(package, []).append(
+                "everything" if part == "RUN" else f"`{part.lower().replace('_', '-')}`"
+            )
             licences[package] = licence_of(package, found)
     return {
         package: f"| {package} | {licences[package]} | {'everything' if 'everything' in parts else ', '.join(parts)} |"

@@ -222,6 +222,24 @@ def test_every_dependency_is_pinned(setup_py: dict[str, Any]) -> None:
     assert needed - pinned == set()
 
 
+def test_the_lock_has_hashes_and_the_same_versions(setup_py: dict[str, Any]) -> None:
+    """What it lacks, `make lock` adds."""
+    entries = re.split(r"\n(?=[a-z])", (ROOT / "conf/lock.txt").read_text())[1:]
+    locked = {}
+    for entry in entries:
+        head, *hashes = re.sub(r"\\\n", "", entry).split("--hash=")
+        (pin,) = Requirement(head).specifier
+        assert pin.operator == "=="
+        assert hashes, head
+        assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", each.strip()) for each in hashes), head
+        locked[normal(head)] = pin.version
+    pins = dict(line.split("==") for line in (ROOT / "conf/constraints.txt").read_text().splitlines() if "==" in line)
+    versions = {normal(name): version for name, version in pins.items()}
+    assert {name: version for name, version in locked.items() if versions.get(name, version) != version} == {}
+    needed = {normal(each) for name in ("RUN", "WARC", "INSPECT", "CLUSTER", "SPARK", "LM") for each in setup_py[name]}
+    assert needed - set(locked) == set()
+
+
 SAFE = {"jinja2": "3.1.6", "urllib3": "2.7"}
 """The first versions without the holes that matter here: a template that leaves its sandbox, an
 answer that is inflated without a limit."""

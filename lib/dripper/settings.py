@@ -147,6 +147,9 @@ class HtmlSettings(Section):
     absolute_links: bool = True
     """Relative addresses of links, images and other media are completed by the page's own, `<base
     href>` included. Holds for the Markdown of every profile."""
+    media: bool = True
+    """Images that stand among the main blocks are main, with their captions, whatever their labels
+    say: profile `dripper` alone."""
 
 
 class MarkdownSettings(Section):

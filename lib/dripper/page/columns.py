@@ -86,7 +86,11 @@ PAGE: Sequence[Column] = (
 
 EXTRACTION: Sequence[Column] = (
     Column("title", Kind.STRING, "Title of the page"),
-    Column("language", Kind.STRING, "Language of the main content, ISO 639-1; null: too little text"),
+    Column(
+        "language",
+        Kind.STRING,
+        "Language of the main content, ISO 639-1, or 639-3 where that has no code; null: not sure, or too little text",
+    ),
     Column("language_probability", Kind.DOUBLE, "How sure the language detector is, 0 to 1"),
     Column("main_html", Kind.STRING, "The page cut down to its main blocks; null: see error_code"),
     Column("markdown", Kind.STRING, "main_html as Markdown; null: see error_code"),

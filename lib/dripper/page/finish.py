@@ -67,23 +67,23 @@ class Extraction:
     @property
     def text(self) -> str:
         """The main content as plain text, made of `main_html` when asked for: what the published
-        scores compare."""
-        return html_core.to_text(self.main_html)
+        scores compare. Captions that only stand there with their images are left out."""
+        return html_core.to_text(self.main_html, with_captions=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Splits:
     """What the second half needs of a page, wherever it comes from.
 
-    texts: of the blocks, in order. prune: from main item ids to main HTML. whole: the page, and the
-    text of which Trafilatura makes its choice; called only where no block is main. profile: that
-    split it. base: of the page's relative addresses.
+    texts: of the blocks, in order. prune: from main item ids, and whether images are placed, to
+    main HTML. whole: the page, and the text of which Trafilatura makes its choice; called only
+    where no block is main. profile: that split it. base: of the page's relative addresses.
     metadata: of the page, with addresses as written.
     """
 
     title: str
     texts: Sequence[str]
-    prune: Callable[[Collection[int]], str]
+    prune: Callable[[Collection[int], bool], str]
     whole: Callable[[], tuple[Page, Decoded]]
     profile: str
     base: Base | None = None
@@ -94,7 +94,11 @@ class Splits:
         """From the page in hand, what it was split from, and its address."""
         texts = [block.text for block in page.blocks]
         base = Base.of(url, page.hints.base)
-        return cls(page.title, texts, page.prune, lambda: (page, decoded), page.profile, base, page.metadata)
+
+        def prune(main_ids: Collection[int], with_media: bool) -> str:
+            return page.prune(main_ids, with_media=with_media)
+
+        return cls(page.title, texts, prune, lambda: (page, decoded), page.profile, base, page.metadata)
 
     @classmethod
     def of_prepared(cls, prepared: Prepared, profile: str, url: str | None = None) -> "Splits":
@@ -112,8 +116,8 @@ class Splits:
             restored = html_core.restore(prepared.mapping_html, prepared.title, profile)
             return replace(restored, hints=prepared.hints), decoded
 
-        def prune(main_ids: Collection[int]) -> str:
-            return html_core.prune(prepared.mapping_html, main_ids, profile)
+        def prune(main_ids: Collection[int], with_media: bool) -> str:
+            return html_core.prune(prepared.mapping_html, main_ids, profile, with_media=with_media)
 
         base = Base.of(url or find_canonical_address(prepared.metadata), prepared.hints.base)
         return cls(prepared.title, prepared.texts, prune, whole, profile, base, prepared.metadata)
@@ -195,7 +199,8 @@ class Finisher:
         main_ids = [i for i, is_main in enumerate(choice.main.tolist(), 1) if is_main]
         main_html, tree = self._write_main_html(page, main_ids)
         # The blocks' own text: that of the main HTML would cost ten times the detector.
-        language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]))
+        declared = page.metadata.language if page.metadata is not None else None
+        language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]), declared)
         return Extraction(
             main_html=main_html,
             markdown=self._write_markdown(page, main_ids, main_html, tree),
@@ -212,7 +217,9 @@ class Finisher:
 
     def _write_main_html(self, page: Splits, main_ids: list[int]) -> tuple[str, Tree]:
         """Return the main HTML as it leaves, and the tree from which its Markdown is written."""
-        pruned, is_ours = page.prune(main_ids), html_core.find_profile(page.profile).main_html_scans
+        profile = html_core.find_profile(page.profile)
+        pruned = page.prune(main_ids, self._html.media and profile.places_media)
+        is_ours = profile.main_html_scans
         tree = html_core.rewrite(pruned, self._html, page.base, is_pruned=is_ours)
         # The main HTML of MinerU's profile is MinerU's, byte for byte.
         return "".join(tree.parts) if is_ours else pruned, tree

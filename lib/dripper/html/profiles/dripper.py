@@ -246,14 +246,21 @@ class LosslessProfile:
     cutoffs: tuple[int, int]
     """Characters of text a block that the model sees, outside and inside of tables."""
     main_html_scans: bool = True
+    places_media: bool = False
 
     def preprocess(self, html: bytes, limits: ParserLimits) -> Page:
         """Return the page, given as UTF-8, split into blocks."""
         parsed = parse_page(html, self.read_tags, self.hidden_share, limits)
         return replace(self._split(parsed.tree, parsed.title), hints=parsed.hints, metadata=parsed.metadata)
 
-    def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
-        """Return the main HTML."""
+    def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:
+        """Return the main HTML.
+
+        with_media: and the images among it. Where these stand is asked of the page without its ids,
+        hence it is split again.
+        """
+        if with_media:
+            return self.restore(mapping_html, "").prune(main_ids, with_media=True)
         return prune_mapping(mapping_html, main_ids)
 
     def restore(self, mapping_html: str, title: str) -> Page:
@@ -271,4 +278,4 @@ class LosslessProfile:
         return Page(tree, blocks, title, self.name, cutoffs=self.cutoffs)
 
 
-DRIPPER = LosslessProfile("dripper", read_tags, HIDDEN_SHARE, (CUTOFF, TABLE_CUTOFF))
+DRIPPER = LosslessProfile("dripper", read_tags, HIDDEN_SHARE, (CUTOFF, TABLE_CUTOFF), places_media=True)
