@@ -147,6 +147,11 @@ class HtmlSettings(Section):
     absolute_links: bool = True
     """Relative addresses of links, images and other media are completed by the page's own, `<base
     href>` included. Holds for the Markdown of every profile."""
+    keep: tuple[str, ...] = ()
+    """CSS selectors: blocks within what they find, and around it, are main content, whatever the
+    labeler says."""
+    drop: tuple[str, ...] = ()
+    """CSS selectors: what they find is taken out of the page before anything else looks at it."""
 
 
 class MarkdownSettings(Section):
