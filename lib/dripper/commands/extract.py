@@ -3,6 +3,7 @@ file, a folder or standard output.
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -86,6 +87,13 @@ def _add_outputs(extract: argparse.ArgumentParser) -> None:
     )
     extract.add_argument("--images", choices=("keep", "drop"), help="Markdown: images")
     extract.add_argument(
+        "--keep",
+        action="append",
+        metavar="SELECTOR",
+        help="CSS: what it finds is main content, whatever the labeler says",
+    )
+    extract.add_argument("--drop", action="append", metavar="SELECTOR", help="CSS: what it finds is taken out first")
+    extract.add_argument(
         "--out",
         metavar="FILE",
         help="one row per page: pages.jsonl or pages.parquet; -: lines of JSON on standard output",
@@ -104,6 +112,9 @@ def run(arguments: argparse.Namespace) -> int:
     stand_for = {"labeler.name": arguments.labeler} | {
         f"markdown.{name}": getattr(arguments, name) for name in _MARKDOWN
     }
+    for name in ("keep", "drop"):
+        if getattr(arguments, name):
+            stand_for[f"html.{name}"] = json.dumps(getattr(arguments, name))
     settings = flags.settings(arguments, stand_for)
     destination = _choose_destination(arguments)
     if destination is None:

@@ -74,6 +74,7 @@ class Extractor:
         self._profile = profile
         self._limits = limits
         self._page_bytes = page_bytes
+        self._drop = output.drop
         self._finisher = Finisher(settings, labels, output, markdown)
         self.labeler = labeler or load_from_settings(settings, labels)
 
@@ -132,6 +133,7 @@ class Extractor:
         return replace(examination, extraction=extraction)
 
     def _examine(self, decoded: Decoded, url: str | None) -> Examination:
+        decoded = decoded.without(self._drop)
         page = split_into_blocks(decoded, self._profile, self._limits)
         url = url or find_own_address(decoded.utf8, page.metadata)
         labels, detail = self._label(page)

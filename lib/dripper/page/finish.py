@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper import html as html_core
-from dripper.errors import ErrorCode, PageError
+from dripper.errors import ErrorCode, PageError, SettingsError
 from dripper.html import NO_LIMITS
 from dripper.html.blocks.page import Page
 from dripper.html.markdown import load_html2text, write_markdown
 from dripper.html.markdown.inert import write_inert_line
 from dripper.html.markdown.title import choose_heading
 from dripper.html.metadata import Metadata, find_canonical_address
+from dripper.html.selectors import check_selector, find_kept_blocks
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
 from dripper.labels import Labels, load
@@ -78,7 +79,7 @@ class Splits:
     texts: of the blocks, in order. prune: from main item ids, and whether images are placed, to
     main HTML. whole: the page, and the text of which Trafilatura makes its choice; called only
     where no block is main. profile: that split it. base: of the page's relative addresses.
-    metadata: of the page, with addresses as written.
+    metadata: of the page, with addresses as written. mapping: the page's mapping HTML.
     """
 
     title: str
@@ -88,6 +89,7 @@ class Splits:
     profile: str
     base: Base | None = None
     metadata: Metadata | None = None
+    mapping: Callable[[], str] = str
 
     @classmethod
     def of_page(cls, page: Page, decoded: Decoded, url: str | None = None) -> "Splits":
@@ -98,7 +100,16 @@ class Splits:
         def prune(main_ids: Collection[int], with_media: bool) -> str:
             return page.prune(main_ids, with_media=with_media)
 
-        return cls(page.title, texts, prune, lambda: (page, decoded), page.profile, base, page.metadata)
+        return cls(
+            page.title,
+            texts,
+            prune,
+            lambda: (page, decoded),
+            page.profile,
+            base,
+            page.metadata,
+            lambda: page.mapping_html,
+        )
 
     @classmethod
     def of_prepared(cls, prepared: Prepared, profile: str, url: str | None = None) -> "Splits":
@@ -120,7 +131,16 @@ class Splits:
             return html_core.prune(prepared.mapping_html, main_ids, profile, with_media=with_media)
 
         base = Base.of(url or find_canonical_address(prepared.metadata), prepared.hints.base)
-        return cls(prepared.title, prepared.texts, prune, whole, profile, base, prepared.metadata)
+        return cls(
+            prepared.title,
+            prepared.texts,
+            prune,
+            whole,
+            profile,
+            base,
+            prepared.metadata,
+            lambda: prepared.mapping_html,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +180,11 @@ class Finisher:
     ) -> None:
         self._html = html
         self._markdown = markdown
+        for selector in (*html.keep, *html.drop):
+            try:
+                check_selector(selector)
+            except ValueError as error:
+                raise SettingsError(f"html.keep and html.drop: {error}") from None
         if markdown.converter == "html2text":
             load_html2text()  # Missing, it would fail every page.
         self._fallback = Fallback(resolve_fallback(settings))
@@ -182,16 +207,24 @@ class Finisher:
         n_main, confidence, kind = 0, math.nan, None
         if labels is not None:
             n_main, confidence, kind = int(np.count_nonzero(labels.main)), labels.confidence, labels.page_kind
-        if labels is not None and n_main:
+        kept = self._keep(page)
+        if labels is not None and (n_main or kept.any()):
             method = labels.method or labeler
             method = f"{method}:windowed" if labels.windows > 1 else method
-            return Choice(page, labels.main, method, n_main, confidence, kind)
+            return Choice(page, labels.main | kept, method, n_main, confidence, kind)
         if labels is None and self._fallback is Fallback.EMPTY:
             raise PageError(ErrorCode.LABELER_FAILED, detail)
         whole, decoded = page.whole()
         decided, method = fall_back(whole, decoded.text, self._fallback, self._second)
         split_again = replace(Splits.of_page(whole, decoded), base=page.base, metadata=page.metadata)
-        return Choice(split_again, decided.main, method, n_main, confidence, kind)
+        return Choice(split_again, decided.main | self._keep(split_again), method, n_main, confidence, kind)
+
+    def _keep(self, page: Splits) -> npt.NDArray[np.bool_]:
+        """Return the blocks that the setting `html.keep` finds, shape (n_blocks,)."""
+        kept = np.zeros(len(page.texts), bool)
+        if self._html.keep:
+            kept[[item - 1 for item in find_kept_blocks(page.mapping(), self._html.keep)]] = True
+        return kept
 
     def extract_chosen(self, choice: Choice) -> Extraction:
         """Return the extraction made of the chosen blocks."""

@@ -89,9 +89,11 @@ def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     labeler = _first_labeler(first.model_dump_json(), sections) if first is not None else None
     by = (labeler.name, labeler.version) if labeler is not None else None
     keep_source = resolve_fallback(settings.labeler) == Fallback.TRAFILATURA
-    limits, remembers = ParserLimits.of(settings.limits), settings.sites.enabled
+    limits, remembers, drop = ParserLimits.of(settings.limits), settings.sites.enabled, settings.html.drop
     return Step(
-        lambda page: prepare(page[0], page[1], settings.profile, count_tokens, keep_source, limits, labeler, remembers),
+        lambda page: prepare(
+            page[0], page[1], settings.profile, count_tokens, keep_source, limits, labeler, remembers, drop
+        ),
         Prepared,
         lambda record, prepared: prepared_row(record, prepared, batch, settings.profile, by, settings.reading.crawl),
     )
