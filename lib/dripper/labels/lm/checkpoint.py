@@ -20,12 +20,14 @@ FINGERPRINT_BYTES = 1 << 16
 @dataclass(frozen=True, slots=True)
 class Training:
     """What a checkpoint was trained on: name of the prompt, form of the answer, how often the chat
-    template is applied, which profile of preprocessing (None: unknown)."""
+    template is applied, which profile of preprocessing (None: unknown), in how many tokens its
+    authors run it."""
 
     prompt: str
     answer: str
     chat: str
     profile: str | None = None
+    context: int = 32_768
 
 
 OWN = Training(prompt="own", answer="json", chat="once")
@@ -37,7 +39,7 @@ OWN = Training(prompt="own", answer="json", chat="once")
 # with a system message,
 #   in generate(); the answer is compact within <answer> tags.
 DRIPPER_1_0 = Training(prompt="v0", answer="json", chat="none", profile="paper")
-DRIPPER_1_1 = Training(prompt="short_compact", answer="tagged", chat="twice", profile="mineru-1.1")
+DRIPPER_1_1 = Training(prompt="short_compact", answer="tagged", chat="twice", profile="mineru-1.1", context=262_144)
 
 
 @dataclass(frozen=True, slots=True)
