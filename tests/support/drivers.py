@@ -51,6 +51,15 @@ class Archive:
         return [{"page_id": f"{name} {self.version} {i}", "batch": batch, "warc_file": name} for i in range(self.pages)]
 
 
+@dataclass(frozen=True)
+class Given:
+    """What a driver is told to do."""
+
+    names: frozenset[str]
+    redo: frozenset[str]
+    limit: int | None
+
+
 @dataclass
 class World:
     """What drivers share: tables, archives, and a clock that nobody of them has."""
@@ -61,10 +70,17 @@ class World:
     seconds: float = 0.0
     drivers: list["Driver"] = field(default_factory=list)
 
-    def driver(self, skew_seconds: float = 0.0, names: Collection[str] | None = None) -> "Driver":
+    def driver(
+        self,
+        skew_seconds: float = 0.0,
+        names: Collection[str] | None = None,
+        redo: Collection[str] = (),
+        limit: int | None = None,
+    ) -> "Driver":
         """Return a driver of a machine of its own, which has not begun; its clock is wrong by so
-        much. names: the files that it is given; None: all."""
-        made = Driver(self, f"machine-{len(self.drivers)} boot/1 {len(self.drivers)} 1", skew_seconds, names)
+        much. names: the files that it is given; None: all. redo, limit: as of a run."""
+        given = Given(frozenset(self.archives if names is None else names), frozenset(redo), limit)
+        made = Driver(self, f"machine-{len(self.drivers)} boot/1 {len(self.drivers)} 1", skew_seconds, given)
         self.drivers.append(made)
         return made
 
@@ -103,9 +119,9 @@ class World:
 class Driver:
     """One run in a thread that goes on only when it is told to."""
 
-    def __init__(self, world: World, holder: str, skew_seconds: float, names: Collection[str] | None) -> None:
+    def __init__(self, world: World, holder: str, skew_seconds: float, given: Given) -> None:
         self.world = world
-        self._names = frozenset(world.archives if names is None else names)
+        self._given = given
         self.at = ""
         """Where it stands still: `begin append runs`, `commit …`, `after …`, `read …`, `sleep`."""
         self.wakes = 0.0
@@ -224,9 +240,11 @@ class Driver:
             ledger = Ledger(self.books, self.lease.run_id)
             found, _ = compare(self.books, ledger, self.lease.confirm)
             assert not found, f"rows are not as counted: {found}"
-            given = {name: each for name, each in world.archives.items() if name in self._names}
-            files = [PlannedFile(name, 5, f"etag:{each.version}") for name, each in given.items()]
-            plan = make_plan(files, ledger.entries(), BatchSize(world.batch_files, 1 << 40), last=ledger.last_batch)
+            named = {name: each for name, each in world.archives.items() if name in self._given.names}
+            files = [PlannedFile(name, 5, f"etag:{each.version}") for name, each in named.items()]
+            size = BatchSize(world.batch_files, 1 << 40)
+            redo, last = self._given.redo, ledger.last_batch
+            plan = make_plan(files, ledger.entries(), size, self._given.limit, redo=redo, last=last)
             ledger.record(plan)
             self._new = {batch.number for batch in plan.fresh}
             self._notes = Notes(ledger, self.lease.check, lambda _: None, self._seconds)
@@ -300,7 +318,8 @@ def play(seed: int, world: World, n_drivers: int, kills: float, zombies: float, 
     drivers = []
     for _ in range(n_drivers):
         names = chance.sample(sorted(world.archives), chance.randint(1, len(world.archives)))
-        drivers.append(world.driver(chance.choice([0, 0, -7200, 7200, 0.5]), names))
+        redo = chance.sample(names, chance.choice([0, 0, 1]))
+        drivers.append(world.driver(chance.choice([0, 0, -7200, 7200, 0.5]), names, redo, chance.choice([None, 1])))
     silent: dict[Driver, float] = {}
     while running := [driver for driver in drivers if not driver.is_over]:
         awake = [d for d in running if max(d.wakes, silent.get(d, 0.0)) <= world.seconds]

@@ -53,10 +53,14 @@ WORLDS: dict[str, Callable[[], World]] = {
 }
 
 
-@pytest.mark.parametrize("chunk", range(10))
+SOME_SLOW = [0, *(pytest.param(number, marks=pytest.mark.slow) for number in range(1, 7))]
+"""What a test of many orders is cut into; the first part is enough for `make test-fast`."""
+
+
+@pytest.mark.parametrize("chunk", SOME_SLOW)
 @pytest.mark.parametrize("kind", WORLDS)
 def test_whatever_the_order(kind: str, chunk: int) -> None:
-    for seed in range(40 * chunk, 40 * chunk + 40):
+    for seed in range(60 * chunk, 60 * chunk + 60):
         here = WORLDS[kind]()
         drivers = play(seed, here, n_drivers=3, kills=0.02, zombies=0.03, faults=0.01)
         assert not problems(drivers), (seed, problems(drivers))
@@ -71,6 +75,7 @@ def test_a_kill_at_every_step(kind: str) -> None:
         last_run(here)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WORLDS)
 def test_a_second_kill_at_every_fifth_step(kind: str) -> None:
     """Of the run that takes over from one that was killed."""
@@ -111,11 +116,12 @@ def test_one_that_stands_still_at_every_step_and_comes_back(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", WORLDS)
-@pytest.mark.parametrize("rest", range(3))
+@pytest.mark.parametrize("rest", SOME_SLOW)
 def test_one_that_stands_still_and_comes_back_in_the_middle_of_anothers_work(kind: str, rest: int) -> None:
-    """Before or in each of its commits, at each third step of the other, which has other files."""
+    """Before or in each of its commits, at each seventh step of the other, which has other
+    files."""
     for step in range(1, steps_of(WORLDS[kind]())):
-        for steps_of_other in range(rest, 400, 3):
+        for steps_of_other in range(rest, 400, 7):
             here = WORLDS[kind]()
             still, other = after(here, step), here.driver(names="c")
             if not still.at.startswith(("begin", "commit")):
