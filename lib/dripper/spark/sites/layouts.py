@@ -24,8 +24,9 @@ from dripper.spark.sites.layout_choice import (
     recount_layouts,
 )
 from dripper.spark.sites.layout_templates import with_examples
+from dripper.spark.tables.batches import touched_batches, within
 from dripper.spark.tables.schemas import LAYOUTS
-from dripper.spark.tables.store import Tables, touched_batches, within
+from dripper.spark.tables.store import Tables
 
 
 class Layouts:

@@ -20,8 +20,9 @@ from dripper.spark.run.routing import who_labels
 from dripper.spark.sites.labels import BY_SITE, BY_TEMPLATE, layouts_of, site_labels, with_evidence
 from dripper.spark.sites.layouts import Layouts
 from dripper.spark.sites.sums import select_remembered, site_sums
+from dripper.spark.tables.batches import touched_batches, within
 from dripper.spark.tables.schemas import LABELS
-from dripper.spark.tables.store import Tables, touched_batches, within
+from dripper.spark.tables.store import Tables
 
 
 class Sites:
