@@ -15,6 +15,7 @@ from dripper.html.blocks.page import Page
 from dripper.html.markdown import load_html2text, write_markdown
 from dripper.html.markdown.inert import write_inert_line
 from dripper.html.markdown.title import choose_heading
+from dripper.html.media.listing import ShownImage, list_images, place_images
 from dripper.html.metadata import Metadata
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
@@ -43,6 +44,7 @@ class Extraction:
     charset, charset_source: set where bytes came in.
     metadata: what the page declares about itself (authors, dates, site…); None where there is no
     extraction.
+    images: those of the main content, in its order.
     """
 
     main_html: str = ""
@@ -60,6 +62,7 @@ class Extraction:
     error_code: ErrorCode | None = None
     error_detail: str | None = None
     metadata: Metadata | None = None
+    images: tuple[ShownImage, ...] = ()
 
     @property
     def text(self) -> str:
@@ -196,11 +199,13 @@ class Finisher:
         page = choice.page
         main_ids = [i for i, is_main in enumerate(choice.main.tolist(), 1) if is_main]
         main_html, tree = self._write_main_html(page, main_ids)
+        images = list_images(tree)
         # The blocks' own text: that of the main HTML would cost ten times the detector.
         language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]))
+        markdown = self._write_markdown(page, main_ids, main_html, tree)
         return Extraction(
             main_html=main_html,
-            markdown=self._write_markdown(page, main_ids, main_html, tree),
+            markdown=markdown,
             title=page.title,
             language=language,
             language_probability=probability,
@@ -210,6 +215,7 @@ class Finisher:
             confidence=None if math.isnan(choice.confidence) else round(choice.confidence, 4),
             page_kind=choice.page_kind,
             metadata=page.metadata.completed(page.base) if page.metadata is not None else None,
+            images=place_images(images, markdown),
         )
 
     def _write_main_html(self, page: Splits, main_ids: list[int]) -> tuple[str, Tree]:
