@@ -18,6 +18,7 @@ from typing import NamedTuple
 from dripper.html.blocks.segment import Block
 from dripper.html.media.addresses import find_addresses
 from dripper.html.media.captions import IMAGES, LONGEST_CAPTION, find_captioned, find_captions, read_names
+from dripper.html.media.players import find_films
 from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree, attribute
 
@@ -124,7 +125,8 @@ def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int]) -> list[Spa
     """
     images = find_images(tree) if main else []
     figures = _find_bare_figures(tree) if main else []
-    if not images and not figures:
+    films = find_films(tree) if main else []
+    if not images and not figures and not films:
         return []
     places = _Places(tree, blocks, main)
     spans = dict[int, Span]()
@@ -133,6 +135,9 @@ def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int]) -> list[Spa
         first, last = tree.opens[image.element], tree.closes[image.element]
         if not places.is_touched(first, last):
             spans[first] = Span(_skip_noscript(tree, tree.parents[image.element]), first, last, False)
+    for film in filter(places.is_main, films):
+        if not places.is_touched(tree.opens[film], tree.closes[film]):
+            spans[tree.opens[film]] = Span(tree.parents[film], tree.opens[film], tree.closes[film], False)
     shown = sorted([*(image.element for image in images), *figures])
     shown_in_main = {*(image.element for image in chosen), *filter(places.is_main, figures)}
     for caption in find_captions(tree) if shown_in_main else ():
