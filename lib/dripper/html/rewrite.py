@@ -16,6 +16,7 @@ from dripper.html.inert import (
 )
 from dripper.html.markdown.text import read_main_html
 from dripper.html.media.addresses import IMAGE_TAGS, show_pictures, use_best_address
+from dripper.html.media.players import link_films
 from dripper.html.tree.elements import HTML_VOID
 from dripper.html.tree.parser import OUTPUT_FLOOR, output_limit, refuse_large
 from dripper.html.tree.scan import StartTag
@@ -51,6 +52,7 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
         tree.names[""] = ""
     if is_pruned:
         show_pictures(tree)
+        tree = link_films(tree)
     return tree
 
 

@@ -61,6 +61,14 @@ METADATA = Struct(
 )
 """The fields of `dripper.html.metadata.Metadata`."""
 
+IMAGE = Struct(
+    (
+        *((name, Kind.STRING) for name in ("address", "alt", "caption")),
+        *((name, Kind.INTEGER) for name in ("place", "width", "height")),
+    )
+)
+"""The fields of `dripper.html.media.listing.ShownImage`."""
+
 VERSIONS = Struct.of_strings("dripper", "profile", "labeler", "labeler_version")
 BATCH = Column("batch", Kind.LONG, "The batch of WARC files that wrote the row; the partition", nullable=False)
 
@@ -143,5 +151,14 @@ SITE: Sequence[Column] = (
 )
 """What a page is to its site."""
 
-EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE)
+MEDIA: Sequence[Column] = (
+    Column(
+        "images",
+        ListOf(IMAGE),
+        "Images of the main content in its order; place: where `![` stands in markdown, in characters from 0; see docs/images.md",
+    ),
+)
+"""What main content shows. Rows of 0.1 have null in it."""
+
+EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA)
 """A row of the table `extractions`."""

@@ -15,6 +15,7 @@ from dripper.html.blocks.page import Page
 from dripper.html.markdown import load_html2text, write_markdown
 from dripper.html.markdown.inert import write_inert_line
 from dripper.html.markdown.title import choose_heading
+from dripper.html.media.listing import ShownImage, list_images, place_images
 from dripper.html.metadata import Metadata, find_canonical_address
 from dripper.html.selectors import check_selector, find_kept_blocks
 from dripper.html.tree.tree import Tree
@@ -46,6 +47,7 @@ class Extraction:
     extraction.
     url: the page's address, as given, else as the page says it; its relative links are completed by
     it.
+    images: those of the main content, in its order.
     """
 
     main_html: str = ""
@@ -64,6 +66,7 @@ class Extraction:
     error_detail: str | None = None
     metadata: Metadata | None = None
     url: str | None = None
+    images: tuple[ShownImage, ...] = ()
 
     @property
     def text(self) -> str:
@@ -231,12 +234,14 @@ class Finisher:
         page = choice.page
         main_ids = [i for i, is_main in enumerate(choice.main.tolist(), 1) if is_main]
         main_html, tree = self._write_main_html(page, main_ids)
+        images = list_images(tree)
         # The blocks' own text: that of the main HTML would cost ten times the detector.
         declared = page.metadata.language if page.metadata is not None else None
         language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]), declared)
+        markdown = self._write_markdown(page, main_ids, main_html, tree)
         return Extraction(
             main_html=main_html,
-            markdown=self._write_markdown(page, main_ids, main_html, tree),
+            markdown=markdown,
             title=page.title,
             language=language,
             language_probability=probability,
@@ -246,6 +251,7 @@ class Finisher:
             confidence=None if math.isnan(choice.confidence) else round(choice.confidence, 4),
             page_kind=choice.page_kind,
             metadata=page.metadata.completed(page.base) if page.metadata is not None else None,
+            images=place_images(images, markdown),
         )
 
     def _write_main_html(self, page: Splits, main_ids: list[int]) -> tuple[str, Tree]:

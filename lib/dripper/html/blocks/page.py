@@ -68,7 +68,7 @@ def prune_blocks(tree: Tree, blocks: Sequence[Block], main_ids: Collection[int],
         if block.item_id in wanted
     }
     chosen = _choose(slices, wanted, len(blocks))
-    return _cut(tree, _add_media(tree, chosen) if with_media else chosen)
+    return _cut(tree, _add_media(tree, blocks, wanted, chosen) if with_media else chosen)
 
 
 def _choose(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int) -> list[Slice]:
@@ -79,9 +79,9 @@ def _choose(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int)
     return sorted((slices[item_id] for item_id in wanted), key=lambda kept: kept.first)
 
 
-def _add_media(tree: Tree, slices: list[Slice]) -> list[Slice]:
+def _add_media(tree: Tree, blocks: Sequence[Block], main: set[int], slices: list[Slice]) -> list[Slice]:
     """Return the slices, and the images and captions that belong to them, in document order."""
-    spans = place_media(tree, [(kept.first, kept.last) for kept in slices])
+    spans = place_media(tree, blocks, main)
     added = [Slice(span.owner, span.first, span.last, False, span.is_caption) for span in spans]
     return sorted(slices + added, key=lambda kept: kept.first) if added else slices
 

@@ -15,22 +15,19 @@ from contextlib import suppress
 from itertools import accumulate
 from typing import NamedTuple
 
+from dripper.html.blocks.segment import Block
 from dripper.html.media.addresses import find_addresses
+from dripper.html.media.captions import IMAGES, LONGEST_CAPTION, find_captioned, find_captions, read_names
+from dripper.html.media.players import find_films
 from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree, attribute
 
-IMAGES = words("img amp-img picture video")
-"""What shows a picture; a `video` by its poster."""
 _TEXT = 30
 """Characters of text that an element has at least that says something."""
 _SHARE = 0.5
 """Of that element's text that is main, so that its images are."""
-_CAPTION = 400
-"""Characters that stand beside an image, in its own container, at most."""
 _MOST_ABOVE = 5
-"""Elements between a caption and what holds it and its image."""
-_MOST_SHARING = 8
-"""Images that share a caption."""
+"""Elements between an image and its figure."""
 _WIDTH, _HEIGHT = 100, 50
 """Pixels: an image that states less is an icon, an avatar or a thumbnail."""
 _REPEATED = 3
@@ -56,9 +53,9 @@ _FIGURES = words(
     "attachment thumb illustration"
 )
 """Words in classes of what holds an image and its caption."""
+_NOT_MAIN, _MAIN, _AMONG = range(3)
+"""What the place in an element is; the last: main between main blocks."""
 _OUTSIDE = words("nav footer aside button select menu dialog label")
-_NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _FILE_WORD = re.compile(r"(?<![a-z0-9])[a-z]+(?![a-z0-9])")
 _FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp)$")
 _NUMBER = re.compile(r"\s*(\d{1,5})(?:\.\d+)?\s*(?:px)?\s*$")
@@ -119,33 +116,33 @@ def _find_all(tree: Tree, tag: str) -> Iterator[int]:
             yield element
 
 
-def place_media(tree: Tree, kept: Sequence[tuple[int, int]]) -> list[Span]:
+def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int]) -> list[Span]:
     """Return what belongs to main beside the kept pieces: images, and captions of images that are
     main and of which nothing is kept, in document order, disjoint.
 
-    kept: first and last part of each main piece, in document order, disjoint. Linear in the page,
+    blocks: all of the page, in document order. main: the ids of the main ones. Linear in the page,
     and in the depth of its images.
-
-    >>> from dripper.html.tree.scan import scan
-    >>> tree = scan("<div><p>Much that is said of it here.</p><b><img src='a'></b></div>", {"img"})
-    >>> place_media(tree, [(3, 5)])
-    [Span(owner=2, first=9, last=9, is_caption=False)]
     """
-    images = find_images(tree) if kept else []
-    figures = _find_bare_figures(tree) if kept else []
-    if not images and not figures:
+    images = find_images(tree) if main else []
+    figures = _find_bare_figures(tree) if main else []
+    films = find_films(tree) if main else []
+    if not images and not figures and not films:
         return []
-    places = _Places(tree, kept)
+    places = _Places(tree, blocks, main)
     spans = dict[int, Span]()
-    main = list(places.choose(images))
-    for image in main:
+    chosen = list(places.choose(images))
+    for image in chosen:
         first, last = tree.opens[image.element], tree.closes[image.element]
         if not places.is_touched(first, last):
             spans[first] = Span(_skip_noscript(tree, tree.parents[image.element]), first, last, False)
+    for film in filter(places.is_main, films):
+        if not places.is_touched(tree.opens[film], tree.closes[film]):
+            spans[tree.opens[film]] = Span(tree.parents[film], tree.opens[film], tree.closes[film], False)
     shown = sorted([*(image.element for image in images), *figures])
-    for caption in places.find_captions(shown, {*(image.element for image in main), *filter(places.is_main, figures)}):
+    shown_in_main = {*(image.element for image in chosen), *filter(places.is_main, figures)}
+    for caption in find_captions(tree) if shown_in_main else ():
         first, last = tree.opens[caption], tree.closes[caption]
-        if not places.is_touched(first, last):
+        if not shown_in_main.isdisjoint(find_captioned(tree, caption, shown)) and not places.is_touched(first, last):
             spans[first] = Span(tree.parents[caption], first, last, True)
     return _drop_inner(sorted(spans.values(), key=lambda span: span.first))
 
@@ -169,21 +166,22 @@ def _skip_noscript(tree: Tree, owner: int) -> int:
 class _Places:
     """What stands where in a page, for questions about its images."""
 
-    def __init__(self, tree: Tree, kept: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, tree: Tree, blocks: Sequence[Block], main: Set[int]) -> None:
         self._tree = tree
-        self._firsts = [first for first, _ in kept]
-        self._lasts = [last for _, last in kept]
-        sizes = list(map(len, map(str.strip, tree.parts[::2])))
-        self._all = list(accumulate(sizes, initial=0))
-        """Characters of text before each text."""
-        self._said = self._all
-        """The same, without captions."""
+        kept = [block for block in blocks if block.item_id in main]
+        self._kept_firsts = [block.first for block in kept]
+        self._kept_lasts = [block.last for block in kept]
+        self._firsts = [block.first for block in blocks]
+        sizes = [len(block.text) for block in blocks]
         if "figure" in tree.tags:
             self._leave_out_captions(sizes)
-        self._main = [0]
-        """Characters of text in the first n kept pieces."""
-        for first, last in kept:
-            self._main.append(self._main[-1] + self._said[last // 2 + 1] - self._said[(first + 1) // 2])
+        self._said = list(accumulate(sizes, initial=0))
+        """Characters of text in the first n blocks, without captions."""
+        main_sizes = [size if block.item_id in main else 0 for size, block in zip(sizes, blocks, strict=True)]
+        self._main = list(accumulate(main_sizes, initial=0))
+        """The same of those that are main."""
+        self._verdicts: dict[int, int] = {}
+        self._names: dict[str, frozenset[str]] = {}
 
     def choose(self, images: Sequence[Image]) -> Iterator[Image]:
         """Yield the images that are main, among them those in kept pieces."""
@@ -200,60 +198,27 @@ class _Places:
 
     def is_kept(self, part: int) -> bool:
         """Tell whether a part stands in a kept piece."""
-        place = bisect_left(self._firsts, part + 1) - 1
-        return place >= 0 and self._lasts[place] >= part
+        place = bisect_left(self._kept_firsts, part + 1) - 1
+        return place >= 0 and self._kept_lasts[place] >= part
 
     def is_touched(self, first: int, last: int) -> bool:
         """Tell whether some of the parts are kept."""
-        return self.is_kept(first) or bisect_left(self._firsts, first) < bisect_left(self._firsts, last + 1)
-
-    def find_captions(self, shown: Sequence[int], main: Set[int]) -> Iterator[int]:
-        """Yield the captions of images that are main: of a caption the nearest element around it
-        with an image in it is asked.
-
-        shown: all images, and figures without one, in document order. main: those that are main.
-        """
-        tree = self._tree
-        for caption in self._find_all_captions():
-            above = caption
-            for _ in range(_MOST_ABOVE):
-                above = tree.parents[above]
-                first, last = bisect_left(shown, above), bisect_left(shown, tree.lasts[above] + 1)
-                if first < last:
-                    if not main.isdisjoint(shown[first:last]) and last - first <= _MOST_SHARING:
-                        yield caption
-                    break
-                if above <= 0:
-                    break
-
-    def _find_all_captions(self) -> list[int]:
-        """Return the elements that say to be captions, with a text and no image in them."""
-        tree = self._tree
-        named = {tag for tag in tree.names if "caption" in tag and tag[1] != "/"}
-        named = {tag for tag in named if tree.names[tag] == "figcaption" or "caption" in _read_names(tag)}
-        if not named:
-            return []
-        captions = [element for element, part in enumerate(tree.opens) if tree.parts[part] in named]
-        return [element for element in captions if self._is_caption(element)]
-
-    def _is_caption(self, element: int) -> bool:
-        inside = self._tree.tags[element : self._tree.lasts[element] + 1]
-        return 0 < self._count(self._all, element) <= _CAPTION and IMAGES.isdisjoint(inside) and inside[0] != "table"
+        return self.is_kept(first) or bisect_left(self._kept_firsts, first) < bisect_left(self._kept_firsts, last + 1)
 
     def _leave_out_captions(self, sizes: list[int]) -> None:
+        """Set the size of blocks in figures to 0, in place."""
         tree = self._tree
         for element in _find_all(tree, "figure"):
-            first, last = tree.opens[element] // 2 + 1, tree.closes[element] // 2 + 1
-            if self._all[last] - self._all[first] <= _CAPTION:
+            first = bisect_left(self._firsts, tree.opens[element])
+            last = bisect_left(self._firsts, tree.closes[element])
+            if sum(sizes[first:last]) <= LONGEST_CAPTION:
                 sizes[first:last] = [0] * (last - first)
-        self._said = list(accumulate(sizes, initial=0))
 
-    def _count(self, before: list[int], element: int) -> int:
-        return before[self._tree.closes[element] // 2 + 1] - before[self._tree.opens[element] // 2 + 1]
-
-    def _count_main(self, element: int) -> int:
-        first, last = self._tree.opens[element], self._tree.closes[element]
-        return self._main[bisect_left(self._firsts, last)] - self._main[bisect_left(self._firsts, first)]
+    def _count(self, element: int) -> tuple[int, int]:
+        """Return how many characters an element says, and how many of them are main."""
+        first = bisect_left(self._firsts, self._tree.opens[element])
+        last = bisect_left(self._firsts, self._tree.closes[element])
+        return self._said[last] - self._said[first], self._main[last] - self._main[first]
 
     def _is_copy(self, image: Image, before: Image) -> bool:
         """Tell whether an image is what `noscript` has of the one before it, or the other way
@@ -272,39 +237,47 @@ class _Places:
 
     def is_main(self, element: int) -> bool:
         """Tell whether the place of an image or a figure is main."""
-        tree, home = self._tree, self._find_home(element)
-        if home < 0 or self._count_main(home) < _SHARE * self._count(self._said, home):
-            return False
-        return self._firsts[0] < tree.opens[element] < self._lasts[-1] or tree.tags[home] not in ("body", "html")
+        tree, verdicts, path = self._tree, self._verdicts, list[int]()
+        home = tree.parents[element]
+        while home > 0 and home not in verdicts:
+            verdict = self._judge(home)
+            if verdict is None:
+                path.append(home)
+                home = tree.parents[home]
+            else:
+                verdicts[home] = verdict
+        verdict = verdicts.get(home, _AMONG)
+        if path:
+            verdicts.update(dict.fromkeys(path, verdict))
+        if verdict == _AMONG:
+            return self._kept_firsts[0] < tree.opens[element] < self._kept_lasts[-1]
+        return verdict == _MAIN
+
+    def _judge(self, element: int) -> int | None:
+        """Return what the place in an element is by what it says; None where it says nothing, or
+        nothing but an image's caption, so that the next one around it is to be asked."""
+        (said, main), names, tag = self._count(element), self._read_names(element), self._tree.tags[element]
+        if said >= _TEXT and (main or said > LONGEST_CAPTION or _FIGURES.isdisjoint(names)):
+            if main < _SHARE * said:
+                return _NOT_MAIN
+            return _AMONG if tag == "body" else _MAIN
+        return _NOT_MAIN if tag in _OUTSIDE or not _AROUND.isdisjoint(names) else None
 
     def _is_in_figure(self, element: int) -> bool:
         path = self._tree.path(element)[-_MOST_ABOVE:]
         return any(self._tree.tags[above] == "figure" for above in path)
 
-    def _find_home(self, element: int) -> int:
-        """Return the nearest element around an image that says something; -1 where one between
-        them tells that the image is something else."""
-        tree = self._tree
-        home = tree.parents[element]
-        while home > 0:
-            if self._count(self._said, home) >= _TEXT and not self._is_frame(home):
-                return home
-            if tree.tags[home] in _OUTSIDE or not _AROUND.isdisjoint(_read_names(tree.start_tag(home))):
-                return -1
-            home = tree.parents[home]
-        return home
-
-    def _is_frame(self, element: int) -> bool:
-        """Tell whether all that an element says is an image's caption."""
-        if self._count(self._said, element) > _CAPTION or self._count_main(element):
-            return False
-        return not _FIGURES.isdisjoint(_read_names(self._tree.start_tag(element)))
+    def _read_names(self, element: int) -> frozenset[str]:
+        tag = self._tree.start_tag(element)
+        if tag not in self._names:
+            self._names[tag] = frozenset(read_names(tag))
+        return self._names[tag]
 
 
 def _is_content(tree: Tree, image: Image) -> bool:
     """Tell whether nothing in an image's own tag says that it is something else."""
     tag = tree.start_tag(image.shown)
-    if _is_small(tag) or not _OTHER.isdisjoint(_read_names(tag)):
+    if _is_small(tag) or not _OTHER.isdisjoint(read_names(tag)):
         return False
     address = next(iter(find_addresses(tree, image.element)), "").partition("?")[0].lower()
     return address != "" and not _TRACKER.search(address) and not _is_other_file(address)
@@ -321,10 +294,3 @@ def _is_small(tag: str) -> bool:
 def _is_other_file(address: str) -> bool:
     name = address.rpartition("/")[2]
     return _FILE.search(name) is not None and not _OTHER_FILES.isdisjoint(_FILE_WORD.findall(name))
-
-
-def _read_names(tag: str) -> list[str]:
-    """Return the words in the classes and ids of a start tag, lower case."""
-    if " class=" not in tag and " id=" not in tag:
-        return []
-    return [word.lower() for word in _WORD.findall(" ".join(_NAMED.findall(tag)))]
