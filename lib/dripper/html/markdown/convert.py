@@ -27,6 +27,19 @@ from dripper.html.markdown.inert import (
 )
 from dripper.html.markdown.layout import ORDERED, measure_padding, put_in_order
 from dripper.html.markdown.text import read_main_html
+from dripper.html.markdown.tidy import (
+    CONTROLS,
+    LISTS,
+    Numbers,
+    fills_heading,
+    find_unwanted,
+    is_back_link,
+    is_wanted,
+    order_headings,
+    order_item,
+    order_list,
+    part_words,
+)
 from dripper.html.tree.elements import LINE_BREAKING
 from dripper.html.tree.parser import output_limit, refuse_large
 from dripper.html.tree.plain import plain_parts
@@ -74,7 +87,7 @@ _EMPHASIS = dict.fromkeys(("b", "strong"), "strong") | dict.fromkeys(("i", "em",
 _EMPHASIS |= dict.fromkeys(("del", "s", "strike"), "del")
 _LINES_OF_THEIR_OWN = {"summary": "strong", "legend": "strong", "figcaption": "em", "video": "", "audio": ""}
 """Of the last two the converter would write addresses, with words of its own."""
-_REWRITTEN = ORDERED | _CODE | _EMPHASIS.keys() | _LINES_OF_THEIR_OWN.keys() | {"pre", "svg"}
+_REWRITTEN = ORDERED | CONTROLS | LISTS | _CODE | _EMPHASIS.keys() | _LINES_OF_THEIR_OWN.keys() | {"pre", "svg"}
 _MAX_DEPTH = 500
 """html-to-markdown returns nothing for elements nested some 1,000 deep; above this the page becomes
 plain text."""
@@ -82,6 +95,8 @@ _HIDING = (" style=", "hidden", "<noscript", "<template")
 """Without a sign of what html-to-markdown holds for hidden there is nothing to keep, and by its
 default it can take its fast way: the same Markdown in half the time."""
 _BLANK_LINES = re.compile(r"\s*\n\s*")
+_MANY_LINES = re.compile(r" +(?=\n[> ]*\n)|(?<=\n\n)\n+")
+"""Forced line breaks before an empty line, and empty lines that say no more than one."""
 
 
 def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> str:
@@ -110,6 +125,8 @@ def write_markdown(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) ->
         return _check_size(_write_plain(tree), limit)
     texts = tree.parts.copy()
     _drop_reserved(tree)
+    part_words(tree)
+    order_headings(tree)
     holes = _rewrite(tree, settings)
     refuse_large("Markdown", measure_padding(tree, holes), limit)
     _rewrite_texts(tree, holes)
@@ -128,7 +145,7 @@ def _check_size(markdown: str, limit: int) -> str:
 
 def _convert(html: str) -> str:
     options = _build_options(h2m.HiddenContent.ALL if any(sign in html for sign in _HIDING) else h2m.HiddenContent.DROP)
-    return h2m.convert(html, options).content or ""
+    return _MANY_LINES.sub("", h2m.convert(html, options).content or "")
 
 
 @cache
@@ -175,17 +192,23 @@ def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
     in order. In place."""
     holes: list[str] = []
     may_be_formula = {tag for tag in tree.names if _may_be_formula(tag.lower())}
+    unwanted = find_unwanted(tree)
     element, count, code_end = 0, len(tree), -1
     spans: dict[int, list[str]] = {}
+    numbers: Numbers = {}
     while element < count:
         name = tree.tags[element]
-        if name not in _REWRITTEN and not may_be_formula:
+        if name not in _REWRITTEN and not may_be_formula and not unwanted:
             element += 1
             continue
         formula = None
         if may_be_formula and tree.start_tag(element) in may_be_formula:
             formula = read_formula(tree, element)
-        if formula is not None:
+        if tree.start_tag(element) in unwanted or (name in CONTROLS and not is_wanted(tree, element)):
+            _replace(tree, element, " ")
+        elif name == "a" and is_back_link(tree, element):
+            _replace(tree, element, "")
+        elif formula is not None:
             holes.append(formula)
             _replace(tree, element, HOLE.format(len(holes) - 1))
         elif name == "pre" or (name == "code" and _has_lines(tree, element)):
@@ -206,9 +229,15 @@ def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
         elif name == "svg":
             _untag(tree, element)
         else:
+            if name in LISTS and tree.start_tag(element).startswith(f"<{name}"):
+                order_list(tree, element)
+            elif name == "li" and tree.start_tag(element).startswith("<li"):
+                order_item(tree, element, numbers)
             if name in ORDERED:
                 put_in_order(tree, element, settings, holes)
-            if name in _EMPHASIS and tree.start_tag(element).startswith(f"<{name}"):
+            if name in ("b", "strong") and fills_heading(tree, element):
+                tree.parts[tree.opens[element]] = tree.parts[tree.closes[element]] = ""
+            elif name in _EMPHASIS and tree.start_tag(element).startswith(f"<{name}"):
                 start, end = EMPHASIS[_EMPHASIS[name]]
                 tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = start, end
             elif name in _LINES_OF_THEIR_OWN and tree.start_tag(element).startswith(f"<{name}"):

@@ -42,6 +42,7 @@ _DESTINATION = re.compile(r"\]\((\d+)\)")
 _HOLE = re.compile("\ufdd2(\\d+)\ufdd3")
 _FENCE = re.compile("```([^\n`]*)\n([^\n\ufded]*)\ufded(\\d+)\ufdee\n[^\n`]*```")
 _STRAY_BLOCK = re.compile("(?:``` *)?\ufded(\\d+)\ufdee(?: *```)?")
+_MANY_LINES = re.compile(r"(?<=\n\n)\n+")
 _UNIT_END = re.compile(r"(?<!  )\n")
 _EDGE = re.compile("([\ufde6-\ufdeb])")
 _EMPTY = re.compile("\ufde6(\\s*)\ufde7|\ufde8(\\s*)\ufde9|\ufdea(\\s*)\ufdeb")
@@ -170,6 +171,9 @@ def replace_stand_ins(markdown: str, holes: Sequence[str]) -> str:
     # cmark-gfm takes [^ of a link for a footnote.
     markdown = _DESTINATION.sub(lambda match: f"](\ufdd2{match[1]}\ufdd3)", markdown).replace("[^", "[&#94;")
     markdown = "\n".join(_escape_unit(unit, holes) for unit in _UNIT_END.split(markdown))
+    if "\n\n\n" in markdown:
+        # Where emphasis held nothing.
+        markdown = _MANY_LINES.sub("", markdown)
     markdown = _HOLE.sub(lambda hole: holes[int(hole[1])], markdown)
     markdown = _FENCE.sub(lambda match: _write_fenced(match, holes), markdown)
     # Where there is no room for lines, as in a heading.
