@@ -19,8 +19,8 @@ from dripper.html.markdown.inert import (
     CODE_BLOCK,
     EMPHASIS,
     HOLE,
-    drop_reserved,
-    has_reserved,
+    drop_unwritten,
+    has_unwritten,
     mask_marks_in_texts,
     replace_stand_ins,
     write_code_span,
@@ -75,8 +75,6 @@ _LINE_NUMBERS = re.compile(
     r"\b(?:line-?numbers?(?:-rows)?|lineno|linenos|gutter|blob-num|hljs-ln-numbers|code-?lines?-num)\b"
 )
 _TEX = re.compile("tex(?!t)")
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-"""A page with many of these is refused as binary data."""
 _SIMPLE_TEX = re.compile(r"\$(?=[^\s$])[^$\n\ufdd2]{0,300}[_^][^$\n\ufdd2]{0,300}(?<=[^\s$])\$(?![0-9])")
 """LaTeX without a backslash, whose indexes must not be escaped."""
 _NOT_LANGUAGES = frozenset(
@@ -91,12 +89,16 @@ _REWRITTEN = ORDERED | CONTROLS | LISTS | _CODE | _EMPHASIS.keys() | _LINES_OF_T
 _MAX_DEPTH = 500
 """html-to-markdown returns nothing for elements nested some 1,000 deep; above this the page becomes
 plain text."""
-_HIDING = (" style=", "hidden", "<noscript", "<template")
-"""Without a sign of what html-to-markdown holds for hidden there is nothing to keep, and by its
-default it can take its fast way: the same Markdown in half the time."""
+_WITH_ATTRIBUTES = frozenset(
+    {"a", "img", "ol", "ul", "li", "td", "th", "input", "code", "pre", "math", "iframe", "object"}
+)
+"""Elements of which attributes say something to the converter."""
+_HIDING = re.compile(r' (?:style|hidden)="[^"]*"')
+"""What it takes for signs of hidden parts: where one might be, it goes a way that takes twice the
+time."""
 _BLANK_LINES = re.compile(r"\s*\n\s*")
-_MANY_LINES = re.compile(r" +(?=\n[> ]*\n)|(?<=\n\n)\n+")
-"""Forced line breaks before an empty line, and empty lines that say no more than one."""
+_FORCED = re.compile(r"  \n(?=[> ]*\n)")
+"""Line breaks before an empty line."""
 
 
 def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> str:
@@ -124,14 +126,15 @@ def write_markdown(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) ->
     if _measure_depth(tree) > _MAX_DEPTH:
         return _check_size(_write_plain(tree), limit)
     texts = tree.parts.copy()
-    _drop_reserved(tree)
+    _drop_unwritten(tree)
     part_words(tree)
     order_headings(tree)
     holes = _rewrite(tree, settings)
     refuse_large("Markdown", measure_padding(tree, holes), limit)
     _rewrite_texts(tree, holes)
+    _strip_attributes(tree)
     try:
-        markdown = _convert(_CONTROL.sub("", "".join(tree.parts)))
+        markdown = _convert("".join(tree.parts))
     except h2m.ConversionError:
         tree.parts = texts
         return _check_size(_write_plain(tree), limit)
@@ -144,12 +147,30 @@ def _check_size(markdown: str, limit: int) -> str:
 
 
 def _convert(html: str) -> str:
-    options = _build_options(h2m.HiddenContent.ALL if any(sign in html for sign in _HIDING) else h2m.HiddenContent.DROP)
-    return _MANY_LINES.sub("", h2m.convert(html, options).content or "")
+    return _FORCED.sub("\n", h2m.convert(html, _build_options()).content or "")
+
+
+def _strip_attributes(tree: Tree) -> None:
+    """Leave out attributes that the converter does not need, in place; `noscript` is shown like any
+    other."""
+    bare = {tag: _strip_tag(tag, name) for tag, name in tree.names.items()}
+    tree.parts[1::2] = [bare[tag] if tag in bare else _strip_signs(tag) for tag in tree.parts[1::2]]
+
+
+def _strip_tag(tag: str, name: str) -> str:
+    if name == "noscript":
+        return "</span>" if tag[1] == "/" else "<span>"
+    if tag[1] == "/" or " " not in tag:
+        return tag
+    return _strip_signs(tag) if name in _WITH_ATTRIBUTES else f"<{name}>"
+
+
+def _strip_signs(tags: str) -> str:
+    return _HIDING.sub("", tags) if " style=" in tags or " hidden=" in tags else tags
 
 
 @cache
-def _build_options(hidden_content: h2m.HiddenContent) -> h2m.ConversionOptions:
+def _build_options() -> h2m.ConversionOptions:
     # The first dozen are defaults, but those are names, which the library looks up anew for every
     # page (0.04 ms).
     return h2m.ConversionOptions(
@@ -161,7 +182,7 @@ def _build_options(hidden_content: h2m.HiddenContent) -> h2m.ConversionOptions:
         preprocessing=h2m.PreprocessingOptions(
             enabled=False, preset=h2m.PreprocessingPreset.STANDARD, remove_navigation=False, remove_forms=False
         ),
-        hidden_content=hidden_content, extract_metadata=False, br_in_tables=True, compact_tables=True, bullets="-",
+        hidden_content=h2m.HiddenContent.DROP, extract_metadata=False, br_in_tables=True, compact_tables=True, bullets="-",
         keep_inline_images_in=["a", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th"], autolinks=False,
         expand_abbreviations=False, include_blockquote_citations=False,
     )  # fmt: skip
@@ -180,18 +201,21 @@ def _measure_depth(tree: Tree) -> int:
     return max(depths, default=0)
 
 
-def _drop_reserved(tree: Tree) -> None:
-    """Take what stands for something in `inert` out of the page's own characters, in place."""
-    if has_reserved("".join(tree.parts)):
-        tree.names = {drop_reserved(tag): name for tag, name in tree.names.items()}
-        tree.parts = [drop_reserved(part) for part in tree.parts]
+def _drop_unwritten(tree: Tree) -> None:
+    """Take what stands for something in `inert`, and control characters, out of the page's own
+    characters, in place."""
+    if has_unwritten("".join(tree.parts)):
+        tree.names = {drop_unwritten(tag): name for tag, name in tree.names.items()}
+        tree.parts = [drop_unwritten(part) for part in tree.parts]
 
 
 def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
     """Replace formulas, code and destinations by holes, whose contents are returned; put the rest
     in order. In place."""
     holes: list[str] = []
-    may_be_formula = {tag for tag in tree.names if _may_be_formula(tag.lower())}
+    may_be_formula = set[str]()
+    if _may_be_formula("\n".join(tree.names).lower()):
+        may_be_formula = {tag for tag in tree.names if _may_be_formula(tag.lower())}
     unwanted = find_unwanted(tree)
     element, count, code_end = 0, len(tree), -1
     spans: dict[int, list[str]] = {}

@@ -91,8 +91,7 @@ def _measure_table_padding(tree: Tree) -> int:
         return 0
     widths: dict[int, Counter[int]] = {}
     for element, name in enumerate(tree.tags):
-        tag = tree.parts[tree.opens[element]]
-        if name not in ("td", "th") or not tag.startswith(("<td", "<th")):
+        if name not in ("td", "th") or not (tag := tree.start_tag(element)).startswith(("<td", "<th")):
             continue
         row = tree.parents[element]
         table = row
