@@ -22,7 +22,7 @@ _STRUCTURE = frozenset({"li", "h1", "h2", "h3", "h4", "h5", "h6", "table", "tr",
 _UNSEEN = re.compile(r"(?s)<(ruby|rt|rp|rb)\b[^>]*>|</(ruby|rt|rp|rb)>")
 _CONTROLS = "select, datalist, input, .mw-editsection"
 """What only works in a browser, and Markdown leaves out."""
-_OWN_MARK = re.compile(r"[\s\u200b]*(?:[-*•·●▪◦‣∙■►➢❖▢☐□◻❏❑](?=\s)|[▢☐□◻❏❑•●▪◦‣]|[0-9]{1,4}[.)](?=\s))")
+_OWN_MARK = re.compile(r"[\s\u200b]*(?:[-*•·●▪◦‣∙■►➢❖▢☐□◻❏❑](?=\s|$)|[▢☐□◻❏❑•●▪◦‣]|[0-9]{1,4}[.)](?=\s|$))")
 """A mark that a page wrote beside its list's own, which may be left out."""
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLANK = re.compile("[\\s\u00ad\u200b]+")
@@ -47,12 +47,13 @@ RENDERERS: dict[str, Callable[[str], str]] = {
 }
 
 
-def shown(html: str) -> str:
-    """Return the text that HTML shows, without blanks, which mean little."""
+def shown(html: str, items: str = "li") -> str:
+    """Return the text that HTML shows, without blanks, which mean little, and without the marks that
+    begin items."""
     document = LexborHTMLParser(_UNSEEN.sub("", html))
     for node in document.css(_CONTROLS):
         node.decompose(recursive=False)
-    for item in document.css("li"):
+    for item in document.css(items):
         _drop_own_marks(item)
     return _BLANK.sub("", document.body.text()) if document.body else ""
 
@@ -91,7 +92,8 @@ def forged(rendered: str, main_html: str, renderer: str) -> list[str]:
 def differs(markdown_text: str, main_html: str, renderer: str) -> bool:
     """Tell whether a renderer shows another text than main HTML has, or other elements."""
     rendered = RENDERERS[renderer](markdown_text)
-    texts = [shown(rendered), shown(main_html)]
+    # Terms and meanings may have become items.
+    texts = [shown(rendered), *(shown(main_html, items) for items in ("li", "li, dt", "li, dd", "li, dt, dd"))]
     if renderer == "Python-Markdown":  # It knows no strikethrough, and shows its tildes.
         texts = [text.replace("~", "") for text in texts]
-    return texts[0] != texts[1] or bool(forged(rendered, main_html, renderer))
+    return texts[0] not in texts[1:] or bool(forged(rendered, main_html, renderer))
