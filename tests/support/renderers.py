@@ -12,7 +12,7 @@ import markdown
 import mistune
 from cmarkgfm.cmark import Options
 from markdown_it import MarkdownIt
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _EXPECTED = frozenset(
     {"p", "br", "hr", "strong", "em", "del", "tbody", "thead", "ul", "ol", "pre", "code", "s", "-undef"}
@@ -20,6 +20,11 @@ _EXPECTED = frozenset(
 """What Markdown has by itself, and runs nothing; `s` is the strikethrough of markdown-it."""
 _STRUCTURE = frozenset({"li", "h1", "h2", "h3", "h4", "h5", "h6", "table", "tr", "blockquote"})
 _UNSEEN = re.compile(r"(?s)<(ruby|rt|rp|rb)\b[^>]*>|</(ruby|rt|rp|rb)>")
+_CONTROLS = "select, datalist, input, .mw-editsection"
+"""What only works in a browser, and Markdown leaves out."""
+_OWN_MARK = re.compile(r"[\s\u200b]*(?:[-*•·●▪◦‣∙■►➢❖▢☐□◻❏❑](?=\s|$)|[▢☐□◻❏❑•●▪◦‣]|[0-9]{1,4}[.)](?=\s|$))")
+"""A mark that a page wrote beside its list's own, which may be left out."""
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLANK = re.compile("[\\s\u00ad\u200b]+")
 
 
@@ -42,10 +47,24 @@ RENDERERS: dict[str, Callable[[str], str]] = {
 }
 
 
-def shown(html: str) -> str:
-    """Return the text that HTML shows, without blanks, which mean little."""
+def shown(html: str, items: str = "li") -> str:
+    """Return the text that HTML shows, without blanks, which mean little, and without the marks that
+    begin items."""
     document = LexborHTMLParser(_UNSEEN.sub("", html))
+    for node in document.css(_CONTROLS):
+        node.decompose(recursive=False)
+    for item in document.css(items):
+        _drop_own_marks(item)
     return _BLANK.sub("", document.body.text()) if document.body else ""
+
+
+def _drop_own_marks(item: LexborNode) -> None:
+    first = next((node for node in item.traverse(include_text=True) if node.is_text_node and node.text().strip()), None)
+    if first is not None:
+        text = first.text()
+        while mark := _OWN_MARK.match(text):
+            text = text[mark.end() :]
+        first.replace_with(text)
 
 
 def elements(html: str) -> Counter[str]:
@@ -58,16 +77,23 @@ def forged(rendered: str, main_html: str, renderer: str) -> list[str]:
     # What is structure to Python-Markdown, and not to CommonMark, is no danger.
     expected = _EXPECTED | _STRUCTURE | {"td", "th"} if renderer == "Python-Markdown" else _EXPECTED | {"td", "th"}
     there = elements(main_html)
-    if there["table"]:
-        # A row that is a table by itself becomes an item.
+    if there["table"] or there["dl"]:
+        # A row that is a table by itself becomes an item, as terms and meanings do.
         expected = expected | {"li"}
+    if there["h1"] > 1:
+        # The second and what is below it go down a level.
+        found = elements(rendered)
+        expected = expected | set(_HEADINGS)
+        if sum(found[name] for name in _HEADINGS) > sum(there[name] for name in _HEADINGS):
+            return ["headings"]
     return [name for name, count in elements(rendered).items() if name not in expected and count > there[name]]
 
 
 def differs(markdown_text: str, main_html: str, renderer: str) -> bool:
     """Tell whether a renderer shows another text than main HTML has, or other elements."""
     rendered = RENDERERS[renderer](markdown_text)
-    texts = [shown(rendered), shown(main_html)]
+    # Terms and meanings may have become items.
+    texts = [shown(rendered), *(shown(main_html, items) for items in ("li", "li, dt", "li, dd", "li, dt, dd"))]
     if renderer == "Python-Markdown":  # It knows no strikethrough, and shows its tildes.
         texts = [text.replace("~", "") for text in texts]
-    return texts[0] != texts[1] or bool(forged(rendered, main_html, renderer))
+    return texts[0] not in texts[1:] or bool(forged(rendered, main_html, renderer))

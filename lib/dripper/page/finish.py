@@ -267,6 +267,6 @@ class Finisher:
         markdown = write_markdown(tree, self._markdown) if main_html else ""
         if self._markdown.title == "exclude" or not markdown.strip():
             return markdown
-        headline = page.metadata.title if page.metadata is not None else None
-        heading = choose_heading(page.title, page.texts, main_ids, main_html, headline)
+        told = page.metadata or Metadata()
+        heading = choose_heading(page.title, page.texts, main_ids, main_html, told.title, told.site)
         return f"{write_inert_line(heading, '# ')}\n\n{markdown}" if heading else markdown

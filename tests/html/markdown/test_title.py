@@ -15,8 +15,8 @@ TITLE = "Rain in Bergen | The Daily"
         (["The Daily", "RAIN  in\nBergen", "It rained."], [3], "<p>It rained.</p>", "RAIN in Bergen"),
         (["The Daily", "Rain in Bergen", "It rained."], [2, 3], "<h2>Rain in Bergen</h2><p>It rained.</p>", ""),
         (["It rained."], [1], "<h1>Wet</h1><p>It rained.</p>", ""),
-        (["The Daily", "It rained."], [2], "<p>It rained.</p>", TITLE),
-        ([], [], "", TITLE),
+        (["The Daily", "It rained."], [2], "<p>It rained.</p>", "Rain in Bergen"),
+        ([], [], "", "Rain in Bergen"),
     ],
 )
 def test_the_heading_as_readers_see_it(texts: list[str], main_ids: list[int], main_html: str, heading: str) -> None:
@@ -65,3 +65,20 @@ def test_a_page_opens_with_its_only_heading_and_not_with_its_title() -> None:
         + 20 * "Rain, rain. "
     )
     assert dripper.extract(page).markdown.startswith("# It pours\n\nRain, rain.")
+
+
+@pytest.mark.parametrize(
+    ("title", "site", "heading"),
+    [
+        ("Rain - The Daily", "the daily", "Rain"),
+        ("The Daily: Rain | Bergen", "The Daily", "The Daily: Rain | Bergen"),
+        ("The Daily » Rain", "The Daily", "Rain"),
+        ("Rain - The Daily", None, "Rain - The Daily"),
+        ("Rain in Bergen » The Daily", None, "Rain in Bergen"),
+        ("Rain in Bergen | and on all the coast", None, "Rain in Bergen | and on all the coast"),
+        ("Rain | The Daily", "Another", "Rain | The Daily"),
+        ("Bergen | Oslo and Tromsø", None, "Bergen | Oslo and Tromsø"),
+    ],
+)
+def test_a_title_that_must_do_is_the_page_s_own(title: str, site: str | None, heading: str) -> None:
+    assert choose_heading(title, ["It rained."], [1], "<p>It rained.</p>", None, site) == heading

@@ -19,17 +19,31 @@ from dripper.html.markdown.inert import (
     CODE_BLOCK,
     EMPHASIS,
     HOLE,
-    drop_reserved,
-    has_reserved,
+    drop_unwritten,
+    has_unwritten,
     mask_marks_in_texts,
     replace_stand_ins,
     write_code_span,
 )
 from dripper.html.markdown.layout import ORDERED, measure_padding, put_in_order
 from dripper.html.markdown.text import read_main_html
+from dripper.html.markdown.tidy import (
+    CONTROLS,
+    LISTS,
+    Numbers,
+    fills_heading,
+    find_unwanted,
+    is_back_link,
+    is_wanted,
+    order_headings,
+    order_item,
+    order_list,
+    part_words,
+)
 from dripper.html.tree.elements import LINE_BREAKING
 from dripper.html.tree.parser import output_limit, refuse_large
-from dripper.html.tree.tree import Tree, attributes, plain_parts, unescape
+from dripper.html.tree.plain import plain_parts
+from dripper.html.tree.tree import Tree, attributes, unescape
 from dripper.settings import MarkdownSettings
 
 
@@ -61,8 +75,6 @@ _LINE_NUMBERS = re.compile(
     r"\b(?:line-?numbers?(?:-rows)?|lineno|linenos|gutter|blob-num|hljs-ln-numbers|code-?lines?-num)\b"
 )
 _TEX = re.compile("tex(?!t)")
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-"""A page with many of these is refused as binary data."""
 _SIMPLE_TEX = re.compile(r"\$(?=[^\s$])[^$\n\ufdd2]{0,300}[_^][^$\n\ufdd2]{0,300}(?<=[^\s$])\$(?![0-9])")
 """LaTeX without a backslash, whose indexes must not be escaped."""
 _NOT_LANGUAGES = frozenset(
@@ -73,14 +85,20 @@ _EMPHASIS = dict.fromkeys(("b", "strong"), "strong") | dict.fromkeys(("i", "em",
 _EMPHASIS |= dict.fromkeys(("del", "s", "strike"), "del")
 _LINES_OF_THEIR_OWN = {"summary": "strong", "legend": "strong", "figcaption": "em", "video": "", "audio": ""}
 """Of the last two the converter would write addresses, with words of its own."""
-_REWRITTEN = ORDERED | _CODE | _EMPHASIS.keys() | _LINES_OF_THEIR_OWN.keys() | {"pre", "svg"}
+_REWRITTEN = ORDERED | CONTROLS | LISTS | _CODE | _EMPHASIS.keys() | _LINES_OF_THEIR_OWN.keys() | {"pre", "svg"}
 _MAX_DEPTH = 500
 """html-to-markdown returns nothing for elements nested some 1,000 deep; above this the page becomes
 plain text."""
-_HIDING = (" style=", "hidden", "<noscript", "<template")
-"""Without a sign of what html-to-markdown holds for hidden there is nothing to keep, and by its
-default it can take its fast way: the same Markdown in half the time."""
+_WITH_ATTRIBUTES = frozenset(
+    {"a", "img", "ol", "ul", "li", "td", "th", "input", "code", "pre", "math", "iframe", "object"}
+)
+"""Elements of which attributes say something to the converter."""
+_HIDING = re.compile(r' (?:style|hidden)="[^"]*"')
+"""What it takes for signs of hidden parts: where one might be, it goes a way that takes twice the
+time."""
 _BLANK_LINES = re.compile(r"\s*\n\s*")
+_FORCED = re.compile(r"  \n(?=[> ]*\n)")
+"""Line breaks before an empty line."""
 
 
 def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> str:
@@ -108,12 +126,15 @@ def write_markdown(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) ->
     if _measure_depth(tree) > _MAX_DEPTH:
         return _check_size(_write_plain(tree), limit)
     texts = tree.parts.copy()
-    _drop_reserved(tree)
+    _drop_unwritten(tree)
+    part_words(tree)
+    order_headings(tree)
     holes = _rewrite(tree, settings)
     refuse_large("Markdown", measure_padding(tree, holes), limit)
     _rewrite_texts(tree, holes)
+    _strip_attributes(tree)
     try:
-        markdown = _convert(_CONTROL.sub("", "".join(tree.parts)))
+        markdown = _convert("".join(tree.parts))
     except h2m.ConversionError:
         tree.parts = texts
         return _check_size(_write_plain(tree), limit)
@@ -126,12 +147,30 @@ def _check_size(markdown: str, limit: int) -> str:
 
 
 def _convert(html: str) -> str:
-    options = _build_options(h2m.HiddenContent.ALL if any(sign in html for sign in _HIDING) else h2m.HiddenContent.DROP)
-    return h2m.convert(html, options).content or ""
+    return _FORCED.sub("\n", h2m.convert(html, _build_options()).content or "")
+
+
+def _strip_attributes(tree: Tree) -> None:
+    """Leave out attributes that the converter does not need, in place; `noscript` is shown like any
+    other."""
+    bare = {tag: _strip_tag(tag, name) for tag, name in tree.names.items()}
+    tree.parts[1::2] = [bare[tag] if tag in bare else _strip_signs(tag) for tag in tree.parts[1::2]]
+
+
+def _strip_tag(tag: str, name: str) -> str:
+    if name == "noscript":
+        return "</span>" if tag[1] == "/" else "<span>"
+    if tag[1] == "/" or " " not in tag:
+        return tag
+    return _strip_signs(tag) if name in _WITH_ATTRIBUTES else f"<{name}>"
+
+
+def _strip_signs(tags: str) -> str:
+    return _HIDING.sub("", tags) if " style=" in tags or " hidden=" in tags else tags
 
 
 @cache
-def _build_options(hidden_content: h2m.HiddenContent) -> h2m.ConversionOptions:
+def _build_options() -> h2m.ConversionOptions:
     # The first dozen are defaults, but those are names, which the library looks up anew for every
     # page (0.04 ms).
     return h2m.ConversionOptions(
@@ -143,7 +182,7 @@ def _build_options(hidden_content: h2m.HiddenContent) -> h2m.ConversionOptions:
         preprocessing=h2m.PreprocessingOptions(
             enabled=False, preset=h2m.PreprocessingPreset.STANDARD, remove_navigation=False, remove_forms=False
         ),
-        hidden_content=hidden_content, extract_metadata=False, br_in_tables=True, compact_tables=True, bullets="-",
+        hidden_content=h2m.HiddenContent.DROP, extract_metadata=False, br_in_tables=True, compact_tables=True, bullets="-",
         keep_inline_images_in=["a", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th"], autolinks=False,
         expand_abbreviations=False, include_blockquote_citations=False,
     )  # fmt: skip
@@ -162,29 +201,38 @@ def _measure_depth(tree: Tree) -> int:
     return max(depths, default=0)
 
 
-def _drop_reserved(tree: Tree) -> None:
-    """Take what stands for something in `inert` out of the page's own characters, in place."""
-    if has_reserved("".join(tree.parts)):
-        tree.names = {drop_reserved(tag): name for tag, name in tree.names.items()}
-        tree.parts = [drop_reserved(part) for part in tree.parts]
+def _drop_unwritten(tree: Tree) -> None:
+    """Take what stands for something in `inert`, and control characters, out of the page's own
+    characters, in place."""
+    if has_unwritten("".join(tree.parts)):
+        tree.names = {drop_unwritten(tag): name for tag, name in tree.names.items()}
+        tree.parts = [drop_unwritten(part) for part in tree.parts]
 
 
 def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
     """Replace formulas, code and destinations by holes, whose contents are returned; put the rest
     in order. In place."""
     holes: list[str] = []
-    may_be_formula = {tag for tag in tree.names if _may_be_formula(tag.lower())}
+    may_be_formula = set[str]()
+    if _may_be_formula("\n".join(tree.names).lower()):
+        may_be_formula = {tag for tag in tree.names if _may_be_formula(tag.lower())}
+    unwanted = find_unwanted(tree)
     element, count, code_end = 0, len(tree), -1
     spans: dict[int, list[str]] = {}
+    numbers: Numbers = {}
     while element < count:
         name = tree.tags[element]
-        if name not in _REWRITTEN and not may_be_formula:
+        if name not in _REWRITTEN and not may_be_formula and not unwanted:
             element += 1
             continue
         formula = None
         if may_be_formula and tree.start_tag(element) in may_be_formula:
             formula = read_formula(tree, element)
-        if formula is not None:
+        if tree.start_tag(element) in unwanted or (name in CONTROLS and not is_wanted(tree, element)):
+            _replace(tree, element, " ")
+        elif name == "a" and is_back_link(tree, element):
+            _replace(tree, element, "")
+        elif formula is not None:
             holes.append(formula)
             _replace(tree, element, HOLE.format(len(holes) - 1))
         elif name == "pre" or (name == "code" and _has_lines(tree, element)):
@@ -205,9 +253,15 @@ def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
         elif name == "svg":
             _untag(tree, element)
         else:
+            if name in LISTS and tree.start_tag(element).startswith(f"<{name}"):
+                order_list(tree, element)
+            elif name == "li" and tree.start_tag(element).startswith("<li"):
+                order_item(tree, element, numbers)
             if name in ORDERED:
                 put_in_order(tree, element, settings, holes)
-            if name in _EMPHASIS and tree.start_tag(element).startswith(f"<{name}"):
+            if name in ("b", "strong") and fills_heading(tree, element):
+                tree.parts[tree.opens[element]] = tree.parts[tree.closes[element]] = ""
+            elif name in _EMPHASIS and tree.start_tag(element).startswith(f"<{name}"):
                 start, end = EMPHASIS[_EMPHASIS[name]]
                 tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = start, end
             elif name in _LINES_OF_THEIR_OWN and tree.start_tag(element).startswith(f"<{name}"):

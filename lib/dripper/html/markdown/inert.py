@@ -21,7 +21,10 @@ EMPHASIS = {"strong": ("\ufde6", "\ufde7"), "em": ("\ufde8", "\ufde9"), "del": (
 _WRITTEN = {"\ufde6": "**", "\ufde7": "**", "\ufde8": "*", "\ufde9": "*", "\ufdea": "~~", "\ufdeb": "~~"}
 _CLOSER = dict(EMPHASIS.values())
 _RESERVED = re.compile("[\ufdd0-\ufdef]")
+_UNWRITTEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufdd0-\ufdef]")
 _SEPARATOR = "\ufdd0"
+_FORCED = "\ufdd1"
+"""For a line break that does not end a unit."""
 _STAND_IN = dict(zip("\\`*_~[]<&|!#+-=:.)>", map(chr, [*range(0xFDD4, 0xFDE6), 0xFDEC]), strict=True))
 _BARE = {stand_in: character for character, stand_in in _STAND_IN.items()}
 _STAND_INS = re.compile("[\ufdd4-\ufde5\ufdec]")
@@ -36,13 +39,13 @@ def _compile(written: str) -> re.Pattern[str]:
 
 
 _ANYWHERE = "\\`*_~[]|"
-_AT_START = re.compile(f"({_SEPARATOR} *[0-9]{{0,9}})([.)]|(?<![0-9])[-+=:#>])")
+_AT_START = re.compile(f"({_SEPARATOR}(?=[ 0-9.)+=:#>-]) *[0-9]{{0,9}})([.)]|(?<![0-9])[-+=:#>])")
 _AT_END = re.compile(f"!(?={_SEPARATOR})|#(?= *{_SEPARATOR})")
 _DESTINATION = re.compile(r"\]\((\d+)\)")
 _HOLE = re.compile("\ufdd2(\\d+)\ufdd3")
 _FENCE = re.compile("```([^\n`]*)\n([^\n\ufded]*)\ufded(\\d+)\ufdee\n[^\n`]*```")
 _STRAY_BLOCK = re.compile("(?:``` *)?\ufded(\\d+)\ufdee(?: *```)?")
-_UNIT_END = re.compile(r"(?<!  )\n")
+_MANY_LINES = re.compile(r"\n\n\n+")
 _EDGE = re.compile("([\ufde6-\ufdeb])")
 _EMPTY = re.compile("\ufde6(\\s*)\ufde7|\ufde8(\\s*)\ufde9|\ufdea(\\s*)\ufdeb")
 _RENEWED = re.compile("\ufde7([ \u00a0]*)\ufde6|\ufde9([ \u00a0]*)\ufde8|\ufdeb([ \u00a0]*)\ufdea")
@@ -87,6 +90,17 @@ def has_reserved(text: str) -> bool:
     return _RESERVED.search(text) is not None
 
 
+def drop_unwritten(text: str) -> str:
+    """Return a page's characters without those, and without control characters, of which no
+    Markdown is made."""
+    return _UNWRITTEN.sub("", text)
+
+
+def has_unwritten(text: str) -> bool:
+    """Tell whether one of those is there."""
+    return _UNWRITTEN.search(text) is not None
+
+
 def mask_marks_in_texts(texts: list[str]) -> list[str]:
     """Return serialised texts with stand-ins for what could be a mark, wherever they end up, and
     blanks for the source's line breaks, which say nothing."""
@@ -101,7 +115,8 @@ def mask_marks_in_texts(texts: list[str]) -> list[str]:
         if character in joined:
             joined = joined.replace(character, _STAND_IN[character])
     joined = _AT_START.sub(lambda match: match[1] + _STAND_IN[match[2]], joined)
-    joined = _AT_END.sub(lambda match: _STAND_IN[match[0]], joined)
+    if "!" in joined or "#" in joined:
+        joined = _AT_END.sub(lambda match: _STAND_IN[match[0]], joined)
     return joined[1:-1].split(_SEPARATOR)
 
 
@@ -169,7 +184,10 @@ def replace_stand_ins(markdown: str, holes: Sequence[str]) -> str:
         return markdown
     # cmark-gfm takes [^ of a link for a footnote.
     markdown = _DESTINATION.sub(lambda match: f"](\ufdd2{match[1]}\ufdd3)", markdown).replace("[^", "[&#94;")
-    markdown = "\n".join(_escape_unit(unit, holes) for unit in _UNIT_END.split(markdown))
+    units = markdown.replace("  \n", f"  {_FORCED}").split("\n")
+    markdown = "\n".join(unit if unit.isascii() else _escape_unit(unit.replace(_FORCED, "\n"), holes) for unit in units)
+    # Empty lines say no more than one; there may be several where emphasis held nothing.
+    markdown = _MANY_LINES.sub("\n\n", markdown)
     markdown = _HOLE.sub(lambda hole: holes[int(hole[1])], markdown)
     markdown = _FENCE.sub(lambda match: _write_fenced(match, holes), markdown)
     # Where there is no room for lines, as in a heading.
@@ -197,7 +215,7 @@ def _escape_unit(unit: str, holes: Sequence[str]) -> str:
     item's line, or a row of a table, the only one that has a real `|`."""
     if "|" not in unit:
         return _escape_inline(unit, holes) if _MARKED.search(unit) else unit
-    cells = (_escape_inline(cell, holes, in_table=True) for cell in unit.split("|"))
+    cells = (cell if cell.isascii() else _escape_inline(cell, holes, in_table=True) for cell in unit.split("|"))
     return _HOLE.sub(lambda hole: holes[int(hole[1])].replace("|", "\\|"), "|".join(cells))
 
 
@@ -225,7 +243,13 @@ def _escape_text(unit: str, holes: Sequence[str], *, in_table: bool) -> str:
     if _STAND_INS.search(unit):
         unit = _ENTITY.sub("&amp;", _TAG.sub("&lt;", _BACKSLASH.sub(r"\\\\", unit)))
         unit = _STAND_INS.sub(lambda match: _BARE[match[0]], unit)
-    if not in_table and (end := _CLOSING_HASH.search(unit)) and (prefix := _PREFIX.match(unit)) and prefix[1]:
+    if (
+        "#" in unit
+        and not in_table
+        and (end := _CLOSING_HASH.search(unit))
+        and (prefix := _PREFIX.match(unit))
+        and prefix[1]
+    ):
         unit = unit if end.start() < prefix.end() else unit[: end.end() - 1] + "\\#"
     return unit
 

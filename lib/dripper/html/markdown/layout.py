@@ -91,8 +91,7 @@ def _measure_table_padding(tree: Tree) -> int:
         return 0
     widths: dict[int, Counter[int]] = {}
     for element, name in enumerate(tree.tags):
-        tag = tree.parts[tree.opens[element]]
-        if name not in ("td", "th") or not tag.startswith(("<td", "<th")):
+        if name not in ("td", "th") or not (tag := tree.start_tag(element)).startswith(("<td", "<th")):
             continue
         row = tree.parents[element]
         table = row
@@ -166,7 +165,8 @@ def _order_link(tree: Tree, element: int, holes: list[str]) -> None:
     if not address or (_SHOWS.isdisjoint(inside) and not unescape(_read_text(tree, element)).strip()):
         _retag(tree, element, "", "")
         return
-    holes.append(write_destination(address, attribute(tag, "title") or ""))
+    title = attribute(tag, "title") if " title=" in tag else None
+    holes.append(write_destination(address, title or "") if title or not is_ready else address)
     tree.parts[tree.opens[element]] = f'<a href="{len(holes) - 1}">'
     if _NOT_INLINE.isdisjoint(inside):
         return

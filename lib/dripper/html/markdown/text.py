@@ -1,5 +1,5 @@
 """Converts main HTML to plain text. The layout is that of the library html-text (MIT), on which the
-scores are computed.
+scores are computed, but for an empty line where line breaks follow each other.
 
 Only lines are laid out: no marks for headings, lists or tables.
 """
@@ -25,8 +25,8 @@ def to_text(main_html: str, *, is_pruned: bool = False, with_captions: bool = Tr
     is_pruned: it is what `prune` wrote for the profiles `dripper` and `paper`, and need not be
     parsed. with_captions: those too that stand there for their images' sake alone.
 
-    >>> to_text("<h1>A</h1><p>b <b>c</b>, d<br>e</p>")
-    'A\\n\\nb c, d\\ne'
+    >>> to_text("<h1>A</h1><p>b <b>c</b>, d<br>e<br><br>f</p>")
+    'A\\n\\nb c, d\\ne\\n\\nf'
     """
     if not main_html.strip():
         return ""
@@ -38,11 +38,14 @@ def to_text(main_html: str, *, is_pruned: bool = False, with_captions: bool = Tr
 def write_text(tree: Tree) -> str:
     """Return the text of a tree of main HTML."""
     breaks = {tag: 2 if name in _PARAGRAPH else 1 if name in _LINE else 0 for tag, name in tree.names.items()}
+    forced = {tag for tag, name in tree.names.items() if name == "br"}
     chunks: list[str] = []
-    before, lines = "", 2
+    before, lines, was_forced = "", 2, False
     for index, part in enumerate(tree.parts):
         if index % 2:
             wanted = breaks.get(part, 0)
+            if part in forced:
+                wanted, was_forced = 1 + was_forced, True
             if wanted > lines:
                 chunks.append("\n" * (wanted - lines))
                 lines = wanted
@@ -50,7 +53,7 @@ def write_text(tree: Tree) -> str:
             if not lines and (before[-1].isspace() or (text[0] not in _CLOSING and before[-1] != "(")):
                 chunks.append(" ")
             chunks.append(text)
-            before, lines = part, 0
+            before, lines, was_forced = part, 0, False
     return "".join(chunks).strip()
 
 

@@ -1,14 +1,24 @@
 """Chooses the heading with which the Markdown of a page begins, where its main content has none."""
 
+import re
 from collections.abc import Sequence
 
+_SEPARATOR = re.compile(r"\s+(?:[|»·–—-]|::)\s+|\s*[|»]\s*")
+_SITE_WORDS = 4
+"""What stands behind the last bar of a title and is no longer is a site's name, where the page does
+not state that."""
 _SHARE = 0.4
 """A block that says less of the title than this is the site's name, or a crumb of the way to the
 page."""
 
 
 def choose_heading(
-    title: str, texts: Sequence[str], main_ids: Sequence[int], main_html: str, headline: str | None = None
+    title: str,
+    texts: Sequence[str],
+    main_ids: Sequence[int],
+    main_html: str,
+    headline: str | None = None,
+    site: str | None = None,
 ) -> str:
     """Return the heading that the main content lacks; "" where it has one, or the page has no
     title.
@@ -34,10 +44,29 @@ def choose_heading(
         headline and _is_site_at_end(heading, title) and any(_normalize(text) == _normalize(headline) for text in texts)
     )
     if not heading or len(heading) < _SHARE * len(title) or is_site:
-        heading = headline or title
+        heading = _leave_site(headline or title, site)
         # Further down the heading may repeat: in a table about the thing, in a list of links.
         main = any(_normalize(texts[item_id - 1]) == _normalize(heading) for item_id in main_ids[:1])
     return "" if main else " ".join(heading.split())
+
+
+def _leave_site(title: str, site: str | None) -> str:
+    """Return a title without the name of the site at its end, or at its start where that is known.
+
+    >>> _leave_site("Rain in Bergen | The Daily", None), _leave_site("Daily - Rain", "Daily")
+    ('Rain in Bergen', 'Rain')
+    """
+    separators = list(_SEPARATOR.finditer(title))
+    if not separators:
+        return title
+    first, last = separators[0], separators[-1]
+    head, tail = title[: last.start()], title[last.end() :]
+    if site:
+        if _normalize(tail) == _normalize(site) and head.strip():
+            return head
+        return title[first.end() :] if _normalize(title[: first.start()]) == _normalize(site) else title
+    is_name = last.group().strip() in ("|", "»", "::") and len(tail) < len(head) and len(tail.split()) <= _SITE_WORDS
+    return head if is_name else title
 
 
 def _is_site_at_end(heading: str, title: str) -> bool:

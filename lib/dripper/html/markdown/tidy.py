@@ -1,0 +1,249 @@
+"""Leaves out of Markdown what a person would take out: controls, boxes to tick, empty items, second
+marks; and writes lists of terms as lists. What comes out is in tests/html/markdown/pairs.txt.
+
+All of it rewrites tags of the tree in place, before the converter sees it. What is shown as text on
+the page stays, but for marks of an item that stand beside the list's own, and for what works only
+in a browser.
+"""
+
+import re
+
+from dripper.html.blocks.page import count_items
+from dripper.html.markdown.inert import EMPHASIS
+from dripper.html.tree.elements import LINE_BREAKING, words
+from dripper.html.tree.plain import set_apart
+from dripper.html.tree.tree import Tree, attribute, unescape
+
+CONTROLS = words("select datalist input")
+"""Elements that are to be filled in: what they offer is no content."""
+LISTS = frozenset({"ul", "ol", "dl"})
+_EDIT_LINK = re.compile(r'class="(?:[^"]*\s)?mw-editsection[\s"]')
+_BACK_LINK = re.compile(r"[\s\u21a9\u2191\ufe0e\ufe0f^]+")
+_HEADINGS = words("h1 h2 h3 h4 h5 h6")
+_BULLET = re.compile(r"[\s\u200b]*(?:[-*•·●▪◦‣∙■►➢❖▢☐□◻❏❑](?=\s)|[▢☐□◻❏❑•●▪◦‣])[\s\u200b]*")
+_NUMBER = re.compile(r"\s*([0-9]{1,4})[.)]\s+")
+_BLANK = re.compile(r"[\s\u200b\ufeff]*")
+_SHOWS = words("img picture video audio svg iframe math object embed canvas hr table")
+_MAX_TERM = 200
+"""Characters: what is longer is no term."""
+_NOT_TERMS = LINE_BREAKING | _SHOWS
+_NOT_MEANINGS = _HEADINGS | {"table", "form", "article", "section"}
+_LIST_OR_ITEM = words("ul ol li")
+Numbers = dict[int, dict[int, int]]
+"""Of the items of each numbered list, by element."""
+
+
+def part_words(tree: Tree) -> None:
+    """Put a space where a browser sets neighbours apart (see `dripper.html.tree.plain`)."""
+    breaks = {tag: "\n" if name in LINE_BREAKING else "" for tag, name in tree.names.items()}
+    marks = [breaks.get(tag, "") for tag in tree.parts[1::2]]
+    for index, text in set_apart(tree, tree.parts, marks).items():
+        tree.parts[index] = text
+
+
+def find_unwanted(tree: Tree) -> set[str]:
+    """Return the start tags of what goes with all that is in it: links that edit a section."""
+    return {tag for tag in tree.names if "mw-editsection" in tag and _EDIT_LINK.search(tag)}
+
+
+def is_back_link(tree: Tree, link: int) -> bool:
+    """Tell whether a link leads from a note back to its place: it shows an arrow alone."""
+    inside = range(tree.opens[link] + 1, tree.closes[link], 2)
+    return (
+        "#" in tree.start_tag(link)
+        and _SHOWS.isdisjoint(tree.tags[link + 1 : tree.lasts[link] + 1])
+        and _BACK_LINK.fullmatch("".join(tree.parts[index] for index in inside)) is not None
+    )
+
+
+def fills_heading(tree: Tree, weight: int) -> bool:
+    """Tell whether bold is all that there is in a heading, which is bold by itself."""
+    heading = tree.parents[weight]
+    if tree.tags[heading] not in _HEADINGS:
+        return False
+    around = (tree.opens[heading] + 1, tree.opens[weight]), (tree.closes[weight] + 1, tree.closes[heading])
+    return not any(part.strip() for first, last in around for part in tree.parts[first:last:2])
+
+
+def is_wanted(tree: Tree, control: int) -> bool:
+    """Tell whether a control says something: the box of an item of a list of tasks, as such."""
+    parent = tree.parents[control]
+    while parent > 0 and tree.tags[parent] in ("label", "p", "span"):
+        parent = tree.parents[parent]
+    return tree.tags[control] == "input" and "task-list-item" in (attribute(tree.start_tag(parent), "class") or "")
+
+
+def order_list(tree: Tree, element: int) -> None:
+    """Rewrite a list: one of terms becomes one of items, one of cards with headings is taken apart,
+    one between the items of another goes into the item before."""
+    if tree.tags[element] == "dl":
+        _order_terms(tree, element)
+        return
+    before = tree.opens[element] - 2
+    is_between = tree.tags[tree.parents[element]] in LISTS and not tree.parts[before + 1].strip()
+    if is_between and tree.parts[before] == "</li>":
+        tree.parts[before] = ""
+        tree.parts[tree.closes[element]] += "</li>"
+    items = [item for item in tree.children(element) if tree.tags[item] == "li"]
+    if tree.tags[element] == "ul" and items and all(_find_first_heading(tree, item) for item in items):
+        for each in (element, *items):
+            _retag(tree, each, "<div>", "</div>")
+
+
+def order_item(tree: Tree, item: int, numbers: Numbers) -> None:
+    """Rewrite an item of a list: an empty one goes, one that holds nothing but a list becomes that
+    list's items; a bullet, or its number, that the page wrote too is left out.
+
+    numbers: of the items of each list, filled as needed."""
+    owner = tree.parents[item]
+    inner = _find_only_list(tree, item)
+    if (
+        inner is not None
+        and tree.tags[owner] == tree.tags[inner]
+        and tree.start_tag(owner)[:3] == f"<{tree.tags[owner]}"
+    ):
+        _retag(tree, item, "", "")
+        _retag(tree, inner, "", "")
+        return
+    index = _find_first_text(tree, item)
+    if index is None:
+        if _is_empty(tree, item):
+            _drop_item(tree, item, numbers)
+        return
+    text = tree.parts[index]
+    if bullet := _BULLET.match(text):
+        if bullet.end() < len(text) or _has_more_text(tree, item, index):
+            tree.parts[index] = text[bullet.end() :]
+    elif tree.tags[owner] == "ol" and (number := _NUMBER.match(text)) and _is_number(tree, item, number[1], numbers):
+        tree.parts[index] = text[number.end() :]
+    if tree.tags[owner] == "ol" and (heading := _find_first_heading(tree, item)):
+        _retag(tree, heading, f"<div>{EMPHASIS['strong'][0]}", f"{EMPHASIS['strong'][1]}</div>")
+
+
+def _drop_item(tree: Tree, item: int, numbers: Numbers) -> None:
+    """Leave out an item; the next one of a numbered list keeps its number."""
+    owner, following = tree.parents[item], tree.lasts[item] + 1
+    _retag(tree, item, "", "")
+    if tree.tags[owner] == "ol" and following <= tree.lasts[owner] and tree.tags[following] == "li":
+        tag = tree.start_tag(following)
+        number = _find_number(tree, following, numbers)
+        if " value" not in tag and number is not None:
+            tree.parts[tree.opens[following]] = f'{tag[:-1]} value="{number}">'
+
+
+def order_headings(tree: Tree) -> None:
+    """Let the first `h1` be the only one: other headings behind it go down a level where there are
+    more."""
+    tops = [element for element, name in enumerate(tree.tags) if name == "h1"]
+    if len(tops) < 2:
+        return
+    for element in range(tops[0] + 1, len(tree)):
+        name = tree.tags[element]
+        if name in _HEADINGS and name != "h6" and tree.start_tag(element).startswith(f"<{name}"):
+            lower = f"h{int(name[1]) + 1}"
+            _retag(tree, element, f"<{lower}>", f"</{lower}>")
+
+
+def _find_number(tree: Tree, item: int, numbers: Numbers) -> int | None:
+    """Return the number that a browser shows before an item."""
+    owner = tree.parents[item]
+    if owner not in numbers:
+        numbers[owner] = count_items(tree, owner)
+    return numbers[owner].get(item)
+
+
+def _is_number(tree: Tree, item: int, written: str, numbers: Numbers) -> bool:
+    return int(written) == _find_number(tree, item, numbers)
+
+
+def _retag(tree: Tree, element: int, start: str, end: str) -> None:
+    tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = start, end
+
+
+def _find_first_text(tree: Tree, element: int) -> int | None:
+    """Return where the first text in an element stands that is not blank."""
+    for index in range(tree.opens[element] + 1, tree.closes[element], 2):
+        text = tree.parts[index]
+        if text and not _BLANK.fullmatch(unescape(text)):
+            return index
+    return None
+
+
+def _has_more_text(tree: Tree, element: int, index: int) -> bool:
+    return any(part and not part.isspace() for part in tree.parts[index + 2 : tree.closes[element] : 2])
+
+
+def _is_empty(tree: Tree, element: int) -> bool:
+    return _SHOWS.isdisjoint(tree.tags[element + 1 : tree.lasts[element] + 1])
+
+
+def _find_first_heading(tree: Tree, item: int) -> int:
+    """Return the heading with which an item begins, 0 if with something else."""
+    index = _find_first_text(tree, item)
+    if index is None:
+        return 0
+    for element in range(item + 1, tree.lasts[item] + 1):
+        if tree.opens[element] > index:
+            return 0
+        if tree.tags[element] in _HEADINGS and tree.closes[element] > index:
+            return element
+        if tree.tags[element] in _LIST_OR_ITEM:
+            return 0
+    return 0
+
+
+def _find_only_list(tree: Tree, item: int) -> int | None:
+    """Return the list that is all there is in an item."""
+    inner = item + 1
+    if inner > tree.lasts[item] or tree.tags[inner] not in ("ul", "ol") or tree.lasts[inner] != tree.lasts[item]:
+        return None
+    around = (tree.parts[tree.opens[item] + 1], *tree.parts[tree.closes[inner] + 1 : tree.closes[item] : 2])
+    return inner if tree.opens[inner] == tree.opens[item] + 2 and not "".join(around).strip() else None
+
+
+def _order_terms(tree: Tree, element: int) -> None:
+    """Write a list of terms and meanings as a list whose items begin with the term; one that lays
+    out the page stays as it is."""
+    rows = _list_terms(tree, element)
+    if not rows:
+        return
+    start, end = EMPHASIS["strong"]
+    _retag(tree, element, "<ul>", "</ul>")
+    for place, (term, name) in enumerate(rows):
+        last = place + 1 == len(rows) or rows[place + 1][1] == "dt"
+        if name == "dt":
+            _retag(tree, term, f"<li>{start}", end + ("</li>" if last else " "))
+        elif rows[place - 1][1] == "dt" and last and not _has_lines(tree, term):
+            _retag(tree, term, "", "</li>")
+        else:
+            first = rows[place - 1][1] == "dt"
+            _retag(tree, term, "<ul><li>" if first else "<li>", "</li>" + ("</ul></li>" if last else ""))
+
+
+def _list_terms(tree: Tree, element: int) -> list[tuple[int, str]]:
+    """Return the terms and meanings of a list, nothing where it holds something else."""
+    rows = list[tuple[int, str]]()
+    children = tree.children(element)
+    wrappers = [child for child in children if tree.tags[child] == "div"]
+    for child in children:
+        inside = tree.children(child) if tree.tags[child] == "div" else [child]
+        rows += [(each, tree.tags[each]) for each in inside]
+    if any(name not in ("dt", "dd") for _, name in rows) or not rows or rows[0][1] != "dt":
+        return []
+    if len({name for _, name in rows}) < 2 or not all(_is_fit(tree, *row) for row in rows):
+        return []
+    for wrapper in wrappers:
+        _retag(tree, wrapper, "", "")
+    return rows
+
+
+def _is_fit(tree: Tree, element: int, name: str) -> bool:
+    inside = tree.tags[element + 1 : tree.lasts[element] + 1]
+    if name == "dd":
+        return _NOT_MEANINGS.isdisjoint(inside)
+    size = sum(map(len, tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]))
+    return _NOT_TERMS.isdisjoint(inside) and 0 < size <= _MAX_TERM
+
+
+def _has_lines(tree: Tree, element: int) -> bool:
+    return not LINE_BREAKING.isdisjoint(tree.tags[element + 1 : tree.lasts[element] + 1])

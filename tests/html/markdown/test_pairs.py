@@ -1,0 +1,36 @@
+"""What becomes of the constructs of real pages: `pairs.txt` has each as HTML and as Markdown."""
+
+from pathlib import Path
+
+import pytest
+
+from dripper.html import to_markdown
+from support.renderers import differs
+
+PAIRS = [
+    (name, *rest.split("\n---\n", 1))
+    for name, _, rest in (
+        pair.partition("\n")
+        for pair in (Path(__file__).parent / "pairs.txt")
+        .read_text(encoding="utf-8")
+        .removeprefix("=== ")
+        .split("\n=== ")
+    )
+]
+SAYS_LESS = {"footnotes", "references of an encyclopedia", "a mark behind a heading", "a list of tasks"}
+"""What only works in a browser is left out, or a box is drawn with brackets."""
+
+
+@pytest.mark.parametrize(("name", "html", "markdown"), PAIRS, ids=[name for name, _, _ in PAIRS])
+def test_a_construct_is_written_as_people_would(name: str, html: str, markdown: str) -> None:
+    assert to_markdown(html).removesuffix("\n") == markdown.removesuffix("\n")
+
+
+@pytest.mark.parametrize(("name", "html", "markdown"), PAIRS, ids=[name for name, _, _ in PAIRS])
+def test_a_construct_says_what_its_page_said(name: str, html: str, markdown: str) -> None:
+    assert differs(markdown, html, "markdown-it") == (name in SAYS_LESS)
+
+
+def test_there_are_sixty() -> None:
+    assert len(PAIRS) >= 60
+    assert len({name for name, _, _ in PAIRS}) == len(PAIRS)
