@@ -4,7 +4,7 @@ import itertools
 import re
 
 from dripper.html import preprocess, prune
-from dripper.html.tree.tree import plain_parts
+from dripper.html.tree.plain import plain_parts
 
 
 def visible(text):

@@ -3,7 +3,7 @@
 import pytest
 
 from dripper.html import Block, preprocess
-from dripper.html.tree.tree import plain_parts
+from dripper.html.tree.plain import plain_parts
 from support.labelled import pages
 
 

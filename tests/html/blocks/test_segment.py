@@ -34,7 +34,7 @@ def texts(html, profile="dripper"):
         ("<div>a<my-tag>b</my-tag>c</div>", ["a", "b", "c"]),
         ("<body>a<p>b</p>c", ["a", "b", "c"]),
         ("<div>a</div><div>a</div>a<p>x</p>a", ["a", "a", "a", "x", "a"]),
-        ("<div>a<hr>b<img src=x>c</div>", ["a", "bc"]),
+        ("<div>a<hr>b<img src=x>c</div>", ["a", "b c"]),
         ("<li>a<li>b", ["a b"]),
     ],
 )

@@ -13,7 +13,8 @@ from itertools import compress
 from typing import NamedTuple
 
 from dripper.html.tree.elements import CELLS, INLINE, ITEMS, LIST_ITEMS, LISTS, TABLE_PARTS
-from dripper.html.tree.tree import Tree, attribute, attributes, plain_parts, unescape
+from dripper.html.tree.plain import plain_parts
+from dripper.html.tree.tree import Tree, attribute, attributes, unescape
 
 NOT_BLOCK = INLINE | ITEMS | CELLS | {"math"}
 _COLUMNS = frozenset({"col", "colgroup"})

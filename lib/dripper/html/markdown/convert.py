@@ -29,7 +29,8 @@ from dripper.html.markdown.layout import ORDERED, measure_padding, put_in_order
 from dripper.html.markdown.text import read_main_html
 from dripper.html.tree.elements import LINE_BREAKING
 from dripper.html.tree.parser import output_limit, refuse_large
-from dripper.html.tree.tree import Tree, attributes, plain_parts, unescape
+from dripper.html.tree.plain import plain_parts
+from dripper.html.tree.tree import Tree, attributes, unescape
 from dripper.settings import MarkdownSettings
 
 

@@ -16,8 +16,6 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from dripper.html.tree.elements import LINE_BREAKING
-
 _NAME = re.compile(r"</?([^\t\n\f\r />]+)")
 _ATTRIBUTE = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]*)(?:=(?:"([^"]*)"|'([^']*)'))?""")
 
@@ -137,16 +135,6 @@ def unescape(text: str) -> str:
 def escape(text: str) -> str:
     """Return characters as serialised text."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
-    """Return `texts` with each tag replaced by what it means in plain text: a line break, or
-    nothing."""
-    breaks = {tag: "\n" if name in LINE_BREAKING else "" for tag, name in tree.names.items()}
-    breaks[""] = ""
-    plain = texts.copy()
-    plain[1::2] = [breaks[tag] for tag in plain[1::2]]
-    return plain
 
 
 def cut_parts(parts: list[str], cuts: list[tuple[int, int]]) -> list[str]:
