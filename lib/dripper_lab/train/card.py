@@ -124,9 +124,9 @@ comments that their truth leaves out. Against the truths as they are (mostly wit
 """
 
 _AFTER_START = """\
-The first two networks go on from those of the weights `{start}`, which were taught from scratch on all
-sets but web-kinds-more, by {epochs} epochs on all pages, and are the mean of before and after, with a share of {share:g} of
-before; what the features are standardised by stays. """
+The first network goes on from that of the weights `{start}`, which were taught from scratch on all sets
+but web-kinds-more, by {epochs} epochs on all pages, and is the mean of before and after, with a share of {share:g} of before.
+The other networks, and what features are standardised by, are those of `{start}`. """
 
 _CHOSEN: Mapping[bool, Mapping[str, str]] = {
     False: {

@@ -31,7 +31,7 @@ from dripper_lab.train.cross_validated import HeldOut, draw_reliability
 from dripper_lab.train.crowded import Crowder
 from dripper_lab.train.examples import Example, Maker, read_examples
 from dripper_lab.train.folds import fit, fold_networks
-from dripper_lab.train.recipe import Recipe
+from dripper_lab.train.recipe import GOING_ON, Recipe
 from dripper_lab.train.switch_scores import switch_scores
 from dripper_lab.train.weights import SEEN_BY_START, START, folded
 
@@ -39,6 +39,11 @@ log = logging.getLogger(__name__)
 
 KEPT = 2
 """Networks of earlier weights that are kept: those of `e8066a984df9` are the last two since."""
+
+
+UNCOMMENTED = frozenset({"wcxb-dev", "article-extraction-dataset", "magic-html-article", "web-kinds"})
+"""Sets whose pages are not made again with comments where only the switch learns from these: it has
+enough of those of the others."""
 
 
 def train_and_save(
@@ -65,8 +70,14 @@ def train_and_save(
             f"{len(examples)} usable pages in {data} are of fewer than {folds} sites: too few to validate on"
         )
     earlier = None if start is None else load_weights(start)
-    networks = fold_networks(examples, recipe, folds, scored, earlier)
     unseen = [page for page in examples if earlier is None or page.key[0] not in SEEN_BY_START]
+    unseen = [page for page in unseen if fold_of(page.host, folds) < (scored or folds)]
+    if not any(page.truth_words for page in unseen):
+        raise UsageError(
+            f"all pages are of sets that the weights in {start} were taught on, so nothing can be scored: "
+            "name other sets too, or train with --from-scratch"
+        )
+    networks = fold_networks(examples, recipe, folds, scored, earlier)
     held_out = HeldOut.of([page for page in unseen if networks[fold_of(page.host, folds)]], networks, earlier)
     log.info("cross-validated ROUGE-5 F1: %.4f on %d pages", held_out.calibration.f1, len(held_out.examples))
     weights = held_out.calibrated(fit(examples, recipe, earlier))
@@ -117,16 +128,22 @@ def _kept(keep: Path | None, weights: Weights) -> list[Network]:
 
 def examples_of(data: Path, data_set: str, recipe: Recipe, sample: int | None = None) -> Iterator[Example]:
     """Yield the examples of a data set with their variants, which are made of pages of that set."""
-    yield from read_examples(read_pages(data, data_set, sample=sample, empty=True), makers(recipe))
+    made = makers(recipe)
+    if set(made) == {"commented"} and data_set in UNCOMMENTED:
+        made = {}
+    yield from read_examples(read_pages(data, data_set, sample=sample, empty=True), made)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
     something."""
-    defaults = Recipe()
+    defaults = GOING_ON
     parser = training_parser("cpu", "the weights and the model card", 5, "folds of the cross-validation by host")
     parser.add_argument(
-        "--epochs", type=at_least(1), default=defaults.epochs, help="passes over the pages (default %(default)s)"
+        "--epochs",
+        type=at_least(1),
+        default=None,
+        help=f"passes over the pages (default {defaults.epochs}, from scratch {Recipe().epochs})",
     )
     parser.add_argument(
         "--seed", type=at_least(0), default=defaults.seed, help="of every random choice (default %(default)s)"
@@ -146,7 +163,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if options.keep and not options.from_scratch:
         parser.error("--keep needs --from-scratch: what goes on from earlier weights keeps their last two networks")
-    recipe = replace(defaults, epochs=options.epochs, seed=options.seed)
+    recipe = Recipe() if options.from_scratch else defaults
+    recipe = replace(recipe, epochs=options.epochs or recipe.epochs, seed=options.seed)
     return ended(
         lambda: train_and_save(
             options.data,
