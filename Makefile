@@ -172,14 +172,14 @@ test-vllm: $(VENV)-vllm/all
 	@$(VENV)-vllm/bin/python -m pytest -rs tests/labels/lm tests/spark/test_lm_stage.py tests/dripper_lab/annotation/test_fine_tune.py \
 	    tests/dripper_labelers/encoder tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/neuscraper
 
-# From the labelled pages to the file that ships. Its last two networks are kept from the file that it replaces: from a clean
-# checkout, on one machine, the same pages give the same bytes.
+# From the labelled pages to the file that ships. It goes on from lib/dripper_lab/train/cpu_start.npz, so that on one machine
+# the same checkout and the same pages give the same bytes.
 CPU := lib/dripper/labels/cpu/cpu_weights.npz
 
 cpu: $(VENV)/all
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make cpu DATA=/path/to/data"; exit 1; }
 	@made="$$(mktemp -d)" && trap 'rm -rf "$$made"' EXIT && \
-	    $(BIN)/python -m dripper_lab.train.cpu --data $(DATA) --output "$$made" --folds 2 --scored 1 --keep $(CPU) && \
+	    $(BIN)/python -m dripper_lab.train.cpu --data $(DATA) --output "$$made" --folds 2 --scored 1 && \
 	    cp "$$made/cpu_weights.npz" $(CPU) && cp "$$made/model_card_cpu.md" "$$made/reliability_cpu.png" docs
 	@echo "new weights: $(CPU), their card: docs/model_card_cpu.md"
 

@@ -18,16 +18,14 @@ PAGES_PER_BATCH = 64
 # (over 1,024 blocks, with batches of 4,096) would fill a quarter of every epoch.
 WINDOW_SHARE = 4
 AS_THEY_ARE = Shares()
-SHORT_TRUTH = 150
-"""Words: a page whose truth has fewer is a short one (`recipe.Recipe.short_weight`)."""
 
 
 class TrainingBatch(NamedTuple):
     """blocks: padded to the size of the batch, ranges in the packed order. words, matched: (size,).
 
     page: (size,), which page of the batch a block belongs to; PAGES_PER_BATCH for padding.
-    truth_words, weight: (PAGES_PER_BATCH,), the size of each page's truth and how much the page
-    counts (0 where there is none).
+    truth_words, present: (PAGES_PER_BATCH,), the size of each page's truth and whether there is
+    such a page (0 or 1).
     """
 
     blocks: BlockSequence
@@ -35,7 +33,7 @@ class TrainingBatch(NamedTuple):
     words: npt.NDArray[np.float32]
     matched: npt.NDArray[np.float32]
     truth_words: npt.NDArray[np.float32]
-    weight: npt.NDArray[np.float32]
+    present: npt.NDArray[np.float32]
 
 
 def training_batches(
@@ -44,18 +42,17 @@ def training_batches(
     draw: np.random.Generator,
     shares: Shares = AS_THEY_ARE,
     turns: FloatArray | None = None,
-    short_weight: float = 1.0,
 ) -> Iterator[TrainingBatch]:
     """Yield one epoch: every example once, in random order, long ones as one random window.
 
     size: blocks of a batch. shares: how often one of an example's variants comes in its stead;
     where it has none of a kind it comes itself. turns: how often each example comes instead of
-    once, on average. short_weight: how much a page with a short truth counts, as others count 1.
+    once, on average.
     """
     order = draw_turns(np.ones(len(examples)) if turns is None else turns, draw)
     windows = [_random_window(_variant(examples[index], shares, draw), size // WINDOW_SHARE, draw) for index in order]
     for group in group_examples(windows, size):
-        yield pack(group, size, short_weight)
+        yield pack(group, size)
 
 
 def group_examples(examples: Sequence[Example], size: int) -> Iterator[list[Example]]:
@@ -73,9 +70,9 @@ def group_examples(examples: Sequence[Example], size: int) -> Iterator[list[Exam
         yield group
 
 
-def pack(group: Sequence[Example], size: int, short_weight: float = 1.0) -> TrainingBatch:
-    """Return the batch of a group of examples, whose features are standardised. short_weight: as
-    for :func:`training_batches`. Raises ValueError if it is too long."""
+def pack(group: Sequence[Example], size: int) -> TrainingBatch:
+    """Return the batch of a group of examples, whose features are standardised. Raises ValueError
+    if it is too long."""
     lengths = [len(example.words) for example in group]
     offsets = np.cumsum([0, *lengths])
     if offsets[-1] > size or len(group) > PAGES_PER_BATCH:
@@ -94,7 +91,7 @@ def pack(group: Sequence[Example], size: int, short_weight: float = 1.0) -> Trai
     )
     per_page = np.zeros((2, PAGES_PER_BATCH), np.float32)
     per_page[0, : len(group)] = [example.truth_words for example in group]
-    per_page[1, : len(group)] = [short_weight if 0 < example.truth_words < SHORT_TRUTH else 1.0 for example in group]
+    per_page[1, : len(group)] = 1
     page = joined([np.full(length, number) for number, length in enumerate(lengths)], PAGES_PER_BATCH, np.int32)
     words = joined([example.words for example in group], 0, np.float32)
     matched = joined([example.matched for example in group], 0, np.float32)

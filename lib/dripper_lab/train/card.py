@@ -4,7 +4,7 @@ held-out sites, and limits.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -37,7 +37,7 @@ container that holds most of what is main, and the set of blocks of highest expe
 smaller networks are asked too, and the mean logit counts{kept_note}. Arithmetic is exact,
 so that labels and probabilities are the same bits on every machine.
 
-**Made by** `make cpu`, which is `python -m dripper_lab.train.cpu --data DIR --output DIR --folds {folds}{scored_flag}{keep}`,
+**Made by** `make cpu`, which is `python -m dripper_lab.train.cpu --data DIR --output DIR --folds {folds}{flags}`,
 in {minutes:.0f} CPU minutes. Arguments:
 
 ```json
@@ -58,7 +58,7 @@ Digest of the examples (features, words, labels, order): `{digest}`; of those wh
 ## Scores
 
 ROUGE-5 F1 over words against the truth, {scored} of {folds} folds by site held out: each page is labelled by networks that saw
-no page of its site. The shipped weights are trained on all pages with the same recipe, so these are scores of the
+no page of its site{unseen}. The shipped weights are trained on all pages with the same recipe, so these are scores of the
 recipe{without_kept}. Ceiling: what the best choice of blocks reaches.
 
 All pages: **{rouge5:.4f}** ({n} pages; ceiling {ceiling:.4f}; F1 over the words of the blocks {f1:.4f}). Mean over kinds of
@@ -81,7 +81,7 @@ of the kinds). Collections of shops count as listings, error pages as nothing.
 
 ## Calibration
 
-Temperature {temperature}, shift {shift}, chosen on the held-out pages for the highest ROUGE-5 F1, mean over pages and over
+Temperature {temperature}, shift {shift}, chosen on {chosen_on} for the highest ROUGE-5 F1, mean over pages and over
 kinds. Expected calibration error of the
 blocks' probabilities, weighed by words: **{error:.4f}** (ten bins).
 
@@ -89,8 +89,8 @@ blocks' probabilities, weighed by words: **{error:.4f}** (ten bins).
 
 {reliability}
 
-The page's `confidence` is a logistic function of the F1 that the decoder expects and of the page's kind, fitted on held-out
-pages; here, each half of the sites by the other half. Against the ROUGE-5 F1 reached: correlation {correlation:.2f},
+The page's `confidence` is a logistic function of the F1 that the decoder expects and of the page's kind, fitted on {fitted}.
+Against the ROUGE-5 F1 reached: correlation {correlation:.2f},
 calibration error {page_error:.3f} (ten equal groups; the decoder's own expectation {expected_error:.3f}). Of the {empty} pages
 without main content {low:.0%} have a confidence under 0.5.
 
@@ -123,6 +123,25 @@ comments that their truth leaves out. Against the truths as they are (mostly wit
 - A block is kept or dropped whole.
 """
 
+_AFTER_START = """\
+The first network goes on from that of the weights `{start}`, which were taught from scratch on all sets
+but web-kinds-more, by {epochs} epochs on all pages, and is the mean of before and after, with a share of {share:g} of before.
+The other networks, and what features are standardised by, are those of `{start}`. """
+
+_CHOSEN: Mapping[bool, Mapping[str, str]] = {
+    False: {
+        "chosen_on": "the held-out pages",
+        "unseen": "",
+        "fitted": "held-out\npages; here, each half of the sites by the other half",
+    },
+    True: {
+        "chosen_on": "held-out pages of the training of `{start}`",
+        "unseen": ", and only of sets that `{start}` was not taught on",
+        "fitted": "held-out\npages of the training of `{start}`",
+    },
+}
+"""What differs where a training goes on from earlier weights."""
+
 READER = 0.95
 """F1 over words of two annotators, on the pages of every kind that both read."""
 
@@ -141,10 +160,14 @@ def model_card(
     cpu_seconds: float,
     parameters: int,
     kept: int = 0,
+    start: str | None = None,
 ) -> str:
-    """Return the card as Markdown. folds: how many, and how many of them were
-    held out in turn. examples: all that were trained on. kept: networks of earlier
-    weights that give a second opinion too."""
+    """Return the card as Markdown.
+
+    folds: how many, and how many of them were held out in turn. examples: all that were trained on.
+    kept: networks of earlier weights that give a second opinion too. start: the version of the
+    weights that these go on from.
+    """
     pages, scores, calibration = held_out.examples, held_out.scores, held_out.calibration
     bins = reliability(pages, held_out.logits, calibration)
     ceiling = np.array([page.texts.rouge5(page.main) for page in pages])
@@ -155,13 +178,12 @@ def model_card(
         version=version, parameters=f"{parameters:,}", features=examples[0].blocks.features.shape[1],
         layers=len(recipe.shape.dilations), levels=examples[0].blocks.starts.shape[1], minutes=cpu_seconds / 60,
         doubtful=DOUBTFUL, others=len(recipe.others) + kept, power=1 - recipe.balance, empty=len(empty),
-        kept_note=f" ({kept} of them are kept from earlier weights)" if kept else "", keep=" --keep WEIGHTS" if kept else "",
-        without_kept=f", without the {kept} kept networks, which saw some of these pages" if kept else "",
-        stages=_STAGES.format(share=recipe.first_share) if recipe.first_epochs else "",
+        kept_note=f" ({kept} of them are kept from earlier weights)" if kept else "", flags=_flags(folds, kept, start),
+        without_kept=f", without the {kept} kept networks, which saw some of these pages" if kept and not start else "",
+        stages=_stages(recipe, start), **{name: text.format(start=start) for name, text in _CHOSEN[bool(start)].items()},
         arguments=json.dumps({"folds": folds[0], "scored": folds[1], **asdict(recipe)}, indent=1), data_sets=_data_sets(examples),
         digest=digest_of(examples), sample_digest=sample_digest(examples),
-        folds=folds[0], scored=folds[1], scored_flag=f" --scored {folds[1]}" if folds[1] < folds[0] else "",
-        f1=scores.f1.mean(), n=len(pages), trained=len(examples), ceiling=ceiling.mean(),
+        folds=folds[0], scored=folds[1], f1=scores.f1.mean(), n=len(pages), trained=len(examples), ceiling=ceiling.mean(),
         rouge5=scores.rouge5.mean(), macro=macro_over_kinds(pages, scores.rouge5),
         by_kind=_scores(pages, scores.rouge5, ceiling, "page type", lambda page: page.kind),
         scores=_scores(pages, scores.rouge5, ceiling, "data set, page type", _set_and_type),
@@ -179,6 +201,19 @@ def model_card(
         reader=READER, reader_table=_reader(held_out),
         articles=np.mean([example.kind == "article" for example in examples]),
     )  # fmt: skip
+
+
+def _flags(folds: tuple[int, int], kept: int, start: str | None) -> str:
+    scored = f" --scored {folds[1]}" if folds[1] < folds[0] else ""
+    keep = " --keep WEIGHTS" if kept else ""
+    return scored if start else f"{scored} --from-scratch{keep}"
+
+
+def _stages(recipe: Recipe, start: str | None) -> str:
+    """Return the sentence that says what the networks were taught on first."""
+    if start:
+        return _AFTER_START.format(start=start, share=recipe.first_share, epochs=recipe.epochs)
+    return _STAGES.format(share=recipe.first_share) if recipe.first_epochs else ""
 
 
 def _data_sets(examples: Sequence[Example]) -> str:

@@ -91,10 +91,7 @@ def train(
     # Stages and folds differ in nothing that is compiled, which is slow.
     step = _compiled_step(Recipe(shape=recipe.shape, dropout=recipe.dropout, weight_decay=recipe.weight_decay))
     turns = turns_an_epoch([example.kind for example in examples], recipe.balance)
-    batches = partial(
-        training_batches, examples, recipe.batch_blocks, shares=recipe.shares, turns=turns,
-        short_weight=recipe.short_weight,
-    )  # fmt: skip
+    batches = partial(training_batches, examples, recipe.batch_blocks, shares=recipe.shares, turns=turns)
     # An epoch has a batch more or less than the next one.
     steps = recipe.epochs * sum(1 for _ in batches(np.random.default_rng(recipe.seed)))
     average: Parameters | None = None
@@ -133,8 +130,8 @@ def initial_weights(recipe: Recipe, example: Example) -> Parameters:
 
 
 def loss_of(weights: Parameters, batch: TrainingBatch, key: Any, recipe: Recipe) -> Any:
-    """Return the weighted mean over pages of cross-entropy (blocks weighed by words^0.6) plus
-    1 - soft F1 over words."""
+    """Return the mean over pages of cross-entropy (blocks weighed by words^0.6) plus 1 - soft F1
+    over words."""
     page = batch.page
     ops = PackedOperations(page, batch.blocks.starts, batch.blocks.ends, _dropout(key, recipe))
     logits = forward(weights, recipe.shape, batch.blocks.features, ops)
@@ -152,7 +149,7 @@ def loss_of(weights: Parameters, batch: TrainingBatch, key: Any, recipe: Recipe)
     hits = per_page(probability * batch.matched)[:-1]
     chosen = per_page(probability * batch.words)[:-1]
     soft_f1 = (2 * hits + 1) / (chosen + batch.truth_words + 1)
-    return ((per_page(weight * entropy)[:-1] + 1 - soft_f1) * batch.weight).sum() / batch.weight.sum()
+    return ((per_page(weight * entropy)[:-1] + 1 - soft_f1) * batch.present).sum() / batch.present.sum()
 
 
 @lru_cache(maxsize=4)
@@ -208,13 +205,26 @@ FIRST_SETS = frozenset(["wcxb-dev", "fundus", "article-extraction-dataset", "mag
 """The sets of the first stage."""
 
 
-def train_in_stages(examples: Sequence[Example], blanks: Blanks, recipe: Recipe) -> dict[str, FloatArray]:
+def train_in_stages(
+    examples: Sequence[Example], blanks: Blanks, recipe: Recipe, start: Mapping[str, FloatArray] | None = None
+) -> dict[str, FloatArray]:
     """Return trained weights by name. Arguments: as for `optimise.train`, which trains alone where
-    no page is of FIRST_SETS, or where the recipe has no first stage (`first_epochs` of 0)."""
+    no page is of FIRST_SETS, or where the recipe has no first stage (`first_epochs` of 0). With a
+    start, that is the first stage's outcome (what else is in it is left aside)."""
+    if start is not None:
+        start = {name: start[name] for name in initial_weights(recipe, examples[0])}
+        return _second_stage(examples, blanks, recipe, start)
     first = [example for example in examples if example.key[0] in FIRST_SETS]
     if not first or not recipe.first_epochs:
         return train(examples, blanks, recipe)
     start = train(first, blanks, replace(recipe, epochs=recipe.first_epochs, balance=0.0))
+    return _second_stage(examples, blanks, recipe, start)
+
+
+def _second_stage(
+    examples: Sequence[Example], blanks: Blanks, recipe: Recipe, start: Mapping[str, FloatArray]
+) -> dict[str, FloatArray]:
+    """Train on from the first stage's weights, and return the mean of both."""
     end = train(examples, blanks, replace(recipe, learning_rate=recipe.later_learning_rate), start)
     share = recipe.first_share
     return {name: share * start[name] + (1 - share) * end[name] for name in end}

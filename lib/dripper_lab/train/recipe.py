@@ -66,8 +66,6 @@ class Recipe:
     balance: float = 0.4
     """0: every page comes once an epoch; 1: every kind of page as often as any other; between: see
     `dripper_lab.train.recipe`."""
-    short_weight: float = 1.0
-    """How much a page counts in the loss whose truth is short (`batches.SHORT_TRUTH`)."""
     crowded_variants: int = 1
     antique_variants: int = 0
     """Both: how many of each are made of a page."""
@@ -96,6 +94,10 @@ class Recipe:
             )
             for number, (shares, balance) in enumerate(zip(self.other_shares, self.other_balances, strict=True))
         )  # fmt: skip
+
+
+GOING_ON = Recipe(epochs=2, first_share=0.2, other_shares=(), other_balances=())
+"""What earlier weights are taught further by: their first network only."""
 
 
 def turns_an_epoch(kinds: Sequence[str], balance: float) -> FloatArray:

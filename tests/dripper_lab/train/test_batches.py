@@ -23,17 +23,7 @@ def test_pages_stand_end_to_end_with_their_ranges() -> None:
     assert batch.blocks.starts[30:42].tolist() == [[30] * 6] * 12
     assert batch.blocks.ends[30:42].tolist() == [[42] * 6] * 12
     assert batch.truth_words[:3].tolist() == [first.truth_words, second.truth_words, 0]
-    assert batch.weight.sum() == 2
-
-
-def test_pages_with_short_truths_count_as_told() -> None:
-    long, short, empty = (
-        replace(made_example(number, 30), truth_words=words) for number, words in enumerate((150, 149, 0))
-    )
-    assert pack([long, short, empty], SIZE).weight[:4].tolist() == [1, 1, 1, 0]
-    assert pack([long, short, empty], SIZE, 2.0).weight[:4].tolist() == [1, 2, 1, 0]
-    (batch,) = training_batches([short], SIZE, np.random.default_rng(0), short_weight=3.0)
-    assert batch.weight.sum() == 3
+    assert batch.present.sum() == 2
 
 
 def test_padding_belongs_to_no_page() -> None:

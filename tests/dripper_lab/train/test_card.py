@@ -11,7 +11,7 @@ from dripper.labels.cpu.entry import Conventions
 from dripper_lab.train.card import model_card
 from dripper_lab.train.cross_validated import HeldOut
 from dripper_lab.train.examples import Example
-from dripper_lab.train.recipe import Recipe, Shares
+from dripper_lab.train.recipe import GOING_ON, Recipe, Shares
 from dripper_lab.train.switch_scores import SwitchScore
 from dripper_lab.train.validate import Calibration, page_scores
 from support.made_examples import made_example
@@ -125,9 +125,21 @@ def test_networks_of_earlier_weights_are_counted_and_named() -> None:
     assert (
         "3 smaller networks are asked too, and the mean logit counts (2 of them are kept from earlier weights)" in text
     )
-    assert "--folds 3 --keep WEIGHTS`" in text
+    assert "--folds 3 --from-scratch --keep WEIGHTS`" in text
     assert "without the 2 kept networks" in text
     assert "kept" not in card().partition("## Calibration")[0]
+
+
+def test_what_goes_on_from_earlier_weights_says_so() -> None:
+    text = " ".join(card(recipe=GOING_ON, folds=(2, 1), kept=3, start="e1e2e3").split())
+    assert "--folds 2 --scored 1`, in" in text
+    assert "1 of 2 folds by site held out" in text
+    assert "that saw no page of its site, and only of sets that `e1e2e3` was not taught on." in text
+    assert "goes on from that of the weights `e1e2e3`" in text
+    assert "with a share of 0.2 of before" in text
+    assert "chosen on held-out pages of the training of `e1e2e3`" in text
+    assert "without the 3 kept networks" not in text
+    assert "goes on" not in card()
 
 
 def test_the_first_stage_is_named_where_there_is_one() -> None:
