@@ -356,7 +356,16 @@ OPTIONAL = {"published": {"main_html"}}
 """Columns that a table may be made without."""
 
 _IS_OF_COLUMNS = "operation IN ('RENAME COLUMN', 'DROP COLUMNS')"
-ABSENT = {"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "TABLE_OR_VIEW_NOT_FOUND"}
+ABSENT = frozenset(
+    {
+        "DELTA_MISSING_DELTA_TABLE",
+        "DELTA_PATH_DOES_NOT_EXIST",
+        "DELTA_TABLE_NOT_FOUND",
+        "PATH_NOT_FOUND",
+        "TABLE_OR_VIEW_NOT_FOUND",
+    }
+)
+"""How Spark calls it that there is no table."""
 
 
 def _dotted(*names: str) -> str:
