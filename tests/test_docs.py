@@ -1,6 +1,7 @@
 """What the documents say of the tables is what the tables are; their SQL, Python and commands run
 as they stand."""
 
+import csv
 import gzip
 import json
 import os
@@ -87,6 +88,8 @@ def clone(spark: "SparkSession", sample: Path, tmp_path_factory: pytest.TempPath
         (folder / place).mkdir()
         (folder / place / "one.html").write_bytes(page(9)[1])
     (folder / "list.txt").write_text("more/one.html\n")
+    with (folder / "pages.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("url", "html"), (page(3)[0], page(3)[1].decode())])
     shutil.copy(sample / "world.warc.gz", folder / "crawl.warc.gz")
     run(spark, str(folder / "crawl.warc.gz"), str(folder / "out"), Settings())
     tables = Tables(spark, str(folder / "out"))
