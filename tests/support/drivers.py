@@ -234,7 +234,7 @@ class Driver:
         world = self.world
         is_new = not world.storage.table("runs").commits
         self._pause("opened")
-        self.lease.take(is_new, job="run")
+        self.lease.take(is_new=is_new, job="run")
         ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
         try:
             ledger = Ledger(self.books, self.lease.run_id)

@@ -87,7 +87,7 @@ class Lease:
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._beat_now_and_then, name="lease", daemon=True)
 
-    def take(self, is_new: bool = False, **columns: Any) -> None:
+    def take(self, *, is_new: bool = False, **columns: Any) -> None:
         """Begin the run. is_new: whether this driver has made the table, so that nobody can have
         begun before it did. columns: more values of its row. Raises BusyError where another run
         holds the lease."""

@@ -89,7 +89,7 @@ def opened(
     books = SparkBooks(spark, tables)
     held, start = Lease(books, writers=writers), time.monotonic()
     held.take(
-        is_new[lease.TABLE],
+        is_new=is_new[lease.TABLE],
         job=job,
         input=input,
         settings=changed_settings(settings),
