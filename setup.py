@@ -80,6 +80,10 @@ SPARK = [
 # Adapters: the steps of other people's pipelines, each with what those need themselves.
 DATATROVE = ["datatrove>=0.6"]
 NEMO = ["nemo-curator>=1.0"]
+LANGCHAIN = ["langchain-core>=1.0"]
+LLAMA_INDEX = ["llama-index-core>=0.14"]
+HAYSTACK = ["haystack-ai>=2.10"]
+SCRAPY = ["itemadapter>=0.9", "scrapy>=2.11"]
 TEST = [
     "check-jsonschema>=0.31",
     # Render Markdown, which has to show what main HTML shows.
@@ -149,17 +153,20 @@ LM = [
     "huggingface_hub>=1.0",
     # Where the public prompts are kept.
     "platformdirs>=4",
-    "transformers>=5.0",
+    "transformers>=5.3",
     "urllib3>=2.7",
 ]
 # The labeler encoder; also trains a small one. Without vLLM.
 ENCODER = [
+    "huggingface_hub>=1.0",
     "safetensors>=0.5",
     "torch>=2.8",
-    "transformers>=5.0",
+    # The first with EuroBERT, which Pulpie's checkpoints are.
+    "transformers>=5.3",
 ]
-# 0.32 is the version whose pooling and logits processors the labeler was run with.
-GPU = ["torch>=2.8", "vllm>=0.32", *LM]
+# 0.32 is the version whose pooling and logits processors the labeler was run with; of 0.33 the
+# interfaces were compared (tests/labels/lm/test_vllm_api.py). Exact versions: conf/vllm-gpu.txt.
+GPU = ["torch>=2.8", "vllm>=0.32,<0.34", *LM]
 
 # "0" compiles nothing, so that one wheel runs everywhere. Unset, what is written in C is compiled
 # where there is a compiler; Python and numpy do the same without. "1" insists on it.
@@ -241,6 +248,10 @@ setup(
         "spark": SPARK,
         "datatrove": DATATROVE,
         "nemo": NEMO,
+        "langchain": LANGCHAIN,
+        "llama-index": LLAMA_INDEX,
+        "haystack": HAYSTACK,
+        "scrapy": SCRAPY,
         "test": TEST,
         "train": TRAIN,
         "eval": EVAL,

@@ -35,6 +35,7 @@ from dripper.config import Settings, load
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import BatchSize, PlannedFile, make_plan
 from dripper.spark.session.session import open_session
+from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from dripper.warc import FileReport, expand
 from dripper.warc.open.identity import opening_path
@@ -162,18 +163,18 @@ def _ledger(tables: Tables, folder: Path, n_files: int, settings: Settings, spar
     listed = folder / "warc.paths"
     listed.write_text("".join(f"s3://bucket/crawl/{i // 100:05d}/CC-MAIN-{i:08d}.warc.gz\n" for i in range(n_files)))
     tables.create("warc_files")
-    book = Ledger(spark, tables, "scaling", is_new=True)
+    book = Ledger(SparkBooks(spark, tables), "scaling", is_new=True)
     size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * 8)
     files = told("list them", jvm, lambda: _files(f"@{listed}", settings))
     plan = told("plan them", jvm, lambda: make_plan(files, book.entries(), size))
     told("write the plan down", jvm, lambda: book.record(plan))
-    book = Ledger(spark, tables, "scaling")
+    book = Ledger(SparkBooks(spark, tables), "scaling")
     again = told("plan them the next day", jvm, lambda: make_plan(files, book.entries(), size))
     noted = []
     for batch in again.resumed[:COMMITS]:
         reports = [asdict(FileReport(file.warc_file)) | {"rows": 0, "failed_pages": 0} for file in batch.files]
         start, before = time.perf_counter(), process_cpu(jvm)
-        book.finish(batch, reports, datetime.now(UTC))
+        book.finish([(batch, reports)], datetime.now(UTC))
         noted.append(Cost(time.perf_counter() - start, process_cpu(jvm) - before))
     half = noted[COMMITS // 2 :]
     wall, cpu = (statistics.median(getattr(cost, name) for cost in half) for name in ("wall", "cpu"))

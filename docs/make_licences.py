@@ -29,6 +29,10 @@ RUN_TIME = (
     "GPU",
     "DATATROVE",
     "NEMO",
+    "LANGCHAIN",
+    "LLAMA_INDEX",
+    "HAYSTACK",
+    "SCRAPY",
 )
 """What users install, as setup.py names it; the extras of those who work on the package are not in
 the table."""
@@ -36,11 +40,16 @@ the table."""
 READ = {
     "chardetng-py": "MIT",
     "datatrove": "Apache-2.0",
+    "haystack-ai": "Apache-2.0",
+    "itemadapter": "BSD-3-Clause",
     "jinja2": "BSD-3-Clause",
+    "langchain-core": "MIT",
+    "llama-index-core": "MIT",
     "lz4": "BSD-3-Clause",
     "nemo-curator": "Apache-2.0",
     "py4j": "BSD-3-Clause",
     "python-dateutil": "Apache-2.0 OR BSD-3-Clause",
+    "scrapy": "BSD-3-Clause",
     "torch": "BSD-3-Clause",
     "vllm": "Apache-2.0",
     "webencodings": "BSD-3-Clause",
@@ -96,7 +105,9 @@ def rows(setup_py: Mapping[str, Any]) -> dict[str, str]:
     licences: dict[str, str] = {}
     for part in RUN_TIME:
         for package, found in installed_with(setup_py[part]).items():
-            brought.setdefault(package, []).append("everything" if part == "RUN" else f"`{part.lower()}`")
+            brought.setdefault(package, []).append(
+                "everything" if part == "RUN" else f"`{part.lower().replace('_', '-')}`"
+            )
             licences[package] = licence_of(package, found)
     return {
         package: f"| {package} | {licences[package]} | {'everything' if 'everything' in parts else ', '.join(parts)} |"

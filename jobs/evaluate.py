@@ -41,7 +41,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     work = [(share.data_set, share.number, share.of) for share in shares(asked)]
     with cli.session(settings) as spark:
         from dripper.spark.reports.evaluate import evaluate
-        from dripper.spark.tables.store import Tables, require_log_store
+        from dripper.spark.tables.log_store import require_log_store
+        from dripper.spark.tables.store import Tables
 
         tables = Tables(spark, arguments.output)
         require_log_store(spark, tables, settings.output.single_writer)

@@ -159,7 +159,10 @@ def test_many_pages_become_rows(file: Path, tmp_path: Path, capsys: pytest.Captu
     assert main(command) == 0
     told = capsys.readouterr().err.splitlines()
     assert told[0].startswith(f"pages written to {tmp_path}/pages.jsonl: 2 (")
-    assert told[1:] == ["without extraction: 1 not_html"]
+    assert told[1:] == [
+        "without extraction: 1 not_html",
+        f"NO CONTENT: {tmp_path}/noise.html: not_html (it is a PDF document)",
+    ]
     rows = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
     assert sorted((row["title"] or "", row["error_code"]) for row in rows) == [("", "not_html"), ("Article 7", None)]
     assert main(command) == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dripper.spark.tables.store import log_store_problem
+from dripper.spark.tables.log_store import log_store_problem
 
 ROOT = Path(__file__).parents[1]
 

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 import dripper
 
 ROOT = Path(__file__).parents[1]
 FORMS = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 
 
 def test_every_package_that_users_install_is_listed_with_its_licence(setup_py: dict[str, Any]) -> None:
@@ -30,6 +32,19 @@ def test_every_package_that_users_install_is_listed_with_its_licence(setup_py: d
         for each in setup_py[part]
     }
     assert direct <= named
+
+
+def test_every_locked_package_is_listed_with_its_licence() -> None:
+    """But for what no system needs that the package is for."""
+    listed = set(re.findall(r"^\| (\S+) \| \S", (ROOT / "docs/licences.md").read_text(), re.MULTILINE))
+    locked = [
+        Requirement(each)
+        for each in re.findall(r"^([a-z][^\\\n]+)", (ROOT / "conf/lock.txt").read_text(), re.MULTILINE)
+    ]
+    assert len(locked) > 50
+    systems = ({"sys_platform": "linux", "platform_machine": "x86_64"}, {"sys_platform": "darwin"})
+    needed = {one.name for one in locked if one.marker is None or any(one.marker.evaluate(each) for each in systems)}
+    assert needed - listed == set()
 
 
 def test_nothing_that_users_install_is_under_the_gpl_alone() -> None:
@@ -47,7 +62,7 @@ def test_a_licence_that_nobody_has_read_is_an_error() -> None:
     [
         ("citation-file-format", [ROOT / "CITATION.cff"]),
         ("github-issue-forms", FORMS),
-        ("github-workflows", [ROOT / ".github/workflows/ci.yml"]),
+        ("github-workflows", WORKFLOWS),
     ],
 )
 def test_forms_fit_their_schemas(schema: str, files: list[Path]) -> None:
@@ -73,9 +88,20 @@ def test_the_workflow_runs_what_has_to_pass_on_every_python(setup_py: dict[str, 
 
 
 def test_actions_are_pinned_by_commit() -> None:
-    used = re.findall(r"uses: (\S+)", (ROOT / ".github/workflows/ci.yml").read_text())
-    assert used
-    assert [each for each in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", each)] == []
+    assert len(WORKFLOWS) > 1
+    for workflow in WORKFLOWS:
+        used = re.findall(r"uses: (\S+)", workflow.read_text())
+        assert used
+        assert [each for each in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", each)] == []
+
+
+def test_a_release_brings_a_wheel_and_the_list_of_what_is_installed_with_it() -> None:
+    (job,) = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"].values()
+    commands = "\n".join(step.get("run", "") for step in job["steps"])
+    order = [
+        commands.index(words) for words in ("make audit", "pip wheel", "--require-hashes", "sbom.json", "gh release")
+    ]
+    assert order == sorted(order)
 
 
 def test_contributing_names_files_that_exist() -> None:

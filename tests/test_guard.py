@@ -264,3 +264,18 @@ def test_who_works_or_waits_for_others_is_left_alone(how: str) -> None:
 
 def test_no_limit_is_no_watchdog() -> None:
     assert list(Watchdog(0, "").watch(iter([1, 2]))) == [1, 2]
+
+
+def test_a_handler_of_the_parent_does_not_keep_the_child() -> None:
+    """Event loops handle SIGTERM themselves; a parent that ends sends it to its children, and
+    waits."""
+    program = """
+import signal
+from dripper.guard import Guard, GuardLimits
+signal.signal(signal.SIGTERM, lambda *_: None)
+guard = Guard(len, GuardLimits(1, 60, 512 << 20))
+print(guard.call("abc"))
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr

@@ -176,13 +176,15 @@ def test_the_staged_job_splits_pages_as_its_checkpoint_reads_them() -> None:
     check_blocks(settings.labeler, settings.labels, variables["profile"]["default"])
 
 
-def test_the_settings_that_bundles_give_exist() -> None:
+@pytest.mark.parametrize("labeler", ["lm", "encoder"])
+def test_the_settings_that_bundles_give_exist(labeler: str) -> None:
     for resource in RESOURCES:
         for assignment in re.findall(r"--set\n\s+- (\S+)", resource.read_text()):
             for reference, value in {
                 "${var.gpu_workers}": "2",
                 "{{job.parameters.profile}}": "mineru-1.1",
                 "{{job.parameters.crawl}}": "",
+                "{{job.parameters.labeler}}": labeler,
             }.items():
                 assignment = assignment.replace(reference, value)
             load(assignments=[assignment])
@@ -218,6 +220,24 @@ def test_every_dependency_is_pinned(setup_py: dict[str, Any]) -> None:
     needed = {normal(each) for name in lists for each in setup_py[name]}
     assert len(needed) > 20
     assert needed - pinned == set()
+
+
+def test_the_lock_has_hashes_and_the_same_versions(setup_py: dict[str, Any]) -> None:
+    """What it lacks, `make lock` adds."""
+    entries = re.split(r"\n(?=[a-z])", (ROOT / "conf/lock.txt").read_text())[1:]
+    locked = {}
+    for entry in entries:
+        head, *hashes = re.sub(r"\\\n", "", entry).split("--hash=")
+        (pin,) = Requirement(head).specifier
+        assert pin.operator == "=="
+        assert hashes, head
+        assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", each.strip()) for each in hashes), head
+        locked[normal(head)] = pin.version
+    pins = dict(line.split("==") for line in (ROOT / "conf/constraints.txt").read_text().splitlines() if "==" in line)
+    versions = {normal(name): version for name, version in pins.items()}
+    assert {name: version for name, version in locked.items() if versions.get(name, version) != version} == {}
+    needed = {normal(each) for name in ("RUN", "WARC", "INSPECT", "CLUSTER", "SPARK", "LM") for each in setup_py[name]}
+    assert needed - set(locked) == set()
 
 
 SAFE = {"jinja2": "3.1.6", "urllib3": "2.7"}
@@ -372,10 +392,11 @@ def test_the_notebook_is_stored_with_outputs_that_name_no_machine() -> None:
 
 
 EXTRAS = {
-    "dripper/adapters": ["DATATROVE", "NEMO"],
+    "dripper/adapters": ["DATATROVE", "NEMO", "LANGCHAIN", "LLAMA_INDEX", "HAYSTACK", "SCRAPY"],
     "dripper/warc": ["WARC"],
     "dripper/warc/index/columnar": ["PARQUET"],
     "dripper/local/output": ["PARQUET"],
+    "dripper/local/tables": ["PARQUET"],
     "dripper/html/profiles/mineru": ["MINERU"],
     "dripper/labels/align": ["TRAFILATURA"],
     "dripper/labels/fallback": ["TRAFILATURA"],
@@ -390,12 +411,14 @@ EXTRAS = {
     "dripper_lab/train/neuscraper": ["ENCODER"],
 }
 """What parts of the library may import beside what every installation has."""
+NAMED_OTHERWISE = {"llama_index": ["llama-index-core"], "haystack": ["haystack-ai"]}
+"""Packages that this environment lacks, by what is imported."""
 
 
 def test_every_import_is_declared(setup_py: dict[str, Any]) -> None:
     """What one machine happens to have installed, or an extra brings, must not be missing on the
     next."""
-    providers = packages_distributions()
+    providers = NAMED_OTHERWISE | dict(packages_distributions())
     missing = set()
     for module in (ROOT / "lib").rglob("*.py"):
         path = module.relative_to(ROOT / "lib").as_posix()
@@ -415,8 +438,16 @@ def test_databricks_installs_what_a_cluster_needs(setup_py: dict[str, Any]) -> N
         return sorted(line for line in lines if not line.startswith("#"))
 
     assert listed("requirements.txt") == sorted(setup_py["CLUSTER"])
-    assert listed("requirements-gpu.txt") == sorted({*setup_py["CLUSTER"], *setup_py["GPU"], *setup_py["ENCODER"]})
-    assert "[cluster]" in (ROOT / "conf/emr/bootstrap.sh").read_text()
+    pins = {
+        Requirement(pin).name: pin for pin in (ROOT / "conf/vllm-gpu.txt").read_text().splitlines() if pin[0] != "#"
+    }
+    wanted = {*setup_py["CLUSTER"], *setup_py["GPU"], *setup_py["ENCODER"]}
+    for requirement in map(Requirement, wanted):
+        pinned = pins.get(requirement.name)
+        assert pinned is None or requirement.specifier.contains(pinned.partition("==")[2])
+    free = {each for each in wanted if Requirement(each).name not in pins}
+    assert listed("requirements-gpu.txt") == sorted({*free, *pins.values()})
+    assert "extras=${3:-cluster}" in (ROOT / "conf/emr/bootstrap.sh").read_text()
 
 
 def normal(requirement: str) -> str:

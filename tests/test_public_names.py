@@ -10,7 +10,7 @@ import dripper
 
 ROOT = Path(__file__).parents[1]
 NAMES = {
-    "dripper": ("Extraction", "__version__", "eval", "extract", "html", "labels", "warc"),
+    "dripper": ("Extraction", "__version__", "eval", "extract", "extract_many", "html", "labels", "warc"),
     "dripper.html": ("Page", "Block", "preprocess", "prune", "to_markdown", "to_text"),
     "dripper.warc": ("Record", "FileReport", "read_records", "read_selected", "select", "decode", "expand"),
     "dripper.labels": ("Labeler", "LabelerEntry", "Labels", "SimplifiedPage", "load"),
@@ -33,7 +33,7 @@ def test_the_package_lists_its_public_names_and_no_others() -> None:
 
 def test_an_extraction_has_its_fields() -> None:
     result = dripper.extract("<article><p>It rained all day in Bergen.</p></article>")
-    content = ("main_html", "markdown", "text", "title", "language", "metadata", "page_kind")
+    content = ("main_html", "markdown", "text", "title", "language", "metadata", "page_kind", "images")
     decision = ("n_blocks", "n_main", "method", "confidence", "error_code", "error_detail")
     assert [name for name in (*content, *decision) if not hasattr(result, name)] == []
 

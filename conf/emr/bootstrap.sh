@@ -2,10 +2,12 @@
 # EMR bootstrap action: a virtual environment with the job's dependencies on every node, at /opt/dripper. Spark itself is EMR's.
 # Arguments: where setup.py's folder or a wheel can be had, for instance s3://bucket/dripper_spark-0.1.0-py3-none-any.whl,
 # and constraints (conf/constraints.txt), for instance s3://bucket/constraints.txt. A compiled wheel must be of the newest Python that
-# the nodes have.
+# the nodes have. Third, extras, by default `cluster`. On instances with GPUs: `cluster,gpu,encoder` with conf/vllm-gpu.txt for the
+# constraints; that is 10 GB on each node's root volume (EMR's default has 15 GB: ask for 50).
 set -eu
 wheel=$1
 constraints=$2
+extras=${3:-cluster}
 folder=$(mktemp -d)
 aws s3 cp "$wheel" "$folder/"
 aws s3 cp "$constraints" "$folder/constraints.txt"
@@ -14,5 +16,5 @@ for python in python3.13 python3.12 python3.11; do
 done
 sudo "$python" -m venv /opt/dripper
 sudo /opt/dripper/bin/pip install --quiet --upgrade pip
-# The extra [cluster]: all that the jobs need but Spark.
-sudo /opt/dripper/bin/pip install --quiet --constraint "$folder/constraints.txt" "$(echo "$folder"/*.whl)[cluster]"
+# The extra [cluster] is all that the jobs need but Spark.
+sudo /opt/dripper/bin/pip install --quiet --constraint "$folder/constraints.txt" "$(echo "$folder"/*.whl)[$extras]"

@@ -8,7 +8,7 @@ table.
 """
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dripper.page.extraction import Extraction
 
 __version__ = "0.1.0"
-__all__ = ["Extraction", "__version__", "eval", "extract", "html", "labels", "warc"]
+__all__ = ["Extraction", "__version__", "eval", "extract", "extract_many", "html", "labels", "warc"]
 
 _PACKAGES = ("eval", "guard", "html", "labels", "warc")
 
@@ -33,10 +33,11 @@ def extract(
 ) -> "Extraction":
     """Return the main content of one page.
 
-    html: text, or bytes as served: decoded as browsers do, gzip and zstd inflated. url: the page's
-    address. labeler: a name that `dripper.labels.load` knows, by default `cpu`; loaded once in a
-    process. settings: as in conf/base.yml, by key: `{"limits.parser_options": 500}`. options: the
-    labeler's own: `extract(html, labeler="lm", model="…", endpoint="…")`.
+    html: text, or bytes as served: decoded as browsers do, gzip, zstd and bzip2 inflated; also
+    MHTML. url: the page's address; None: as the page says it itself, if it does. labeler: a name
+    that `dripper.labels.load` knows, by default `cpu`; loaded once in a process. settings: as in
+    conf/base.yml, by key: `{"limits.parser_options": 500}`. options: the labeler's own:
+    `extract(html, labeler="lm", model="…", endpoint="…")`.
 
     guard: whether a process of its own works on the page, within the settings' `limits`, as in
     jobs: a page that hangs, eats memory or ends its process costs an `error_code`, not this
@@ -50,6 +51,35 @@ def extract(
     from dripper.page import extraction as single
 
     return single.extract(html, url, labeler, settings, options, guard)
+
+
+def extract_many(
+    pages: "Iterable[str | bytes | tuple[str | bytes, str | None]]",
+    labeler: str | None = None,
+    *,
+    jobs: int | None = None,
+    settings: "Settings | Mapping[str, Any] | None" = None,
+    **options: Any,
+) -> "Iterator[Extraction]":
+    """Return the main content of many pages: an iterator of Extractions, one a page, in the order
+    of the pages.
+
+    pages: HTML as `extract` takes it, or pairs of it and the page's address; taken as they are
+    needed. jobs: processes, by default one per processor. They are forked from this one, with the
+    limits that jobs have, so that a bad page costs an `error_code` and no other page; a labeler
+    with an engine, such as `lm`, works in this process. labeler, settings, options: as for
+    `extract`.
+
+    Raises UsageError at once for a wrong labeler, setting or option, and in a process that may not
+    start others.
+
+    >>> pages = ["<p>One.", ("<p>Two.", "https://example.org/2")]
+    >>> [result.n_blocks for result in extract_many(pages, jobs=1)]
+    [1, 1]
+    """
+    from dripper.local import many
+
+    return many.extract_many(pages, labeler, jobs=jobs, settings=settings, **options)
 
 
 def __getattr__(name: str) -> Any:

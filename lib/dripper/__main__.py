@@ -1,21 +1,28 @@
 """The command `dripper`: pages from the shell, without Spark."""
 
 import argparse
+import os
 import sys
 
 import dripper
 from dripper.addresses import printable
-from dripper.commands import extract, inspect, prompts
+from dripper.commands import extract, inspect, prompts, serve
 from dripper.errors import UsageError
 
-COMMANDS = (extract, inspect, prompts)
+COMMANDS = (extract, inspect, prompts, serve)
+_CLOSED_PIPE = 141
+"""The exit code of programs that end by SIGPIPE, as shells have it."""
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command; return its exit code, 2 for wrong usage."""
+    """Run the command; return its exit code, 2 for wrong usage, 141 where its output is closed."""
     arguments = _parser().parse_args(argv)
     try:
         return int(arguments.run(arguments))
+    except BrokenPipeError:
+        # Whoever read, such as `head`, has enough. What is still to be flushed goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _CLOSED_PIPE
     except UsageError as error:
         sys.stderr.write("dripper: " + printable(str(error), keeps="\n") + "\n")
         return 2

@@ -16,6 +16,10 @@ class ErrorCode(StrEnum):
     """The response has a body, but no visible text in it."""
     PAGE_TOO_LARGE = "page_too_large"
     """The body, inflated, is larger than the setting `reading.page_bytes`."""
+    UNREADABLE = "unreadable"
+    """A list names a file that is not there, or a row of a table holds no value that can be read.
+    Only `dripper extract` has such rows: of jobs, archives that are not there are rows of
+    `warc_files`."""
     BODY_UNREADABLE = "body_unreadable"
     """The body cannot be inflated or un-chunked at all (a broken gzip stream, an unknown content
     coding)."""

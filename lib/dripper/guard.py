@@ -299,6 +299,9 @@ def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Res
     killed."""
     parents_end.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # With a handler of the parent's, such as an event loop's, this process would not end when the
+    # parent does, which waits for it.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with contextlib.suppress(OSError):
         _OOM_SCORE.write_text("1000")
     start = _read_address_space()

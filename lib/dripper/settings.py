@@ -147,6 +147,14 @@ class HtmlSettings(Section):
     absolute_links: bool = True
     """Relative addresses of links, images and other media are completed by the page's own, `<base
     href>` included. Holds for the Markdown of every profile."""
+    media: bool = True
+    """Images that stand among the main blocks are main, with their captions, whatever their labels
+    say: profile `dripper` alone."""
+    keep: tuple[str, ...] = ()
+    """CSS selectors: blocks within what they find, and around it, are main content, whatever the
+    labeler says."""
+    drop: tuple[str, ...] = ()
+    """CSS selectors: what they find is taken out of the page before anything else looks at it."""
 
 
 class MarkdownSettings(Section):

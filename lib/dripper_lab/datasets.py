@@ -142,6 +142,7 @@ DATA_SETS: Mapping[str, DataSet] = {
         DataSet("readability", Role.TRAIN_SHIPS, "Apache-2.0"),
         DataSet("web-forum-52", Role.TRAIN_SHIPS, "MIT"),
         DataSet("web-kinds", Role.TRAIN_SHIPS, "permissive, named by row", split="train"),
+        DataSet("web-kinds-more", Role.TRAIN_SHIPS, "permissive, named by row"),
         DataSet("canola", Role.TRAIN_RESEARCH, "CC-BY-SA-4.0", "en"),
         DataSet("xmu-zh-finance-news", Role.TRAIN_RESEARCH, "none stated", "zh"),
         DataSet("daniel-waddle", Role.TRAIN_RESEARCH, "GPL-3.0 (repository)"),

@@ -199,7 +199,7 @@ def test_language_stated_or_detected() -> None:
 
 def test_roles_keep_training_and_evaluation_apart() -> None:
     train, evaluation = names_with(Role.TRAIN_SHIPS, Role.TRAIN_RESEARCH), names_with(Role.EVALUATION)
-    assert len(train) == 11
+    assert len(train) == 12
     assert {"web-kinds", "web-forum-52", "readability"} <= set(names_with(Role.TRAIN_SHIPS))
     assert {"cleaneval-en", "web-kinds-evaluation"} <= set(evaluation)
     assert sorted([*train, *evaluation, *names_with(Role.FORMAT_SAMPLE)]) == sorted(DATA_SETS)
@@ -212,3 +212,4 @@ def test_real_archives_are_the_known_sets() -> None:
     assert len(list(read_pages(SHARED_DATA, "web-forum-52"))) == 98
     assert count_pages(SHARED_DATA, "web-kinds") == PageCounts(1166, 1113, 0, {"no main content": 53})
     assert count_pages(SHARED_DATA, "web-kinds-evaluation") == PageCounts(195, 191, 0, {"no main content": 4})
+    assert count_pages(SHARED_DATA, "web-kinds-more") == PageCounts(964, 898, 0, {"no main content": 66})

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dripper
 from dripper.config import HtmlSettings
-from dripper.html import preprocess, prune, rewrite
+from dripper.html import preprocess, prune, rewrite, to_markdown
 from dripper.html.inert import clean_inert_address
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
@@ -105,6 +106,20 @@ def texts_of(tree: Tree) -> list[str]:
 )
 def test_an_address_that_runs_something_is_none(address: str) -> None:
     assert clean_inert_address(address, "src") is None
+
+
+@pytest.mark.parametrize(
+    ("written", "control"),
+    [("&#1;", "\x01"), ("&#7;", "\x07"), ("&#9;", "\t"), ("\x1b", "\x1b"), ("&#127;", "\x7f"), ("\x9b", "\x9b")],
+)
+def test_no_address_tells_a_terminal_what_to_do(written: str, control: str) -> None:
+    """Tabs are dropped, as in a browser, and the others are encoded."""
+    html = f'<article><p>{"The ferry leaves at noon. " * 20}<a href="https://e.org/a{written}[2Jb">x</a></p></article>'
+    for url in ("https://e.org/", None):
+        result = dripper.extract(html, url=url)
+        assert "https://e.org/a" in result.main_html
+        assert control not in result.main_html + result.markdown
+    assert control not in to_markdown(html)
 
 
 def test_a_frame_and_a_template_in_markup_that_no_parser_left_go_too() -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from dripper.config import ReadSettings
-from dripper.errors import InputError
-from dripper.local.pages import InputCounts, expand_inputs, read_pages
+from dripper.errors import ErrorCode, InputError
+from dripper.local.inputs import InputKind, expand_inputs
+from dripper.local.pages import InputCounts, PageOptions, read_pages
 
 SETTINGS = ReadSettings()
 
@@ -94,10 +95,40 @@ def test_a_fifo_is_not_waited_for(folder: Path) -> None:
         ("~/nothing.html", "does not exist"),
         ("~/*.nothing", "no pages in"),
         ("@~/no.list", "no.list is not a list of paths: No such file"),
-        ("@~/wrong.list", "gone.html does not exist"),
     ],
 )
 def test_what_means_no_file_is_told(folder: Path, given: str, words: str) -> None:
-    (folder / "wrong.list").write_text("gone.html")
     with pytest.raises(InputError, match=words):
         names(folder, given)
+
+
+def test_a_line_of_a_list_that_names_nothing_is_an_input(folder: Path) -> None:
+    (folder / "wrong.list").write_text("gone.html\nb.html\ngone.warc.gz\n")
+    files = expand_inputs([f"@{folder}/wrong.list"], SETTINGS)
+    assert [file.kind for file in files] == [InputKind.MISSING, InputKind.PAGE, InputKind.MISSING]
+    assert files[0].problem == "gone.html does not exist"
+    seen = InputCounts()
+    records = list(read_pages(files, SETTINGS, (), seen))
+    assert [record.error_code for record in records] == [ErrorCode.UNREADABLE, None, ErrorCode.UNREADABLE]
+    assert seen.bad == {"gone.html": "gone.html does not exist", "gone.warc.gz": "gone.warc.gz does not exist"}
+
+
+def test_files_that_are_no_pages_are_told(folder: Path) -> None:
+    others: list[str] = []
+    expand_inputs([str(folder)], SETTINGS, others)
+    assert [Path(name).name for name in others] == ["e.txt", "style.css"]
+
+
+def test_addresses_begin_with_a_prefix(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "sub" / "a b.html").touch()
+    monkeypatch.chdir(folder)
+    options = PageOptions("https://example.org/")
+    files = expand_inputs([str(folder / "sub"), "b.html", "./sub/../a.HTM", str(folder / "e.txt")], SETTINGS)
+    pages = [file for file in files if not file.is_archive]
+    assert [record.url for record in read_pages(pages, SETTINGS, (), InputCounts(), options)] == [
+        "https://example.org/a%20b.html",
+        "https://example.org/c.html.gz",
+        "https://example.org/b.html",
+        "https://example.org/a.HTM",
+        "https://example.org/e.txt",
+    ]

@@ -9,7 +9,7 @@ import pytest
 
 from dripper.errors import ErrorCode, MachineError, PageError
 from dripper.guard import GuardLimits
-from dripper.local.run import Pool
+from dripper.local.pool import Pool
 
 LIMITS = GuardLimits(cpu_seconds=1, wall_seconds=60, memory_bytes=512 << 20)
 

@@ -21,7 +21,8 @@ import dripper
 from dripper.config import Settings, load
 from dripper.errors import InputError, MachineError, UsageError
 from dripper.local import extract_files
-from dripper.local.pages import Input, InputCounts, read_pages
+from dripper.local.inputs import Input
+from dripper.local.pages import InputCounts, read_pages
 from dripper.page.columns import EXTRACTIONS
 from support.warcs import page, pages, write_warc
 
@@ -161,7 +162,7 @@ def test_a_file_that_cannot_be_read_is_left_for_another_run(crawl: Path, tmp_pat
     outcome = extract_files(given, tmp_path / "pages.jsonl", settings, jobs=1)
     assert (outcome.pages, outcome.is_complete) == (1, False)
     seen = InputCounts()
-    assert list(read_pages([Input("/gone.html", "/gone.html", False)], settings.reading, (), seen)) == []
+    assert list(read_pages([Input("/gone.html", "/gone.html")], settings.reading, (), seen)) == []
     assert seen.unread == ["/gone.html: No such file or directory"]
 
 

@@ -1,8 +1,13 @@
 """Languages of real sentences; no answer where there is too little text."""
 
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
-from dripper.page.language import SAMPLE_CHARACTERS, detect
+import dripper
+from dripper.page.language import SAMPLE_CHARACTERS, detect, read_code
 
 
 @pytest.mark.parametrize(
@@ -44,3 +49,55 @@ def test_a_start_that_tells_little_does_not_decide() -> None:
     text = names + "Die Fähre verlässt mittags den Hafen, und niemand winkt vom Steg. " * 10
     assert detect(names)[0] != "de"
     assert detect(text)[0] == "de"
+
+
+SHORT_TEXTS = [
+    line.split("\t")
+    for line in (Path(__file__).parents[1] / "data/short_texts/short_texts.tsv").read_text("utf-8").splitlines()
+]
+
+
+def count(declares: Callable[[str], str | None]) -> Counter[str]:
+    """Count what becomes of the lines that nothing was chosen on."""
+    outcomes: Counter[str] = Counter()
+    for number, (code, text) in enumerate(SHORT_TEXTS):
+        if number % 4 > 1:
+            found = detect(text, declares(code))[0]
+            outcomes["right" if found == code else "null" if found is None else "wrong"] += 1
+    return outcomes
+
+
+def test_short_texts_in_many_languages() -> None:
+    assert len({code for code, _ in SHORT_TEXTS}) > 30
+    alone, declared, template = count(lambda _: None), count(lambda code: code), count(lambda _: "en-US")
+    assert (alone["right"] >= 62, alone["wrong"] <= 1) == (True, True)
+    assert (declared["right"] >= 65, declared["wrong"]) == (True, 0)
+    assert (template["right"] >= 62, template["wrong"] <= 1) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "text", ["Ana Berg, Jon Dahl, Ole Lind, Per Vik, Eva Holm", "SKU 4711 XL-200 AB USB HDMI DVI VGA LED RGB IPS"]
+)
+def test_what_says_no_language_has_none(text: str) -> None:
+    assert detect(text) == (None, None)
+
+
+def test_a_declaration_decides_where_the_text_leaves_it_open() -> None:
+    text = "Kontakt Impressum Hotel Restaurant Berlin"
+    assert detect(text)[0] is None
+    assert detect(text, "de-DE")[0] == "de"
+    assert detect("Die Fähre verlässt mittags den Hafen, und niemand winkt vom Steg.", "en")[0] == "de"
+
+
+def test_codes_are_those_of_the_standard() -> None:
+    from dripper.page.language import _load_identifier
+
+    named = {read_code(code) for code, _ in _load_identifier().rank("text")}
+    assert {code for code in named if code is not None and len(code) == 2} >= {"no", "nn", "he", "id", "ki"}
+    assert not named & {"nb", "iw", "in", "uzs", "kik", "sh", None}
+
+
+def test_a_page_that_declares_its_language() -> None:
+    page = "<html{}><title>x</title><p>Kontakt Impressum Hotel Restaurant Berlin</p></html>"
+    assert dripper.extract(page.format("")).language is None
+    assert dripper.extract(page.format(" lang=de-DE")).language == "de"

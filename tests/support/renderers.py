@@ -48,8 +48,8 @@ RENDERERS: dict[str, Callable[[str], str]] = {
 
 
 def shown(html: str, items: str = "li") -> str:
-    """Return the text that HTML shows, without blanks, which mean little, and without the marks that
-    begin items."""
+    """Return the text that HTML shows, without blanks, which mean little, and without the marks
+    that begin items."""
     document = LexborHTMLParser(_UNSEEN.sub("", html))
     for node in document.css(_CONTROLS):
         node.decompose(recursive=False)

@@ -6,13 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
 
 import boto3
 from moto.server import ThreadedMotoServer
 
-from dripper.warc import FileReport, ReadSettings, Record, S3Settings, read_records
+from dripper.warc import FileReport, ReadSettings, Record, S3Settings, Span, read_records
 from support.archives import http, page, store, warc
 from support.fault_proxy import FaultProxy
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 BUCKET = "nights"
 Reading = tuple[list[Record], FileReport]
@@ -51,24 +55,34 @@ def storage(n_files: int, n_pages: int) -> Iterator[tuple[str, list[str]]]:
     server.start()
     host, port = server.get_host_and_port()
     endpoint = f"http://{host}:{port}"
-    client = boto3.client(
-        "s3", endpoint_url=endpoint, region_name="us-east-1", aws_access_key_id="a", aws_secret_access_key="b"
-    )
-    client.create_bucket(Bucket=BUCKET)
+    _connect(endpoint).create_bucket(Bucket=BUCKET)
     keys = [f"{number:03d}.warc.gz" for number in range(n_files)]
     for number, key in enumerate(keys):
         numbers = range(number * n_pages, (number + 1) * n_pages)
         records = [warc(f"http://e.org/{i}", http(page(i, 20_000))) for i in numbers]
-        client.put_object(Bucket=BUCKET, Key=key, Body=store(records, "gzip").data, ACL="public-read")
+        put(endpoint, key, store(records, "gzip").data)
     try:
         yield endpoint, keys
     finally:
         server.stop()
 
 
-def read(key: str, endpoint: str, scheme: str, timeout_seconds: float, max_attempts: int) -> Reading:
-    """Read one archive through S3's protocol or plain HTTP; what is in it bears the same names
-    whatever the endpoint."""
+def put(endpoint: str, key: str, content: bytes) -> None:
+    """Store an archive that anybody may read."""
+    _connect(endpoint).put_object(Bucket=BUCKET, Key=key, Body=content, ACL="public-read")
+
+
+def _connect(endpoint: str) -> "S3Client":
+    return boto3.client(
+        "s3", endpoint_url=endpoint, region_name="us-east-1", aws_access_key_id="a", aws_secret_access_key="b"
+    )
+
+
+def read(
+    key: str, endpoint: str, scheme: str, timeout_seconds: float, max_attempts: int, span: Span | None = None
+) -> Reading:
+    """Read one archive, or a span of it, through S3's protocol or plain HTTP; what is in it bears
+    the same names whatever the endpoint."""
     s3 = S3Settings(
         endpoint_url=endpoint,
         region="us-east-1",
@@ -77,7 +91,7 @@ def read(key: str, endpoint: str, scheme: str, timeout_seconds: float, max_attem
         max_attempts=max_attempts,
     )
     path = f"s3://{BUCKET}/{key}" if scheme == "s3" else f"{endpoint}/{BUCKET}/{key}"
-    reader = read_records(path, ReadSettings(s3=s3))
+    reader = read_records(path, ReadSettings(s3=s3), span)
     return list(reader), reader.report
 
 

@@ -33,6 +33,18 @@ def tokenizer_folder() -> Path:
     return TOKENIZER
 
 
+HUNYUAN: dict[str, Any] = {
+    "architectures": ["HunYuanDenseV1ForCausalLM"],
+    "model_type": "hunyuan_v1_dense",
+    "max_position_embeddings": 262_144,
+    "rope_theta": 10_000.0,
+    # As in the published 0.5B.
+    "rope_scaling": {"type": "dynamic", "alpha": 1000.0, "factor": 1.0, "beta_fast": 32, "beta_slow": 1, "mscale": 1.0},
+    "use_qk_norm": True,
+}
+"""What in the config.json of MinerU-HTML v1.1 is other than in that of v1.0, a Qwen3."""
+
+
 def make_config(folder: Path, **changes: object) -> None:
     """Write the config.json of a checkpoint of 3 layers."""
     config = {
@@ -80,23 +92,26 @@ def sample(encoder: PageEncoder, page: SimplifiedPage, seed: int = 0) -> Sample:
     return Sample(ids, [len(job.prompt_ids) + int(hole) - 1 for hole in template.holes])
 
 
-def make_checkpoint(folder: Path, pages: Sequence[SimplifiedPage], sharpness: float = 8.0) -> Path:
+def make_checkpoint(folder: Path, pages: Sequence[SimplifiedPage], sharpness: float = 8.0, **changes: object) -> Path:
     """Write a checkpoint whose labels on the given pages are about half main.
 
     sharpness: of attention; more makes labels depend more on single tokens, labels before them
-    among those.
+    among those. changes: to the config of a Qwen3, `HUNYUAN` for one of those.
     """
     torch: Any = pytest.importorskip("torch")
     transformers: Any = pytest.importorskip("transformers")
     folder.mkdir(parents=True, exist_ok=True)
-    make_config(folder)
+    make_config(folder, **changes)
     copy_tokenizer(folder)
     encoder = PageEncoder.load(LmSettings.model_validate({"model": str(folder)}))
     torch.manual_seed(7)
-    model = transformers.Qwen3ForCausalLM(transformers.AutoConfig.from_pretrained(folder)).float().eval()
+    config = transformers.AutoConfig.from_pretrained(folder)
+    model = transformers.AutoModelForCausalLM.from_config(config).float().eval()
     with torch.no_grad():
         for layer in model.model.layers:
-            layer.self_attn.q_norm.weight.mul_(sharpness)
+            attention = layer.self_attn
+            norm = attention.q_norm if hasattr(attention, "q_norm") else attention.query_layernorm
+            norm.weight.mul_(sharpness)
         _balance(torch, model, [sample(encoder, page) for page in pages])
     model.save_pretrained(folder)
     return folder

@@ -351,6 +351,9 @@ def undisturbed(job: Job, output: Path) -> tuple[float, Content]:
     return time.monotonic() - started, content(output)
 
 
+_SPARKS_OWN_LOG = "-Dlog4j2.configurationFile=classpath:org/apache/spark/log4j2-defaults.properties"
+
+
 @contextmanager
 def cluster(folder: Path, path: Path) -> Iterator[tuple[str, int]]:
     """Run a cluster of Spark's own kind, with two workers of different names; yield its master, and
@@ -375,7 +378,8 @@ def cluster(folder: Path, path: Path) -> Iterator[tuple[str, int]]:
             ["bash", "-c", script, "cluster", str(command), str(log), str(folder)],
             stdout=stream,
             stderr=subprocess.STDOUT,
-            env=environment(path) | {"SPARK_DAEMON_MEMORY": "256m"},
+            # Whatever the environment's own Spark leaves out of its log.
+            env=environment(path) | {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": _SPARKS_OWN_LOG},
             start_new_session=True,
         )
         try:

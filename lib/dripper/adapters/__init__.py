@@ -1,8 +1,10 @@
 """Shares what the steps for other pipelines need: which form of an extraction becomes a document's
 text, and its metadata.
 
-The steps are `dripper.adapters.datatrove` and `dripper.adapters.nemo_curator`. Each needs the
-package that it is named after: extras `datatrove` and `nemo`.
+The steps are `dripper.adapters.datatrove` and `dripper.adapters.nemo_curator`; what loads documents
+is `langchain`, `llama_index` and `haystack`, and `scrapy` has a pipeline of items. Each needs the
+package that it is named after: extras `datatrove`, `nemo`, `langchain`, `llama-index`, `haystack`
+and `scrapy`.
 """
 
 from collections.abc import Mapping

@@ -1,13 +1,11 @@
 """Runs `dripper extract`: prints the main content of one page, or writes that of many pages to a
-file.
+file, a folder or standard output.
 """
 
 import argparse
-import dataclasses
 import json
-import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from dripper import config as flags
@@ -15,54 +13,28 @@ from dripper.addresses import printable
 from dripper.commands import Parsers, write
 from dripper.config import Settings
 from dripper.errors import InputError, UsageError
-from dripper.html.metadata import Metadata
-from dripper.html.tei import TeiSource, to_tei
 from dripper.labels.registry import runs_staged
 from dripper.local import RunResult, extract_files
-from dripper.page.extraction import Extraction, extract_guarded, shared_extractor
+from dripper.local.formats import FORMATS, FORMATS_WITH_ERRORS
+from dripper.local.inputs import TABLE_NAME
+from dripper.local.many import count_processors
+from dripper.local.pages import PageOptions
+from dripper.local.sinks import STANDARD_OUTPUT, Destination
+from dripper.local.tables import Columns
+from dripper.page.extraction import extract_guarded, shared_extractor
 from dripper.places import local_place
-from dripper.warc.read.record import ArchiveFault
+from dripper.warc.open.source import ARCHIVE_NAME
 
-
-def _format_json(extraction: Extraction, url: str | None, indent: int | None = 2) -> str:
-    return json.dumps(dataclasses.asdict(extraction) | {"url": url}, ensure_ascii=False, indent=indent)
-
-
-def _format_tei(extraction: Extraction, url: str | None) -> str:
-    metadata = extraction.metadata or Metadata()
-    source = TeiSource(
-        title=metadata.title or extraction.title,
-        url=url or metadata.canonical_url or "",
-        author=", ".join(metadata.authors),
-        date=metadata.published or "",
-        language=extraction.language or "",
-    )
-    return to_tei(extraction.main_html, source)
-
-
-FORMATS: Mapping[str, Callable[[Extraction, str | None], str]] = {
-    "markdown": lambda extraction, _: extraction.markdown,
-    "text": lambda extraction, _: extraction.text,
-    "html": lambda extraction, _: extraction.main_html,
-    "json": _format_json,
-    "xml-tei": _format_tei,
-    "jsonl": lambda extraction, url: _format_json(extraction, url, None),
-}
-FORMATS_WITH_ERRORS = frozenset({"json", "jsonl"})
-"""The formats that can hold an error code."""
-
-_USAGE = """One page is printed. Many pages become the rows of a file:
+_USAGE = """One page is printed. Many pages become the rows of a file or of standard output, or a file each:
   dripper extract page.html
-  dripper extract crawl/ 'saved/*.html' @list.txt x.warc.gz --out pages.jsonl
+  dripper extract crawl/ 'saved/*.html' @list.txt x.warc.gz pages.csv --out pages.jsonl
+  dripper extract crawl/ --out - --columns url,title,text
+  dripper extract crawl/ --output-dir notes
 
 Run again, the same command goes on where it stopped, and does only what is missing.
 Exit code 0: done; 1: the one page has no extraction; 2: wrong usage; 3: work is left, the last lines say what;
-4: all is done, but some archives are none, or are cut short: the last lines name them."""
+4: all is done, but some inputs are missing, no archives, or cut short: the last lines name them."""
 
-_BAD_INPUTS = {
-    ArchiveFault.NO_ARCHIVE: "no WARC or ARC record is in it",
-    ArchiveFault.CUT_SHORT: "it is cut short; the pages before the cut are rows",
-}
 _MAX_NAMED = 10
 """Most files of each kind that the last lines name."""
 
@@ -74,7 +46,7 @@ def add(commands: Parsers) -> None:
     """Declare the command."""
     extract = commands.add_parser(
         "extract",
-        help="print the main content of one page, or write that of many into a file",
+        help="print the main content of one page, or write that of many",
         description=_USAGE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -82,11 +54,31 @@ def add(commands: Parsers) -> None:
         "pages",
         nargs="+",
         metavar="PAGE",
-        help="an HTML file, gzipped or not; - for standard input; with --out also folders, patterns, @lists and archives",
+        help="an HTML file, compressed or not, or MHTML; - for standard input; for many also folders, patterns, @lists, archives, "
+        "and tables with a column of HTML (.jsonl, .csv, .tsv, .parquet)",
     )
-    extract.add_argument("--url", help="address of the page")
     extract.add_argument("--labeler", help="who decides what is main content (setting labeler.name; default cpu)")
-    extract.add_argument("--format", choices=tuple(FORMATS), help="of a page that is printed (default: markdown)")
+    _add_inputs(extract)
+    _add_outputs(extract)
+    flags.add_settings(extract)
+    extract.set_defaults(run=run)
+
+
+def _add_inputs(extract: argparse.ArgumentParser) -> None:
+    extract.add_argument("--url", help="address of the page (default: as the page says it itself)")
+    extract.add_argument(
+        "--url-prefix",
+        metavar="PREFIX",
+        help="of pages in files: their addresses are PREFIX and the path below the folder that was named",
+    )
+    extract.add_argument("--html-column", metavar="NAME", help="of tables (default: html, content or the like)")
+    extract.add_argument("--url-column", metavar="NAME", help="of tables (default: url or the like, if there is one)")
+
+
+def _add_outputs(extract: argparse.ArgumentParser) -> None:
+    extract.add_argument(
+        "--format", choices=tuple(FORMATS), help="of a page that is printed, and of --output-dir (default: markdown)"
+    )
     extract.add_argument(
         "--title", choices=("include", "exclude"), help="Markdown: the page's title as its first heading"
     )
@@ -94,12 +86,25 @@ def add(commands: Parsers) -> None:
         "--links", choices=("keep", "text"), help="Markdown: links with addresses, or their text alone"
     )
     extract.add_argument("--images", choices=("keep", "drop"), help="Markdown: images")
-    extract.add_argument("--out", metavar="FILE", help="pages.jsonl or pages.parquet: one row per page")
     extract.add_argument(
-        "--jobs", type=flags.positive, metavar="N", help="with --out: pages at once (default: one per processor)"
+        "--keep",
+        action="append",
+        metavar="SELECTOR",
+        help="CSS: what it finds is main content, whatever the labeler says",
     )
-    flags.add_settings(extract)
-    extract.set_defaults(run=run)
+    extract.add_argument("--drop", action="append", metavar="SELECTOR", help="CSS: what it finds is taken out first")
+    extract.add_argument(
+        "--out",
+        metavar="FILE",
+        help="one row per page: pages.jsonl or pages.parquet; -: lines of JSON on standard output",
+    )
+    extract.add_argument(
+        "--output-dir", metavar="FOLDER", help="one file per page, Markdown with front matter unless --format says else"
+    )
+    extract.add_argument("--columns", metavar="A,B", help="of rows: only these, and text if named (default: all)")
+    extract.add_argument(
+        "--jobs", type=flags.positive, metavar="N", help="for many: pages at once (default: one per processor)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -107,17 +112,56 @@ def run(arguments: argparse.Namespace) -> int:
     stand_for = {"labeler.name": arguments.labeler} | {
         f"markdown.{name}": getattr(arguments, name) for name in _MARKDOWN
     }
+    for name in ("keep", "drop"):
+        if getattr(arguments, name):
+            stand_for[f"html.{name}"] = json.dumps(getattr(arguments, name))
     settings = flags.settings(arguments, stand_for)
-    if arguments.out is None:
+    destination = _choose_destination(arguments)
+    if destination is None:
         return _print_page(arguments, settings)
-    for flag in ("url", "format"):
-        if getattr(arguments, flag) is not None:
-            raise UsageError(f"--{flag} is for one page that is printed, not for --out")
-    arguments.out = local_place("--out", arguments.out, writes=True)
-    return _write_rows(arguments, settings)
+    return _write_pages(arguments, settings, destination)
+
+
+def _choose_destination(arguments: argparse.Namespace) -> Destination | None:
+    """Return where many pages go; None where there is one, to be printed."""
+    columns = [name.strip() for name in (arguments.columns or "").split(",") if name.strip()]
+    if arguments.out is not None and arguments.output_dir is not None:
+        raise UsageError("--out is one file of rows, --output-dir a file per page: choose one")
+    if arguments.output_dir is not None:
+        if columns:
+            raise UsageError("--columns is for rows: with --output-dir, --format says what the files hold")
+        folder = local_place("--output-dir", arguments.output_dir, writes=True)
+        return _check_many(arguments, Destination(folder, is_folder=True, form=arguments.format or "markdown"))
+    is_printed = arguments.out == "-" or (
+        arguments.out is None and (bool(columns) or (arguments.format == "jsonl" and not _is_one_page(arguments.pages)))
+    )
+    if arguments.out is None and not is_printed:
+        return None
+    if arguments.format not in (None, "jsonl"):
+        raise UsageError("--format is for one page that is printed and for --output-dir, not for rows")
+    out = STANDARD_OUTPUT if is_printed else local_place("--out", arguments.out, writes=True)
+    return _check_many(arguments, Destination(out, columns=columns))
+
+
+def _check_many(arguments: argparse.Namespace, destination: Destination) -> Destination:
+    if arguments.url is not None:
+        raise UsageError("--url is for one page that is printed; the addresses of many begin with --url-prefix")
+    if "-" in arguments.pages:
+        raise UsageError("- (standard input) is one page: leave --out, --output-dir and --columns away")
+    return destination
+
+
+def _is_one_page(pages: Sequence[str]) -> bool:
+    first = pages[0]
+    if len(pages) > 1 or Path(first).is_dir() or ARCHIVE_NAME.search(first) or TABLE_NAME.search(first):
+        return False
+    return first == "-" or Path(first).exists() or not set("*?[@") & set(first)
 
 
 def _print_page(arguments: argparse.Namespace, settings: Settings) -> int:
+    for flag in ("url_prefix", "html_column", "url_column"):
+        if getattr(arguments, flag) is not None:
+            raise UsageError(f"--{flag.replace('_', '-')} is for many pages: with --out or --output-dir")
     page = _check_one_page(arguments.pages)
     data = _read_page(page)
     if runs_staged(settings.labeler):
@@ -127,7 +171,7 @@ def _print_page(arguments: argparse.Namespace, settings: Settings) -> int:
         extraction = extract_guarded(settings, data, arguments.url)
     form = arguments.format or "markdown"
     if extraction.error_code is None or form in FORMATS_WITH_ERRORS:
-        write(FORMATS[form](extraction, arguments.url))
+        write(FORMATS[form].write(extraction, arguments.url))
     if extraction.error_code is not None:
         detail = f": {extraction.error_detail}" if extraction.error_detail else ""
         sys.stderr.write(f"dripper: {printable(page)} has no extraction ({extraction.error_code}{printable(detail)})\n")
@@ -136,10 +180,13 @@ def _print_page(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _check_one_page(pages: list[str]) -> str:
-    if len(pages) > 1 or (not Path(pages[0]).exists() and pages[0] != "-" and set("*?[@") & set(pages[0])):
-        raise UsageError("these are many pages: say where their rows go, --out pages.jsonl or --out pages.parquet")
-    if Path(pages[0]).is_dir():
+    if Path(pages[0]).is_dir() and len(pages) == 1:
         raise UsageError(f"{pages[0]} is a folder: say where the rows of its pages go, --out pages.jsonl")
+    if not _is_one_page(pages):
+        raise UsageError(
+            "these are many pages: say where their rows go, --out pages.jsonl or pages.parquet, --out - for standard output; "
+            "or where their files go, --output-dir FOLDER"
+        )
     return pages[0]
 
 
@@ -152,53 +199,57 @@ def _read_page(page: str) -> bytes:
         raise InputError(f"{page}: {error.strerror or error}") from None
 
 
-def _write_rows(arguments: argparse.Namespace, settings: Settings) -> int:
-    if "-" in arguments.pages:
-        raise UsageError("- (standard input) is one page: leave --out away")
+def _write_pages(arguments: argparse.Namespace, settings: Settings, destination: Destination) -> int:
+    options = PageOptions(arguments.url_prefix or "", Columns(arguments.html_column, arguments.url_column))
     try:
         outcome = extract_files(
-            arguments.pages, arguments.out, settings, arguments.jobs or _count_processors(), sys.stderr.isatty()
+            arguments.pages,
+            destination,
+            settings,
+            arguments.jobs or count_processors(),
+            sys.stderr.isatty(),
+            options,
         )
     except KeyboardInterrupt:
-        sys.stderr.write("dripper: interrupted; the same command goes on where it stopped\n")
+        goes_on = "" if destination.path == STANDARD_OUTPUT else "; the same command goes on where it stopped"
+        sys.stderr.write(f"dripper: interrupted{goes_on}\n")
         return 3
-    sys.stderr.write(_format_summary(outcome, arguments.out))
+    sys.stderr.write("".join(f"{printable(line)}\n" for line in _summarize(outcome, destination)))
     return 3 if not outcome.is_complete else 4 if outcome.inputs.bad else 0
 
 
-def _count_processors() -> int:
-    """Return how many processors this process may use, or how many there are where that is
-    unknown."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-
-
-def _format_summary(outcome: RunResult, out: Path) -> str:
+def _summarize(outcome: RunResult, destination: Destination) -> Iterator[str]:
     inputs = outcome.inputs
+    place = "standard output" if destination.path == STANDARD_OUTPUT else str(destination.path)
     rate = f" ({outcome.seconds:.1f} s, {outcome.pages / max(outcome.seconds, 0.001):.0f} a second)"
-    lines = [f"pages written to {out}: {outcome.pages:,}{rate if outcome.pages else ''}"]
+    yield f"pages written to {place}: {outcome.pages:,}{rate if outcome.pages else ''}"
     if inputs.already_written:
-        lines.append(f"pages that were there already: {inputs.already_written:,}")
+        yield f"pages that were there already: {inputs.already_written:,}"
     if outcome.errors:
-        lines.append(f"without extraction: {_format_counts(outcome.errors)}")
+        yield f"without extraction: {_format_counts(outcome.errors)}"
+        yield from (f"NO CONTENT: {sentence}" for sentence in outcome.failed)
+        yield from _count_rest("NO CONTENT", sum(outcome.errors.values()))
     if inputs.skipped:
-        lines.append(f"records of archives that are no pages: {_format_counts(inputs.skipped)}")
+        yield f"records of archives that are no pages: {_format_counts(inputs.skipped)}"
+    if outcome.others:
+        named = ", ".join(outcome.others[:_MAX_NAMED]) + (", …" if len(outcome.others) > _MAX_NAMED else "")
+        yield f"files of folders that are no pages by their names: {len(outcome.others):,}: {named}"
     if inputs.faults:
         # The worst first: a run over many archives needs a short list.
         worst = sorted(inputs.faults, key=lambda name: (-inputs.faults[name], name))
         named = ", ".join(f"{name} ({inputs.faults[name]:,})" for name in worst[:_MAX_NAMED])
         more = ", …" if len(worst) > _MAX_NAMED else ""
-        lines.append(
-            f"faults found in archives: {sum(inputs.faults.values()):,} in {len(worst):,} files: {named}{more}"
-        )
-    lines += [f"BAD INPUT: {name}: {_BAD_INPUTS[fault]}" for name, fault in sorted(inputs.bad.items())[:_MAX_NAMED]]
-    if len(inputs.bad) > _MAX_NAMED:
-        lines.append(f"BAD INPUT: {len(inputs.bad) - _MAX_NAMED:,} more files like these")
-    lines += [f"not read: {sentence}" for sentence in inputs.unread[:10]]
+        yield f"faults found in archives: {sum(inputs.faults.values()):,} in {len(worst):,} files: {named}{more}"
+    yield from (f"BAD INPUT: {name}: {words}" for name, words in sorted(inputs.bad.items())[:_MAX_NAMED])
+    yield from _count_rest("BAD INPUT", len(inputs.bad))
+    yield from (f"not read: {sentence}" for sentence in inputs.unread[:_MAX_NAMED])
     if inputs.unread:
-        lines.append(
-            f"files that could not be read to their end: {len(inputs.unread):,}; the same command tries them again"
-        )
-    return "".join(f"{printable(line)}\n" for line in lines)
+        yield f"files that could not be read to their end: {len(inputs.unread):,}; the same command tries them again"
+
+
+def _count_rest(kind: str, count: int) -> Iterator[str]:
+    if count > _MAX_NAMED:
+        yield f"{kind}: {count - _MAX_NAMED:,} more like these"
 
 
 def _format_counts(counts: Mapping[str, int]) -> str:

@@ -7,6 +7,7 @@ and each of them is inert by itself.
 """
 
 import re
+from urllib.parse import quote
 
 from dripper.html.tree.elements import words
 from dripper.html.tree.urls import clean_address, read_scheme
@@ -116,6 +117,7 @@ _TEXTUAL = words("title alt label placeholder value summary abbr content aria-la
 _SCRIPT = re.compile(
     r"(?:java|vb|live)script:|mocha:|data:text|data:application|expression\(|-moz-binding|behavio[u]?r:|@import"
 )
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _IGNORED = re.compile("[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028-\u202f\ufeff]+|/\\*.*?\\*/", re.DOTALL)
 """What old browsers skipped inside of a scheme or of CSS."""
 _NAMES = "|".join(sorted((ADDRESSES | ADDRESS_SETS | _DROPPED) | {"style"}))
@@ -159,19 +161,28 @@ def remove_opener(relations: str) -> str:
 
 
 def clean_inert_address(address: str, attribute: str = "href") -> str | None:
-    """Return an address, cleaned, if following it or showing it runs nothing, else None.
+    """Return an address, cleaned, if following it or showing it runs nothing, else None. Control
+    characters in it, which a terminal would obey, are encoded as browsers encode them.
 
     >>> clean_inert_address(" java\\nscript:alert(1)"), clean_inert_address("/a b")
     (None, '/a b')
+    >>> clean_inert_address(f"/{chr(27)}[2J")
+    '/%1B[2J'
     """
     address = clean_address(address)
+    if not _runs_nothing(address, attribute):
+        return None
+    return address if address.isprintable() else _CONTROL.sub(lambda match: quote(match[0]), address)
+
+
+def _runs_nothing(address: str, attribute: str) -> bool:
     if ":" not in address or address.startswith(("https://", "http://")):
-        return address
+        return True
     # Old browsers took a backtick for a quotation mark.
     scheme = read_scheme(_IGNORED.sub("", address).lstrip("`'\""))
     if not scheme or scheme in _SCHEMES:
-        return address
-    return address if attribute in _SHOWING and _MEDIA.match(address) else None
+        return True
+    return attribute in _SHOWING and _MEDIA.match(address) is not None
 
 
 def is_inert(attribute: str, value: str) -> bool:

@@ -15,6 +15,8 @@ from dripper.html.inert import (
     remove_opener,
 )
 from dripper.html.markdown.text import read_main_html
+from dripper.html.media.addresses import IMAGE_TAGS, show_pictures, use_best_address
+from dripper.html.media.players import link_films
 from dripper.html.tree.elements import HTML_VOID
 from dripper.html.tree.parser import OUTPUT_FLOOR, output_limit, refuse_large
 from dripper.html.tree.scan import StartTag
@@ -38,7 +40,7 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
     '<p><a href="https://e.org/b">c</a></p>'
     """
     limit = output_limit(len(main_html))
-    tags = Tags(settings.inert, base if settings.absolute_links else None, limit)
+    tags = Tags(settings.inert, base if settings.absolute_links else None, limit, best_images=is_pruned)
     # 1.0: what could run goes, however much of the page's text is in it.
     tree = read_main_html(main_html, tags.read, 1.0, is_pruned=is_pruned)
     if tags.growth * len(tree) > limit - len(main_html):
@@ -48,6 +50,9 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
             if name in UNWRAPPED:
                 tree.parts[tree.opens[element]] = tree.parts[tree.closes[element]] = ""
         tree.names[""] = ""
+    if is_pruned:
+        show_pictures(tree)
+        tree = link_films(tree)
     return tree
 
 
@@ -57,10 +62,11 @@ class Tags:
     growth: by how many characters a tag became longer, at most.
     """
 
-    def __init__(self, inert: bool, base: Base | None, limit: int = OUTPUT_FLOOR) -> None:
+    def __init__(self, inert: bool, base: Base | None, limit: int = OUTPUT_FLOOR, *, best_images: bool = False) -> None:
         self._inert = inert
         self._base = base
         self._limit = limit
+        self._best_images = best_images
         self._written = 0
         self.growth = 0
 
@@ -73,7 +79,8 @@ class Tags:
                 changed[tag] = StartTag("" if name in HTML_VOID else tag, hidden=True)
             elif " " in tag:
                 reaches = self._inert and reaches_scripts(tag)
-                if (reaches or is_notable(tag)) and (new := self._rewrite(name, tag, reaches)) != tag:
+                shown = use_best_address(tag) if name in IMAGE_TAGS and self._best_images else tag
+                if (reaches or shown != tag or is_notable(tag)) and (new := self._rewrite(name, shown, reaches)) != tag:
                     changed[tag] = StartTag(new)
                     self.growth = max(self.growth, len(new) - len(tag))
         return changed

@@ -63,7 +63,9 @@ def require_folder(setting: str, model: str) -> Path:
     )
 
 
-def check_presence(setting: str, model: str, use: Use, package: str = "torch", extra: str = "encoder") -> list[str]:
+def check_presence(
+    setting: str, model: str, use: Use, package: str = "torch", extra: str = "encoder", *, fetched: bool = False
+) -> list[str]:
     """Return warnings where a run needs a checkpoint or a package that this machine lacks.
 
     The stage `label` may run on other machines, so that neither has to be here. Without a warning a
@@ -75,6 +77,8 @@ def check_presence(setting: str, model: str, use: Use, package: str = "torch", e
         use: What the run wants of the labeler.
         package: The package that the stage `label` imports.
         extra: The extra of this project that installs it.
+        fetched: Whether the checkpoint is fetched from a hub where it is used, so that it needs no
+            folder here.
 
     Raises:
         MachineError: The stage runs here, and one of them is missing.
@@ -82,12 +86,13 @@ def check_presence(setting: str, model: str, use: Use, package: str = "torch", e
     if "label" not in use.stages:
         return []
     if use.is_local:
-        require_folder(setting, model)
+        if not fetched:
+            require_folder(setting, model)
         if find_spec(package) is None:
             raise MachineError(f"{package} is not installed: {explain_install(extra)}")
         return []
     problems = []
-    if not local_folder(model).is_dir():
+    if not fetched and not local_folder(model).is_dir():
         problems.append(
             f"{setting}={model}: there is no such folder on this machine; the stage label needs it {_THERE}"
         )

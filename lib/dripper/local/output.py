@@ -5,8 +5,9 @@ from the lines when they are complete.
 import fcntl
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -22,13 +23,39 @@ from dripper.warc import Record
 COLUMNS = tuple(column for column in EXTRACTIONS if column != BATCH)
 """The columns of a row: those of the table `extractions` except the batch, which only jobs have."""
 
+TEXT = Column("text", Kind.STRING, "main_html as plain text; null: see error_code")
+"""A column that is there where it is asked for."""
+KEYS = ("page_id", "error_code", "versions")
+"""Columns without which a second run could not go on where the first stopped."""
+
 _NO_BATCH = -1
 
 
-def format_row(record: Record, extraction: Extraction, versions: Mapping[str, str]) -> bytes:
-    """Return the row of a page as a line of JSON."""
-    row = storable(extraction_row(record, extraction, _NO_BATCH, versions))
-    ordered = {column.name: row[column.name] for column in COLUMNS}
+def choose_columns(names: Sequence[str]) -> tuple[Column, ...]:
+    """Return the columns of these names, in this order; all but `text` where there are no names.
+
+    Raises:
+        UsageError: There is no such column.
+    """
+    known = {column.name: column for column in (*COLUMNS, TEXT)}
+    for name in names:
+        if name not in known:
+            raise UsageError(f"--columns {name}: there is no such column; there are {', '.join(known)}")
+    return tuple(known[name] for name in dict.fromkeys(names)) or COLUMNS
+
+
+def format_row(
+    record: Record, extraction: Extraction, versions: Mapping[str, str], columns: Sequence[Column] = COLUMNS
+) -> bytes:
+    """Return the row of a page as a line of JSON. A page without an address has that which it says
+    of itself."""
+    if not record.url and extraction.url:
+        record = replace(record, url=extraction.url)
+    row = extraction_row(record, extraction, _NO_BATCH, versions)
+    if TEXT in columns:
+        row[TEXT.name] = extraction.text if extraction.error_code is None else None
+    row = storable(row)
+    ordered = {column.name: row[column.name] for column in columns}
     return json.dumps(ordered, ensure_ascii=False, default=_format_time).encode() + b"\n"
 
 
@@ -54,7 +81,7 @@ class RowLines:
         """
         self.page_ids: set[str] = set()
         self.errors: Counter[str] = Counter()
-        self._path = path
+        self.path = path
         self._stream = _open_locked(path)
         try:
             whole = self._read(versions)
@@ -81,7 +108,7 @@ class RowLines:
             self._stream.write(line)
             self._stream.flush()
         except OSError as error:
-            raise InputError(f"{self._path}: {error.strerror or error}; the same command goes on from here") from None
+            raise InputError(f"{self.path}: {error.strerror or error}; the same command goes on from here") from None
         self._count(page_id, error_code)
 
     def _read(self, versions: Mapping[str, str]) -> int:
@@ -92,7 +119,7 @@ class RowLines:
                 break
             row = self._parse_row(line)
             if row["versions"] != versions:
-                raise explain_other_versions(self._path, row["versions"], versions)
+                raise explain_other_versions(self.path, row["versions"], versions)
             self._count(row["page_id"], row["error_code"])
             whole += len(line)
         return whole
@@ -104,7 +131,10 @@ class RowLines:
                 return row
         except ValueError:
             pass
-        raise InputError(f"{self._path} holds lines that `dripper extract` did not write: choose another --out")
+        raise InputError(
+            f"{self.path} holds lines that `dripper extract` did not write, or wrote without the columns "
+            f"{', '.join(KEYS)}, by which it goes on: choose another --out"
+        )
 
     def _count(self, page_id: str, error_code: str | None) -> None:
         self.page_ids.add(page_id)
@@ -144,14 +174,15 @@ _GROUP_BYTES = 64 << 20
 class ParquetFile:
     """A Parquet file of rows. Raises MachineError where pyarrow is not installed."""
 
-    def __init__(self, path: Path, versions: Mapping[str, str]) -> None:
+    def __init__(self, path: Path, versions: Mapping[str, str], columns: Sequence[Column] = COLUMNS) -> None:
         self._path = path
         self._versions = versions
+        self._columns = columns
         self._arrow = optional.import_extra("pyarrow", "Parquet needs the package", optional.explain_install("parquet"))
         self._parquet = optional.import_extra(
             "pyarrow.parquet", "Parquet needs the package", optional.explain_install("parquet")
         )
-        self._schema = self._arrow.schema([self._build_field(column) for column in COLUMNS])
+        self._schema = self._arrow.schema([self._build_field(column) for column in columns])
 
     def read_page_ids(self) -> set[str]:
         """Return the ids of the pages that have a row; none if the file does not exist.
@@ -194,7 +225,7 @@ class ParquetFile:
     def _build_batch(self, rows: list[dict[str, Any]]) -> Any:
         columns = [
             self._arrow.array([_convert_value(row[column.name], column.type) for row in rows], field.type)
-            for column, field in zip(COLUMNS, self._schema, strict=True)
+            for column, field in zip(self._columns, self._schema, strict=True)
         ]
         return self._arrow.RecordBatch.from_arrays(columns, schema=self._schema)
 

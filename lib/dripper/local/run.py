@@ -1,27 +1,30 @@
-"""Runs an extraction of many files on this machine: every page becomes exactly one row, in guarded
-processes that one thread drives.
+"""Runs an extraction of many pages on this machine: every page becomes exactly one row or file, in
+guarded processes that one thread drives.
 """
 
 import logging
+import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from tqdm import tqdm  # type: ignore[import-untyped]
 
 from dripper.config import Settings
-from dripper.errors import PageError, UsageError
-from dripper.guard import Again, Guard, GuardLimits
+from dripper.errors import PageError
+from dripper.guard import GuardLimits
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_use
-from dripper.local.output import ParquetFile, RowLines, format_row
-from dripper.local.pages import Input, InputCounts, expand_inputs, read_pages, require_reader
-from dripper.page.extraction import Extraction, Extractor, shared_extractor
+from dripper.local.inputs import Input, InputKind, expand_inputs
+from dripper.local.pages import DEFAULT_OPTIONS, InputCounts, PageOptions, read_pages, require_reader
+from dripper.local.pool import Pool
+from dripper.local.sinks import Destination, Made, Sink
+from dripper.local.tables import check_table
+from dripper.page.extraction import Extractor, make_failed, shared_extractor
 from dripper.warc import Record
 
 
@@ -55,71 +58,10 @@ class Bar:
         self._bar.update(self._counts.bytes - self._bar.n)
 
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-
-class Pool(Generic[Item, Result]):
-    """Calls `work` on items in `jobs` processes, each with the limits of a `Guard`. A context
-    manager."""
-
-    def __init__(self, work: Callable[[Item], Result], limits: GuardLimits, jobs: int) -> None:
-        self._guards = [Guard(work, limits) for _ in range(jobs)]
-
-    def __enter__(self) -> "Pool[Item, Result]":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for guard in self._guards:
-            guard.close()
-
-    def map(self, items: Iterable[Item]) -> Iterator[tuple[Item, Result | PageError]]:
-        """Yield every item once with its result or its error, in the order in which they finish.
-
-        Takes one item more from `items` than there are processes.
-
-        Raises:
-            UsageError: `work` raised it.
-        """
-        waiting = iter(items)
-        at_work: dict[Guard[Item, Result], Item] = {}
-        for guard in self._guards:
-            _give_next(guard, waiting, at_work)
-        while at_work:
-            for guard in _wait_for_ready(at_work):
-                outcome = _take_outcome(guard)
-                if outcome is not Again.AGAIN:
-                    item = at_work.pop(guard)
-                    _give_next(guard, waiting, at_work)
-                    yield item, outcome
-
-
-def _give_next(guard: Guard[Item, Result], waiting: Iterator[Item], at_work: dict[Guard[Item, Result], Item]) -> None:
-    for item in waiting:
-        guard.start(item)
-        at_work[guard] = item
-        return
-
-
-def _wait_for_ready(at_work: Iterable[Guard[Item, Result]]) -> list[Guard[Item, Result]]:
-    """Wait, then return the guards whose children have answered, ended or run out of time."""
-    awaited = {guard: guard.ready_at() for guard in at_work}
-    first = min(deadline for _, deadline in awaited.values())
-    answered = set(wait([pipe for pipe, _ in awaited.values()], max(0.0, first - time.monotonic())))
-    now = time.monotonic()
-    return [guard for guard, (pipe, deadline) in awaited.items() if pipe in answered or deadline <= now]
-
-
-def _take_outcome(guard: Guard[Item, Result]) -> Result | PageError | Again:
-    try:
-        return guard.result()
-    except PageError as error:
-        return error
-
-
 logger = logging.getLogger(__name__)
 
-FORMATS = (".jsonl", ".parquet")
+MOST_NAMED = 10
+"""Pages and files that a result names; all are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +74,10 @@ class RunResult:
     """New rows without an extraction, by error code."""
     inputs: InputCounts
     seconds: float
+    failed: Sequence[str] = ()
+    """The first MOST_NAMED pages without an extraction, each with the reason."""
+    others: Sequence[str] = ()
+    """Files of the folders that are neither pages nor archives."""
 
     @property
     def is_complete(self) -> bool:
@@ -140,68 +86,72 @@ class RunResult:
 
 
 def extract_files(
-    names: Sequence[str], out: Path, settings: Settings, jobs: int, show_progress: bool = False
+    names: Sequence[str],
+    out: Path | Destination,
+    settings: Settings,
+    jobs: int,
+    show_progress: bool = False,
+    options: PageOptions = DEFAULT_OPTIONS,
 ) -> RunResult:
-    """Write a row for each page that has none in `out` yet, as in the table `extractions`.
+    """Write a row, or a file, for each page that has none in `out` yet.
 
-    It may be killed at any time: the same call continues.
+    It may be killed at any time: the same call continues, unless `out` is standard output.
 
     Args:
         names: See `expand_inputs`.
-        out: A file whose name ends in one of FORMATS.
+        out: A file of rows as in the table `extractions`, or another destination.
         settings: As for a job.
         jobs: The number of page processes.
         show_progress: Whether to show a progress bar.
+        options: What is to be known of pages in files.
 
     Raises:
         UsageError: Or a subclass: an input or a setting is wrong. Raised before any work.
     """
-    if out.suffix not in FORMATS:
-        raise UsageError(f"--out {out}: the name must end in .jsonl or .parquet")
+    destination = out if isinstance(out, Destination) else Destination(out)
     for warning in check_use(settings.labeler, settings.labels, Use(settings.profile)):
         logger.warning("%s", warning)
-    files = expand_inputs(names, settings.reading)
+    others: list[str] = []
+    files = _leave_out(expand_inputs(names, settings.reading, others), destination)
     require_reader(files)
+    for file in files:
+        if file.kind is InputKind.TABLE:
+            check_table(file.path, options.columns, settings.reading.page_bytes)
     extractor = shared_extractor(settings)
-    parquet = ParquetFile(out, extractor.versions) if out.suffix == ".parquet" else None
-    done_ids = parquet.read_page_ids() if parquet else set()
-    started, counts, errors, pages = time.monotonic(), InputCounts(), Counter[str](), 0
-    lines = out.with_name(out.name + ".jsonl") if parquet else out
+    started, counts, errors, pages, failed = time.monotonic(), InputCounts(), Counter[str](), 0, list[str]()
     with ExitStack() as stack:
-        rows = stack.enter_context(RowLines(lines, extractor.versions))
-        pool = stack.enter_context(Pool(_make_worker(extractor), GuardLimits.of(settings.limits), jobs))
+        sink = stack.enter_context(destination.open(extractor.versions, files, sys.stdout.buffer))
+        pool = stack.enter_context(Pool(_make_worker(extractor, sink), GuardLimits.of(settings.limits), jobs))
         bar = stack.enter_context(Bar(files, counts, show_progress))
-        done_ids |= rows.page_ids
-        for record, done in pool.map(read_pages(files, settings.reading, done_ids, counts)):
-            line, code = done if isinstance(done, tuple) else _format_failure(record, done, extractor.versions)
-            rows.append(line, record.page_id, code)
+        for record, done in pool.map(read_pages(files, settings.reading, sink.page_ids, counts, options)):
+            made = done if isinstance(done, Made) else sink.make(record, make_failed(done))
+            sink.write(record, made)
             pages += 1
-            errors.update([code] if code else [])
+            errors.update([made.error_code] if made.error_code else [])
+            if made.error_code and len(failed) < MOST_NAMED:
+                failed.append(_explain(record, made))
             bar.show(pages, errors.total())
-        if parquet and (rows.page_ids or not out.exists()):
-            parquet.add(lines)
-        if parquet:
-            lines.unlink()
-    return RunResult(pages, errors, counts, time.monotonic() - started)
+    return RunResult(pages, errors, counts, time.monotonic() - started, failed, others)
 
 
-Line = tuple[bytes, str | None]
-"""A row as bytes to write, and its error code."""
+def _leave_out(files: Sequence[Input], destination: Destination) -> list[Input]:
+    """Return the files without what an earlier run wrote: a pattern may name that."""
+    own = destination.path.resolve()
+    return [file for file in files if file.kind is not InputKind.TABLE or Path(file.path).resolve() != own]
 
 
-def _make_worker(extractor: Extractor) -> Callable[[Record], Line]:
+def _explain(record: Record, made: Made) -> str:
+    place = record.url or (f"{record.warc_file}, row {record.offset}" if record.offset else record.warc_file)
+    return f"{place}: {made.error_code}" + (f" ({made.error_detail})" if made.error_detail else "")
+
+
+def _make_worker(extractor: Extractor, sink: Sink) -> Callable[[Record], Made]:
     """Return the function of page processes: it builds rows, so this process only reads and
     writes."""
 
-    def work(record: Record) -> Line:
+    def work(record: Record) -> Made:
         if record.error_code is not None:
-            return _format_failure(record, PageError(record.error_code, record.error_detail or ""), extractor.versions)
-        extraction = extractor.extract(record.payload, record.url or None, record.content_type)
-        return format_row(record, extraction, extractor.versions), extraction.error_code
+            return sink.make(record, make_failed(PageError(record.error_code, record.error_detail or "")))
+        return sink.make(record, extractor.extract(record.payload, record.url or None, record.content_type))
 
     return work
-
-
-def _format_failure(record: Record, error: PageError, versions: Mapping[str, str]) -> Line:
-    extraction = Extraction(error_code=error.code, error_detail=error.detail or None)
-    return format_row(record, extraction, versions), error.code

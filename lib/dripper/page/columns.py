@@ -61,6 +61,14 @@ METADATA = Struct(
 )
 """The fields of `dripper.html.metadata.Metadata`."""
 
+IMAGE = Struct(
+    (
+        *((name, Kind.STRING) for name in ("address", "alt", "caption")),
+        *((name, Kind.INTEGER) for name in ("place", "width", "height")),
+    )
+)
+"""The fields of `dripper.html.media.listing.ShownImage`."""
+
 VERSIONS = Struct.of_strings("dripper", "profile", "labeler", "labeler_version")
 BATCH = Column("batch", Kind.LONG, "The batch of WARC files that wrote the row; the partition", nullable=False)
 
@@ -86,7 +94,11 @@ PAGE: Sequence[Column] = (
 
 EXTRACTION: Sequence[Column] = (
     Column("title", Kind.STRING, "Title of the page"),
-    Column("language", Kind.STRING, "Language of the main content, ISO 639-1; null: too little text"),
+    Column(
+        "language",
+        Kind.STRING,
+        "Language of the main content, ISO 639-1, or 639-3 where that has no code; null: not sure, or too little text",
+    ),
     Column("language_probability", Kind.DOUBLE, "How sure the language detector is, 0 to 1"),
     Column("main_html", Kind.STRING, "The page cut down to its main blocks; null: see error_code"),
     Column("markdown", Kind.STRING, "main_html as Markdown; null: see error_code"),
@@ -139,5 +151,14 @@ SITE: Sequence[Column] = (
 )
 """What a page is to its site."""
 
-EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE)
+MEDIA: Sequence[Column] = (
+    Column(
+        "images",
+        ListOf(IMAGE),
+        "Images of the main content in its order; place: where `![` stands in markdown, in characters from 0; see docs/images.md",
+    ),
+)
+"""What main content shows. Rows of 0.1 have null in it."""
+
+EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA)
 """A row of the table `extractions`."""

@@ -20,13 +20,15 @@ from dripper.config import split_settings
 from dripper.errors import ErrorCode, InputError, MachineError, PageError, SettingsError
 from dripper.guard import Guard, GuardLimits
 from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
+from dripper.html.metadata import find_own_address
 from dripper.labels import Labeler, Labels
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_use, load_from_settings
 from dripper.page.finish import DEFAULT_HTML, DEFAULT_LABELS, DEFAULT_MARKDOWN, Extraction, Finisher, Splits
 from dripper.page.prepare import Decoded, split_into_blocks
 from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
-from dripper.warc.read.body import PAGE_BYTES, inflate_page
+from dripper.warc.read.body import PAGE_BYTES
+from dripper.warc.read.saved import SavedPage, open_page
 
 __all__ = ["Examination", "Extraction", "Extractor", "checked_settings", "shared_extractor"]
 
@@ -72,6 +74,7 @@ class Extractor:
         self._profile = profile
         self._limits = limits
         self._page_bytes = page_bytes
+        self._drop = output.drop
         self._finisher = Finisher(settings, labels, output, markdown)
         self.labeler = labeler or load_from_settings(settings, labels)
 
@@ -105,8 +108,9 @@ class Extractor:
         """Return the extraction of `html`. Bytes are decoded as browsers do, with the HTTP
         `content_type` if given.
 
-        url: what its relative links and images start from. Without a content type, gzip and zstd
-        are inflated, and what is no HTML gives `not_html`.
+        url: what its relative links and images start from; None: the page's own, where it says it
+        (see `find_own_address`). Without a content type, gzip, zstd and bzip2 are inflated, MHTML
+        is opened, and what is no HTML gives `not_html`.
 
         A page that cannot be extracted gives an Extraction with `error_code`. Raises only what is
         no page's fault.
@@ -117,21 +121,25 @@ class Extractor:
         """Return the extraction of `html`, as `extract` does, with the page and the labels that it
         was made of."""
         try:
-            decoded = Decoded.of(inflate_page(html, self._page_bytes) if content_type is None else html, content_type)
+            saved = open_page(html, self._page_bytes) if content_type is None else SavedPage(html)
+            decoded = Decoded.of(saved.html, saved.content_type or content_type)
         except PageError as error:
             return Examination(make_failed(error))
         try:
-            examination = self._examine(decoded, url)
+            examination = self._examine(decoded, url or saved.url)
         except PageError as error:
             examination = Examination(make_failed(error))
         extraction = replace(examination.extraction, charset=decoded.charset, charset_source=decoded.source)
         return replace(examination, extraction=extraction)
 
     def _examine(self, decoded: Decoded, url: str | None) -> Examination:
+        decoded = decoded.without(self._drop)
         page = split_into_blocks(decoded, self._profile, self._limits)
+        url = url or find_own_address(decoded.utf8, page.metadata)
         labels, detail = self._label(page)
         choice = self._finisher.choose(Splits.of_page(page, decoded, url), labels, self.labeler.name, detail)
-        return Examination(self._finisher.extract_chosen(choice), page, labels, choice.main)
+        extraction = replace(self._finisher.extract_chosen(choice), url=url)
+        return Examination(extraction, page, labels, choice.main)
 
     def _label(self, page: Page) -> tuple[Labels | None, str]:
         try:

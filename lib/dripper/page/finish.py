@@ -9,13 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper import html as html_core
-from dripper.errors import ErrorCode, PageError
+from dripper.errors import ErrorCode, PageError, SettingsError
 from dripper.html import NO_LIMITS
 from dripper.html.blocks.page import Page
 from dripper.html.markdown import load_html2text, write_markdown
 from dripper.html.markdown.inert import write_inert_line
 from dripper.html.markdown.title import choose_heading
-from dripper.html.metadata import Metadata
+from dripper.html.media.listing import ShownImage, list_images, place_images
+from dripper.html.metadata import Metadata, find_canonical_address
+from dripper.html.selectors import check_selector, find_kept_blocks
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
 from dripper.labels import Labels, load
@@ -43,6 +45,9 @@ class Extraction:
     charset, charset_source: set where bytes came in.
     metadata: what the page declares about itself (authors, dates, site…); None where there is no
     extraction.
+    url: the page's address, as given, else as the page says it; its relative links are completed by
+    it.
+    images: those of the main content, in its order.
     """
 
     main_html: str = ""
@@ -60,42 +65,58 @@ class Extraction:
     error_code: ErrorCode | None = None
     error_detail: str | None = None
     metadata: Metadata | None = None
+    url: str | None = None
+    images: tuple[ShownImage, ...] = ()
 
     @property
     def text(self) -> str:
         """The main content as plain text, made of `main_html` when asked for: what the published
-        scores compare."""
-        return html_core.to_text(self.main_html)
+        scores compare. Captions that only stand there with their images are left out."""
+        return html_core.to_text(self.main_html, with_captions=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Splits:
     """What the second half needs of a page, wherever it comes from.
 
-    texts: of the blocks, in order. prune: from main item ids to main HTML. whole: the page, and the
-    text of which Trafilatura makes its choice; called only where no block is main. profile: that
-    split it. base: of the page's relative addresses.
-    metadata: of the page, with addresses as written.
+    texts: of the blocks, in order. prune: from main item ids, and whether images are placed, to
+    main HTML. whole: the page, and the text of which Trafilatura makes its choice; called only
+    where no block is main. profile: that split it. base: of the page's relative addresses.
+    metadata: of the page, with addresses as written. mapping: the page's mapping HTML.
     """
 
     title: str
     texts: Sequence[str]
-    prune: Callable[[Collection[int]], str]
+    prune: Callable[[Collection[int], bool], str]
     whole: Callable[[], tuple[Page, Decoded]]
     profile: str
     base: Base | None = None
     metadata: Metadata | None = None
+    mapping: Callable[[], str] = str
 
     @classmethod
     def of_page(cls, page: Page, decoded: Decoded, url: str | None = None) -> "Splits":
         """From the page in hand, what it was split from, and its address."""
         texts = [block.text for block in page.blocks]
         base = Base.of(url, page.hints.base)
-        return cls(page.title, texts, page.prune, lambda: (page, decoded), page.profile, base, page.metadata)
+
+        def prune(main_ids: Collection[int], with_media: bool) -> str:
+            return page.prune(main_ids, with_media=with_media)
+
+        return cls(
+            page.title,
+            texts,
+            prune,
+            lambda: (page, decoded),
+            page.profile,
+            base,
+            page.metadata,
+            lambda: page.mapping_html,
+        )
 
     @classmethod
     def of_prepared(cls, prepared: Prepared, profile: str, url: str | None = None) -> "Splits":
-        """From the first half and the page's address.
+        """From the first half and the page's address; None: its canonical one.
 
         Its `whole` splits the source again, or restores the page without it (see `html.restore`):
         for all but Trafilatura, which also reads what is in no mapping HTML (the head, comments,
@@ -109,11 +130,19 @@ class Splits:
             restored = html_core.restore(prepared.mapping_html, prepared.title, profile)
             return replace(restored, hints=prepared.hints), decoded
 
-        def prune(main_ids: Collection[int]) -> str:
-            return html_core.prune(prepared.mapping_html, main_ids, profile)
+        def prune(main_ids: Collection[int], with_media: bool) -> str:
+            return html_core.prune(prepared.mapping_html, main_ids, profile, with_media=with_media)
 
+        base = Base.of(url or find_canonical_address(prepared.metadata), prepared.hints.base)
         return cls(
-            prepared.title, prepared.texts, prune, whole, profile, Base.of(url, prepared.hints.base), prepared.metadata
+            prepared.title,
+            prepared.texts,
+            prune,
+            whole,
+            profile,
+            base,
+            prepared.metadata,
+            lambda: prepared.mapping_html,
         )
 
 
@@ -154,6 +183,11 @@ class Finisher:
     ) -> None:
         self._html = html
         self._markdown = markdown
+        for selector in (*html.keep, *html.drop):
+            try:
+                check_selector(selector)
+            except ValueError as error:
+                raise SettingsError(f"html.keep and html.drop: {error}") from None
         if markdown.converter == "html2text":
             load_html2text()  # Missing, it would fail every page.
         self._fallback = Fallback(resolve_fallback(settings))
@@ -176,27 +210,38 @@ class Finisher:
         n_main, confidence, kind = 0, math.nan, None
         if labels is not None:
             n_main, confidence, kind = int(np.count_nonzero(labels.main)), labels.confidence, labels.page_kind
-        if labels is not None and n_main:
+        kept = self._keep(page)
+        if labels is not None and (n_main or kept.any()):
             method = labels.method or labeler
             method = f"{method}:windowed" if labels.windows > 1 else method
-            return Choice(page, labels.main, method, n_main, confidence, kind)
+            return Choice(page, labels.main | kept, method, n_main, confidence, kind)
         if labels is None and self._fallback is Fallback.EMPTY:
             raise PageError(ErrorCode.LABELER_FAILED, detail)
         whole, decoded = page.whole()
         decided, method = fall_back(whole, decoded.text, self._fallback, self._second)
         split_again = replace(Splits.of_page(whole, decoded), base=page.base, metadata=page.metadata)
-        return Choice(split_again, decided.main, method, n_main, confidence, kind)
+        return Choice(split_again, decided.main | self._keep(split_again), method, n_main, confidence, kind)
+
+    def _keep(self, page: Splits) -> npt.NDArray[np.bool_]:
+        """Return the blocks that the setting `html.keep` finds, shape (n_blocks,)."""
+        kept = np.zeros(len(page.texts), bool)
+        if self._html.keep:
+            kept[[item - 1 for item in find_kept_blocks(page.mapping(), self._html.keep)]] = True
+        return kept
 
     def extract_chosen(self, choice: Choice) -> Extraction:
         """Return the extraction made of the chosen blocks."""
         page = choice.page
         main_ids = [i for i, is_main in enumerate(choice.main.tolist(), 1) if is_main]
         main_html, tree = self._write_main_html(page, main_ids)
+        images = list_images(tree)
         # The blocks' own text: that of the main HTML would cost ten times the detector.
-        language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]))
+        declared = page.metadata.language if page.metadata is not None else None
+        language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]), declared)
+        markdown = self._write_markdown(page, main_ids, main_html, tree)
         return Extraction(
             main_html=main_html,
-            markdown=self._write_markdown(page, main_ids, main_html, tree),
+            markdown=markdown,
             title=page.title,
             language=language,
             language_probability=probability,
@@ -206,11 +251,14 @@ class Finisher:
             confidence=None if math.isnan(choice.confidence) else round(choice.confidence, 4),
             page_kind=choice.page_kind,
             metadata=page.metadata.completed(page.base) if page.metadata is not None else None,
+            images=place_images(images, markdown),
         )
 
     def _write_main_html(self, page: Splits, main_ids: list[int]) -> tuple[str, Tree]:
         """Return the main HTML as it leaves, and the tree from which its Markdown is written."""
-        pruned, is_ours = page.prune(main_ids), html_core.find_profile(page.profile).main_html_scans
+        profile = html_core.find_profile(page.profile)
+        pruned = page.prune(main_ids, self._html.media and profile.places_media)
+        is_ours = profile.main_html_scans
         tree = html_core.rewrite(pruned, self._html, page.base, is_pruned=is_ours)
         # The main HTML of MinerU's profile is MinerU's, byte for byte.
         return "".join(tree.parts) if is_ours else pruned, tree

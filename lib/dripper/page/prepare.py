@@ -5,20 +5,22 @@ In one process they follow each other (`dripper.page.extraction`). In a staged r
 between them: what `Prepared` holds is all that the second half gets to see.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from dripper import html as html_core
 from dripper.errors import ErrorCode, PageError
 from dripper.html import DEFAULT_LIMITS, ParserLimits
 from dripper.html.blocks.page import Page
 from dripper.html.metadata import Metadata
+from dripper.html.selectors import drop_elements
 from dripper.html.tree.head import Hints
 from dripper.labels import Labeler, Labels
 from dripper.labels.cost import estimate_tokens
 from dripper.page.language import SAMPLE_CHARACTERS
 from dripper.sites import PageMemory
 from dripper.warc import to_utf8
+from dripper.warc.read.saved import close_empty_elements
 
 BLOCK_SAMPLE = 4 * SAMPLE_CHARACTERS
 """Characters of a block's text that a `Prepared` keeps: the language detector looks at no more of a
@@ -37,7 +39,14 @@ class Decoded:
     def of(cls, html: str | bytes, content_type: str | None = None) -> "Decoded":
         """Read bytes as browsers do, with the HTTP `content_type` if given; of text only lone
         surrogates are lost."""
-        return cls(html.encode("utf-8", "ignore")) if isinstance(html, str) else cls(*to_utf8(html, content_type))
+        if isinstance(html, str):
+            return cls(close_empty_elements(html.encode("utf-8", "ignore"), content_type))
+        utf8, charset, source = to_utf8(html, content_type)
+        return cls(close_empty_elements(utf8, content_type), charset, source)
+
+    def without(self, selectors: Sequence[str]) -> "Decoded":
+        """Return the page without what CSS selectors find."""
+        return replace(self, utf8=drop_elements(self.utf8, selectors)) if selectors else self
 
     @property
     def text(self) -> str:
@@ -87,18 +96,20 @@ def prepare(
     limits: ParserLimits = DEFAULT_LIMITS,
     first: Labeler | None = None,
     remembers: bool = False,
+    drop: Sequence[str] = (),
 ) -> Prepared:
     """Return the first half of a page's way. A page that cannot be split gives a Prepared with
     `error_code`.
 
     keep_source: for a second half whose fallback is Trafilatura. first: labels the page on the way.
-    remembers: keep what the page's site needs, too.
+    remembers: keep what the page's site needs, too. drop: CSS selectors of what is taken out first.
 
     >>> prepare("<title>T</title><p>one<p>two").texts
     ['one', 'two']
     """
     decoded = Decoded.of(html, content_type)
     try:
+        decoded = decoded.without(drop)
         page = split_into_blocks(decoded, profile, limits)
         simplified, mapping = page.simplified_html, page.mapping_html
     except PageError as error:

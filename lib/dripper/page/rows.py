@@ -71,6 +71,7 @@ def extraction_columns(extraction: Extraction) -> Row:
         "confidence": extraction.confidence,
         "page_kind": extraction.page_kind,
         "metadata": _make_metadata(extraction.metadata),
+        "images": [image.as_row() for image in extraction.images] if is_good else None,
         "error_code": extraction.error_code.value if extraction.error_code else None,
         "error_detail": extraction.error_detail,
     }

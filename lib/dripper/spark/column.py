@@ -57,7 +57,7 @@ def add_extractions(
     for name, given in (("url", url), ("content_type", content_type)):
         if given is not None:
             _require(df, given, name, (StringType, NullType))
-    inputs = [F.lit(None) if given is None else _found(given) for given in (html, url, content_type)]
+    inputs = [F.lit(None) if given is None else _as_column(given) for given in (html, url, content_type)]
     return df.withColumn(column, _function(settings, text)(*inputs))
 
 
@@ -74,14 +74,14 @@ def _function(settings: Settings, text: bool) -> Any:
     return made.asNondeterministic()
 
 
-def _found(given: str | Column) -> Column:
+def _as_column(given: str | Column) -> Column:
     return F.col(f"`{given}`") if isinstance(given, str) else given
 
 
 def _require(df: DataFrame, given: str | Column, name: str, types: tuple[type[DataType], ...]) -> None:
     if isinstance(given, str) and given not in df.columns:
         raise InputError(f"{name}={given!r}: there is no such column; there are {', '.join(df.columns)}")
-    found = df.select(_found(given)).schema[0].dataType
+    found = df.select(_as_column(given)).schema[0].dataType
     if not isinstance(found, types):
         wanted = " or ".join(kind().simpleString() for kind in types if kind is not NullType)
         raise InputError(f"{name}={given}: the column must be {wanted}, and is {found.simpleString()}")
@@ -114,12 +114,14 @@ def extract_row(
     page = bytes(html) if isinstance(html, bytearray) else html
     call = (settings, text, page, url, content_type)
     if not _last or _last[0] != call:
-        _last[:] = [call, _made(_worker(settings, text), text, page, url, content_type)]
+        _last[:] = [call, _extract_row(_worker(settings, text), text, page, url, content_type)]
     row: Row = _last[1]
     return row
 
 
-def _made(worker: _Worker, text: bool, html: str | bytes | None, url: str | None, content_type: str | None) -> Row:
+def _extract_row(
+    worker: _Worker, text: bool, html: str | bytes | None, url: str | None, content_type: str | None
+) -> Row:
     try:
         return worker.guard.call((_page(html), url, content_type))
     except PageError as error:

@@ -23,6 +23,7 @@ from dripper.labels.align import match_shares
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.cost import estimate_tokens
 from dripper.labels.lm.answer import FORMS, AnswerForm
+from dripper.labels.lm.checkpoint import OWN
 from dripper.labels.lm.encoder import SPARE_TOKENS, PageEncoder
 from dripper.labels.lm.prompt import Prompt, find_prompt, prompt_folder
 from dripper.labels.lm.settings import LmSettings
@@ -57,9 +58,10 @@ class Framing:
         prompt = find_prompt(settings.prompt, settings.answer, prompt_folder(settings.prompt_folder))
         beside = estimate_tokens(prompt.text("")) + SPARE_TOKENS
         a_block = 5 if settings.answer == "json" else 1
+        context = settings.context_tokens or OWN.context
 
         def budget(n_blocks: int) -> int:
-            return settings.context_tokens - beside - n_blocks * (a_block + len(str(n_blocks)))
+            return context - beside - n_blocks * (a_block + len(str(n_blocks)))
 
         def windows(page: SimplifiedPage) -> list[PageWindow]:
             # Special tokens in attributes: `PageEncoder` knows which ones a tokenizer has.

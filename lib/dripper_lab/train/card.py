@@ -2,10 +2,9 @@
 held-out sites, and limits.
 """
 
-import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -16,6 +15,7 @@ from dripper.labels.cpu.second_opinion import DOUBTFUL
 from dripper_lab.datasets import DATA_SETS
 from dripper_lab.train.card_tables import table
 from dripper_lab.train.cross_validated import HeldOut
+from dripper_lab.train.digest import digest_of, sample_digest
 from dripper_lab.train.examples import Example
 from dripper_lab.train.kinds import kind_of
 from dripper_lab.train.recipe import Recipe
@@ -37,7 +37,8 @@ container that holds most of what is main, and the set of blocks of highest expe
 smaller networks are asked too, and the mean logit counts{kept_note}. Arithmetic is exact,
 so that labels and probabilities are the same bits on every machine.
 
-**Made by** `python -m dripper_lab.train.cpu --data DIR --output DIR --folds {folds}{keep}` in {minutes:.0f} CPU minutes. Arguments:
+**Made by** `make cpu`, which is `python -m dripper_lab.train.cpu --data DIR --output DIR --folds {folds}{flags}`,
+in {minutes:.0f} CPU minutes. Arguments:
 
 ```json
 {arguments}
@@ -51,12 +52,13 @@ proportion.
 
 {data_sets}
 
-Digest of the examples (features, labels, order): `{digest}`.
+Digest of the examples (features, words, labels, order): `{digest}`; of those whose pages are in tests/data/labelled:
+`{sample_digest}`.
 
 ## Scores
 
-ROUGE-5 F1 over words against the truth, {folds}-fold cross-validation by site: each page is labelled by networks that saw
-no page of its site. The shipped weights are trained on all pages with the same recipe, so these are scores of the
+ROUGE-5 F1 over words against the truth, {scored} of {folds} folds by site held out: each page is labelled by networks that saw
+no page of its site{unseen}. The shipped weights are trained on all pages with the same recipe, so these are scores of the
 recipe{without_kept}. Ceiling: what the best choice of blocks reaches.
 
 All pages: **{rouge5:.4f}** ({n} pages; ceiling {ceiling:.4f}; F1 over the words of the blocks {f1:.4f}). Mean over kinds of
@@ -79,7 +81,7 @@ of the kinds). Collections of shops count as listings, error pages as nothing.
 
 ## Calibration
 
-Temperature {temperature}, shift {shift}, chosen on the held-out pages for the highest ROUGE-5 F1, mean over pages and over
+Temperature {temperature}, shift {shift}, chosen on {chosen_on} for the highest ROUGE-5 F1, mean over pages and over
 kinds. Expected calibration error of the
 blocks' probabilities, weighed by words: **{error:.4f}** (ten bins).
 
@@ -87,8 +89,8 @@ blocks' probabilities, weighed by words: **{error:.4f}** (ten bins).
 
 {reliability}
 
-The page's `confidence` is a logistic function of the F1 that the decoder expects and of the page's kind, fitted on held-out
-pages; here, each half of the sites by the other half. Against the ROUGE-5 F1 reached: correlation {correlation:.2f},
+The page's `confidence` is a logistic function of the F1 that the decoder expects and of the page's kind, fitted on {fitted}.
+Against the ROUGE-5 F1 reached: correlation {correlation:.2f},
 calibration error {page_error:.3f} (ten equal groups; the decoder's own expectation {expected_error:.3f}). Of the {empty} pages
 without main content {low:.0%} have a confidence under 0.5.
 
@@ -97,6 +99,11 @@ without main content {low:.0%} have a confidence under 0.5.
 What is left where doubtful pages are sent elsewhere (risk: 1 − mean ROUGE-5 F1 of the pages kept, surest first):
 
 {coverage}
+
+What a reader of the least sure pages (a language model, a person) would bring, were it as good as a second annotator, whose
+blocks have an F1 of {reader} with the first one's:
+
+{reader_table}
 
 ## Conventions
 
@@ -109,11 +116,34 @@ comments that their truth leaves out. Against the truths as they are (mostly wit
 
 ## Limits
 
-- Trained on {trained} pages, half of them English articles: expect less on kinds of pages with few examples above.
+- Trained on {trained:,} pages, {articles:.0%} of them articles, most in English: expect less on kinds of pages with few
+  examples above.
 - Annotators disagree on comments, titles and captions. Left alone, the labels follow the habits of these sets.
 - Sees what the server sent. Content that a script fetches later is not on the page; JSON-LD is evidence, never content.
 - A block is kept or dropped whole.
 """
+
+_AFTER_START = """\
+The first network goes on from that of the weights `{start}`, which were taught from scratch on all sets
+but web-kinds-more, by {epochs} epochs on all pages, and is the mean of before and after, with a share of {share:g} of before.
+The other networks, and what features are standardised by, are those of `{start}`. """
+
+_CHOSEN: Mapping[bool, Mapping[str, str]] = {
+    False: {
+        "chosen_on": "the held-out pages",
+        "unseen": "",
+        "fitted": "held-out\npages; here, each half of the sites by the other half",
+    },
+    True: {
+        "chosen_on": "held-out pages of the training of `{start}`",
+        "unseen": ", and only of sets that `{start}` was not taught on",
+        "fitted": "held-out\npages of the training of `{start}`",
+    },
+}
+"""What differs where a training goes on from earlier weights."""
+
+READER = 0.95
+"""F1 over words of two annotators, on the pages of every kind that both read."""
 
 _STAGES = """\
 Each network is taught first on the first five sets, each page once an epoch, then on all, and is the
@@ -123,16 +153,21 @@ mean of both stages, with a share of {share:g} of the first. """
 def model_card(
     version: str,
     recipe: Recipe,
-    folds: int,
+    folds: tuple[int, int],
     examples: Sequence[Example],
     held_out: HeldOut,
     switched: Sequence[SwitchScore],
     cpu_seconds: float,
     parameters: int,
     kept: int = 0,
+    start: str | None = None,
 ) -> str:
-    """Return the card as Markdown. examples: all that were trained on. kept: networks of earlier
-    weights that give a second opinion too."""
+    """Return the card as Markdown.
+
+    folds: how many, and how many of them were held out in turn. examples: all that were trained on.
+    kept: networks of earlier weights that give a second opinion too. start: the version of the
+    weights that these go on from.
+    """
     pages, scores, calibration = held_out.examples, held_out.scores, held_out.calibration
     bins = reliability(pages, held_out.logits, calibration)
     ceiling = np.array([page.texts.rouge5(page.main) for page in pages])
@@ -143,11 +178,12 @@ def model_card(
         version=version, parameters=f"{parameters:,}", features=examples[0].blocks.features.shape[1],
         layers=len(recipe.shape.dilations), levels=examples[0].blocks.starts.shape[1], minutes=cpu_seconds / 60,
         doubtful=DOUBTFUL, others=len(recipe.others) + kept, power=1 - recipe.balance, empty=len(empty),
-        kept_note=f" ({kept} of them are kept from earlier weights)" if kept else "", keep=" --keep WEIGHTS" if kept else "",
-        without_kept=f", without the {kept} kept networks, which saw some of these pages" if kept else "",
-        stages=_STAGES.format(share=recipe.first_share) if recipe.first_epochs else "",
-        arguments=json.dumps({"folds": folds, **asdict(recipe)}, indent=1), data_sets=_data_sets(examples),
-        digest=digest_of(examples), folds=folds, f1=scores.f1.mean(), n=len(pages), trained=len(examples), ceiling=ceiling.mean(),
+        kept_note=f" ({kept} of them are kept from earlier weights)" if kept else "", flags=_flags(folds, kept, start),
+        without_kept=f", without the {kept} kept networks, which saw some of these pages" if kept and not start else "",
+        stages=_stages(recipe, start), **{name: text.format(start=start) for name, text in _CHOSEN[bool(start)].items()},
+        arguments=json.dumps({"folds": folds[0], "scored": folds[1], **asdict(recipe)}, indent=1), data_sets=_data_sets(examples),
+        digest=digest_of(examples), sample_digest=sample_digest(examples),
+        folds=folds[0], scored=folds[1], f1=scores.f1.mean(), n=len(pages), trained=len(examples), ceiling=ceiling.mean(),
         rouge5=scores.rouge5.mean(), macro=macro_over_kinds(pages, scores.rouge5),
         by_kind=_scores(pages, scores.rouge5, ceiling, "page type", lambda page: page.kind),
         scores=_scores(pages, scores.rouge5, ceiling, "data set, page type", _set_and_type),
@@ -162,17 +198,22 @@ def model_card(
         expected_error=_page_error(scores.expected, scores.rouge5),
         low=float(np.mean(held_out.empty_confidence < 0.5)) if empty else float("nan"),
         confidence=_confidence(held_out), coverage=_coverage(held_out),
+        reader=READER, reader_table=_reader(held_out),
+        articles=np.mean([example.kind == "article" for example in examples]),
     )  # fmt: skip
 
 
-def digest_of(examples: Sequence[Example]) -> str:
-    """Return 16 hex digits that change with any feature, label or the order of the examples."""
-    digest = hashlib.sha256()
-    for example in examples:
-        digest.update(repr((example.key, example.truth_words)).encode())
-        for array in (example.blocks.features.astype(np.float32), example.words, example.matched):
-            digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()[:16]
+def _flags(folds: tuple[int, int], kept: int, start: str | None) -> str:
+    scored = f" --scored {folds[1]}" if folds[1] < folds[0] else ""
+    keep = " --keep WEIGHTS" if kept else ""
+    return scored if start else f"{scored} --from-scratch{keep}"
+
+
+def _stages(recipe: Recipe, start: str | None) -> str:
+    """Return the sentence that says what the networks were taught on first."""
+    if start:
+        return _AFTER_START.format(start=start, share=recipe.first_share, epochs=recipe.epochs)
+    return _STAGES.format(share=recipe.first_share) if recipe.first_epochs else ""
 
 
 def _data_sets(examples: Sequence[Example]) -> str:
@@ -246,6 +287,32 @@ def _coverage(held_out: HeldOut) -> str:
         kept = max(1, round(share * len(order)))
         rows.append((f"{share:.0%}", f"{sure[kept - 1]:.2f}", f"{1 - reached[:kept].mean():.3f}"))
     return table(("pages kept", "confidence from", "risk"), rows)
+
+
+def _reader(held_out: HeldOut) -> str:
+    """Return the scores with the least sure pages read by one that reaches READER."""
+    order = np.argsort(held_out.confidence, kind="stable")
+    reached, sure = held_out.scores.rouge5[order], held_out.confidence[order]
+    other = np.array([kind_of(held_out.examples[at]) != "article" for at in order])
+    rows = []
+    for share in (0.0, 0.1, 0.2, 0.3):
+        read = np.arange(len(order)) < round(share * len(order))
+        with_reader = np.where(read, READER, reached)
+        told = (f"{sure[read][-1]:.2f}", f"{reached[read].mean():.3f}") if read.any() else ("", "")
+        rows.append((f"{share:.0%}", *told, f"{with_reader.mean():.3f}", _mean(with_reader[other]), _mean(read[other])))
+    head = (
+        "pages read",
+        "confidence up to",
+        "their F1 without",
+        "F1 of all pages",
+        "of all but articles",
+        "of these are read",
+    )
+    return table(head, rows)
+
+
+def _mean(values: FloatArray) -> str:
+    return f"{values.mean():.3f}" if len(values) else ""
 
 
 def _reliability(rows: Sequence[tuple[float, float, int]]) -> str:

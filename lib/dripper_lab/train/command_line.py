@@ -49,7 +49,7 @@ def training_parser(
     return parser
 
 
-def ended(train: Callable[[], Path]) -> int:
+def run_training(train: Callable[[], Path]) -> int:
     """Train, and return the exit code: 0, or 2 where the user has to change something."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:

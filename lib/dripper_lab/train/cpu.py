@@ -1,12 +1,12 @@
 """Train the labeler `cpu` from the archives of labelled pages:
 
-    python -m dripper_lab.train.cpu --data DIR --output DIR
-        --keep lib/dripper/labels/cpu/cpu_weights.npz
+    python -m dripper_lab.train.cpu --data DIR --output DIR --folds 2 --scored 1
 
-Writes `cpu_weights.npz`, `model_card_cpu.md` and its `reliability_cpu.png`. To ship the weights,
-copy them to lib/dripper/labels/cpu/. Reads only the sets whose role is "train, ships". Choices and
-scores come from cross-validation by host; the shipped weights are then trained on all pages with
-the same recipe.
+Writes `cpu_weights.npz`, `model_card_cpu.md` and its `reliability_cpu.png`; `make cpu` puts them in
+place. Reads only the sets whose role is "train, ships". The networks go on from those of earlier
+weights (`weights.START`), or from random ones with `--from-scratch`, which takes several times as
+long. Choices and scores come from pages held out by host; the shipped weights are then trained on
+all pages with the same recipe.
 """
 
 import logging
@@ -21,23 +21,29 @@ import numpy as np
 
 from dripper.errors import UsageError
 from dripper.labels.cpu.weights import Network, Weights, load_weights, save_weights
-from dripper_lab.datasets import LabelledPage, read_pages
+from dripper_lab.datasets import read_pages
 from dripper_lab.train.antique import Antiquary, antique
+from dripper_lab.train.by_site import fold_of
 from dripper_lab.train.card import model_card
-from dripper_lab.train.command_line import at_least, ended, training_parser
+from dripper_lab.train.command_line import at_least, run_training, training_parser
 from dripper_lab.train.commented import Commenter
 from dripper_lab.train.cross_validated import HeldOut, draw_reliability
 from dripper_lab.train.crowded import Crowder
-from dripper_lab.train.examples import Maker, read_examples
+from dripper_lab.train.examples import Example, Maker, read_examples
 from dripper_lab.train.folds import fit, fold_networks
-from dripper_lab.train.recipe import Recipe
+from dripper_lab.train.recipe import GOING_ON, Recipe
 from dripper_lab.train.switch_scores import switch_scores
-from dripper_lab.train.weights import folded
+from dripper_lab.train.weights import SEEN_BY_START, START, folded
 
 log = logging.getLogger(__name__)
 
 KEPT = 2
 """Networks of earlier weights that are kept: those of `e8066a984df9` are the last two since."""
+
+
+UNCOMMENTED = frozenset({"wcxb-dev", "article-extraction-dataset", "magic-html-article", "web-kinds"})
+"""Sets whose pages are not made again with comments where only the switch learns from these: it has
+enough of those of the others."""
 
 
 def train_and_save(
@@ -48,22 +54,33 @@ def train_and_save(
     data_sets: Sequence[str],
     sample: int | None = None,
     keep: Path | None = None,
+    scored: int | None = None,
+    start: Path | None = None,
 ) -> Path:
     """Read, cross-validate, calibrate, train, save; return the weights' path. sample: pages a set,
-    None for all. keep: weights whose last two networks go on giving a second opinion.
+    None for all. keep: weights whose last two networks go on giving a second opinion. scored: folds
+    that are held out in turn, None for all. start: weights to go on from, None for random ones.
 
     Raises InputError for a missing set, UsageError where there are too few pages to train on.
     """
     started = time.process_time()
-    examples = [page for page in read_examples(_pages(data, data_sets, sample), makers(recipe)) if len(page.words)]
+    examples = [page for name in data_sets for page in examples_of(data, name, recipe, sample) if len(page.words)]
     if len({example.host for example in examples}) < folds:
         raise UsageError(
             f"{len(examples)} usable pages in {data} are of fewer than {folds} sites: too few to validate on"
         )
-    networks = fold_networks(examples, recipe, folds)
-    held_out = HeldOut.of(examples, networks)
+    earlier = None if start is None else load_weights(start)
+    unseen = [page for page in examples if earlier is None or page.key[0] not in SEEN_BY_START]
+    unseen = [page for page in unseen if fold_of(page.host, folds) < (scored or folds)]
+    if not any(page.truth_words for page in unseen):
+        raise UsageError(
+            f"all pages are of sets that the weights in {start} were taught on, so nothing can be scored: "
+            "name other sets too, or train with --from-scratch"
+        )
+    networks = fold_networks(examples, recipe, folds, scored, earlier)
+    held_out = HeldOut.of([page for page in unseen if networks[fold_of(page.host, folds)]], networks, earlier)
     log.info("cross-validated ROUGE-5 F1: %.4f on %d pages", held_out.calibration.f1, len(held_out.examples))
-    weights = held_out.calibrated(fit(examples, recipe))
+    weights = held_out.calibrated(fit(examples, recipe, earlier))
     kept = _kept(keep, weights)
     weights = replace(weights, others=(*weights.others, *kept))
     output.mkdir(parents=True, exist_ok=True)
@@ -72,7 +89,11 @@ def train_and_save(
     seconds, version = time.process_time() - started, load_weights(path).version
     parameters = sum(matrix.size for network in weights.networks for matrix in network.matrices.values())
     switched = switch_scores(held_out.examples, networks, held_out.calibration)
-    card = model_card(version, recipe, folds, examples, held_out, switched, seconds, parameters, len(kept))
+    tried = folds, scored or folds
+    n_kept = len(weights.others) - len(recipe.others)
+    card = model_card(
+        version, recipe, tried, examples, held_out, switched, seconds, parameters, n_kept, earlier and earlier.version
+    )
     draw_reliability(held_out, output / "reliability_cpu.png")
     (output / "model_card_cpu.md").write_text(card, encoding="utf-8")
     return path
@@ -105,30 +126,56 @@ def _kept(keep: Path | None, weights: Weights) -> list[Network]:
     return [folded(earlier, network, weights) for network in earlier.others[-KEPT:]]
 
 
-def _pages(data: Path, data_sets: Sequence[str], sample: int | None) -> Iterator[LabelledPage]:
-    for data_set in data_sets:
-        yield from read_pages(data, data_set, sample=sample, empty=True)
+def examples_of(data: Path, data_set: str, recipe: Recipe, sample: int | None = None) -> Iterator[Example]:
+    """Yield the examples of a data set with their variants, which are made of pages of that set."""
+    made = makers(recipe)
+    if set(made) == {"commented"} and data_set in UNCOMMENTED:
+        made = {}
+    yield from read_examples(read_pages(data, data_set, sample=sample, empty=True), made)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
     something."""
-    defaults = Recipe()
+    defaults = GOING_ON
     parser = training_parser("cpu", "the weights and the model card", 5, "folds of the cross-validation by host")
     parser.add_argument(
-        "--epochs", type=at_least(1), default=defaults.epochs, help="passes over the pages (default %(default)s)"
+        "--epochs",
+        type=at_least(1),
+        default=None,
+        help=f"passes over the pages (default {defaults.epochs}, from scratch {Recipe().epochs})",
     )
     parser.add_argument(
         "--seed", type=at_least(0), default=defaults.seed, help="of every random choice (default %(default)s)"
     )
     parser.add_argument(
-        "--keep", type=Path, default=None, help="weights whose last two networks are kept (default: none)"
+        "--from-scratch", action="store_true", help=f"go on from random weights (default: {START.name})"
+    )
+    parser.add_argument(
+        "--keep", type=Path, default=None, help="from scratch: weights whose last two networks are kept (default: none)"
+    )
+    parser.add_argument(
+        "--scored",
+        type=at_least(1),
+        default=None,
+        help="only so many folds are held out in turn, for scores and calibration (default: all)",
     )
     options = parser.parse_args(arguments)
-    recipe = replace(defaults, epochs=options.epochs, seed=options.seed)
-    return ended(
+    if options.keep and not options.from_scratch:
+        parser.error("--keep needs --from-scratch: what goes on from earlier weights keeps their last two networks")
+    recipe = Recipe() if options.from_scratch else defaults
+    recipe = replace(recipe, epochs=options.epochs or recipe.epochs, seed=options.seed)
+    return run_training(
         lambda: train_and_save(
-            options.data, options.output, recipe, options.folds, options.sets, options.sample, options.keep
+            options.data,
+            options.output,
+            recipe,
+            options.folds,
+            options.sets,
+            options.sample,
+            options.keep,
+            options.scored,
+            None if options.from_scratch else START,
         )
     )
 

@@ -15,7 +15,7 @@ from dripper_lab.train.by_site import fold_of
 from dripper_lab.train.examples import Example
 from dripper_lab.train.folds import held_out_logits, network_of
 from dripper_lab.train.kinds import fit_confidence, held_out_kinds
-from dripper_lab.train.validate import Calibration, PageScores, calibrate, page_scores, reliability
+from dripper_lab.train.validate import Calibration, PageScores, calibrate, calibrated_as, page_scores, reliability
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +39,29 @@ class HeldOut:
     """`confidence` of the pages without main content."""
 
     @classmethod
-    def of(cls, examples: Sequence[Example], networks: Sequence[Weights | None]) -> "HeldOut":
-        """Return what the networks, one a fold, say of the examples of their folds."""
+    def of(
+        cls, examples: Sequence[Example], networks: Sequence[Weights | None], start: Weights | None = None
+    ) -> "HeldOut":
+        """Return what the networks, one a fold, say of the examples of their folds. start: earlier
+        weights whose calibration of blocks and pages stays; by default both are fitted here."""
         full = [example for example in examples if example.truth_words]
         empty = [example for example in examples if not example.truth_words]
         logits, nothing = held_out_logits(full, networks), held_out_logits(empty, networks)
-        calibration = calibrate(full, logits)
+        calibration = calibrate(full, logits) if start is None else calibrated_as(start, full, logits)
         scores, lost = page_scores(full, logits, calibration), page_scores(empty, nothing, calibration)
         both = [*full, *empty]
         kinds = np.stack([held_out_kinds(network_of(example, networks), example) for example in both])
         expected, reached = (np.concatenate([scores[at], lost[at]]) for at in (2, 1))
-        halves = np.array([fold_of(f"half of {example.host}", 2) for example in both])
-        confidence = np.zeros(len(both))
-        for half in (0, 1):
-            others = halves != half
-            if others.any() and not others.all():
-                found = fit_confidence(expected[others], kinds[others], reached[others])
-                for at in np.flatnonzero(halves == half):
-                    confidence[at] = estimate_confidence(found, float(expected[at]), kinds[at])
+        if start is None:
+            confidence = _confidence_by_halves(both, expected, kinds, reached)
+            coefficients = fit_confidence(expected, kinds, reached)
+        else:
+            coefficients = start.matrices["confidence"]
+            confidence = _confidence(coefficients, expected, kinds)
         n = len(full)
         return cls(
-            full, logits, kinds[:n], calibration, scores, confidence[:n], fit_confidence(expected, kinds, reached),
-            kinds[n:], confidence[n:],
-        )  # fmt: skip
+            full, logits, kinds[:n], calibration, scores, confidence[:n], coefficients, kinds[n:], confidence[n:]
+        )
 
     def calibrated(self, weights: Weights) -> Weights:
         """Return weights with the calibration of blocks and pages."""
@@ -71,6 +71,27 @@ class HeldOut:
             shift=self.calibration.shift,
             matrices={**weights.matrices, "confidence": self.coefficients},
         )
+
+
+def _confidence(coefficients: FloatArray, expected: FloatArray, kinds: FloatArray) -> FloatArray:
+    """Return the confidence of each page; expected, kinds: as for `kinds.fit_confidence`."""
+    pairs = zip(expected.tolist(), kinds, strict=True)
+    return np.array([estimate_confidence(coefficients, one, page) for one, page in pairs])
+
+
+def _confidence_by_halves(
+    pages: Sequence[Example], expected: FloatArray, kinds: FloatArray, reached: FloatArray
+) -> FloatArray:
+    """Return the confidence of each page by coefficients that are fitted on the other half of the
+    sites."""
+    halves = np.array([fold_of(f"half of {page.host}", 2) for page in pages])
+    confidence = np.zeros(len(pages))
+    for half in (0, 1):
+        own, others = halves == half, halves != half
+        if own.any() and others.any():
+            found = fit_confidence(expected[others], kinds[others], reached[others])
+            confidence[own] = _confidence(found, expected[own], kinds[own])
+    return confidence
 
 
 BINS = 10

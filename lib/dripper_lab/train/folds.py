@@ -25,30 +25,41 @@ log = logging.getLogger(__name__)
 SMALLEST_SCALE = 0.01
 
 
-def fit(examples: Sequence[Example], recipe: Recipe) -> Weights:
+def fit(examples: Sequence[Example], recipe: Recipe, start: Weights | None = None) -> Weights:
     """Train on examples (raw features) and return weights without calibration (temperature 1, shift
-    0)."""
-    features = np.concatenate([example.blocks.features for example in examples])
-    unfitted = Weights(
-        matrices={},
-        mean=features.mean(axis=0, dtype=np.float64),
-        scale=features.std(axis=0, dtype=np.float64) + SMALLEST_SCALE,
-        shape=recipe.shape,
-        feature_names=NAMES,
-        temperature=1.0,
-        shift=0.0,
-    )
+    0).
+
+    start: earlier weights whose networks are taught further, in the order of the recipe's; those
+    that the recipe has not stay as they are.
+    """
+    unfitted = _unfitted(examples, recipe, start)
     ready = [_with_variants(unfitted, example) for example in examples]
 
-    def trained(by: Recipe) -> Network:
-        matrices = train_in_stages(ready, blanks_of(unfitted), by)
+    def trained(by: Recipe, earlier: Network | None) -> Network:
+        matrices = train_in_stages(ready, blanks_of(unfitted), by, earlier and earlier.matrices)
         return Network(
             {name: np.rint(value * WEIGHT_STEPS) / WEIGHT_STEPS for name, value in matrices.items()}, by.shape
         )
 
-    others = tuple(map(trained, recipe.others))
-    weights = replace(unfitted, matrices=trained(recipe).matrices, others=others)
+    n = len(recipe.others)
+    first, *more = (None,) * (1 + n) if start is None else start.networks
+    others = tuple(trained(by, network) for by, network in zip(recipe.others, more[:n], strict=True))
+    kept = () if start is None else start.others[n:]
+    weights = replace(unfitted, matrices=trained(recipe, first).matrices, others=(*others, *kept))
     return with_page_kinds(with_switch(weights, examples, recipe.switch_ridge), examples)
+
+
+def _unfitted(examples: Sequence[Example], recipe: Recipe, start: Weights | None) -> Weights:
+    """Return weights that have only what features are standardised by: what the start's are."""
+    mean, scale = (start.mean, start.scale) if start is not None else _moments(examples)
+    return Weights(
+        matrices={}, mean=mean, scale=scale, shape=recipe.shape, feature_names=NAMES, temperature=1.0, shift=0.0
+    )
+
+
+def _moments(examples: Sequence[Example]) -> tuple[FloatArray, FloatArray]:
+    features = np.concatenate([example.blocks.features for example in examples])
+    return features.mean(axis=0, dtype=np.float64), features.std(axis=0, dtype=np.float64) + SMALLEST_SCALE
 
 
 def _with_variants(weights: Weights, example: Example) -> Example:
@@ -61,14 +72,19 @@ def _ready(weights: Weights, example: Example) -> Example:
     return replace(example, blocks=example.blocks._replace(features=features))
 
 
-def fold_networks(examples: Sequence[Example], recipe: Recipe, folds: int) -> list[Weights | None]:
+def fold_networks(
+    examples: Sequence[Example], recipe: Recipe, folds: int, scored: int | None = None, start: Weights | None = None
+) -> list[Weights | None]:
     """Return for each fold a network trained on the other folds' sites; None for a fold without
-    pages."""
+    pages, and for all but the first `scored` ones. start: as for :func:`fit`."""
     networks: list[Weights | None] = []
     for fold in range(folds):
+        if fold >= (folds if scored is None else scored):
+            networks.append(None)
+            continue
         others = [example for example in examples if fold_of(example.host, folds) != fold]
         log.info("fold %d of %d: %d pages held out", fold + 1, folds, len(examples) - len(others))
-        networks.append(fit(others, recipe) if len(others) < len(examples) else None)
+        networks.append(fit(others, recipe, start) if len(others) < len(examples) else None)
     return networks
 
 

@@ -205,13 +205,26 @@ FIRST_SETS = frozenset(["wcxb-dev", "fundus", "article-extraction-dataset", "mag
 """The sets of the first stage."""
 
 
-def train_in_stages(examples: Sequence[Example], blanks: Blanks, recipe: Recipe) -> dict[str, FloatArray]:
+def train_in_stages(
+    examples: Sequence[Example], blanks: Blanks, recipe: Recipe, start: Mapping[str, FloatArray] | None = None
+) -> dict[str, FloatArray]:
     """Return trained weights by name. Arguments: as for `optimise.train`, which trains alone where
-    no page is of FIRST_SETS, or where the recipe has no first stage (`first_epochs` of 0)."""
+    no page is of FIRST_SETS, or where the recipe has no first stage (`first_epochs` of 0). With a
+    start, that is the first stage's outcome (what else is in it is left aside)."""
+    if start is not None:
+        start = {name: start[name] for name in initial_weights(recipe, examples[0])}
+        return _second_stage(examples, blanks, recipe, start)
     first = [example for example in examples if example.key[0] in FIRST_SETS]
     if not first or not recipe.first_epochs:
         return train(examples, blanks, recipe)
     start = train(first, blanks, replace(recipe, epochs=recipe.first_epochs, balance=0.0))
+    return _second_stage(examples, blanks, recipe, start)
+
+
+def _second_stage(
+    examples: Sequence[Example], blanks: Blanks, recipe: Recipe, start: Mapping[str, FloatArray]
+) -> dict[str, FloatArray]:
+    """Train on from the first stage's weights, and return the mean of both."""
     end = train(examples, blanks, replace(recipe, learning_rate=recipe.later_learning_rate), start)
     share = recipe.first_share
     return {name: share * start[name] + (1 - share) * end[name] for name in end}

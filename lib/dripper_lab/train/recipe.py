@@ -96,6 +96,10 @@ class Recipe:
         )  # fmt: skip
 
 
+GOING_ON = Recipe(epochs=2, first_share=0.2, other_shares=(), other_balances=())
+"""What earlier weights are taught further by: their first network only."""
+
+
 def turns_an_epoch(kinds: Sequence[str], balance: float) -> FloatArray:
     """Return how often each page comes in an epoch, on average; shape (n_pages,), mean 1.
 

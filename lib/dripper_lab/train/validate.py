@@ -1,7 +1,7 @@
 """Scores predictions on held-out pages, fits the calibration, and chooses the threshold."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple, TypeVar
 
@@ -10,6 +10,7 @@ import numpy as np
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.decide import decide
 from dripper.labels.cpu.second_opinion import probability_with_second_opinion
+from dripper.labels.cpu.weights import Weights
 from dripper_lab.train.examples import Example
 from dripper_lab.train.truth import Truth
 
@@ -91,6 +92,12 @@ def calibrate(examples: Sequence[Example], logits: Sequence[FloatArray]) -> Cali
     found = {candidate: score(candidate) for candidate in product(TEMPERATURES, SHIFTS)}
     temperature, shift = max(found, key=lambda candidate: found[candidate][0])
     return Calibration(temperature, shift, found[temperature, shift][1])
+
+
+def calibrated_as(weights: Weights, examples: Sequence[Example], logits: Sequence[FloatArray]) -> Calibration:
+    """Return the temperature and shift of weights, with the ROUGE-5 F1 that they reach here."""
+    fixed = Calibration(weights.temperature, weights.shift, 0.0)
+    return replace(fixed, f1=float(page_scores(examples, logits, fixed).rouge5.mean()))
 
 
 def _probability(example: Example, logits: FloatArray, calibration: Calibration) -> FloatArray:

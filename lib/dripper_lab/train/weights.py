@@ -1,15 +1,25 @@
-"""Networks of earlier weights, kept for a second opinion.
+"""Earlier weights: what a training goes on from, and networks kept for a second opinion.
 
-Those of the weights `e8066a984df9` were taught on articles of five data sets, made crowded, antique
-and commented. Beside networks taught on every kind of page they keep what is around an old article
-out of it.
+The kept ones are of the weights `e8066a984df9`, taught on articles of five data sets, made crowded,
+antique and commented. Beside networks taught on every kind of page they keep what is around an old
+article out of it.
 """
+
+from pathlib import Path
 
 import numpy as np
 
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.network import WEIGHT_STEPS
 from dripper.labels.cpu.weights import Network, Weights
+
+START = Path(__file__).with_name("cpu_start.npz")
+"""The weights `db5b0d30908d`, which were taught from scratch."""
+SEEN_BY_START = frozenset({
+    "wcxb-dev", "fundus", "article-extraction-dataset", "magic-html-article", "zh-immortal-autumn", "readability",
+    "web-forum-52", "web-kinds",
+})  # fmt: skip
+"""The data sets that they were taught on: no scores of what goes on from them can be of these."""
 
 
 def folded(earlier: Weights, network: Network, weights: Weights) -> Network:

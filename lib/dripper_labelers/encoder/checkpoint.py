@@ -7,13 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from dripper.errors import MachineError, SettingsError
+from dripper.extras import needed
 from dripper.labels.arrays import FloatArray
-from dripper.labels.entry import require_folder
-from dripper.labels.lm.checkpoint import fingerprint, read_config
+from dripper.labels.entry import local_folder, require_folder
+from dripper.labels.hub import fetch_snapshot, is_hub_name
+from dripper.labels.lm.checkpoint import CONFIG_FILES, fingerprint, read_config
 from dripper_labelers.encoder.reading import Reading
 from dripper_labelers.encoder.sequence import Sequencer
 from dripper_labelers.encoder.settings import EncoderSettings
 
+FILES = [*CONFIG_FILES, "*.safetensors"]
+"""What is fetched of a checkpoint on the hub: no code."""
+PULPIE_SMALL = "feyninc/pulpie-orange-small"
 MAIN_NAMES = ("main", "content", "1", "label_1")
 """What the outcome `main` is called in a checkpoint's `id2label`; Pulpie's says nothing, and has it
 second."""
@@ -33,20 +38,23 @@ class EncoderCheckpoint:
     """Logits at each separator: 2, or 1 that is of `main` alone."""
     main: int
     """Which of them is of `main`."""
+    vocabulary: int | None = None
+    """Tokens that the weights have a row for; None: the configuration does not say."""
 
     @classmethod
     def find(cls, settings: EncoderSettings) -> "EncoderCheckpoint":
         """Return the checkpoint that the settings name.
 
-        Raises SettingsError where none is set, MachineError where the folder holds none that can
-        label blocks.
+        One on the hub is fetched, weights and all. Raises SettingsError where none is set,
+        MachineError where the folder holds none that can label blocks.
         """
         if not settings.model:
             raise SettingsError(
-                "the labeler encoder needs a model: set labels.encoder.model to the folder of a checkpoint; `make encoder` "
-                "trains a small one"
+                "the labeler encoder needs a model: set labels.encoder.model to the folder of a checkpoint or its name on the "
+                f"hub, for instance {PULPIE_SMALL}; `make encoder` trains a small one"
             )
-        folder = require_folder("labels.encoder.model", settings.model)
+        fetched = is_fetched(settings.model)
+        folder = _fetch(settings.model) if fetched else require_folder("labels.encoder.model", settings.model)
         config, reading = read_config(folder), Reading.load(folder)
         names = _read_names(config, folder)
         outcomes = len(names) or 2
@@ -54,11 +62,13 @@ class EncoderCheckpoint:
             raise MachineError(f"{folder} tells {outcomes} classes apart: main and other are two")
         return cls(
             folder,
-            f"{folder.name}@{fingerprint(folder)}",
+            # The hub keeps a snapshot in a folder named after its commit.
+            f"{settings.model}@{folder.name[:12]}" if fetched else f"{folder.name}@{fingerprint(folder)}",
             reading,
             _read_context(config, settings.context_tokens or reading.context_tokens),
             outcomes,
             _find_main(names, outcomes),
+            config.get("vocab_size"),
         )
 
     def margins(self, logits: FloatArray) -> FloatArray:
@@ -68,7 +78,18 @@ class EncoderCheckpoint:
 
     def sequencer(self) -> Sequencer:
         """Return what makes tokens of pages. Raises MachineError as `Sequencer.load`."""
-        return Sequencer.load(self.folder, self.reading, self.context)
+        return Sequencer.load(self.folder, self.reading, self.context, self.vocabulary)
+
+
+def is_fetched(model: str) -> bool:
+    """Tell whether a checkpoint is named by its name on the hub."""
+    return is_hub_name(model) and not local_folder(model).is_dir()
+
+
+def _fetch(model: str) -> Path:
+    with needed("a checkpoint of the hub", "encoder"):
+        import huggingface_hub
+    return fetch_snapshot("labels.encoder.model", model, FILES, huggingface_hub)
 
 
 def _read_context(config: dict[str, Any], wanted: int) -> int:

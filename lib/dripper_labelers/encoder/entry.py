@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
 from dripper.labels.entry import CountTokens, LabelerEntry, Use, check_presence, local_folder
+from dripper.labels.hub import is_hub_name
 from dripper.labels.lm.entry import ENVIRONMENT
 from dripper_labelers.encoder.reading import FILE, PULPIE_PROFILE
 from dripper_labelers.encoder.settings import EncoderSettings
@@ -29,7 +30,8 @@ def _count_tokens(settings: EncoderSettings) -> CountTokens | None:
 def _check(settings: EncoderSettings, use: Use) -> Sequence[str]:
     if not settings.model and (not use.stages or "label" in use.stages):
         raise SettingsError(
-            "the labeler encoder needs a checkpoint: set labels.encoder.model to its folder; `make encoder` trains a small one"
+            "the labeler encoder needs a checkpoint: set labels.encoder.model to its folder, or its name on a model hub; "
+            "`make encoder` trains a small one"
         )
     if settings.precision == "int8" and settings.device == "cuda":
         raise SettingsError(
@@ -38,8 +40,9 @@ def _check(settings: EncoderSettings, use: Use) -> Sequence[str]:
     if settings.engine == "vllm":
         _check_vllm(settings, use)
     needs = ("vllm", "gpu") if settings.engine == "vllm" else ("torch", "encoder")
-    problems = check_presence("labels.encoder.model", settings.model, use, *needs)
     folder = local_folder(settings.model)
+    fetched = is_hub_name(settings.model) and not folder.is_dir()
+    problems = check_presence("labels.encoder.model", settings.model, use, *needs, fetched=fetched)
     makes_blocks = not use.stages or "preprocess" in use.stages
     is_known = (folder / FILE).exists() or use.profile == PULPIE_PROFILE
     if settings.model and makes_blocks and (folder / "config.json").is_file() and not is_known:
@@ -65,6 +68,8 @@ def _reads_profile(settings: EncoderSettings) -> str | None:
     if settings.profile != "auto":
         return None if settings.profile == "any" else settings.profile
     folder = local_folder(settings.model)
+    if is_hub_name(settings.model) and not folder.is_dir():
+        return PULPIE_PROFILE if "pulpie" in settings.model.lower() else None
     is_pulpies = bool(settings.model) and (folder / "config.json").is_file() and not (folder / FILE).exists()
     return PULPIE_PROFILE if is_pulpies else None
 

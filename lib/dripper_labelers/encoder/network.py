@@ -11,6 +11,7 @@ import numpy as np
 from dripper.errors import MachineError, SettingsError
 from dripper.extras import needed
 from dripper.labels.arrays import FloatArray
+from dripper.labels.lm.checkpoint import read_config
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.sequence import Chunk
 from dripper_labelers.encoder.settings import EncoderSettings
@@ -84,7 +85,9 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
 
     folder = checkpoint.folder
     try:
-        config = AutoConfig.from_pretrained(folder, num_labels=checkpoint.outcomes, local_files_only=True)
+        config = AutoConfig.from_pretrained(
+            folder, num_labels=checkpoint.outcomes, local_files_only=True, **_rotation(folder)
+        )
         with _silence():
             model, report = AutoModelForTokenClassification.from_pretrained(
                 folder, config=config, dtype=dtype, attn_implementation="sdpa", output_loading_info=True,
@@ -102,6 +105,20 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
             "label tokens, or has another architecture than its config.json says"
         )
     return model
+
+
+EUROBERT_THETA = 250_000.0
+"""The base of EuroBERT's rotary positions in its authors' code; Pulpie's code takes it, too."""
+
+
+def _rotation(folder: Path) -> dict[str, object]:
+    """Return what a EuroBERT checkpoint leaves to its authors' default: transformers has another,
+    10,000, by which every position would be read wrongly and without a word."""
+    config = read_config(folder)
+    told = {"rope_theta", "rope_parameters", "rope_scaling"} & {key for key, value in config.items() if value}
+    if config.get("model_type") != "eurobert" or told:
+        return {}
+    return {"rope_parameters": {"rope_type": "default", "rope_theta": EUROBERT_THETA}}
 
 
 def _find_last_layer(model: Any, outcomes: int) -> str:

@@ -141,9 +141,13 @@ class Sequencer:
         self._special = re.compile("|".join(map(re.escape, sorted(specials, key=len, reverse=True))))
 
     @classmethod
-    def load(cls, folder: Path, reading: Reading, context: int) -> "Sequencer":
-        """Return the sequencer of a checkpoint. Raises MachineError where the folder has no
-        tokenizer that can be read, or one that lacks what is needed."""
+    def load(cls, folder: Path, reading: Reading, context: int, vocabulary: int | None = None) -> "Sequencer":
+        """Return the sequencer of a checkpoint. vocabulary: rows of its weights.
+
+        A tokenizer that lacks the separator gets it as its next token, as in Pulpie's code, where
+        the weights have a row for it. Raises MachineError where the folder has no tokenizer that
+        can be read, or one that lacks what is needed.
+        """
         with needed("the labeler encoder", "encoder"):
             from transformers import AutoTokenizer
         # transformers makes an empty tokenizer, without a word, of a folder that has none.
@@ -153,6 +157,9 @@ class Sequencer:
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         except Exception as error:  # Of several packages; also for a config.json of wrong types.
             raise MachineError(f"{folder} has no tokenizer that can be read: {str(error).splitlines()[0]}") from None
+        # Else the row would be random, and every label with it.
+        if reading.separator not in tokenizer.get_vocab() and len(tokenizer) < (vocabulary or 0):
+            tokenizer.add_tokens([reading.separator], special_tokens=True)
         return cls(tokenizer, reading, context)
 
     def count_tokens(self, simplified_html: str) -> int:

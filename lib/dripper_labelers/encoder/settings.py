@@ -14,7 +14,8 @@ class EncoderSettings(Section):
     """The labeler `encoder`: a bidirectional language model."""
 
     model: str = ""
-    """A folder with a checkpoint: config.json, weights as safetensors, tokenizer."""
+    """A folder with a checkpoint (config.json, weights as safetensors, tokenizer), or its name on a
+    model hub, from where each worker fetches it."""
     profile: ProfileName = "auto"
     """Of which profile the blocks have to be that it labels; auto: by the checkpoint, where it is
     one of Pulpie's."""

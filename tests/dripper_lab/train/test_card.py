@@ -8,10 +8,10 @@ import numpy as np
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.decide import KINDS
 from dripper.labels.cpu.entry import Conventions
-from dripper_lab.train.card import digest_of, model_card
+from dripper_lab.train.card import model_card
 from dripper_lab.train.cross_validated import HeldOut
 from dripper_lab.train.examples import Example
-from dripper_lab.train.recipe import Recipe, Shares
+from dripper_lab.train.recipe import GOING_ON, Recipe, Shares
 from dripper_lab.train.switch_scores import SwitchScore
 from dripper_lab.train.validate import Calibration, page_scores
 from support.made_examples import made_example
@@ -44,7 +44,7 @@ def card(**changes: object) -> str:
     arguments: dict[str, object] = {
         "version": "abc123",
         "recipe": Recipe(seed=7),
-        "folds": 3,
+        "folds": (3, 3),
         "examples": [*EXAMPLES, EMPTY],
         "held_out": held_out(LOGITS),
         "switched": [SwitchScore(Conventions("include", "auto"), 0.5, 0.25, 0.875, 0.75, 0.125)],
@@ -60,7 +60,7 @@ def test_it_names_the_weights_and_how_they_were_made() -> None:
     assert "12,345 parameters" in text
     assert '"seed": 7' in text
     assert '"folds": 3' in text
-    assert "2 CPU minutes" in text
+    assert "in 2 CPU minutes" in text
     assert "Temperature 1.5, shift -0.25" in text
 
 
@@ -103,20 +103,16 @@ def test_kinds_and_confidence_stand_in_figures() -> None:
     assert "| 100% | 0.50 | 0.000 |" in text
 
 
+def test_a_reader_of_doubtful_pages_brings_its_own_score() -> None:
+    lost = [np.where(example.main, -6.0, 6.0)[None] for example in EXAMPLES[:3]]
+    text = card(held_out=held_out([*lost, *LOGITS[3:]]))
+    assert "| 0% |  |  | 0.667 | 0.000 | 0.000 |" in text
+    assert "| 30% | 0.60 | 0.000 | 0.983 | 0.950 | 1.000 |" in text
+
+
 def test_no_placeholder_is_left() -> None:
     text = card().replace("{\n", "").replace("\n}", "").replace(": {", "").replace("},", "").replace(" }", "")
     assert "{" not in text.replace('"shape": ', "")
-
-
-def test_the_digest_changes_with_labels_features_and_order() -> None:
-    first = digest_of(EXAMPLES)
-    assert first == digest_of(list(EXAMPLES))
-    assert first != digest_of(EXAMPLES[::-1])
-    assert first != digest_of(EXAMPLES[:-1])
-    other = replace(EXAMPLES[0], matched=EXAMPLES[0].matched * 0)
-    assert first != digest_of([other, *EXAMPLES[1:]])
-    moved = EXAMPLES[0].blocks._replace(features=EXAMPLES[0].blocks.features + 1)
-    assert first != digest_of([replace(EXAMPLES[0], blocks=moved), *EXAMPLES[1:]])
 
 
 def test_the_second_opinion_is_named() -> None:
@@ -129,9 +125,21 @@ def test_networks_of_earlier_weights_are_counted_and_named() -> None:
     assert (
         "3 smaller networks are asked too, and the mean logit counts (2 of them are kept from earlier weights)" in text
     )
-    assert "--folds 3 --keep WEIGHTS`" in text
+    assert "--folds 3 --from-scratch --keep WEIGHTS`" in text
     assert "without the 2 kept networks" in text
     assert "kept" not in card().partition("## Calibration")[0]
+
+
+def test_what_goes_on_from_earlier_weights_says_so() -> None:
+    text = " ".join(card(recipe=GOING_ON, folds=(2, 1), kept=3, start="e1e2e3").split())
+    assert "--folds 2 --scored 1`, in" in text
+    assert "1 of 2 folds by site held out" in text
+    assert "that saw no page of its site, and only of sets that `e1e2e3` was not taught on." in text
+    assert "goes on from that of the weights `e1e2e3`" in text
+    assert "with a share of 0.2 of before" in text
+    assert "chosen on held-out pages of the training of `e1e2e3`" in text
+    assert "without the 3 kept networks" not in text
+    assert "goes on" not in card()
 
 
 def test_the_first_stage_is_named_where_there_is_one() -> None:

@@ -35,7 +35,7 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("dripper_lab.train.cpu.Recipe", small)
-        assert main([*ARGUMENTS, "--keep", keep, "--output", str(folder)]) == 0
+        assert main([*ARGUMENTS, "--from-scratch", "--keep", keep, "--output", str(folder)]) == 0
     return folder
 
 
@@ -86,6 +86,18 @@ def test_too_few_sites_are_refused(tmp_path: Path, caplog: pytest.LogCaptureFixt
     arguments = ["--data", str(FOLDER), "--sets", "wcxb-dev", "--folds", "50", "--output", str(tmp_path / "out")]
     assert main(arguments) == 2
     assert "too few to validate on" in caplog.text
+
+
+def test_what_earlier_weights_saw_cannot_score_what_goes_on_from_them(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert main([*ARGUMENTS, "--output", str(tmp_path / "out")]) == 2
+    assert "nothing can be scored: name other sets too, or train with --from-scratch" in caplog.text
+
+
+def test_networks_are_kept_from_scratch_only(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit):
+        main([*ARGUMENTS, "--output", str(tmp_path), "--keep", "weights.npz"])
 
 
 def test_sets_that_do_not_ship_cannot_be_named(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Cross-validation by host."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -9,12 +10,15 @@ from support.made_examples import made_example
 
 pytest.importorskip("jax", reason="needs the extra [train]")
 
+from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.network import WEIGHT_STEPS, Shape
+from dripper.labels.cpu.weights import load_weights
 from dripper_lab.train import folds
 from dripper_lab.train.examples import Example
 from dripper_lab.train.folds import fit, fold_networks, fold_of, held_out_logits
 from dripper_lab.train.optimise import train_in_stages
-from dripper_lab.train.recipe import Recipe, Shares
+from dripper_lab.train.recipe import GOING_ON, Recipe, Shares
+from dripper_lab.train.weights import START
 
 RECIPE = Recipe(
     width=6,
@@ -56,7 +60,8 @@ def test_no_page_is_scored_by_a_network_that_saw_its_site(monkeypatch: pytest.Mo
     seen: list[set[str]] = []
     real = folds.fit
 
-    def watched(examples: list[Example], recipe: Recipe) -> object:
+    def watched(examples: list[Example], recipe: Recipe, start: object) -> object:
+        assert start is None
         seen.append({example.host for example in examples})
         return real(examples, recipe)
 
@@ -70,6 +75,31 @@ def test_no_page_is_scored_by_a_network_that_saw_its_site(monkeypatch: pytest.Mo
         assert every - held_out in seen
 
 
+def test_only_the_first_folds_are_held_out_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folds, "fit", lambda examples, _recipe, _start: len(examples))
+    examples = [made_example(number) for number in range(30)]
+    of_fold = [sum(fold_of(example.host, 3) == fold for example in examples) for fold in range(3)]
+    assert fold_networks(examples, RECIPE, 3) == [30 - n for n in of_fold]
+    assert fold_networks(examples, RECIPE, 3, scored=1) == [30 - of_fold[0], None, None]
+
+
+def test_what_goes_on_keeps_the_scale_and_the_other_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = load_weights(START)
+    told: list[object] = []
+
+    def same(_examples: object, _blanks: object, recipe: Recipe, earlier: Mapping[str, FloatArray]) -> object:
+        told.append((recipe, earlier))
+        return {name: value for name, value in earlier.items() if name not in ("kind", "switch")}
+
+    monkeypatch.setattr(folds, "train_in_stages", same)
+    weights = fit([made_example(number) for number in range(4)], GOING_ON, start)
+    assert told == [(GOING_ON, start.matrices)]
+    assert np.array_equal(weights.mean, start.mean)
+    assert np.array_equal(weights.scale, start.scale)
+    assert weights.others == start.others
+    assert weights.matrices["kind"].shape == start.matrices["kind"].shape
+
+
 def halved(page: Example) -> Example:
     return replace(page, blocks=page.blocks._replace(features=page.blocks.features.astype(np.float16)))
 
@@ -80,7 +110,8 @@ def test_variants_are_standardised_as_their_pages_and_each_network_has_its_share
     given: list[Example] = []
     shares: list[Shares] = []
 
-    def watched(examples: list[Example], blanks: object, recipe: Recipe) -> object:
+    def watched(examples: list[Example], blanks: object, recipe: Recipe, start: object) -> object:
+        assert start is None
         given.extend(examples)
         shares.append(recipe.shares)
         return train_in_stages(examples, blanks, recipe)  # type: ignore[arg-type]

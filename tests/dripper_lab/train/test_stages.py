@@ -62,6 +62,25 @@ def test_without_a_first_stage_it_is_one_training(examples: list[Example], recip
     assert all(np.array_equal(weights[name], expected[name]) for name in expected)
 
 
+def test_earlier_weights_stand_for_the_first_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    earlier = train(ARTICLES, NOTHING, RECIPE)
+    given: list[tuple[list[Example], Recipe, Mapping[str, FloatArray] | None]] = []
+
+    def watched(examples: list[Example], _blanks: Blanks, recipe: Recipe, start: Any = None) -> Weights:
+        given.append((list(examples), recipe, start))
+        return {name: value + 1 for name, value in start.items()}
+
+    monkeypatch.setattr(stages, "train", watched)
+    more = {**earlier, "kind": np.zeros((2, 2))}
+    weights = train_in_stages([*OTHERS, *ARTICLES], NOTHING, RECIPE, more)
+    ((every, late, start),) = given
+    assert every == [*OTHERS, *ARTICLES]
+    assert (late.epochs, late.learning_rate) == (2, 0.001)
+    assert start is not None
+    assert start.keys() == weights.keys() == earlier.keys()
+    assert all(np.allclose(value, earlier[name] + 0.75) for name, value in weights.items())
+
+
 def test_a_training_goes_on_from_the_weights_that_it_is_given() -> None:
     start = train(ARTICLES, NOTHING, RECIPE)
     kept = train(OTHERS, NOTHING, replace(RECIPE, learning_rate=1e-9), start)

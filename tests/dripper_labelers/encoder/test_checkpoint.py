@@ -1,6 +1,7 @@
 """A checkpoint's folder, before PyTorch."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from dripper import config
 from dripper.errors import MachineError, SettingsError
 from dripper.labels import Use, entry, load
 from dripper.labels.registry import check_blocks
-from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
+from dripper_labelers.encoder.checkpoint import PULPIE_SMALL, EncoderCheckpoint
 from dripper_labelers.encoder.entry import ENCODER
 from dripper_labelers.encoder.reading import Reading
 from dripper_labelers.encoder.settings import EncoderSettings
@@ -157,3 +158,51 @@ def test_blocks_of_another_profile_than_the_checkpoint_reads_are_refused(tmp_pat
     check("dripper", "labels.encoder.profile=any")
     Reading(form="outline").save(tmp_path)
     check("dripper")
+
+
+class Hub:
+    """The module huggingface_hub, with one checkpoint."""
+
+    def __init__(self, snapshot: Path | None) -> None:
+        self.snapshot = snapshot
+        self.asked: list[str] = []
+
+    def snapshot_download(self, name: str, allow_patterns: list[str]) -> str:
+        if self.snapshot is None:
+            raise ConnectionError("no route")
+        self.asked.append(name)
+        assert "*.safetensors" in allow_patterns
+        assert not [pattern for pattern in allow_patterns if pattern.endswith((".py", ".bin"))], "no code, no pickles"
+        return str(self.snapshot)
+
+
+def test_a_checkpoint_may_be_named_by_its_name_on_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot = tmp_path / "0123456789abcdef"
+    snapshot.mkdir()
+    (snapshot / "config.json").write_text(json.dumps({"vocab_size": 7}))
+    hub = Hub(snapshot)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    found = EncoderCheckpoint.find(EncoderSettings(model=PULPIE_SMALL))
+    assert (found.folder, found.version, found.vocabulary) == (snapshot, f"{PULPIE_SMALL}@0123456789ab", 7)
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / PULPIE_SMALL
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}")
+    assert EncoderCheckpoint.find(EncoderSettings(model=PULPIE_SMALL)).folder.samefile(folder), "a folder comes first"
+    assert hub.asked == [PULPIE_SMALL]
+
+
+def test_a_hub_out_of_reach_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", Hub(None))
+    with pytest.raises(MachineError, match=rf"^labels\.encoder\.model={PULPIE_SMALL} is no folder here and cannot be"):
+        EncoderCheckpoint.find(EncoderSettings(model=PULPIE_SMALL))
+
+
+def test_a_checkpoint_of_the_hub_needs_no_folder_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entry, "find_spec", lambda package: True)
+    settings = EncoderSettings(model=PULPIE_SMALL)
+    for is_local in (True, False):
+        assert not ENCODER.check(settings, Use("mineru-1.1", ("preprocess", "label"), is_local=is_local))
+    assert ENCODER.reads_profile(settings) == "mineru-1.1"
+    assert ENCODER.reads_profile(EncoderSettings(model="owner/other")) is None
+    assert ENCODER.count_tokens(settings) is None, "the driver fetches no weights"

@@ -9,6 +9,7 @@ import pytest
 
 from dripper.errors import MachineError, SettingsError
 from dripper.labels import load
+from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.entry import ENCODER
 from dripper_labelers.encoder.labeler import EncoderLabeler
 from dripper_labelers.encoder.network import EncoderNetwork
@@ -128,6 +129,26 @@ def test_the_head_may_have_any_name(bert: Path, tmp_path: Path) -> None:
     )
     page = simplified()[0]
     assert equal(encoder(other).label_simplified([page])[0], encoder(bert).label_simplified([page])[0])
+
+
+def test_eurobert_without_a_base_of_rotation_has_its_authors(tmp_path: Path) -> None:
+    """transformers would take 10,000."""
+    model = make_encoder(tmp_path / "eurobert", "eurobert")
+    config = json.loads((model / "config.json").read_text())
+
+    def frequencies(**changes: object) -> list[float]:
+        changed = {
+            key: value for key, value in config.items() if key not in ("rope_theta", "rope_parameters")
+        } | changes
+        (model / "config.json").write_text(json.dumps(changed))
+        network = EncoderNetwork.load(EncoderCheckpoint.find(EncoderSettings(model=str(model))), EncoderSettings())
+        found: list[float] = network._model.model.rotary_emb.inv_freq.tolist()
+        return found
+
+    size = 2 * len(frequencies())
+    assert frequencies() == pytest.approx([250_000 ** (-2 * place / size) for place in range(size // 2)])
+    for said in ({"rope_theta": 5000.0}, {"rope_parameters": {"rope_type": "default", "rope_theta": 5000.0}}):
+        assert frequencies(**said) == pytest.approx([5000 ** (-2 * place / size) for place in range(size // 2)])
 
 
 def test_a_checkpoint_without_a_head_is_refused(bert: Path, tmp_path: Path) -> None:

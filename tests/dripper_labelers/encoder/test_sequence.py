@@ -111,6 +111,21 @@ def test_a_tokenizer_without_the_separator_is_refused(folder: Path) -> None:
         Sequencer.load(folder, Reading(form="outline", block_tokens=12), 64)
 
 
+def test_a_separator_that_only_the_weights_know_is_the_next_token(folder: Path) -> None:
+    """As Pulpie's code adds it, where the weights have a row for it."""
+    from transformers import AutoTokenizer
+
+    n_tokens, known = len(AutoTokenizer.from_pretrained(folder)), Reading(separator="<|block|>")
+    added = Sequencer.load(folder, known, 64, n_tokens + 1)
+    assert added.separator == n_tokens
+    (chunk,) = added.chunks(PAGE, 0)
+    assert [chunk.ids[place] for place in chunk.separators] == [n_tokens, n_tokens]
+    page = SimplifiedPage(PAGE.simplified_html.replace("It rained", "A &lt;|block|> or <|block|>"), 2)
+    assert sum(token == n_tokens for token in added.chunks(page, 0)[0].ids) == 2, "none but our own"
+    with pytest.raises(MachineError, match="does not know"):
+        Sequencer.load(folder, known, 64, n_tokens)
+
+
 def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("transformers", reason="needs the extra [lm]")
     with pytest.raises(MachineError, match="has no tokenizer: none of"):

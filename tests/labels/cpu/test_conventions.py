@@ -6,7 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from dripper import config
+from dripper.errors import SettingsError
+from dripper.labels import load
 from dripper.labels.cpu.entry import AS_LEARNED, Conventions, CpuSettings
+from dripper.labels.registry import load_from_settings
+from dripper.settings import LabelerSettings
 
 SHARES = st.floats(0, 1)
 MAIN, PARTS = arrays(float, 6, elements=SHARES), arrays(float, (6, 2), elements=SHARES)
@@ -41,8 +46,22 @@ def test_each_convention_has_its_own_part(number: int) -> None:
 
 
 def test_the_settings_are_the_conventions() -> None:
-    assert tuple(CpuSettings.model_fields) == Conventions._fields
-    assert Conventions(**CpuSettings().model_dump()) == AS_LEARNED
+    assert tuple(CpuSettings.model_fields) == (*Conventions._fields, "focus")
+    default = CpuSettings()
+    assert Conventions(default.comments, default.title) == AS_LEARNED
+
+
+@pytest.mark.parametrize(("focus", "version"), [("balanced", ""), ("recall", "+focus=recall"), (0.25, "+focus=0.25")])
+def test_the_focus_stands_in_the_version(focus: str | float, version: str) -> None:
+    labeler = load_from_settings(LabelerSettings(), config.from_values({"labels.cpu.focus": focus}).labels)
+    assert labeler.version == load("cpu").version + version
+
+
+def test_a_wrong_focus_is_told() -> None:
+    with pytest.raises(SettingsError, match=r"labels\.cpu\.focus"):
+        config.from_values({"labels.cpu.focus": "both"})
+    with pytest.raises(SettingsError, match=r"labels\.cpu\.focus"):
+        config.from_values({"labels.cpu.focus": 1.5})
 
 
 def test_what_is_set_stands_in_the_version_in_order() -> None:

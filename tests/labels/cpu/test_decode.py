@@ -104,3 +104,19 @@ def test_probabilities_are_on_their_grid_and_grow_with_the_logit(
 def test_the_shift_is_where_probability_is_half() -> None:
     assert probabilities(np.array([0.5, 1000.0, -1000.0]), 2.0, 0.5).tolist() == [0.5, 1.0, 0.0]
     assert 1 / (1 + np.exp(LOGIT_LIMIT)) < 0.5 / PROBABILITY_STEPS
+
+
+def test_a_focus_takes_less_or_more() -> None:
+    probability, words = np.array([0.95, 0.6, 0.4, 0.2]), np.array([20, 20, 20, 20])
+    sizes = [int(decide(probability, words, beta).main.sum()) for beta in (0.5, 1.0, 2.0)]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[1] < sizes[2]
+    balanced = decide(probability, words)
+    assert all(decide(probability, words, beta).expected_f1 <= balanced.expected_f1 for beta in (0.5, 2.0))
+
+
+def test_a_threshold_is_a_bound_and_leaves_no_page_without_content() -> None:
+    probability, words = np.array([0.3, 0.9, 0.6, 0.95]), np.array([20, 20, 20, 0])
+    assert decide(probability, words, threshold=0.6).main.tolist() == [False, True, True, True]
+    assert decide(probability, words, threshold=0.99).main.tolist() == [False, True, False, True]
+    assert decide(probability, words, threshold=0.0).main.all()

@@ -10,7 +10,7 @@ from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.prompt import PUBLIC
 from dripper.labels.lm.settings import LmSettings
-from support.tiny_lm import copy_tokenizer, make_config, tokenizer_folder
+from support.tiny_lm import HUNYUAN, copy_tokenizer, make_config, tokenizer_folder
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +49,21 @@ def test_prompt_and_answer_always_fit_the_context(
 def test_the_context_is_the_models_where_it_is_shorter(model: Path) -> None:
     assert encoder(model, context_tokens=100_000).context == 40_960
     assert encoder(model).context == 32_768
+
+
+def test_pages_are_cut_as_the_authors_of_a_checkpoint_run_it(tmp_path: Path) -> None:
+    """MinerU-HTML v1.1, a Hunyuan, reads 262,144 tokens at once; v1.0 has the paper's 32,768."""
+    for version, changes, context in (("v1.1-hunyuan", HUNYUAN, 262_144), ("v1.0", {}, 32_768)):
+        folder = tmp_path / f"MinerU-HTML-{version}"
+        folder.mkdir()
+        make_config(folder, **changes)
+        copy_tokenizer(folder)
+        made = encoder(folder, prompt="own")
+        assert made.context == context
+        made.limit_context(5000)
+        assert made.context == 5000
+        with pytest.raises(SettingsError, match="the prompt takes"):
+            made.limit_context(50)
 
 
 def test_a_context_without_room_for_the_prompt_is_named(model: Path) -> None:

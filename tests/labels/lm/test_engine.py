@@ -11,6 +11,7 @@ import pytest
 from dripper.errors import MachineError
 from dripper.labels.lm import engine
 from dripper.labels.lm.engine import (
+    AS_FITS,
     DEFAULTS,
     call_engine,
     prepare_environment,
@@ -31,8 +32,10 @@ class Platform(SimpleNamespace):
 
 @pytest.fixture
 def encoder(tmp_path: Path) -> Any:
-    checkpoint = SimpleNamespace(name="tiny", version="tiny@0", folder=tmp_path)
-    return SimpleNamespace(checkpoint=checkpoint, context=1234)
+    checkpoint = SimpleNamespace(name="tiny", version="tiny@0", folder=tmp_path, context=4096)
+    made = SimpleNamespace(checkpoint=checkpoint, context=1234)
+    made.limit_context = lambda tokens: setattr(made, "context", min(made.context, tokens))
+    return made
 
 
 @pytest.fixture
@@ -46,6 +49,8 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         made.given = options
         return made
 
+    model = SimpleNamespace(max_model_len=4096)
+    made.llm_engine = SimpleNamespace(vllm_config=SimpleNamespace(model_config=model))
     made.LLM = start
     monkeypatch.setattr(engine, "import_extra", lambda _: made)
     for name in (*ENVIRONMENT, *DEFAULTS, "VLLM_CPU_KVCACHE_SPACE"):
@@ -77,6 +82,18 @@ def test_options_come_from_settings_and_a_decoders_own_win(fake: SimpleNamespace
     assert (given["model"], given["dtype"], given["max_model_len"]) == (str(tmp_path), "float32", 1234)
     assert (given["gpu_memory_utilization"], given["runner"], given["enforce_eager"]) == (0.5, "pooling", False)
     assert "trust_remote_code" not in given
+
+
+def test_a_context_that_nobody_asked_for_is_what_the_memory_holds(
+    fake: SimpleNamespace, encoder: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    encoder.context = 4096
+    fake.llm_engine.vllm_config.model_config.max_model_len = 900
+    start_engine(encoder, LmSettings.model_validate({"model": "m"}))
+    assert (fake.given["max_model_len"], encoder.context) == (AS_FITS, 900)
+    assert "windows of 900 tokens, for which there is memory" in caplog.text
+    start_engine(encoder, LmSettings.model_validate({"model": "m", "context_tokens": 4096}))
+    assert fake.given["max_model_len"] == 900, "who asks gets that, or the reason why not"
 
 
 @pytest.mark.parametrize(("decoder", "other"), [("parallel", "fsm"), ("fsm", "regex"), ("regex", "parallel")])

@@ -12,13 +12,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dripper.config import load
 from dripper.errors import DifferenceError
-from dripper.spark.ledger import reconcile as reconciling
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import LedgerEntry, PlannedFile
-from dripper.spark.ledger.reconcile import Difference, bounds, differences, rows_by_batch
+from dripper.spark.ledger.reconcile import Difference, bounds, differences
 from dripper.spark.run.run import run, run_stages
+from dripper.spark.tables import counts
+from dripper.spark.tables.counts import rows_by_batch
 from dripper.spark.tables.maintain import maintain
 from dripper.spark.tables.publish import publish
+from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from support.job_mains import job
 from support.warcs import pages, write_warc
@@ -240,7 +242,7 @@ def test_rows_are_counted_without_a_look_at_data_and_also_where_the_log_is_out_o
     assert rows_by_batch(tables.read("extractions")) == {1: 1, 2: 2}
     for file in data:
         file.with_suffix(".away").rename(file)
-    monkeypatch.setattr(reconciling, "_files_in_log", lambda table: None)
+    monkeypatch.setattr(counts, "_files_in_log", lambda table: None)
     assert rows_by_batch(extractions) == {1: 1, 2: 2}
 
 
@@ -262,14 +264,14 @@ def test_a_session_without_a_jvm_counts_rows() -> None:
         """As a DataFrame of Spark Connect, which has no `_jdf`."""
 
     frame: Any = Remote()
-    assert reconciling._files_in_log(frame) is None
+    assert counts._files_in_log(frame) is None
 
 
 @pytest.mark.spark
 def test_the_ledger_is_read_once_before_a_plan(
     spark: SparkSession, tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger, reads = Ledger(spark, tables, "a run"), []
+    ledger, reads = Ledger(SparkBooks(spark, tables), "a run"), []
     read = Tables.read
 
     def counting(self: Tables, table: str, *more: Any) -> DataFrame:
@@ -282,4 +284,4 @@ def test_the_ledger_is_read_once_before_a_plan(
     assert ledger.last_batch == 2
     ledger.dismiss([])
     ledger.entries()
-    assert reads == ["warc_files"] * 2
+    assert reads == ["warc_files"]

@@ -8,7 +8,15 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from dripper.spark.ledger.plan import Batch, PlannedFile
-from dripper.spark.run.closing import UnclosedError, check_rows, merged, page_key, until_closed, whole_reports
+from dripper.spark.run.closing import (
+    UnclosedError,
+    check_rows,
+    merged,
+    page_key,
+    told_reports,
+    until_closed,
+    whole_reports,
+)
 from dripper.spark.tables.store import Tables
 from dripper.warc import FileReport
 
@@ -29,7 +37,9 @@ def rows(spark: SparkSession, **files: list[str]) -> DataFrame:
 def told(name: str, ids: list[str], **more: Any) -> dict[str, Any]:
     counted = {"records": len(ids) + 2, "pages": len(ids), "skipped": {"status": 2}}
     times = {"task_ms": 100 + len(ids), "slowest_page": {"page_id": max(ids), "ms": 7} if ids else None}
-    closing = {"page_keys": sum(map(page_key, ids)), "span": [0, None]}
+    errors = {"empty_page": 1} if IDS[1] in ids else {}
+    closing = {"page_keys": sum(map(page_key, ids)), "span": [0, None], "errors": errors}
+    closing |= {"methods": {"fallback:cpu": len(ids)} if ids else {}}
     return asdict(FileReport(name)) | closing | times | counted | more
 
 
@@ -40,6 +50,25 @@ def test_what_was_told_and_written_agrees(spark: SparkSession) -> None:
     first, second = whole_reports(BATCH, [X, Y], rows(spark, x=IDS[:2]))
     assert (first["rows"], first["failed_pages"], first["fallback_pages"], first["errors"]) == (2, 1, 2, ["empty_page"])
     assert (second["rows"], second["errors"]) == (0, [])
+
+
+def test_what_was_told_alone_says_what_the_rows_do(spark: SparkSession) -> None:
+    for reports in ([X, Y], [SECOND, FIRST, Y]):
+        assert told_reports(BATCH, reports, 2) == whole_reports(BATCH, reports, rows(spark, x=IDS[:2]))
+
+
+@pytest.mark.parametrize(
+    ("reports", "n_rows"), [([0, 1], 3), ([0, 1], 1), ([0, 1], None), ([0, 0, 1], 4), ([0, 0, 1], 2)]
+)
+def test_rows_are_looked_at_where_the_commit_has_others_or_a_file_was_told_twice(
+    reports: list[int], n_rows: int | None
+) -> None:
+    assert told_reports(BATCH, [(X, Y)[i] for i in reports], n_rows) is None
+
+
+def test_a_file_of_which_nothing_was_told_is_missed_by_what_was_told_alone() -> None:
+    with pytest.raises(UnclosedError, match="y: nothing was told of it"):
+        told_reports(BATCH, [X], 2)
 
 
 def test_a_file_told_twice_is_one_report_that_fits_the_rows(spark: SparkSession) -> None:

@@ -22,7 +22,7 @@ from dripper.sites.statistics import PathSum
 from dripper.spark.reports.report import summary
 from dripper.spark.run.run import run, run_stages
 from dripper.spark.sites.labels import site_labels
-from dripper.spark.sites.sums import counted_of, is_counted, remembered, site_sums
+from dripper.spark.sites.sums import is_counted, select_remembered, site_sums, sum_counted
 from dripper.spark.tables.store import Tables
 from dripper.warc import read_records
 from support.warcs import Response, write_warc
@@ -232,7 +232,7 @@ def test_a_file_that_is_read_again_counts_once(spark: SparkSession, again: Ran) 
 
 def test_of_a_host_of_many_pages_a_sample_is_counted(spark: SparkSession, ran: Ran) -> None:
     """The bounds: fewer pages of a host than it has, fewer texts and paths than there are."""
-    pages = remembered(Tables(spark, str(ran.output)).read("pages"))
+    pages = select_remembered(Tables(spark, str(ran.output)).read("pages"))
     of_host = [row["page_id"] for row in pages.collect() if row["host"] == "a.org"]
     # Page ids go by the folder of the test, and by chance a bound of two of three takes all pages.
     # The one below it is under the least that a user may set.
@@ -263,7 +263,7 @@ def test_of_a_host_of_many_pages_a_sample_is_counted(spark: SparkSession, ran: R
         of_batch = {
             (each["kind"], each["fingerprint"]) for each in rows if (each["host"], each["batch"]) == (host, batch)
         }
-        mine = counted_of(page, of_batch if is_counted(row["page_id"], n_pages, settings) else set())
+        mine = sum_counted(page, of_batch if is_counted(row["page_id"], n_pages, settings) else set())
         expected = relabel(page, before, sums_of(rows, host), mine)
         assert (row["main"], row["confidence"]) == (expected.main.tolist(), expected.confidence)
 

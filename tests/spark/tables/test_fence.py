@@ -15,8 +15,10 @@ from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import Batch
 from dripper.spark.run.closing import until_closed
+from dripper.spark.run.fused import FusedJob
 from dripper.spark.run.run import run
 from dripper.spark.tables.fence import Fence, is_conflict, persistently
+from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from support.meanwhile import meanwhile
 from support.warcs import pages, write_warc
@@ -92,12 +94,14 @@ def found(tables: Tables) -> list[tuple[int, str]]:
 
 def taken(spark: SparkSession, output: str, writers: int = 2) -> tuple[Tables, Lease]:
     tables = Tables(spark, output)
-    lease = Lease(spark, tables, holder="elsewhere 1/2 3 4", beat_seconds=3600, patience_seconds=0, writers=writers)
+    lease = Lease(
+        SparkBooks(spark, tables), holder="elsewhere 1/2 3 4", beat_seconds=3600, patience_seconds=0, writers=writers
+    )
     lease.take()
     return tables, lease
 
 
-LATE: dict[str, Callable[[Tables, DataFrame], None]] = {
+LATE: dict[str, Callable[[Tables, DataFrame], object]] = {
     "replace": lambda tables, rows: tables.replace_batch("labels", rows, Batch(1, ())),
     "append": lambda tables, rows: tables.append("labels", rows),
     "delete": lambda tables, rows: tables.delete("labels", "batch = 1"),
@@ -191,9 +195,7 @@ def test_a_run_that_stood_still_while_another_did_its_work_changes_nothing(
     for name in "ab":
         write_warc(tmp_path / f"{name}.warc", pages(ord(name), 3))
     output = str(tmp_path / "out")
-    target, method = {"plan": (Ledger, "record"), "rows": (Tables, "replace_batch"), "ledger": (Ledger, "finish")}[
-        where
-    ]
+    target, method = {"plan": (Ledger, "record"), "rows": (FusedJob, "_write"), "ledger": (Ledger, "finish")}[where]
     go_on = getattr(target, method)
     outcomes = []
 

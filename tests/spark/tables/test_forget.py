@@ -16,6 +16,7 @@ from dripper.spark.run.run import run, run_stages
 from dripper.spark.tables.forget import forget
 from dripper.spark.tables.maintain import maintain
 from dripper.spark.tables.publish import publish
+from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from support.job_mains import job
 from support.warcs import page, pages, write_warc
@@ -162,7 +163,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(
     assert job("forget").main(["--output", tables.output, "--host", "@/nowhere", "--reason", "r"]) == 2
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 3
-    other = Lease(spark, tables)
+    other = Lease(SparkBooks(spark, tables))
     other.take(job="run")
     with pytest.raises(BusyError):
         list(forget(spark, tables.output, GONE, "order"))

@@ -18,6 +18,7 @@ from dripper.spark.ledger.lease import Lease
 from dripper.spark.run.run import run
 from dripper.spark.tables import publish as publishing
 from dripper.spark.tables.publish import publish
+from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from support.job_mains import job
 from support.warcs import Response, pages, write_warc
@@ -114,7 +115,7 @@ def test_a_kill_between_commits_doubles_nothing_nor_does_a_run_beside_it(
             publish(spark, tables.output)
     assert tables.read("published").count() == 2
 
-    other = Lease(spark, tables)
+    other = Lease(SparkBooks(spark, tables))
     other.take(job="run")
     with pytest.raises(BusyError, match="another run is at work on this output"):
         publish(spark, tables.output)

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from dripper.html.blocks.segment import Block
 from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER, simplify, write_mapping
+from dripper.html.media.captions import mark_caption
+from dripper.html.media.place import place_media
 from dripper.html.metadata import Metadata
 from dripper.html.tree.elements import CELLS, HTML_VOID, INLINE
 from dripper.html.tree.head import Hints
@@ -32,6 +34,8 @@ class Slice(NamedTuple):
     first: int
     last: int
     is_run: bool
+    is_caption: bool = False
+    """An image's, kept for the image's sake."""
 
 
 def prune_mapping(mapping_html: str, main_ids: Collection[int]) -> str:
@@ -53,7 +57,7 @@ def prune_mapping(mapping_html: str, main_ids: Collection[int]) -> str:
     return _cut(tree, _choose(slices, main_ids, len(slices)))
 
 
-def prune_blocks(tree: Tree, blocks: Sequence[Block], main_ids: Collection[int]) -> str:
+def prune_blocks(tree: Tree, blocks: Sequence[Block], main_ids: Collection[int], *, with_media: bool = False) -> str:
     """Return what `prune` returns, from the tree in hand."""
     wanted = {int(item_id) for item_id in main_ids}
     slices = {
@@ -63,7 +67,8 @@ def prune_blocks(tree: Tree, blocks: Sequence[Block], main_ids: Collection[int])
         for block in blocks
         if block.item_id in wanted
     }
-    return _cut(tree, _choose(slices, wanted, len(blocks)))
+    chosen = _choose(slices, wanted, len(blocks))
+    return _cut(tree, _add_media(tree, blocks, wanted, chosen) if with_media else chosen)
 
 
 def _choose(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int) -> list[Slice]:
@@ -72,6 +77,13 @@ def _choose(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int)
     if foreign := sorted(wanted - slices.keys()):
         raise UnknownItemError(f"main ids {foreign[:5]} are not among the page's ids 1..{n_blocks}")
     return sorted((slices[item_id] for item_id in wanted), key=lambda kept: kept.first)
+
+
+def _add_media(tree: Tree, blocks: Sequence[Block], main: set[int], slices: list[Slice]) -> list[Slice]:
+    """Return the slices, and the images and captions that belong to them, in document order."""
+    spans = place_media(tree, blocks, main)
+    added = [Slice(span.owner, span.first, span.last, False, span.is_caption) for span in spans]
+    return sorted(slices + added, key=lambda kept: kept.first) if added else slices
 
 
 def _cut(tree: Tree, slices: list[Slice]) -> str:
@@ -179,6 +191,8 @@ class _Cutter:
         if kept.is_run and self.line is not None and (self.is_broken or self.is_apart(self.line, kept.first)):
             self.out.append("<br>")
         self.out += self.tree.parts[kept.first : kept.last + 1]
+        if kept.is_caption:
+            self.out[kept.first - kept.last - 1] = mark_caption(self.tree.parts[kept.first])
         if not kept.is_run and self.tree.names[self.tree.parts[kept.first]] == "li":
             self.out[kept.first - kept.last - 1] = self.start_tag(bisect_left(self.tree.opens, kept.first))
         self.line, self.is_broken = kept.last if kept.is_run else None, False
@@ -255,8 +269,8 @@ class Page:
             self._mapping = write_mapping(self.elements, self.blocks)
         return self._mapping
 
-    def prune(self, main_ids: Collection[int]) -> str:
+    def prune(self, main_ids: Collection[int], *, with_media: bool = False) -> str:
         """Return the page's main HTML: `dripper.html.prune(self.mapping_html, main_ids,
-        self.profile)` without parsing again.
+        self.profile, with_media=with_media)` without parsing again.
         """
-        return prune_blocks(self.elements, self.blocks, main_ids)
+        return prune_blocks(self.elements, self.blocks, main_ids, with_media=with_media)

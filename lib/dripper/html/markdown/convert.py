@@ -159,8 +159,8 @@ def _strip_attributes(tree: Tree) -> None:
 
 def _strip_tag(tag: str, name: str) -> str:
     if name == "noscript":
-        return "</span>" if tag[1] == "/" else "<span>"
-    if tag[1] == "/" or " " not in tag:
+        return "</span>" if tag.startswith("</") else "<span>"
+    if tag.startswith("</") or " " not in tag:
         return tag
     return _strip_signs(tag) if name in _WITH_ATTRIBUTES else f"<{name}>"
 

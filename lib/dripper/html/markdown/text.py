@@ -4,6 +4,7 @@ scores are computed, but for an empty line where line breaks follow each other.
 Only lines are laid out: no marks for headings, lists or tables.
 """
 
+from dripper.html.media.captions import leave_out_captions
 from dripper.html.tree.elements import HTML_VOID, words
 from dripper.html.tree.parser import parse_document
 from dripper.html.tree.scan import HIDDEN_SHARE, ReadTags, UnbalancedMarkupError, scan
@@ -17,17 +18,21 @@ _CLOSING = ',:;.!?")'
 """No blank before these, where one element ends and another begins."""
 
 
-def to_text(main_html: str, *, is_pruned: bool = False) -> str:
+def to_text(main_html: str, *, is_pruned: bool = False, with_captions: bool = True) -> str:
     """Return HTML as text: each paragraph, item, row on its own line, white space collapsed; "" for
     "".
 
     is_pruned: it is what `prune` wrote for the profiles `dripper` and `paper`, and need not be
-    parsed.
+    parsed. with_captions: those too that stand there for their images' sake alone.
 
     >>> to_text("<h1>A</h1><p>b <b>c</b>, d<br>e<br><br>f</p>")
     'A\\n\\nb c, d\\ne\\n\\nf'
     """
-    return write_text(read_main_html(main_html, is_pruned=is_pruned)) if main_html.strip() else ""
+    if not main_html.strip():
+        return ""
+    # 1.0: captions go, however much of the page's text is in them.
+    read_tags = None if with_captions else leave_out_captions
+    return write_text(read_main_html(main_html, read_tags, 1.0, is_pruned=is_pruned))
 
 
 def write_text(tree: Tree) -> str:

@@ -5,6 +5,7 @@ From JSON-LD, `meta` and `link` elements, microdata and marked-up elements, in t
 Nothing is guessed from running text.
 """
 
+from dripper.html.metadata.address import find_canonical_address, find_own_address
 from dripper.html.metadata.read import Metadata, read_metadata
 
-__all__ = ["Metadata", "read_metadata"]
+__all__ = ["Metadata", "find_canonical_address", "find_own_address", "read_metadata"]

@@ -20,6 +20,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from dripper.html.blocks.page import Page, prune_mapping
 from dripper.html.blocks.segment import number, segment
 from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER, remove_ids
+from dripper.html.media.players import replace_frame
 from dripper.html.metadata import Metadata, read_metadata
 from dripper.html.tree.elements import HTML_VOID, RAW_TEXT
 from dripper.html.tree.head import HEAD, Hints, read_head, read_hints
@@ -123,11 +124,17 @@ class ParsedPage(NamedTuple):
 
 
 def parse_page(
-    html: bytes, read_tags: ReadTags, hidden_share: float = HIDDEN_SHARE, limits: ParserLimits = DEFAULT_LIMITS
+    html: bytes,
+    read_tags: ReadTags,
+    hidden_share: float = HIDDEN_SHARE,
+    limits: ParserLimits = DEFAULT_LIMITS,
+    *,
+    keep_players: bool = False,
 ) -> ParsedPage:
     """Return the page's visible body as a tree, its title, hints and metadata.
 
-    read_tags, hidden_share: see `scan`; they decide what is cut out.
+    read_tags, hidden_share: see `scan`; they decide what is cut out. keep_players: frames of known
+    players leave stand-ins behind (see `media.players`).
     html: as UTF-8; NULs in texts are dropped. Linear, see `limits`.
     Raises PageError(PARSE_FAILED) where the parser would need seconds.
     """
@@ -143,7 +150,7 @@ def parse_page(
         # element.
         document = parse_document(frames.text())
         title, unseen = title or read_title(document), document.css(_UNSEEN)
-    _remove(document, unseen)
+    _remove(document, unseen, keep_players)
     markup = (document.html or "<html></html>").replace("&nbsp;", "\u00a0")
     if "_item_id" in markup:
         markup = _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup)
@@ -209,7 +216,7 @@ def is_hidden(tag: str) -> bool:
     return not _OPENS_LATER.search(tag.lower())
 
 
-def _remove(document: LexborHTMLParser, unseen: list[LexborNode]) -> None:
+def _remove(document: LexborHTMLParser, unseen: list[LexborNode], keep_players: bool) -> None:
     """Take out what shows nothing; `xmp` becomes `pre`, MathJax's source
     (`<script type="math/tex">`) text.
 
@@ -222,7 +229,7 @@ def _remove(document: LexborHTMLParser, unseen: list[LexborNode]) -> None:
         elif kind.startswith("math/tex"):
             source = node.text().strip()
             _replace(document, node, "span", f"\\[{source}\\]" if "mode=display" in kind else f"\\({source}\\)")
-        else:
+        elif not (keep_players and node.tag == "iframe" and replace_frame(document, node)):
             # Taken out, not destroyed: an element inside it may be next.
             node.decompose(recursive=False)
 
@@ -246,14 +253,22 @@ class LosslessProfile:
     cutoffs: tuple[int, int]
     """Characters of text a block that the model sees, outside and inside of tables."""
     main_html_scans: bool = True
+    places_media: bool = False
+    """Whether images and players count that stand among main blocks."""
 
     def preprocess(self, html: bytes, limits: ParserLimits) -> Page:
         """Return the page, given as UTF-8, split into blocks."""
-        parsed = parse_page(html, self.read_tags, self.hidden_share, limits)
+        parsed = parse_page(html, self.read_tags, self.hidden_share, limits, keep_players=self.places_media)
         return replace(self._split(parsed.tree, parsed.title), hints=parsed.hints, metadata=parsed.metadata)
 
-    def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
-        """Return the main HTML."""
+    def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:
+        """Return the main HTML.
+
+        with_media: and the images among it. Where these stand is asked of the page without its ids,
+        hence it is split again.
+        """
+        if with_media:
+            return self.restore(mapping_html, "").prune(main_ids, with_media=True)
         return prune_mapping(mapping_html, main_ids)
 
     def restore(self, mapping_html: str, title: str) -> Page:
@@ -271,4 +286,4 @@ class LosslessProfile:
         return Page(tree, blocks, title, self.name, cutoffs=self.cutoffs)
 
 
-DRIPPER = LosslessProfile("dripper", read_tags, HIDDEN_SHARE, (CUTOFF, TABLE_CUTOFF))
+DRIPPER = LosslessProfile("dripper", read_tags, HIDDEN_SHARE, (CUTOFF, TABLE_CUTOFF), places_media=True)

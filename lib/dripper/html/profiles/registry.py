@@ -23,6 +23,11 @@ class Profile(Protocol):
         ...
 
     @property
+    def places_media(self) -> bool:
+        """Whether `prune` adds images by their place when asked to."""
+        ...
+
+    @property
     def main_html_scans(self) -> bool:
         """Whether main HTML is balanced markup, so that Markdown is made of it without an HTML
         parser."""
@@ -32,8 +37,8 @@ class Profile(Protocol):
         """Return the page, given as UTF-8, split into blocks. Raises PageError(PARSE_FAILED)."""
         ...
 
-    def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
-        """Return the main HTML."""
+    def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:
+        """Return the main HTML; with_media: and the images that stand among it."""
         ...
 
     def restore(self, mapping_html: str, title: str) -> Page:
@@ -118,12 +123,13 @@ def restore(mapping_html: str, title: str = "", profile: str = "dripper") -> Pag
     return find_profile(profile).restore(mapping_html, title)
 
 
-def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper") -> str:
+def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper", *, with_media: bool = False) -> str:
     """Return the page with only its main blocks and their ancestors, without `_item_id` (Dripper
     paper 3.2, mapping).
 
     mapping_html: `Page.mapping_html`, of the same profile. main_ids: any subset of its ids, in any
-    order; none gives "". The same as `Page.prune(main_ids)`. O(len(mapping_html)). Raises
+    order; none gives "". with_media: images that stand among main blocks are kept too, with their
+    captions (see `media.place`). The same as `Page.prune`. O(len(mapping_html)). Raises
     pruning.UnknownItemError on a foreign id, ValueError where `mapping_html` is no mapping HTML.
     Profile `mineru-1.1` does byte for byte what MinerU-HTML 1.1.2 does instead: foreign ids are
     ignored, helper attributes stay, no id gives "<html></html>".
@@ -131,4 +137,4 @@ def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper"
     >>> prune('<div><p _item_id="1">menu</p><p _item_id="2">story</p></div>', {2})
     '<div><p>story</p></div>'
     """
-    return find_profile(profile).prune(mapping_html, main_ids)
+    return find_profile(profile).prune(mapping_html, main_ids, with_media=with_media)

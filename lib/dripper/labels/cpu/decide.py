@@ -54,9 +54,13 @@ def probabilities(logits: FloatArray, temperature: float = 1.0, shift: float = 0
     return np.rint(probability * PROBABILITY_STEPS) / PROBABILITY_STEPS
 
 
-def decide(probability: FloatArray, words: IntArray) -> Decision:
+def decide(probability: FloatArray, words: IntArray, beta: float = 1.0, threshold: float | None = None) -> Decision:
     """Return the labels of highest expected F1 over words; blocks without words (images) go by the
     same cut.
+
+    beta: how many times as much recall counts as precision (F-beta). threshold: instead, blocks
+    from this probability on are main, and the likeliest with words always is. The F1 that is told
+    is that of the labels chosen.
 
     probability: (n_blocks,) of main. words: (n_blocks,) number of words: with EDGE_WORDS, the
     weight of a block. The expectation of F1 is taken as the ratio of expectations, mixed over
@@ -66,21 +70,27 @@ def decide(probability: FloatArray, words: IntArray) -> Decision:
     array([ True, False,  True])
     """
     if not words.any():
-        return Decision(probability >= 0.5, 0.0)
+        return Decision(probability >= (0.5 if threshold is None else threshold), 0.0)
     order = np.argsort(-probability, kind="stable")
     weights = np.where(words > 0, words + EDGE_WORDS, 0)[order]
     sizes, probability_in_order = np.cumsum(weights), probability[order]
-    f1 = np.zeros(len(words))
+    f1, focused = np.zeros(len(words)), np.zeros(len(words))
     for odds, weight in PAGE_DOUBTS:
         shifted = probability_in_order * odds / (1 - probability_in_order + probability_in_order * odds)
         hits = np.cumsum(shifted * weights)
         f1 += weight * 2 * hits / np.maximum(sizes + hits[-1], 1)
-    best = int(np.argmax(f1))
+        if beta != 1.0:
+            focused += weight * (1 + beta**2) * hits / np.maximum(sizes + beta**2 * hits[-1], 1)
+    scores = f1 if beta == 1.0 else focused
+    best = int(np.argmax(scores))
+    if threshold is not None:
+        best = max(int(np.count_nonzero(probability >= threshold)) - 1, int(np.argmax(weights > 0)))
     main = np.zeros(len(words), bool)
     main[order[: best + 1]] = True
     # The best set is close to "every block above half of the best F1" (Lipton et al. 2014): the
     # rule for blocks that have no words to count, as images.
-    return Decision(main | ((words == 0) & (probability >= f1[best] / 2)), float(f1[best]))
+    cut = scores[best] / (1 + beta**2) if threshold is None else threshold
+    return Decision(main | ((words == 0) & (probability >= cut)), float(f1[best]))
 
 
 KINDS = ("article", "documentation", "form", "forum", "listing", "nothing", "other", "product", "recipe", "service")

@@ -7,9 +7,11 @@ blocks are comments and which is the title, and their probability of being main 
 forum and answers of a Q&A page are the page's content, not comments.
 """
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
+from pydantic import field_validator
 
 from dripper.labels.arrays import FloatArray
 from dripper.labels.base import Labeler
@@ -18,6 +20,10 @@ from dripper.settings import Section
 
 Wish = Literal["auto", "include", "exclude"]
 """What to do with something that some annotators count as main content and others do not."""
+
+
+BETAS: Mapping[str, float] = {"precision": 0.5, "balanced": 1.0, "recall": 2.0}
+"""How many times as much recall counts as precision (F-beta)."""
 
 
 class CpuSettings(Section):
@@ -29,6 +35,24 @@ class CpuSettings(Section):
     title: Wish = "auto"
     """The heading that repeats the page's title. auto: as the labelled pages mostly have it,
     without on articles."""
+    focus: str | float = "balanced"
+    """Whether to rather leave something out (precision) or to rather take too much (recall); a
+    number: blocks that are main with this probability are taken, and no others."""
+
+    @field_validator("focus")
+    @classmethod
+    def _check_focus(cls, value: str | float) -> str | float:
+        if value in BETAS or (isinstance(value, float) and 0 <= value <= 1):
+            return value
+        raise ValueError(f"it is one of {', '.join(BETAS)}, or a probability from 0 to 1")
+
+    def decision(self) -> dict[str, float]:
+        """Return `focus` as what `decide` takes."""
+        return {"beta": BETAS[self.focus]} if isinstance(self.focus, str) else {"threshold": self.focus}
+
+    def suffix(self) -> str:
+        """Return what stands of `focus` in the version in every row; "" for the default."""
+        return "" if self.focus == "balanced" else f"+focus={self.focus}"
 
 
 class Conventions(NamedTuple):
@@ -71,7 +95,7 @@ AS_LEARNED = Conventions()
 def _load(settings: CpuSettings) -> Labeler:
     from dripper.labels.cpu.labeler import CpuLabeler
 
-    return CpuLabeler.load(conventions=Conventions(settings.comments, settings.title))
+    return CpuLabeler.load(conventions=Conventions(settings.comments, settings.title), settings=settings)
 
 
 CPU = LabelerEntry(name="cpu", load=_load, settings=CpuSettings, fallback="body", tells_confidence=True)

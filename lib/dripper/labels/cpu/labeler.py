@@ -17,7 +17,7 @@ from dripper.labels.arrays import FloatArray, IntArray, find_blas, one_thread
 from dripper.labels.base import Labels
 from dripper.labels.cpu.arithmetic import choose_operations, snap
 from dripper.labels.cpu.decide import KINDS, PageSummary, classify, decide, estimate_confidence, probabilities
-from dripper.labels.cpu.entry import AS_LEARNED, Conventions
+from dripper.labels.cpu.entry import AS_LEARNED, Conventions, CpuSettings
 from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, compute_features
 from dripper.labels.cpu.network import Array, BlockSequence, Operations, compute_logits, compute_states, forward
 from dripper.labels.cpu.reasons import GROUPS, weigh_groups
@@ -33,6 +33,7 @@ WINDOW_BLOCKS = 16_384
 MARGIN_BLOCKS = 64
 # Standardised features beyond it are outliers (a block of 100 KB) that would drown the rest.
 FEATURE_LIMIT = 6.0
+_BALANCED = CpuSettings()
 
 
 class CpuLabeler:
@@ -41,24 +42,32 @@ class CpuLabeler:
 
     name = "cpu"
 
-    def __init__(self, weights: Weights, conventions: Conventions = AS_LEARNED) -> None:
+    def __init__(
+        self, weights: Weights, conventions: Conventions = AS_LEARNED, settings: CpuSettings = _BALANCED
+    ) -> None:
         if weights.feature_names != NAMES:
             unlike = sorted(set(weights.feature_names) ^ set(NAMES))
             raise ValueError(f"weights were trained on other features; the first that differ: {unlike[:5]}")
-        self.version = "".join([weights.version, *conventions.suffixes()])
+        self.version = "".join([weights.version, *conventions.suffixes(), settings.suffix()])
+        self._decision = settings.decision()
         self._weights = weights
         self._conventions = conventions
         self._blas = find_blas()
 
     @classmethod
-    def load(cls, path: Path | None = None, conventions: Conventions = AS_LEARNED) -> "CpuLabeler":
+    def load(
+        cls,
+        path: Path | None = None,
+        conventions: Conventions = AS_LEARNED,
+        settings: CpuSettings = _BALANCED,
+    ) -> "CpuLabeler":
         """Return the labeler with the weights of a file, by default those in the package. Raises
         MachineError.
 
-        conventions: what counts as main where annotators disagree; others than the default stand in
-        `version` too.
+        conventions: what counts as main where annotators disagree. settings: of which the focus is
+        read. Others than the defaults stand in `version` too.
         """
-        return cls(load_weights(path), conventions)
+        return cls(load_weights(path), conventions, settings)
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page; at least one block is main wherever a block has words."""
@@ -81,7 +90,7 @@ class CpuLabeler:
         probability = np.concatenate(
             [score_main(self._weights, *window, self._conventions, summary)[own] for window, own in _cut_windows(page)]
         )
-        decision = decide(probability, page.words)
+        decision = decide(probability, page.words, **self._decision)
         kinds = classify_page(self._weights, summary)
         confidence = estimate_confidence(self._weights.matrices["confidence"], decision.expected_f1, kinds)
         return Labels(

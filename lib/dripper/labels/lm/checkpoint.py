@@ -8,6 +8,7 @@ from typing import Any
 
 from dripper.errors import MachineError, SettingsError
 from dripper.labels.entry import local_folder
+from dripper.labels.hub import fetch_snapshot, is_hub_name
 from dripper.labels.lm.settings import import_extra
 
 CONFIG_FILES = ["*.json", "*.txt", "*.jinja", "*.model", "*.tiktoken"]
@@ -19,12 +20,14 @@ FINGERPRINT_BYTES = 1 << 16
 @dataclass(frozen=True, slots=True)
 class Training:
     """What a checkpoint was trained on: name of the prompt, form of the answer, how often the chat
-    template is applied, which profile of preprocessing (None: unknown)."""
+    template is applied, which profile of preprocessing (None: unknown), in how many tokens its
+    authors run it."""
 
     prompt: str
     answer: str
     chat: str
     profile: str | None = None
+    context: int = 32_768
 
 
 OWN = Training(prompt="own", answer="json", chat="once")
@@ -36,7 +39,7 @@ OWN = Training(prompt="own", answer="json", chat="once")
 # with a system message,
 #   in generate(); the answer is compact within <answer> tags.
 DRIPPER_1_0 = Training(prompt="v0", answer="json", chat="none", profile="paper")
-DRIPPER_1_1 = Training(prompt="short_compact", answer="tagged", chat="twice", profile="mineru-1.1")
+DRIPPER_1_1 = Training(prompt="short_compact", answer="tagged", chat="twice", profile="mineru-1.1", context=262_144)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +115,7 @@ def trained_profile(model: str) -> str | None:
     not on this machine. Nothing is fetched: a checkpoint of a hub is known by its name."""
     if local_folder(model).is_dir():
         return find_checkpoint(model).training.profile
-    is_of_hub = model.count("/") == 1 and not model.startswith(("/", ".", "~"))
-    return _training_of(model, model).profile if is_of_hub else None
+    return _training_of(model, model).profile if is_hub_name(model) else None
 
 
 def fingerprint(folder: Path) -> str:
@@ -145,13 +147,6 @@ def _from_hub(model: str) -> Path:
         raise MachineError(
             f"labels.lm.model={model} is an address: fetch the checkpoint, and set the path of its folder"
         )
-    if model.startswith((".", "/", "~")) or model.count("/") != 1:
+    if not is_hub_name(model):
         raise MachineError(f"labels.lm.model={model}: there is no such folder")
-    hub = import_extra("huggingface_hub")
-    try:
-        return Path(hub.snapshot_download(model, allow_patterns=CONFIG_FILES))
-    except Exception as error:  # The hub's errors are many; all mean the same to a user.
-        raise MachineError(
-            f"labels.lm.model={model} is no folder here and cannot be fetched from the hub "
-            f"({type(error).__name__}). Fetch it where there is a network, and set labels.lm.model to its folder"
-        ) from error
+    return fetch_snapshot("labels.lm.model", model, CONFIG_FILES, import_extra("huggingface_hub"))

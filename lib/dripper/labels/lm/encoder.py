@@ -54,15 +54,11 @@ class PageEncoder:
         self.tokenizer = tokenizer
         self.prompt = prompt
         self.templates = templates
-        self.context = min(checkpoint.context, settings.context_tokens)
+        self.context = min(checkpoint.context, settings.context_tokens or checkpoint.training.context)
         self._overlap = settings.overlap_blocks
         self._prompt_tokens = len(tokenizer.prompt_ids(prompt.text("")))
         self._answer_tokens = lru_cache(maxsize=1024)(self._count_answer)
-        if self._budget(1) < 1:
-            raise SettingsError(
-                f"the prompt takes {self._prompt_tokens} tokens, and prompt and answer must fit {self.context}: raise "
-                "labels.lm.context_tokens"
-            )
+        self.limit_context(self.context)
 
     @classmethod
     def load(cls, settings: LmSettings) -> "PageEncoder":
@@ -92,6 +88,16 @@ class PageEncoder:
     def version(self) -> str:
         """Checkpoint with its fingerprint, prompt with its hash, answer form."""
         return f"{self.checkpoint.version}/{self.prompt.version}/{self.templates.form.name}"
+
+    def limit_context(self, tokens: int) -> None:
+        """Let windows have no more tokens than an engine holds. Raises SettingsError where prompt
+        and answer of one block do not fit."""
+        self.context = min(self.context, tokens)
+        if self._budget(1) < 1:
+            raise SettingsError(
+                f"the prompt takes {self._prompt_tokens} tokens, and prompt and answer must fit {self.context}: raise "
+                "labels.lm.context_tokens"
+            )
 
     def count_tokens(self, simplified_html: str) -> int:
         """Return how many tokens the model reads of a page: its simplified HTML, without prompt and

@@ -20,6 +20,9 @@ from dripper.labels.lm.settings import LmSettings, import_extra
 
 log = logging.getLogger(__name__)
 
+AS_FITS = -1
+"""Of vLLM's max_model_len: as many of the model's positions as its memory has room for."""
+
 DEFAULTS = {
     "VLLM_NO_USAGE_STATS": "1",
     "VLLM_LOGGING_LEVEL": "WARNING",
@@ -52,6 +55,10 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
             f"vLLM {engine_version()} cannot start {encoder.checkpoint.name} with decoder {settings.decoder}: "
             f"{summarize(error)}. {advice(settings.decoder)}"
         ) from error
+    held = int(engine.llm_engine.vllm_config.model_config.max_model_len)
+    if held < encoder.context:
+        log.warning("%s: windows of %d tokens, for which there is memory", encoder.checkpoint.version, held)
+    encoder.limit_context(held)
     log.info("vLLM %s serves %s", engine_version(), encoder.checkpoint.version)
     return engine
 
@@ -72,10 +79,13 @@ def require(settings: LmSettings, module: str, name: str) -> Any:
 
 def common_options(encoder: PageEncoder, settings: LmSettings) -> Mapping[str, object]:
     """Return the engine's options that all decoders share."""
+    whole = settings.context_tokens is None and encoder.context == encoder.checkpoint.context
     return {
         "model": weights(encoder, settings),
         "dtype": settings.dtype,
-        "max_model_len": encoder.context,
+        # A context that nobody asked for may be more than a GPU holds: vLLM then takes what it
+        # does.
+        "max_model_len": AS_FITS if whole else encoder.context,
         "gpu_memory_utilization": settings.gpu_memory_share,
         "enable_prefix_caching": True,
         "disable_log_stats": True,
@@ -90,8 +100,7 @@ def uses_model_runner_v2(encoder: PageEncoder, settings: LmSettings) -> bool:
     """Tell which of its two model runners vLLM would take: they want different logits
     processors."""
     prepare_environment(settings.cpu_cache_gib)
-    import_extra("vllm")
-    arguments = import_extra("vllm.engine.arg_utils").EngineArgs(**common_options(encoder, settings))
+    arguments = import_extra("vllm").EngineArgs(**common_options(encoder, settings))
     return bool(getattr(arguments.create_engine_config(), "use_v2_model_runner", False))
 
 
@@ -147,7 +156,8 @@ def advice(decoder: str) -> str:
     other = {"parallel": "fsm", "fsm": "regex", "regex": "parallel"}[decoder]
     return (
         "If memory is the matter, lower labels.lm.context_tokens or see labels.lm.gpu_memory_share and cpu_cache_gib; if this "
-        f"version lacks what the decoder needs, labels.lm.decoder={other} gives the same labels"
+        f"version lacks what the decoder needs, labels.lm.decoder={other} gives the same labels; if it is the GPU's driver, see "
+        "Versions in docs/labeler_lm.md"
     )
 
 

@@ -9,7 +9,7 @@ on the device; the runner may keep a row for every draft token of speculative de
 from typing import Any
 
 import torch
-from vllm.v1.worker.gpu.sample.logits_processor.interface import LogitsContext, LogitsProcessor
+from vllm.v1.worker.gpu.sample.logits_processor import LogitsContext, LogitsProcessor
 
 from dripper.labels.lm.fsm_rules import HOLE, check_arguments, machine_of
 
@@ -24,7 +24,8 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
         """Called by vLLM."""
         slots, device = req_states.max_num_reqs, req_states.device
         self._states = req_states
-        self._answers = torch.full((slots, vllm_config.model_config.max_model_len), FREE, device=device)
+        length = vllm_config.model_config.max_model_len
+        self._answers = torch.full((slots, length), FREE, dtype=torch.int32, device=device)
         self._prompts = torch.zeros(slots, dtype=torch.long, device=device)
         self._labels = torch.zeros((slots, 2), dtype=torch.long, device=device)
         self._margins = torch.zeros(slots, device=device)
@@ -40,7 +41,7 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
         self._answers[req_idx] = FREE
         if machine is None:
             return False
-        answer = torch.tensor(machine.answer, device=self._answers.device)
+        answer = torch.tensor(machine.answer, dtype=torch.int32, device=self._answers.device)
         # Beyond the end the last token is repeated, as in V1.
         self._answers[req_idx] = answer[-1]
         self._answers[req_idx, : len(answer)] = answer

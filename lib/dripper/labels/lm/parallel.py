@@ -133,7 +133,7 @@ class ParallelDecoder:
         """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
         # A field that vLLM marks as internal: a version without it would compute whole pages anew
         # in every pass.
-        require(settings, "vllm.pooling_params", "PoolingParams.skip_reading_prefix_cache")
+        require(settings, "vllm", "PoolingParams.skip_reading_prefix_cache")
         labels = [encoder.tokenizer.token(token) for token in (encoder.templates.main, encoder.templates.other)]
         engine = start_engine(
             encoder,

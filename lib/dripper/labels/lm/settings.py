@@ -32,9 +32,10 @@ class LmSettings(Section):
     chat: Literal["auto", "none", "once", "twice"] = "auto"
     """How often the chat template is applied; auto: as the checkpoint's weights saw it (1.1:
     twice), else once."""
-    context_tokens: int = Field(default=32768, ge=64)
-    """Of prompt and answer together; longer pages are cut into windows. The paper's context; the
-    model's own where shorter."""
+    context_tokens: int | None = Field(default=None, ge=64)
+    """Of prompt and answer together; longer pages are cut into windows. null: as the checkpoint's
+    authors run it (1.1: 262,144, else the paper's 32,768), or what the GPU holds where that is
+    less. Never more than the model's positions reach."""
     overlap_blocks: int = Field(default=8, ge=0)
     """So many blocks at most are shown twice where a page is cut, so that none is labelled without
     what stands around it."""

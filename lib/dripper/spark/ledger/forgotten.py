@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 from dripper.errors import InputError
 from dripper.page.rows import host_name, registered_domain, storable
+from dripper.spark.tables.books import Books, among
 from dripper.spark.tables.sql import quoted
 from dripper.spark.tables.store import Tables
 
@@ -165,6 +166,12 @@ def rows_of(tables: Tables, state: str | None = None) -> list[dict[str, Any]]:
     rows = rows if state is None else rows.where(F.col("state") == state)
     columns = ("request", "kind", "pattern", "batch", "rows", "state")
     return [row.asDict() for row in rows.select(*columns).collect()]
+
+
+def on_their_way(books: Books) -> dict[int, int]:
+    """Return, by batch, the rows that are on their way out. Of those that are out the ledger
+    knows."""
+    return rows_by_batch(books.read(TABLE, among("state", [BEGUN])))
 
 
 def rules_of(rows: Iterable[Mapping[str, Any]]) -> Rules:

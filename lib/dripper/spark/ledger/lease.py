@@ -9,7 +9,6 @@ that did not end well, it first shuts out that one's commits (`dripper.spark.tab
 
 import logging
 import os
-import queue
 import socket
 import threading
 import time
@@ -19,16 +18,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-from pyspark.sql import DataFrame, Observation, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
-
 from dripper.errors import BusyError, InputError
+from dripper.spark.tables.books import EVERY_ROW, UNKNOWN, Books, Where, among, at_least
 from dripper.spark.tables.fence import SPARK_ERRORS, Fence, is_conflict
-from dripper.spark.tables.schemas import RUNS, nullable
-from dripper.spark.tables.sql import first_line, quoted, reason
-from dripper.spark.tables.store import Tables
+from dripper.spark.tables.sql import first_line, reason
 
 logger = logging.getLogger(__name__)
 
@@ -40,13 +33,20 @@ SILENCE_SECONDS = 150.0
 """A run that is not heard of for so long, while another one waits for it, is lost: five beats,
 which no pause of a garbage collector takes."""
 _SEQUENCE = "dripper.runs"
-_OBSERVED_SECONDS = 3.0
-"""Spark says what was observed in a write milliseconds after its end, and never where Delta left
-the write out."""
 _ENDED_WELL = (0, 4)
 """Exit codes of runs of which nothing can be under way any more."""
 _at_work: set[str] = set()
 """The runs of this process, which are not dead as long as it lives, but over when they say so."""
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _awake_or_not() -> float:
+    """Return seconds on this machine's clock that nobody sets, and that goes on while the machine
+    sleeps: a run that slept was not heard of meanwhile."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 class Lease:
@@ -55,8 +55,7 @@ class Lease:
 
     def __init__(
         self,
-        spark: SparkSession,
-        tables: Tables,
+        books: Books,
         *,
         patience_seconds: float = SILENCE_SECONDS,
         beat_seconds: float = BEAT_SECONDS,
@@ -64,30 +63,44 @@ class Lease:
         clock: Callable[[], float] = time.monotonic,
         holder: str | None = None,
         writers: int = 1,
+        now: Callable[[], datetime] = _utc_now,
+        awake: Callable[[], float] = _awake_or_not,
     ) -> None:
-        """writers: commits of the run that may be under way at once."""
+        """writers: commits of the run that may be under way at once. clock: seconds, for waiting.
+        now: what this machine takes for the time. awake: see `_awake_or_not`."""
         self.run_id = uuid.uuid4().hex
-        self._spark = spark
-        self._tables = tables
+        self._books = books
         self._patience = patience_seconds
         self._beat_seconds = beat_seconds
         self._sleep = sleep
         self._clock = clock
         self._writers = writers + 1  # The last one says that the run is alive.
         self._holder = holder or this_process()
+        self._now = now
+        self._awake = awake
         self._row: dict[str, Any] = {}
         self._heard = 0.0
+        self._newest_at: int | None = None
+        """The version of `runs` at which this run was the newest; None: not known."""
         self._is_lost = False
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._beat_now_and_then, name="lease", daemon=True)
 
-    def take(self, **columns: Any) -> None:
-        """Begin the run. columns: more values of its row. Raises BusyError where another run holds
-        the lease."""
-        runs = self._wait_for_others()
-        self._begin(runs, columns)
-        self._heard = _awake_or_not()
+    def take(self, is_new: bool = False, **columns: Any) -> None:
+        """Begin the run. is_new: whether this driver has made the table, so that nobody can have
+        begun before it did. columns: more values of its row. Raises BusyError where another run
+        holds the lease."""
+        runs: list[dict[str, Any]] = [] if is_new else self._wait_for_others()
+        try:
+            self._begin(runs, columns)
+        except BusyError:
+            if not is_new:
+                raise
+            # Somebody came between, and may be through already.
+            runs = self._wait_for_others()
+            self._begin(runs, columns)
+        self._heard = self._awake()
         _at_work.add(self.run_id)
         self._thread.start()
         try:
@@ -100,44 +113,41 @@ class Lease:
         """Add the run's row under the next number, later than any other run by its time of
         beginning."""
         begun = [_milliseconds(run["started_at"]) for run in runs if run["started_at"]]
-        started = max([_milliseconds(datetime.now(UTC)), *(one + 1 for one in begun)])
+        started = max([_milliseconds(self._now()), *(one + 1 for one in begun)])
         now = datetime.fromtimestamp(started / 1000, UTC)
         row = {"run_id": self.run_id, "state": "running", "holder": self._holder, "writers": self._writers}
         self._row = row | {"started_at": now, "heard_at": now} | columns
         last = max((run["epoch"] for run in runs), default=0)
         # Where rows were deleted, or the table restored, Delta still knows the higher numbers that
         # there were, and leaves out the row of a lower one. No counting has come as far as seconds.
-        for epoch in (last + 1, max(last + 1, int(time.time()))):
+        for epoch in (last + 1, max(last + 1, int(self._now().timestamp()))):
             self._row["epoch"] = epoch
-            seen = Observation()
             try:
-                rows = self._frame().observe(seen, F.count("*").alias("rows"))
-                self._tables.append(TABLE, rows, (_SEQUENCE, epoch))
+                made = self._books.append(TABLE, [self._row], (_SEQUENCE, epoch))
             except SPARK_ERRORS as error:
                 if is_conflict(error):
                     raise BusyError(_taken_first(first_line(error))) from error
-                raise InputError(f"cannot write to {self._tables.sql_name(TABLE)}: {first_line(error)}") from error
-            # What was written and raised nothing was committed, so that nobody else has the number.
-            if _answer(seen) is not None or self._is_newest():
+                raise InputError(f"cannot write to {self._books.name(TABLE)}: {first_line(error)}") from error
+            # What was committed nobody else has the number of.
+            if made is not None or self._is_newest():
+                self._newest_at = None if made == UNKNOWN else made
                 break
-            if self._runs(f"epoch >= {epoch}"):
+            if self._runs(at_least("epoch", epoch)):
                 raise BusyError(_taken_first(f"number {epoch} is another's"))
         else:
-            raise InputError(f"{self._tables.sql_name(TABLE)} takes no row: drop the table, and the run makes it anew")
-        self._tables.fence = Fence(started, self._writers, self.confirm)
+            raise InputError(f"{self._books.name(TABLE)} takes no row: drop the table, and the run makes it anew")
+        self._books.fence = Fence(started, self._writers, self.confirm)
 
     def _take_over(self, runs: Sequence[Mapping[str, Any]]) -> None:
         """Shut out earlier runs of which something may be under way, and note which of them are
         lost: in this order, as who comes next goes by the note."""
         if lanes := lanes_to_shut(runs):
             logger.info("commits of an earlier run, which did not end well, are shut out from now on")
-            self._tables.shut_out(lanes)
-        if lost := [quoted(run["run_id"]) for run in runs if run["state"] == "running"]:
-            statement = (
-                f"UPDATE {self._tables.sql_name(TABLE)} SET state = 'lost' WHERE state = 'running' "
-                f"AND run_id IN ({', '.join(lost)})"
-            )
-            self._tables.change(TABLE, statement)
+            self._books.shut_out(lanes)
+        if lost := [run["run_id"] for run in runs if run["state"] == "running"]:
+            rows = self._books.read(TABLE, among("run_id", lost))
+            told = [row | {"state": "lost"} if row["state"] == "running" else row for row in rows]
+            self._newest_at = self._after(self._books.replace(TABLE, told, among("run_id", lost)))
 
     @property
     def is_first(self) -> bool:
@@ -148,7 +158,7 @@ class Lease:
     def check(self) -> None:
         """Raise BusyError where the lease may have gone to another while this driver stood
         still."""
-        if self._is_lost or _awake_or_not() - self._heard > 2 * self._beat_seconds:
+        if self._is_lost or self._awake() - self._heard > 2 * self._beat_seconds:
             self._beat()
 
     def confirm(self) -> None:
@@ -161,13 +171,6 @@ class Lease:
                 "committed is left to that one, so wait for its end, then run the same command again"
             )
 
-    def observed(self, seen: Observation) -> dict[str, Any]:
-        """Return what was observed in a write that has ended. Raises BusyError where nothing was,
-        as the write was another's to do."""
-        while (found := _answer(seen)) is None:
-            self.confirm()
-        return found
-
     def end(self, state: str, **columns: Any) -> None:
         """Note how the run ended. columns: more values of its row.
 
@@ -179,7 +182,7 @@ class Lease:
             self._thread.join()
         if self.run_id not in _at_work:
             return
-        now = datetime.now(UTC)
+        now = self._now()
         try:
             with self._lock:
                 self._row |= {"state": state, "heard_at": now, "ended_at": now} | columns
@@ -200,7 +203,7 @@ class Lease:
             # Before the look: who stood still between the two has waited less than it seems, not
             # more.
             now = self._clock()
-            runs = self._runs("TRUE")
+            runs = self._runs(EVERY_ROW)
             unknown = []
             for other in runs:
                 if other["state"] != "running" or self._is_over(other):
@@ -221,17 +224,25 @@ class Lease:
             return other["run_id"] not in _at_work
         return is_dead(other["holder"], self._holder)
 
-    def _runs(self, condition: str) -> list[dict[str, Any]]:
-        rows = self._tables.read(TABLE).where(condition)
+    def _runs(self, where: Where) -> list[dict[str, Any]]:
         columns = ("run_id", "epoch", "state", "holder", "started_at", "heard_at", "exit_code", "writers")
-        found: list[dict[str, Any]] = rows.select(*columns).toArrow().to_pylist()
-        return found
+        return self._books.read(TABLE, where, columns)
 
     def _is_newest(self) -> bool:
         """Whether this run is the one that may write: under its number and all higher ones there is
-        no other."""
-        runs = self._runs(f"epoch >= {self._row['epoch']}")
-        return [(run["run_id"], run["state"]) for run in runs] == [(self.run_id, "running")]
+        no other. The table is read only where it has changed since that was so."""
+        version = self._books.version(TABLE)
+        if version is not None and version == self._newest_at:
+            return True
+        runs = self._runs(at_least("epoch", self._row["epoch"]))
+        is_newest = [(run["run_id"], run["state"]) for run in runs] == [(self.run_id, "running")]
+        self._newest_at = version if is_newest else None
+        return is_newest
+
+    def _after(self, made: int | None) -> int | None:
+        """Return the version at which this run is still the newest, after a commit of its own that
+        made a version: nobody else's came between."""
+        return made if made is not None and self._newest_at is not None and made == self._newest_at + 1 else None
 
     def _beat_now_and_then(self) -> None:
         while not self._stop.wait(self._beat_seconds):
@@ -247,20 +258,14 @@ class Lease:
         with self._lock:
             if self._stop.is_set():
                 return
-            heard = _awake_or_not()
+            heard = self._awake()
             self.confirm()
-            self._row["heard_at"] = datetime.now(UTC)
+            self._row["heard_at"] = self._now()
             self._write()
             self._heard = heard
 
     def _write(self) -> None:
-        self._tables.replace_where(TABLE, self._frame(), f"run_id = {quoted(self.run_id)}")
-
-    def _frame(self) -> DataFrame:
-        schema = to_arrow_schema(nullable(RUNS.fields))
-        columns = [pa.array([_pairs(self._row.get(field.name))], field.type) for field in schema]
-        frame = self._spark.createDataFrame(pa.Table.from_arrays(columns, schema=schema), nullable(RUNS.fields))
-        return frame.coalesce(1)
+        self._newest_at = self._after(self._books.replace(TABLE, [self._row], among("run_id", [self.run_id])))
 
 
 def this_process() -> str:
@@ -309,25 +314,6 @@ def _started(process: int) -> str:
         return ""
 
 
-def _answer(seen: Observation) -> dict[str, Any] | None:
-    """Return what was observed in a write; None: nothing yet, perhaps for ever."""
-    answer: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
-
-    def get() -> None:
-        try:
-            answer.put(seen.get)
-        except Exception as error:  # Connect raises where classic Spark waits.
-            logger.info("nothing was observed: %s", first_line(error))
-            time.sleep(_OBSERVED_SECONDS)
-            answer.put(None)
-
-    threading.Thread(target=get, name="observed", daemon=True).start()
-    try:
-        return answer.get(timeout=_OBSERVED_SECONDS)
-    except queue.Empty:
-        return None
-
-
 def lanes_to_shut(runs: Sequence[Mapping[str, Any]]) -> int:
     """Return how many lanes earlier runs may still commit in: those that ended as they should have
     ended all their commits, and have shut out those before them.
@@ -349,12 +335,6 @@ def _milliseconds(moment: datetime) -> int:
     return round(moment.timestamp() * 1000)
 
 
-def _awake_or_not() -> float:
-    """Return seconds on this machine's clock that nobody sets, and that goes on while the machine
-    sleeps: a run that slept was not heard of meanwhile."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
-
-
 def _who(other: Mapping[str, Any]) -> str:
     machine, _, process, _ = other["holder"].split(" ")
     return f"run {other['run_id']} (process {process} on {machine}, since {other['started_at']:%Y-%m-%d %H:%M} UTC)"
@@ -369,7 +349,3 @@ def _at_work_words(other: Mapping[str, Any]) -> str:
 
 def _taken_first(why: str) -> str:
     return f"another run began on this output at the same moment ({why}); run the same command again when it has ended"
-
-
-def _pairs(value: Any) -> Any:
-    return list(value.items()) if isinstance(value, dict) else value

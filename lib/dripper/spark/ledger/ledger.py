@@ -3,16 +3,11 @@ each."""
 
 import logging
 import threading
-import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
-
-import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from dripper.errors import FileErrorKind
 from dripper.spark.ledger.plan import (
@@ -26,10 +21,7 @@ from dripper.spark.ledger.plan import (
     existing,
     fault_of,
 )
-from dripper.spark.tables.fence import SPARK_ERRORS
-from dripper.spark.tables.schemas import WARC_FILES, nullable
-from dripper.spark.tables.sql import first_line, quoted
-from dripper.spark.tables.store import Tables, within
+from dripper.spark.tables.books import EVERY_ROW, Books, Row, Where, among, is_set
 from dripper.warc.open.identity import reading_path
 from dripper.warc.read.record import FORGOTTEN
 
@@ -41,16 +33,9 @@ CRASHED = "crashed"
 """The value of `error_kind` for a file that took its worker down, beside those of
 `FileErrorKind`."""
 
-_FILES_TO_COMPACT = 200
-"""Every commit of a batch adds a data file, and reading 2,800 of them takes 7 s: so many are joined
-into one."""
-
-_ROWS_A_FILE = 2500
-"""Neighbours by batch: what a commit of a batch rewrites."""
-
 _ENTRY_COLUMNS = (
     *("warc_file", "path", "batch", "replaces", "state", "attempts", "size_bytes", "version", "pages", "selection"),
-    *("records", "clipped", "n_problems", "error"),
+    *("records", "failed_pages", "skipped", "clipped", "n_problems", "error"),
 )
 
 Report = dict[str, Any]
@@ -58,38 +43,59 @@ Report = dict[str, Any]
 
 class Ledger:
     """Reads and writes the ledger; every write is one commit. Its batches are this driver's alone
-    (`dripper.spark.runs`)."""
+    (`dripper.spark.ledger.lease`), so it is read once, and what is written is known."""
 
-    def __init__(
-        self, spark: SparkSession, tables: Tables, run_id: str, max_attempts: int = 3, is_new: bool = False
-    ) -> None:
-        self._spark = spark
-        self._tables = tables
+    def __init__(self, books: Books, run_id: str, max_attempts: int = 3, is_new: bool = False) -> None:
+        self._books = books
         self._run_id = run_id
         self._max_attempts = max_attempts
-        self._is_new = is_new
         self._last_batch = 0
-        self._entries: list[LedgerEntry] | None = None
+        self._known: dict[Key, LedgerEntry] | None = {} if is_new else None
         # Two commits at once of one driver would be one conflict after the other: each rewrites
         # files of the plan.
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def entries(self) -> list[LedgerEntry]:
         """Return all entries; one small object a file (Common Crawl's 90,000 files are 20 MB on the
         driver)."""
-        if self._entries is not None:
-            return list(self._entries)
-        if self._is_new:
-            return []
-        ledger = self._tables.read(TABLE)
-        # One that no run of this release has opened yet may lack the youngest columns.
-        names = [name for name in _ENTRY_COLUMNS if name in ledger.columns]
-        # Of whole archives, which are most, the map is not wanted.
-        skipped = F.when(F.col("n_problems") > 0, F.col("skipped")).alias("skipped")
-        rows = ledger.select(*names, skipped).toArrow().to_pylist()
-        self.number_above(row["batch"] for row in rows)
-        self._entries = [_entry(row) for row in rows]
-        return list(self._entries)
+        with self._lock:
+            return list(self._entries().values())
+
+    def _entries(self) -> dict[Key, LedgerEntry]:
+        if self._known is None:
+            # A table that no run of this release has opened yet may lack the youngest columns.
+            rows = self._books.read(TABLE, EVERY_ROW, _ENTRY_COLUMNS)
+            self.number_above(row["batch"] for row in rows)
+            self._known = {_key(row): _entry(row) for row in rows}
+        return self._known
+
+    def _replace(self, rows: Sequence[Row], where: Where) -> None:
+        """Put rows in the place of others, in the table and in what is known of it."""
+        with self._lock:
+            # Of a commit that fails it may be unknown whether it was done.
+            known, self._known = self._known, None
+            self._books.replace(TABLE, rows, where)
+            if known is not None:
+                stays = {key: entry for key, entry in known.items() if not where.holds(_place(entry))}
+                self._known = stays | {_key(row): _entry(row) for row in rows}
+
+    def _append(self, rows: Sequence[Row]) -> None:
+        with self._lock:
+            known, self._known = self._known, None
+            self.number_above(row["batch"] for row in rows)
+            self._books.append(TABLE, rows)
+            if known is not None:
+                self._known = known | {_key(row): _entry(row) for row in rows}
+
+    def _change(self, batches: Collection[int], change: Callable[[Row], Row]) -> None:
+        """Put in the place of each row of these batches what `change` makes of it."""
+        if not batches:
+            return
+        where = among("batch", batches)
+        with self._lock:
+            rows = [change(row) for row in self._books.read(TABLE, where)]
+            # Rows may leave their batches.
+            self._replace(rows, where | among("batch", {row["batch"] for row in rows}))
 
     @property
     def last_batch(self) -> int:
@@ -114,45 +120,35 @@ class Ledger:
         Files that leave the batch of their last reading go first. Their old rows stay until the new
         ones are committed (`PlannedFile.replaces`), and so does what the ledger counted in them.
         """
-        self._entries = None
-        moved = {entry.file.key for entry in plan.moved}
+        moved = {entry.file.key: entry.batch for entry in plan.moved}
         planned = [_planned_row(file, batch.number, self._run_id) for batch in plan.fresh for file in batch.files]
-        self._last_batch = max([self._last_batch, *(batch.number for batch in plan.fresh)])
+        self.number_above(batch.number for batch in plan.fresh)
         if moved:
-            self._move([row for row in planned if _key(row) in moved])
+            told = {_key(row): {name: row[name] for name in _MOVED} for row in planned if _key(row) in moved}
+            self._change(set(moved.values()), lambda row: row | told.get(_key(row), {}))
         unknown = [row for row in planned if _key(row) not in moved]
         if unknown:
-            self._tables.append(TABLE, self._frame(unknown), maxRecordsPerFile=_ROWS_A_FILE)
+            self._append(unknown)
 
-    def _move(self, rows: Sequence[dict[str, Any]]) -> None:
-        names = ("path", "batch", "replaces", "state", "attempts", "size_bytes", "version", "run_id")
-        view = f"moved_{uuid.uuid4().hex}"
-        self._frame(rows).createOrReplaceTempView(view)
-        try:
-            self._tables.change(
-                TABLE,
-                f"MERGE INTO {self._tables.sql_name(TABLE)} t USING {view} s ON t.warc_file = s.warc_file "
-                "AND t.selection <=> s.selection "
-                f"WHEN MATCHED THEN UPDATE SET {', '.join(f't.{name} = s.{name}' for name in names)}",
-            )
-        finally:
-            self._spark.catalog.dropTempView(view)
-
-    def finish(self, batch: Batch, reports: Sequence[Report], now: datetime, state: str | None = None) -> list[Report]:
-        """Note what was counted in each file of `batch`, and return the rows. state: of all its
-        files; None: of each, one of FINISHED, and what the ledger has of selections from a file
-        that was read whole goes."""
-        files = {file.warc_file: file for file in batch.files}
-        any_read = any(report["error"] is None for report in reports)
-        rows = [
-            self._finished(report, files[report["warc_file"]], batch.number, now, state, any_read) for report in reports
-        ]
-        condition = f"batch = {batch.number}"
-        if state is None and (whole := [quoted(file.warc_file) for file in batch.files if file.supersedes]):
-            condition += f" OR (selection IS NOT NULL AND warc_file IN ({', '.join(whole)}))"
-        self._entries = None
-        with self._lock:
-            self._tables.replace_where(TABLE, self._frame(rows), condition)
+    def finish(
+        self, ended: Sequence[tuple[Batch, Sequence[Report]]], now: datetime, state: str | None = None
+    ) -> list[Report]:
+        """Note what was counted in each file of some batches, in one commit, and return the rows.
+        state: of all their files; None: of each, one of FINISHED, and what the ledger has of
+        selections from a file that was read whole goes."""
+        rows: list[Report] = []
+        for batch, reports in ended:
+            files = {file.warc_file: file for file in batch.files}
+            any_read = any(report["error"] is None for report in reports)
+            rows += [
+                self._finished(report, files[report["warc_file"]], batch.number, now, state, any_read)
+                for report in reports
+            ]
+        where = among("batch", [batch.number for batch, _ in ended])
+        whole = [file.warc_file for batch, _ in ended for file in batch.files if file.supersedes]
+        if state is None and whole:
+            where |= is_set("selection") & among("warc_file", whole)
+        self._replace(rows, where)
         return rows
 
     def _finished(
@@ -178,8 +174,8 @@ class Ledger:
         """Give each group of suspected files of `batch` a batch of its own, a single one with an
         attempt more on its account; return the rest of the batch, if any is left, and the new ones.
         One commit."""
-        self._entries = None
         with self._lock:
+            self._entries()
             group_of = {name: i for i, group in enumerate(suspects) for name in group}
             rest = tuple(file for file in batch.files if file.warc_file not in group_of)
             made = [replace(batch, files=rest)] if rest else []
@@ -190,19 +186,17 @@ class Ledger:
                 made.append(Batch(self._last_batch, counted))
             numbers = {batch.number, *(b.number for b in made)}
             rows = [_planned_row(file, b.number, self._run_id) for b in made for file in b.files]
-            self._tables.replace_where(TABLE, self._frame(rows), within(numbers))
+            self._replace(rows, among("batch", numbers))
         return made
 
     def put_back(self, batch: Batch, state: str) -> None:
         """Note that the batch is at `state` again, one of UNFINISHED that lies before its own: what
         it had reached is there no more, or is not wanted."""
-        self._entries = None
         if state == UNFINISHED[0]:
             rows = [_planned_row(file, batch.number, self._run_id) for file in batch.files]
         else:
             rows = [report | {"state": state} for report in self.reports(batch)]
-        with self._lock:
-            self._tables.replace_where(TABLE, self._frame(rows), f"batch = {batch.number}")
+        self._replace(rows, among("batch", [batch.number]))
 
     def set_aside(self, batch: Batch, reason: str, now: datetime) -> None:
         """Note that the files of `batch` take their worker down, and are not to be tried again
@@ -210,108 +204,66 @@ class Ledger:
         crashed: dict[str, Any] = {"state": "set_aside", "replaces": None, "finished_at": now}
         crashed |= {"error": reason, "error_kind": CRASHED} | _NOTHING_READ
         rows = [_planned_row(file, batch.number, self._run_id) | crashed for file in batch.files]
-        self._entries = None
-        with self._lock:
-            self._tables.replace_where(TABLE, self._frame(rows), f"batch = {batch.number}")
+        self._replace(rows, among("batch", [batch.number]))
 
     def dismiss(self, names: Collection[str]) -> None:
         """Note that somebody knows of these files, which failed or are no whole archives, and does
         not want to hear of them any more. Rows that were read of them stay."""
-        self._entries = None
-        view = f"dismissed_{uuid.uuid4().hex}"
-        self._frame([_planned_row(PlannedFile(name), 0, self._run_id) for name in names]).createOrReplaceTempView(view)
-        try:
-            self._tables.change(
-                TABLE,
-                f"MERGE INTO {self._tables.sql_name(TABLE)} t USING {view} s ON t.warc_file = s.warc_file "
-                "AND (t.state IN ('failed', 'set_aside') OR (t.state = 'done' AND t.selection IS NULL AND t.n_problems > 0)) "
-                "WHEN MATCHED THEN UPDATE SET t.state = 'dismissed'",
-            )
-        finally:
-            self._spark.catalog.dropTempView(view)
+        wanted = set(names)
+
+        def dismissed(row: Row) -> Row:
+            is_faulty = row["state"] == "done" and row["selection"] is None and (row["n_problems"] or 0) > 0
+            is_bad = row["state"] in ("failed", "set_aside") or is_faulty
+            return row | {"state": "dismissed"} if row["warc_file"] in wanted and is_bad else row
+
+        self._change({entry.batch for entry in self.entries() if entry.file.warc_file in wanted}, dismissed)
 
     def forget(self, left: Sequence[tuple[LedgerEntry, int, int]]) -> None:
         """Note that of these files so many pages are left, and so many of them failed: the others
         are skipped as forgotten. One commit."""
-        self._entries = None
-        rows = [
-            {"warc_file": e.file.warc_file, "selection": e.file.selection, "batch": e.batch}
-            | {"pages": n_pages, "failed_pages": n_failed}
-            for e, n_pages, n_failed in left
-        ]
-        view, reason = f"forgotten_{uuid.uuid4().hex}", quoted(FORGOTTEN)
-        self._frame(rows).createOrReplaceTempView(view)
-        skipped = "coalesce(t.skipped, cast(map() AS map<string, bigint>))"
-        try:
-            self._tables.change(
-                TABLE,
-                f"MERGE INTO {self._tables.sql_name(TABLE)} t USING {view} s ON t.warc_file = s.warc_file "
-                "AND t.selection <=> s.selection AND t.batch = s.batch AND t.pages > s.pages "
-                "WHEN MATCHED THEN UPDATE SET t.pages = s.pages, t.failed_pages = s.failed_pages, t.skipped = "
-                f"map_concat(map_filter({skipped}, (reason, n) -> reason <> {reason}), map({reason}, "
-                f"coalesce(try_element_at({skipped}, {reason}), 0L) + t.pages - s.pages))",
-            )
-        finally:
-            self._spark.catalog.dropTempView(view)
+        counts = {(entry.file.key, entry.batch): (n_pages, n_failed) for entry, n_pages, n_failed in left}
+
+        def forgotten(row: Row) -> Row:
+            n_pages, n_failed = counts.get((_key(row), row["batch"]), (row["pages"], 0))
+            if row["pages"] is None or row["pages"] <= n_pages:
+                return row
+            skipped = dict(row["skipped"] or {})
+            skipped[FORGOTTEN] = skipped.get(FORGOTTEN, 0) + row["pages"] - n_pages
+            return row | {"pages": n_pages, "failed_pages": n_failed, "skipped": skipped}
+
+        self._change({entry.batch for entry, _, _ in left}, forgotten)
 
     def rebuild(self, rows: Sequence[dict[str, Any]], now: datetime) -> None:
         """Note files that the ledger does not know, by what their rows in a table tell.
 
         rows: each with `warc_file`, `batch`, `pages`, `failed_pages`, `selection`.
         """
-        self._entries = None
         of_rows = {"state": "done", "attempts": 0, "skipped": {}, "clipped": False, "finished_at": now}
         of_rows |= {"n_problems": 1, "problems": [_REBUILT], "run_id": self._run_id}
-        frame = self._frame([of_rows | row | {"records": row["pages"]} for row in rows])
-        self._tables.append(TABLE, frame, maxRecordsPerFile=_ROWS_A_FILE)
+        self._append([of_rows | row | {"records": row["pages"]} for row in rows])
 
     def reports(self, batch: Batch) -> list[Report]:
         """Return what is noted of each file of `batch`."""
-        rows = self._tables.read(TABLE).where(F.col("batch") == batch.number).orderBy("warc_file").collect()
-        return [row.asDict(recursive=True) for row in rows]
+        rows = self._books.read(TABLE, among("batch", [batch.number]))
+        return sorted(rows, key=lambda row: row["warc_file"])
 
     def counts(self) -> dict[str, int]:
         """Return, over the whole ledger: files by state, records, pages, skipped."""
-        row = (
-            self._tables.read(TABLE)
-            .agg(
-                *(F.count_if(F.col("state") == state).alias(state) for state in (*UNFINISHED, *FINISHED)),
-                *(F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in ("records", "pages", "failed_pages")),
-                F.coalesce(F.sum(n_skipped()), F.lit(0)).alias("skipped"),
-            )
-            .head()
-        )
-        assert row is not None
-        return {name: int(count) for name, count in row.asDict().items()}
-
-    def compact(self) -> None:
-        """Join the data files that the commits of many batches left."""
-        # There is no data file without a commit of a batch, hence a number.
-        if self._last_batch >= _FILES_TO_COMPACT and len(self._tables.read(TABLE).inputFiles()) >= _FILES_TO_COMPACT:
-            try:
-                self._spark.sql(f"OPTIMIZE {self._tables.sql_name(TABLE)}")
-            except SPARK_ERRORS as error:
-                # The rows are there all the same, and the next run tries again.
-                logger.warning("the files of %s were not joined: %s", TABLE, first_line(error))
-
-    def _frame(self, rows: Sequence[dict[str, Any]]) -> DataFrame:
-        schema = to_arrow_schema(nullable(WARC_FILES.fields))
-        columns = [
-            pa.array([_storable(row.get(field.name), field.type) for row in rows], field.type) for field in schema
-        ]
-        frame = self._spark.createDataFrame(pa.Table.from_arrays(columns, schema=schema), nullable(WARC_FILES.fields))
-        return frame.coalesce(1) if len(rows) <= _ROWS_A_FILE else frame
+        entries = self.entries()
+        states = Counter(entry.state for entry in entries)
+        sums = {
+            name: sum(getattr(entry, name) for entry in entries)
+            for name in ("records", "pages", "failed_pages", "skipped")
+        }
+        return {state: states[state] for state in (*UNFINISHED, *FINISHED)} | sums
 
 
+_MOVED = ("path", "batch", "replaces", "state", "attempts", "size_bytes", "version", "run_id")
+"""What changes of a file that gets a new batch."""
 _READ = ("size_bytes", "version")
 """What the reading of a file tells better than its planning."""
 _REBUILT = "the ledger was rebuilt from rows; whether the file was read to its end is not known: --redo reads it again"
 _NOTHING_READ = {"records": 0, "pages": 0, "failed_pages": 0, "skipped": {}, "bytes_read": 0, "clipped": False}
-
-
-def n_skipped() -> Column:
-    """Return the sum of the column `skipped` over its reasons."""
-    return F.aggregate(F.map_values("skipped"), F.lit(0).cast("long"), lambda total, count: total + count)
 
 
 def _suspected(file: PlannedFile, batch: Batch, is_alone: bool) -> PlannedFile:
@@ -323,23 +275,31 @@ def _suspected(file: PlannedFile, batch: Batch, is_alone: bool) -> PlannedFile:
 
 def _entry(row: dict[str, Any]) -> LedgerEntry:
     fault = fault_of(row) if row["state"] == "done" else None
-    return LedgerEntry(_planned_file(row), row["batch"], row["state"], row["pages"] or 0, fault)
+    counts = {name: row.get(name) or 0 for name in ("records", "failed_pages")}
+    skipped = sum((row.get("skipped") or {}).values())
+    return LedgerEntry(
+        _planned_file(row), row["batch"], row["state"], row.get("pages") or 0, fault, **counts, skipped=skipped
+    )
 
 
 def _planned_file(row: dict[str, Any]) -> PlannedFile:
     return PlannedFile(
         row["warc_file"],
-        row["size_bytes"],
-        row["version"],
-        row["path"],
-        row["replaces"],
-        row["attempts"] or 0,
+        row.get("size_bytes"),
+        row.get("version"),
+        row.get("path"),
+        row.get("replaces"),
+        row.get("attempts") or 0,
         row.get("selection"),
     )
 
 
+def _place(entry: LedgerEntry) -> Row:
+    return {"warc_file": entry.file.warc_file, "selection": entry.file.selection, "batch": entry.batch}
+
+
 def _key(row: dict[str, Any]) -> Key:
-    return row["warc_file"], row["selection"]
+    return row["warc_file"], row.get("selection")
 
 
 def _planned_row(file: PlannedFile, batch: int, run_id: str) -> dict[str, Any]:
@@ -356,8 +316,3 @@ def _planned_row(file: PlannedFile, batch: int, run_id: str) -> dict[str, Any]:
         "run_id": run_id,
         "selection": file.selection,
     }
-
-
-def _storable(value: Any, kind: pa.DataType) -> Any:
-    """Arrow takes maps as pairs."""
-    return list(value.items()) if isinstance(value, dict) and pa.types.is_map(kind) else value

@@ -95,6 +95,10 @@ class LedgerEntry:
     """Rows of `extractions` that its last reading left."""
     fault: ArchiveFault | None = None
     """Why it is no whole archive, where it was read to its end."""
+    records: int = 0
+    """What its last reading counted; so are these."""
+    failed_pages: int = 0
+    skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from dripper.errors import DifferenceError, InputError
@@ -26,8 +26,12 @@ from dripper.spark.ledger import forgotten
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, Batch, LedgerEntry, Plan, batches_of
+from dripper.spark.tables.batches import within
+from dripper.spark.tables.books import Books
+from dripper.spark.tables.counts import rows_by_batch
+from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.sql import quoted
-from dripper.spark.tables.store import Tables, within
+from dripper.spark.tables.store import Tables
 
 logger = logging.getLogger(__name__)
 
@@ -47,36 +51,6 @@ class Difference:
     rows: int
     counted: int
     """By the ledger."""
-
-
-def rows_by_batch(table: DataFrame) -> dict[int, int]:
-    """Return how many rows each batch of a table has.
-
-    By the statistics in Delta's log: one job over the log, which Delta keeps in memory for the
-    run's own commits. Where the log is out of reach (Spark Connect, Databricks' own Delta) or has
-    no numbers, rows are counted, for which Spark reads only the footers of the data files.
-    """
-    files = _files_in_log(table)
-    if files is not None:
-        deleted = F.coalesce(F.col("deletionVector.cardinality"), F.lit(0))
-        n_rows = F.get_json_object("stats", "$.numRecords").cast("long") - deleted
-        counted = files.groupBy(F.col("partitionValues")["batch"].cast("long").alias("batch")).agg(
-            F.sum(n_rows).alias("rows"), F.count_if(n_rows.isNull()).alias("uncounted")
-        )
-        found = counted.collect()
-        if not any(row["uncounted"] or row["batch"] is None for row in found):
-            return {row["batch"]: row["rows"] for row in found if row["rows"]}
-    return {row["batch"]: row["count"] for row in table.groupBy("batch").count().collect()}
-
-
-def _files_in_log(table: DataFrame) -> DataFrame | None:
-    """Return the data files of a Delta table, as its log has them; None where Python cannot reach
-    it."""
-    try:
-        leaf: Any = table._jdf.queryExecution().analyzed().collectLeaves().head()
-        return DataFrame(leaf.relation().location().getSnapshot().allFiles().toDF(), table.sparkSession)
-    except (AttributeError, TypeError, Py4JError, PySparkException):
-        return None
 
 
 def bounds(entries: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:
@@ -117,20 +91,29 @@ def differences(
     return found
 
 
-def reconcile(spark: SparkSession, tables: Tables, ledger: Ledger) -> None:
-    """Raise DifferenceError where `extractions` has not the rows that the ledger counts; what was
-    removed on purpose is no difference.
+def compare(books: Books, ledger: Ledger, confirm: Callable[[], None]) -> tuple[list[Difference], dict[int, int]]:
+    """Return where `extractions` has not the rows that the ledger counts, and the rows of each
+    batch. Batches of the ledger are numbered above all that are in the table from then on.
 
-    Batches of the ledger are numbered above all that are in the table from then on.
+    confirm: raises where the lease has gone to another, which may have written between the look at
+    the one table and at the other.
     """
-    rows = rows_by_batch(tables.read(TABLE))
-    entries = ledger.entries()
+    rows, entries = books.rows_by_batch(TABLE), ledger.entries()
     ledger.number_above(rows)
     found = differences(entries, rows)
     if found:
-        found = differences(entries, rows, _forgotten(tables))
+        found = differences(entries, rows, forgotten.on_their_way(books))
+        confirm()
+    return found, rows
+
+
+def reconcile(spark: SparkSession, tables: Tables, ledger: Ledger, confirm: Callable[[], None]) -> None:
+    """Raise DifferenceError where `extractions` has not the rows that the ledger counts; what was
+    removed on purpose is no difference. See `compare`."""
+    found, rows = compare(SparkBooks(spark, tables), ledger, confirm)
     if not found:
         return
+    entries = ledger.entries()
     name, repair = tables.sql_name(TABLE), f"jobs/maintain.py --output {tables.output} --repair"
     if not entries:
         raise DifferenceError(
@@ -147,12 +130,6 @@ def reconcile(spark: SparkSession, tables: Tables, ledger: Ledger) -> None:
         f"{f'; and {len(found) - _SHOWN} more' if len(found) > _SHOWN else ''}{of_ledger}. Nothing was done. Restore the table, or "
         f"{repair} has the files of these batches read again by the next run"
     )
-
-
-def _forgotten(tables: Tables) -> dict[int, int]:
-    """Return, by batch, the rows that are on their way out. Of those that are out the ledger
-    knows."""
-    return forgotten.rows_by_batch(forgotten.rows_of(tables, forgotten.BEGUN))
 
 
 def _told(difference: Difference, since: Mapping[int, str]) -> str:
@@ -234,11 +211,12 @@ def repair(spark: SparkSession, output: str) -> Iterator[str]:
         raise InputError(f"--output {output}: there is no table {TABLE} to repair, nor its ledger warc_files")
     for table in (TABLE, "warc_files", "runs"):
         tables.create(table)
-    held = Lease(spark, tables)
+    books = SparkBooks(spark, tables)
+    held = Lease(books)
     held.take(job="repair")
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:
-        yield from _repair(tables, Ledger(spark, tables, held.run_id), held.check)
+        yield from _repair(tables, books, Ledger(books, held.run_id), held)
         ending = {"state": "ended", "exit_code": 0}
     finally:
         try:
@@ -247,15 +225,14 @@ def repair(spark: SparkSession, output: str) -> Iterator[str]:
             logger.warning("the end of the repair could not be noted in %s", tables.sql_name("runs"), exc_info=True)
 
 
-def _repair(tables: Tables, ledger: Ledger, check: Callable[[], None]) -> Iterator[str]:
-    rows, entries = rows_by_batch(tables.read(TABLE)), ledger.entries()
-    ledger.number_above(rows)
-    found = differences(entries, rows, _forgotten(tables))
+def _repair(tables: Tables, books: Books, ledger: Ledger, held: Lease) -> Iterator[str]:
+    found, _ = compare(books, ledger, held.confirm)
+    entries = ledger.entries()
     if not found:
         yield f"{tables.sql_name(TABLE)}: every batch has the rows that the ledger counts, nothing to repair"
         return
     mended = _mended(entries, {each.batch for each in found}, _files_in(tables, [each.batch for each in found]))
-    check()
+    held.check()
     if mended.outdated:
         batches = defaultdict(list)
         for batch, name in mended.outdated:

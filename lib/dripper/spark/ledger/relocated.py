@@ -20,8 +20,10 @@ from dripper.errors import InputError
 from dripper.spark.ledger.inputs import Input
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.plan import LedgerEntry, PlannedFile
+from dripper.spark.tables.log_store import require_log_store
 from dripper.spark.tables.schemas import RELOCATED, nullable
-from dripper.spark.tables.store import Tables, require_log_store
+from dripper.spark.tables.spark_books import SparkBooks
+from dripper.spark.tables.store import Tables
 from dripper.warc.open.identity import canonical_address, reading_path
 
 TABLE = "relocated"
@@ -176,7 +178,7 @@ def relocate(
         return f"dry run: {told}"
     for table in ("runs", TABLE):
         tables.create(table)
-    held = Lease(spark, tables)
+    held = Lease(SparkBooks(spark, tables))
     held.take(job="relocate")
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:

@@ -109,8 +109,8 @@ def run_facts(tables: Tables, cost: CostSettings, run_id: str | None = None) -> 
         files=[_file(file) for file in files],
         slowest_pages=_slowest(rows, files),
         failed_pages=[_page(row) for row in _failed(rows).collect()],
-        methods=_counted(rows, "method"),
-        languages=_counted(rows, "language"),
+        methods=_count_by(rows, "method"),
+        languages=_count_by(rows, "language"),
         core_dollars_per_hour=cost.core_dollars_per_hour,
     )
 
@@ -154,7 +154,7 @@ def _page(row: Row, ms: int | None = None) -> PageFacts:
     return PageFacts(**{name: row[name] for name in _PAGE if name != "page_id"}, ms=ms)
 
 
-def _counted(rows: DataFrame, column: str) -> dict[str, int]:
+def _count_by(rows: DataFrame, column: str) -> dict[str, int]:
     counted = rows.where(F.col("error_code").isNull()).groupBy(column).count().collect()
     pairs = sorted(((row[0] or "unknown", row["count"]) for row in counted), key=lambda pair: (-pair[1], pair[0]))
     return dict(pairs)

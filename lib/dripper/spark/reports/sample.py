@@ -66,7 +66,10 @@ def take_sample(read: PagesRead, settings: Settings) -> Sample:
     first = _first_of_chain(settings)
     remembers = first is not None and settings.sites.enabled
     guard: Guard[PageInput, Prepared] = Guard(
-        lambda page: prepare(page[0], page[1], settings.profile, first=first, remembers=remembers), limits
+        lambda page: prepare(
+            page[0], page[1], settings.profile, first=first, remembers=remembers, drop=settings.html.drop
+        ),
+        limits,
     )
     with closing(guard):
         for file, records in read.files:

@@ -2,7 +2,8 @@
 ledger says that it is done."""
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, fields
 from itertools import islice, product
@@ -47,7 +48,7 @@ class LostRowsError(Exception):
 
 
 def until_closed(
-    do: Callable[[], None], batch: Batch, is_stopped: Callable[[], bool], confirm: Callable[[], None]
+    do: Callable[[], object], batch: Batch, is_stopped: Callable[[], bool], confirm: Callable[[], None]
 ) -> None:
     """Call `do`, which writes `batch`, and again where what it wrote is not what it read, or where
     another commit was first.
@@ -57,7 +58,8 @@ def until_closed(
     """
     for _ in range(_MOST_REDONE):
         try:
-            return do()
+            do()
+            return
         except Exception as error:
             if not (isinstance(error, UnclosedError) or is_conflict(error)):
                 raise
@@ -65,7 +67,7 @@ def until_closed(
                 raise
             confirm()
             logger.warning("batch %d is written again: %s", batch.number, first_line(error))
-    return do()
+    do()
 
 
 def page_key(page_id: str) -> int:
@@ -84,6 +86,31 @@ def page_keys() -> Column:
     return F.coalesce(F.sum(F.conv(digits, 16, 10).cast("long")), F.lit(0))
 
 
+def told_reports(batch: Batch, told: Sequence[Report], n_rows: int | None) -> list[Report] | None:
+    """Return what `whole_reports` does by what tasks told alone; None: rows have to be looked at.
+
+    n_rows: how many the commit of the batch added, as Delta's log says; None: it does not. Spark
+    takes what a task told, and the data files that it wrote, from the same attempt, so that the
+    rows are those that were told where each span was told once, and all of them are as many.
+    """
+    spans = {(report["warc_file"], report["span"][0]) for report in told}
+    if len(spans) != len(told) or n_rows != sum(report["pages"] for report in told):
+        return None
+    counted: dict[str, Report] = {}
+    for report in told:
+        file = counted.setdefault(report["warc_file"], deepcopy(NO_ROWS))
+        methods: Counter[str] = Counter(file["methods"]) + Counter(report["methods"])
+        file |= {
+            "rows": file["rows"] + report["pages"],
+            "keys": file["keys"] + report["page_keys"],
+            "failed_pages": file["failed_pages"] + sum(report["errors"].values()),
+            "fallback_pages": sum(n for name, n in methods.items() if name.startswith(FALLBACK)),
+            "errors": [*file["errors"], *Counter(report["errors"]).elements()],
+            "methods": dict(methods),
+        }
+    return _agreeing(batch, told, counted)
+
+
 def whole_reports(batch: Batch, told: Iterable[Report], rows: DataFrame) -> list[Report]:
     """Return one report for each file of `batch`, such that it agrees with the rows that the batch
     wrote.
@@ -93,7 +120,10 @@ def whole_reports(batch: Batch, told: Iterable[Report], rows: DataFrame) -> list
     rows: those of the batch. The returned reports have `rows`, `failed_pages` and `fallback_pages`
     as counted in them. Raises UnclosedError where none fits.
     """
-    counted = rows_by_file(rows)
+    return _agreeing(batch, told, rows_by_file(rows))
+
+
+def _agreeing(batch: Batch, told: Iterable[Report], counted: Mapping[str, Report]) -> list[Report]:
     by_file: dict[str, list[Report]] = {file.warc_file: [] for file in batch.files}
     for report in told:
         by_file.setdefault(report["warc_file"], []).append(report)
@@ -143,6 +173,8 @@ def _untimed(report: Report) -> Report:
     return {key: value for key, value in report.items() if key not in ("task_ms", "slowest_page")}
 
 
+FALLBACK = "fallback:"
+"""What the column `method` begins with where a fallback decided."""
 NO_ROWS: Report = {"rows": 0, "keys": 0, "failed_pages": 0, "fallback_pages": 0, "errors": [], "methods": {}}
 """What `rows_by_file` says of a file that has none."""
 
@@ -174,7 +206,7 @@ def rows_by_file(rows: DataFrame) -> dict[str, Report]:
             file[key] += row[key]
         if by is not None:
             file["methods"][by] = row["rows"]
-            file["fallback_pages"] += row["rows"] * by.startswith("fallback:")
+            file["fallback_pages"] += row["rows"] * by.startswith(FALLBACK)
     return files
 
 

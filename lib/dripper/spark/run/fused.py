@@ -3,26 +3,27 @@ ledger `warc_files`."""
 
 import json
 import time
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from pyspark.sql import Observation
+from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField
 
 from dripper.spark.ledger.plan import Batch, of_selections_apart
-from dripper.spark.run.closing import until_closed, whole_reports
+from dripper.spark.run.closing import told_reports, until_closed, whole_reports
 from dripper.spark.run.isolation import Isolation
-from dripper.spark.run.outcome import Totals, is_outage
+from dripper.spark.run.notes import Notes
+from dripper.spark.run.outcome import Report, Totals, is_outage
 from dripper.spark.run.output import BETWEEN, OF_SITES, Work
 from dripper.spark.run.parts import Tasks, split_into_tasks
 from dripper.spark.run.progress import Progress, cancel, described
 from dripper.spark.run.scheduler import Breaker, Turns, work_through
 from dripper.spark.session import capacity
+from dripper.spark.tables.batches import replaced_rows, touched_batches, within
+from dripper.spark.tables.observed import observed
 from dripper.spark.tables.schemas import EXTRACTIONS, nullable
-from dripper.spark.tables.store import replaced_rows, touched_batches, within
 from dripper.spark.workers.read import REPORT, files_mapper
 
 
@@ -39,12 +40,16 @@ class FusedJob:
         self._breaker = Breaker(work.settings.batch.max_failures)
         attempts = work.settings.batch.file_attempts
         self._turns = Turns()
+        self._notes = Notes(work.ledger, work.lease.check, self._noted)
+        self._new: set[int] = set()
+        """Batches of which no row can be there yet."""
         self._isolation = Isolation(work.ledger, attempts, lambda: self._breaker.is_open)
 
-    def run(self, batches: Sequence[Batch], progress: Progress) -> Totals:
+    def run(self, batches: Sequence[Batch], progress: Progress, new: Iterable[int] = ()) -> Totals:
         """Work through `batches`, `settings.batch.in_flight` at a time. A batch that fails is noted
-        in `failed_batches` and stays `planned`; the others go on."""
-        work = self._work
+        in `failed_batches` and stays `planned`; the others go on. new: those that this run planned,
+        so that no other has written rows of them."""
+        work, self._new = self._work, set(new)
 
         def take(batch: Batch) -> None:
             with described(work.spark, work.lease.run_id, f"batch {batch.number}: extract {len(batch.files)} files"):
@@ -62,8 +67,18 @@ class FusedJob:
 
         in_flight = work.settings.batch.in_flight
         stop = lambda: cancel(work.spark, work.lease.run_id)  # noqa: E731
-        self._totals.ended(work_through(batches, in_flight, take, self._breaker, stop))
+        try:
+            worked = work_through(batches, in_flight, take, self._breaker, stop)
+        except KeyboardInterrupt:
+            self._notes.finish()
+            raise
+        worked.failed |= self._notes.finish()
+        self._totals.ended(worked)
         return self._totals
+
+    def _noted(self, rows: Sequence[Report]) -> None:
+        with self._totals.lock:
+            self._totals.noted(rows)
 
     def _attempt(self, batch: Batch, tasks: Tasks, progress: Progress) -> None:
         work, start = self._work, time.monotonic()
@@ -83,20 +98,37 @@ class FusedJob:
         )
         work.lease.check()
         with self._turns.taking(batch):
-            work.tables.replace_batch("extractions", rows, batch)
-            told = [json.loads(line) for line in work.lease.observed(seen)["reports"].splitlines()]
+            n_rows = self._write(batch, rows)
+            told = [json.loads(line) for line in observed(seen, work.lease.confirm)["reports"].splitlines()]
             self._clear_stages(batch)
-        written = work.tables.read("extractions").where(F.col("batch") == batch.number)
-        reports = whole_reports(batch, told, written)
-        work.lease.check()
-        noted = work.ledger.finish(batch, reports, datetime.now(UTC))
+        reports = told_reports(batch, told, n_rows)
+        if reports is None:
+            written = work.tables.read("extractions").where(F.col("batch") == batch.number)
+            reports = whole_reports(batch, told, written)
+        self._notes.add(batch, reports)
         progress.batch_done(batch.number)
         self._breaker.failed() if is_outage(reports) else self._breaker.succeeded()
         with self._totals.lock:
             self._totals.read(reports)
             self._totals.written(reports)
-            self._totals.noted(noted)
             self._totals.stage_ms["extract"] += round((time.monotonic() - start) * 1000)
+
+    def _write(self, batch: Batch, rows: DataFrame) -> int | None:
+        """Write the rows of a batch, and return how many the commit added; None: that is not known.
+
+        The first time of a new batch it is an append, which looks for no rows that it replaces. Of
+        an attempt that failed it may be unknown whether it was committed, so the next one replaces.
+        """
+        tables, is_first = self._work.tables, batch.number in self._new
+        self._new.discard(batch.number)
+        if not is_first or any(file.has_earlier_rows for file in batch.files):
+            tables.replace_batch("extractions", rows, batch)
+            return None
+        log = tables.log("extractions")
+        before = log.newest()
+        sequence = tables.append("extractions", rows)
+        found = log.find(sequence, before.version) if sequence and before else None
+        return found.rows if found else None
 
     def _clear_stages(self, batch: Batch) -> None:
         """Delete what a staged run left of the batch's files between its stages: nobody takes it

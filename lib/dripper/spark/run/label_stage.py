@@ -24,8 +24,10 @@ from dripper.spark.run.outcome import Totals
 from dripper.spark.run.output import Work
 from dripper.spark.run.progress import Progress
 from dripper.spark.session.engines import Engines, own_workers
+from dripper.spark.tables.batches import within
+from dripper.spark.tables.observed import observed
 from dripper.spark.tables.schemas import LABELS, nullable
-from dripper.spark.tables.store import Tables, within
+from dripper.spark.tables.store import Tables
 from dripper.spark.workers.extract import LABEL_COLUMNS
 from dripper.spark.workers.label import labels_mapper
 
@@ -66,7 +68,8 @@ class LabelStage:
             tables.replace_where("labels", rows, mine)
             seconds = time.monotonic() - start
         check_rows(tables, "labels", batch, stored if only is None else only)
-        counted, n_tokens = self._work.lease.observed(labelled), self._work.lease.observed(read)["tokens"]
+        confirm = self._work.lease.confirm
+        counted, n_tokens = observed(labelled, confirm), observed(read, confirm)["tokens"]
         with self._totals.lock:
             totals = self._totals.label
             for name in ("pages", "failed", "windowed", "passes"):

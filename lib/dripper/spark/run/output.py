@@ -25,7 +25,9 @@ from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.reconcile import reconcile
 from dripper.spark.run.outcome import Outcome, Totals
 from dripper.spark.tables.forget import rules_in_force
-from dripper.spark.tables.store import Tables, require_log_store
+from dripper.spark.tables.log_store import require_log_store
+from dripper.spark.tables.spark_books import SparkBooks
+from dripper.spark.tables.store import Tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +86,15 @@ def opened(
             tables.check_version(name, table_version)
         is_new = dict(zip(names, pool.map(tables.bring_up, names, versions), strict=True))
     writers = max(settings.batch.in_flight, _STAGES_AT_ONCE if is_staged else 1)
-    held, start = Lease(spark, tables, writers=writers), time.monotonic()
-    held.take(job=job, input=input, settings=changed_settings(settings), versions=_versions(spark, settings))
+    books = SparkBooks(spark, tables)
+    held, start = Lease(books, writers=writers), time.monotonic()
+    held.take(
+        is_new[lease.TABLE],
+        job=job,
+        input=input,
+        settings=changed_settings(settings),
+        versions=_versions(spark, settings),
+    )
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:
         if is_staged:
@@ -94,9 +103,9 @@ def opened(
         # A table that was new before the lease was taken may be full by now, of a run that came
         # between.
         is_empty = is_new.get("warc_files", False) and held.is_first
-        ledger = Ledger(spark, tables, held.run_id, attempts, is_new=is_empty)
+        ledger = Ledger(books, held.run_id, attempts, is_new=is_empty)
         if not (is_empty and is_new.get("extractions", False)):
-            reconcile(spark, tables, ledger)
+            reconcile(spark, tables, ledger, held.confirm)
         rules = rules_in_force(tables, ledger, held)
         output_at_work = Opened(Work(spark, tables, ledger, held, settings, rules))
         yield output_at_work

@@ -12,7 +12,6 @@ from dripper.labels.registry import check_blocks, check_use, load_from_settings
 from dripper.spark.ledger.inputs import Input, check_known, read_input, told, without_known
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, Batch, BatchSize, Plan, make_plan
-from dripper.spark.ledger.reconcile import rows_by_batch
 from dripper.spark.ledger.relocated import Move, check_not_moved, first_name, moves_of, under_first_names
 from dripper.spark.run.fused import FusedJob
 from dripper.spark.run.label_stage import check_made_for, check_profiles
@@ -25,7 +24,9 @@ from dripper.spark.session import capacity
 from dripper.spark.session.capacity import is_local, properties
 from dripper.spark.session.engines import Engines, engine_profile, n_engines
 from dripper.spark.session.session import require_workers
-from dripper.spark.tables.store import Tables
+from dripper.spark.tables.counts import rows_by_batch
+from dripper.spark.tables.spark_books import SparkBooks
+from dripper.spark.tables.store import FILES_TO_JOIN, Tables
 from dripper.spark.workers.label import Loader, check_labeler, load_labeler
 from dripper.warc.open.expand import list_named_files
 
@@ -47,7 +48,7 @@ def dry_plan(
     tables = Tables(spark, output)
     version = tables.version("warc_files")
     tables.check_version("warc_files", version)
-    ledger = Ledger(spark, tables, run_id="", is_new=version is None)
+    ledger = Ledger(SparkBooks(spark, tables), run_id="", is_new=version is None)
     given = read_input(warcs, "", select, settings)
     return _plan(spark, tables, ledger, given, settings, limit, really_new=really_new, moves=moves)
 
@@ -87,7 +88,7 @@ def run(
         totals = Totals()
         if batches:
             with Progress(spark, _n_files(batches)) as progress:
-                totals = FusedJob(work).run(batches, progress)
+                totals = FusedJob(work).run(batches, progress, (batch.number for batch in plan.fresh))
         return _ended(output_at_work, plan, totals, given.problems)
 
 
@@ -143,7 +144,9 @@ def _ended(
     output_at_work: Opened, plan: Plan, totals: Totals, problems: Sequence[str] = (), stages: Sequence[str] = ()
 ) -> Outcome:
     ledger = output_at_work.work.ledger
-    ledger.compact()
+    # There is no data file without a commit of a batch, hence a number.
+    if ledger.last_batch >= FILES_TO_JOIN:
+        output_at_work.work.tables.join_files("warc_files")
     outcome = Outcome(
         plan,
         totals,

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from dripper.errors import BusyError
 from dripper.spark.ledger.plan import Batch
+from dripper.spark.tables.batches import touched_batches
 from dripper.spark.tables.sql import reason
-from dripper.spark.tables.store import touched_batches
 
 
 class Turns:

@@ -44,8 +44,8 @@ from dripper.spark.session import capacity
 from dripper.spark.session.engines import Engines
 from dripper.spark.sites.layouts import Layouts
 from dripper.spark.sites.stage import Sites
+from dripper.spark.tables.batches import replaced_rows, touched_batches, within
 from dripper.spark.tables.schemas import BLOCKS, EXTRACTIONS, PAGES, nullable
-from dripper.spark.tables.store import replaced_rows, touched_batches, within
 from dripper.spark.workers.extract import extractions_mapper
 from dripper.spark.workers.read import REPORT, files_mapper, preparing
 
@@ -155,7 +155,7 @@ class StagedJob:
 
         def label(batch: Batch) -> None:
             if not layouts.is_labelled(batch):
-                write = lambda: self._label_stage.label(batch, progress, layouts.chosen([batch.number]))  # noqa: E731
+                write = lambda: self._label_stage.label(batch, progress, layouts.read_chosen([batch.number]))  # noqa: E731
                 self._do("label", batch, write)
                 progress.batch_done(batch.number, "label")
 
@@ -250,7 +250,7 @@ class StagedJob:
         if self._sites is not None:
             self._sites.sum_up(batch)
         self._work.lease.check()
-        noted = self._work.ledger.finish(batch, reports, datetime.now(UTC), state="preprocessed")
+        noted = self._work.ledger.finish([(batch, reports)], datetime.now(UTC), state="preprocessed")
         self._reports[batch.number] = reports
         self._breaker.failed() if is_outage(reports) else self._breaker.succeeded()
         with self._totals.lock:
@@ -320,7 +320,7 @@ class StagedJob:
 
     def _labelled(self, batch: Batch) -> None:
         self._work.lease.check()
-        self._work.ledger.finish(batch, self._files_of(batch), datetime.now(UTC), state="labelled")
+        self._work.ledger.finish([(batch, self._files_of(batch))], datetime.now(UTC), state="labelled")
 
     def _extract(self, batch: Batch, progress: Progress) -> None:
         pages, settings = with_labels(self._batch_of("pages", batch), self._batch_of("labels", batch), self._settings)
@@ -338,7 +338,7 @@ class StagedJob:
                 raise UnclosedError(f"{report['warc_file']}: {report['pages']} pages were read, and {n_rows} are rows")
         reports = [report | counted.get(report["warc_file"], NO_ROWS) for report in self._files_of(batch)]
         self._work.lease.check()
-        noted = self._work.ledger.finish(batch, reports, datetime.now(UTC))
+        noted = self._work.ledger.finish([(batch, reports)], datetime.now(UTC))
         with self._totals.lock:
             self._totals.written(reports)
             self._totals.noted(noted)

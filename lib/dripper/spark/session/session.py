@@ -24,6 +24,11 @@ from dripper.spark.session.capacity import is_local, properties
 from dripper.spark.tables.sql import first_line
 
 _SUPPORTED_JAVA = ("17", "21")
+_LEAN = {
+    # Delta keeps the list of a table's files with every commit, reads it with a query, and never
+    # uses it (4.0 to 4.4).
+    "spark.databricks.delta.allFilesInCrc.enabled": "false",
+}
 _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -67,7 +72,9 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         master = settings.master or os.environ.get("MASTER") or "local[*,4]"
         builder = builder.master(master)
-        properties |= (_LOCAL if master.startswith("local") else {}) | _DELTA | delta_jars(settings) | _quiet_logging()
+        properties |= (
+            (_LOCAL if master.startswith("local") else {}) | _LEAN | _DELTA | delta_jars(settings) | _quiet_logging()
+        )
     for key, value in _merged(properties, settings.properties).items():
         builder = builder.config(key, value)
     # PySpark logs the whole JVM stack of every failed analysis, also of those that this program

@@ -29,11 +29,11 @@ from dripper.spark.sites.sums import (
     PAGE,
     PATH,
     TEXT,
-    counted_of,
     first_labels,
     is_counted,
     layout_id_of,
     page_blocks,
+    sum_counted,
 )
 from dripper.spark.tables.schemas import LABELS, nullable
 from dripper.spark.workers.read import in_batches
@@ -74,7 +74,7 @@ def site_labels(
 ) -> DataFrame:
     """Return the rows of `labels` for pages of some batches.
 
-    pages: of `remembered`, those of the batches that nobody else labels; site_blocks: of all
+    pages: of `select_remembered`, those of the batches that nobody else labels; site_blocks: of all
     batches; so layouts, whose templates come before what else the host knows.
     """
     hosts = hosts_with_evidence(site_blocks)
@@ -200,7 +200,7 @@ def _labels_of(row: Row, layout: str, host: _Host, settings: SiteSettings) -> tu
     known = host.of_batch.get(row["batch"], set())
     if not is_counted(row["page_id"], host.pages_of_batch.get(row["batch"], 1), settings):
         known = set()
-    labels = relabel(page, before, host.sums, counted_of(page, known))
+    labels = relabel(page, before, host.sums, sum_counted(page, known))
     if labels is before:
         return labels, version
     return replace(labels, method=before.method + BY_SITE), f"{version},{RULE}"

@@ -21,7 +21,7 @@ from dripper.sites import Skeleton
 from dripper.sites.layouts import join_layouts
 from dripper.sites.templates import LEAST_PAGES, choose_representatives
 from dripper.spark.run.routing import confidence
-from dripper.spark.sites.sums import LAYOUT, can_be_remembered, layout_id_of, page_blocks, remembered
+from dripper.spark.sites.sums import LAYOUT, can_be_remembered, layout_id_of, page_blocks, select_remembered
 from dripper.spark.workers.read import in_batches
 
 CHOSEN, TEMPLATE, INCONSISTENT, FAILED = "chosen", "template", "inconsistent", "failed"
@@ -104,14 +104,14 @@ def _representatives(pages: DataFrame, placed: DataFrame, k: int) -> DataFrame:
     """Return the representatives of each layout, in the column `page_id`."""
     place = F.row_number().over(Window.partitionBy(*_KEY).orderBy("page_id"))
     compared = placed.withColumn("place", place).where(F.col("place") <= _MOST_COMPARED).select("page_id", *_KEY)
-    kept = remembered(pages).drop(*_KEY).join(compared, "page_id")
+    kept = select_remembered(pages).drop(*_KEY).join(compared, "page_id")
     kept = kept.repartition(*_KEY).sortWithinPartitions(*_KEY, "page_id")
 
-    def chosen(rows: Iterable[Row]) -> Iterator[Row]:
+    def choose(rows: Iterable[Row]) -> Iterator[Row]:
         for page_id in choose_representatives({row["page_id"]: page_blocks(row) for row in rows}, k):
             yield {"page_id": page_id}
 
-    return kept.mapInArrow(grouped_mapper(_KEY, chosen, _CHOSEN), _CHOSEN)
+    return kept.mapInArrow(grouped_mapper(_KEY, choose, _CHOSEN), _CHOSEN)
 
 
 def grouped_mapper(
@@ -121,15 +121,15 @@ def grouped_mapper(
     is sorted by `key`, and no group is in two partitions."""
     names, arrow = tuple(key), to_arrow_schema(schema)
 
-    def made(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+    def work_on(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
         rows = (row for batch in batches for row in batch.to_pylist())
         for _, group in groupby(rows, lambda row: tuple(row[name] for name in names)):
             yield from work(group)
 
-    return lambda batches: in_batches(made(batches), arrow)
+    return lambda batches: in_batches(work_on(batches), arrow)
 
 
-def recounted(stored: DataFrame, placed: DataFrame) -> DataFrame:
+def recount_layouts(stored: DataFrame, placed: DataFrame) -> DataFrame:
     """Return the rows of `layouts` of batches that lost files to others.
 
     stored: their rows. placed: the pages that are left in them, as `placed_pages` gives them. What

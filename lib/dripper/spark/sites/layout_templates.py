@@ -15,7 +15,7 @@ from dripper.page.rows import Row
 from dripper.sites import PageBlocks
 from dripper.sites.templates import LEAST_CONSISTENT, Template, learn, measure_consistency
 from dripper.spark.sites.layout_choice import CHOSEN, FAILED, INCONSISTENT, TEMPLATE, grouped_mapper
-from dripper.spark.sites.sums import fingerprints_of, first_labels, page_blocks, remembered
+from dripper.spark.sites.sums import fingerprints_of, first_labels, page_blocks, select_remembered
 from dripper.spark.tables.schemas import EXAMPLE
 
 _KEY = ["host", "layout_id"]
@@ -38,7 +38,7 @@ def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> Da
         "batch", *_KEY, F.explode("representatives").alias("page_id")
     )
     answers = labels.select("page_id", "batch", "main", "labeler", "labeler_version")
-    kept = remembered(pages).select("page_id", "batch", "site_memory", "first_labels")
+    kept = select_remembered(pages).select("page_id", "batch", "site_memory", "first_labels")
     rows = asked.join(answers, ["page_id", "batch"], "left").join(kept, ["page_id", "batch"])
     rows = rows.repartition(*_KEY).sortWithinPartitions(*_KEY, "page_id")
     taught = rows.mapInArrow(grouped_mapper(_KEY, _taught, _TAUGHT), _TAUGHT)
@@ -86,10 +86,10 @@ def _example(row: Row) -> dict[str, Any]:
 
 def template_of(examples: Iterable[Row]) -> Template:
     """Return the template that examples of `layouts` make, in whatever order."""
-    return learn((_kept(example), _main(example["main"])) for example in examples)
+    return learn((_restore_blocks(example), _main(example["main"])) for example in examples)
 
 
-def _kept(example: Row) -> PageBlocks:
+def _restore_blocks(example: Row) -> PageBlocks:
     words = np.array(example["words"], np.int32)
     # Who learns from a page asks for its good labels, and not for what another labeler made of it.
     return PageBlocks(fingerprints_of(example), words, np.zeros(len(words), np.float32), 0.0)

@@ -21,11 +21,12 @@ from dripper.spark.sites.layout_choice import (
     TOO_FEW_PAGES,
     choices,
     placed_pages,
-    recounted,
+    recount_layouts,
 )
 from dripper.spark.sites.layout_templates import with_examples
+from dripper.spark.tables.batches import touched_batches, within
 from dripper.spark.tables.schemas import LAYOUTS
-from dripper.spark.tables.store import Tables, touched_batches, within
+from dripper.spark.tables.store import Tables
 
 
 class Layouts:
@@ -73,7 +74,7 @@ class Layouts:
         pages = self._rows("pages", touched).where(F.col("error_code").isNull())
         placed = placed_pages(pages, self._tables.read("site_blocks")).persist(StorageLevel.DISK_ONLY)
         try:
-            lost = recounted(self._rows("layouts", touched - new), placed.where(~F.col("batch").isin(new)))
+            lost = recount_layouts(self._rows("layouts", touched - new), placed.where(~F.col("batch").isin(new)))
             stored = self._tables.read("layouts").where(~F.col("batch").isin(touched)).unionByName(lost)
             numbers = self._work.spark.createDataFrame([(number,) for number in sorted(new)], "batch long")
             is_new, below = F.col("batch").isin(new), self._settings.labeler.escalate_below
@@ -94,7 +95,7 @@ class Layouts:
                 "or read its files again with --redo"
             )
 
-    def chosen(self, numbers: Collection[int]) -> DataFrame:
+    def read_chosen(self, numbers: Collection[int]) -> DataFrame:
         """Return page_id, batch and layout_id of the pages of the batches that the next labeler
         gets."""
         layout = F.when(F.col("layout_id") != NOWHERE, F.col("layout_id")).alias("layout_id")
@@ -102,7 +103,7 @@ class Layouts:
 
     def is_labelled(self, batch: Batch) -> bool:
         """Tell whether the next labeler was asked for all chosen pages of the batch."""
-        chosen = self.chosen([batch.number])
+        chosen = self.read_chosen([batch.number])
         try:
             check_rows_of("labels", self._rows("labels", [batch.number]).join(chosen, "page_id", "left_semi"), chosen)
         except UnclosedError:

@@ -69,6 +69,8 @@ def _guard(settings: Settings) -> Guard[PageInput, Prepared]:
     first = who_labels(settings)[0] or settings.labeler
     labeler, limits = warm_labeler(first, settings.labels), ParserLimits.of(settings.limits)
     return Guard(
-        lambda page: prepare(page[0], page[1], settings.profile, limits=limits, first=labeler, remembers=True),
+        lambda page: prepare(
+            page[0], page[1], settings.profile, limits=limits, first=labeler, remembers=True, drop=settings.html.drop
+        ),
         GuardLimits.of(settings.limits),
     )

@@ -19,9 +19,10 @@ from dripper.spark.run.output import Work
 from dripper.spark.run.routing import who_labels
 from dripper.spark.sites.labels import BY_SITE, BY_TEMPLATE, layouts_of, site_labels, with_evidence
 from dripper.spark.sites.layouts import Layouts
-from dripper.spark.sites.sums import remembered, site_sums
+from dripper.spark.sites.sums import select_remembered, site_sums
+from dripper.spark.tables.batches import touched_batches, within
 from dripper.spark.tables.schemas import LABELS
-from dripper.spark.tables.store import Tables, touched_batches, within
+from dripper.spark.tables.store import Tables
 
 
 class Sites:
@@ -38,7 +39,7 @@ class Sites:
         """Write what the batch's pages add to their hosts; again that of other batches which lost a
         file to it."""
         touched = within(touched_batches(batch))
-        pages = remembered(self._tables.read("pages").where(touched))
+        pages = select_remembered(self._tables.read("pages").where(touched))
         self._tables.replace_where("site_blocks", site_sums(pages, self._settings), touched)
 
     def forget(self, batch: Batch) -> None:
@@ -65,26 +66,26 @@ class Sites:
                 "files again with --redo"
             )
         site_blocks = self._tables.read("site_blocks")
-        pages = remembered(self._tables.read("pages").where(mine))
+        pages = select_remembered(self._tables.read("pages").where(mine))
         rows = site_labels(pages, site_blocks, numbers, self._settings)
         written = self._write(rows, mine, with_evidence(pages, site_blocks))
         touched = within(set().union(*(touched_batches(batch) for batch in batches)))
         labels, stored = (self._tables.read(table).where(touched) for table in ("labels", "pages"))
         self._tables.replace_where("layouts", layouts_of(labels, stored), touched)
-        return _counted(written)
+        return _count_methods(written)
 
     def _label_others(self, batches: Sequence[Batch], layouts: Layouts) -> dict[str, int]:
         """As `label`, beside the labels that the next labeler of a chain gave."""
         numbers = sorted(batch.number for batch in batches)
         mine = within(numbers)
-        site_blocks, chosen = self._tables.read("site_blocks"), layouts.chosen(numbers)
-        pages = remembered(self._tables.read("pages").where(mine))
+        site_blocks, chosen = self._tables.read("site_blocks"), layouts.read_chosen(numbers)
+        pages = select_remembered(self._tables.read("pages").where(mine))
         others = pages.join(chosen.select("page_id"), "page_id", "left_anti")
         rows = site_labels(others, site_blocks, numbers, self._settings, self._tables.read("layouts"))
         asked = self._tables.read("labels").where(mine).drop("layout_id").join(chosen, ["page_id", "batch"])
         expected = with_evidence(others, site_blocks).select("page_id").unionByName(chosen.select("page_id"))
         written = self._write(rows.unionByName(asked.select(*LABELS.names)), mine, expected)
-        return _counted(written.join(chosen.select("page_id"), "page_id", "left_anti"))
+        return _count_methods(written.join(chosen.select("page_id"), "page_id", "left_anti"))
 
     def _write(self, rows: DataFrame, mine: str, expected: DataFrame) -> DataFrame:
         self._work.lease.check()
@@ -94,7 +95,7 @@ class Sites:
         return written
 
 
-def _counted(labels: DataFrame) -> dict[str, int]:
+def _count_methods(labels: DataFrame) -> dict[str, int]:
     ends = {"changed": BY_SITE, "by_template": BY_TEMPLATE}
     counts = (F.count_if(F.col("method").endswith(end)).alias(name) for name, end in ends.items())
     counted = labels.agg(F.count("*").alias("pages"), *counts).head()

@@ -39,7 +39,7 @@ _ADDED = (
 )
 
 
-def remembered(pages: DataFrame) -> DataFrame:
+def select_remembered(pages: DataFrame) -> DataFrame:
     """Return the rows of `pages` whose hosts can learn from them, with the columns that they need
     and no others."""
     return pages.where(can_be_remembered()).select(
@@ -54,7 +54,7 @@ def can_be_remembered() -> Column:
 
 
 def site_sums(pages: DataFrame, settings: SiteSettings) -> DataFrame:
-    """Return the rows of `site_blocks` for pages of `remembered`, which is read twice."""
+    """Return the rows of `site_blocks` for pages of `select_remembered`, which is read twice."""
     counts = pages.groupBy("batch", "host").agg(F.count("*").alias("of_host"))
     many = counts.where(F.col("of_host") > settings.most_pages)
     counted = pages.join(F.broadcast(many), ["batch", "host"], "left")
@@ -147,7 +147,7 @@ def _flat(pages: pa.Table, name: str) -> Any:
 
 
 def page_blocks(row: Row) -> PageBlocks:
-    """Return what a row of `remembered` keeps of its page's blocks."""
+    """Return what a row of `select_remembered` keeps of its page's blocks."""
     kept, labels = row["site_memory"], row["first_labels"]
     odds = log_odds(np.array(labels["probability"], np.float32).astype(np.float64)).astype(np.float32)
     return PageBlocks(fingerprints_of(kept), np.array(kept["words"], np.int32), odds, labels["confidence"])
@@ -159,7 +159,7 @@ def fingerprints_of(kept: Row) -> Fingerprints:
 
 
 def first_labels(row: Row) -> Labels:
-    """Return the labels that a row of `remembered` has of its first labeler."""
+    """Return the labels that a row of `select_remembered` has of its first labeler."""
     first = row["first_labels"]
     return Labels(
         np.array(first["main"], bool), np.array(first["probability"], np.float32), first["confidence"],
@@ -181,7 +181,7 @@ def layout_id_of(fingerprint: int) -> str:
     return fingerprint.to_bytes(8, signed=True).hex()
 
 
-def counted_of(page: PageBlocks, of_batch: Collection[tuple[str, int]]) -> SiteStatistics:
+def sum_counted(page: PageBlocks, of_batch: Collection[tuple[str, int]]) -> SiteStatistics:
     """Return what of a page is in the sums of its host. of_batch: kind and fingerprint of the rows
     that its batch has in `site_blocks`."""
     own = sum_page(page)

@@ -86,7 +86,7 @@ def is_conflict(error: Exception) -> bool:
 
 
 def persistently(
-    commit: Callable[[], None], confirm: Callable[[], None], sleep: Callable[[float], None] = time.sleep
+    commit: Callable[[], object], confirm: Callable[[], None], sleep: Callable[[float], None] = time.sleep
 ) -> None:
     """Call `commit`, and again where another commit was first, such as that of an OPTIMIZE.
 
@@ -94,11 +94,12 @@ def persistently(
     """
     for wait in _WAITS:
         try:
-            return commit()
+            commit()
+            return
         except SPARK_ERRORS as error:
             if not is_conflict(error):
                 raise
             logger.info("another commit was first, so this one is tried again: %s", first_line(error))
         confirm()
         sleep(random.uniform(wait / 2, wait))
-    return commit()
+    commit()

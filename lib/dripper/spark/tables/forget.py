@@ -26,10 +26,13 @@ from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, LedgerEntry
 from dripper.spark.ledger.reconcile import reconcile
+from dripper.spark.tables.batches import within
 from dripper.spark.tables.fence import SPARK_ERRORS
+from dripper.spark.tables.log_store import require_log_store
 from dripper.spark.tables.schemas import FORGOTTEN, nullable
+from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.sql import quoted
-from dripper.spark.tables.store import Tables, require_log_store, within
+from dripper.spark.tables.store import Tables
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +76,7 @@ def forget(
         return
     for table in ("runs", "warc_files", *there, TABLE):
         tables.create(table)
-    held = Lease(spark, tables)
+    held = Lease(SparkBooks(spark, tables))
     held.take(job="forget")
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:
@@ -86,8 +89,8 @@ def forget(
 
 
 def _forget(spark: SparkSession, tables: Tables, held: Lease, rules: Collection[Rule], reason: str) -> Iterator[str]:
-    ledger = Ledger(spark, tables, held.run_id)
-    reconcile(spark, tables, ledger)
+    ledger = Ledger(SparkBooks(spark, tables), held.run_id)
+    reconcile(spark, tables, ledger, held.confirm)
     earlier = go_on(tables, ledger, held, rows_of(tables))
     if earlier:
         yield f"{earlier} pages of a call before, which did not come to its end, are forgotten"

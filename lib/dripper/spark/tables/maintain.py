@@ -7,8 +7,9 @@ from pyspark.sql import SparkSession
 from dripper.errors import InputError, SettingsError
 from dripper.spark.ledger.reconcile import repair
 from dripper.spark.tables import publish
+from dripper.spark.tables.log_store import require_log_store
 from dripper.spark.tables.schemas import TABLES
-from dripper.spark.tables.store import Tables, require_log_store
+from dripper.spark.tables.store import Tables
 
 MINIMUM_HOURS = 168
 """Delta refuses less unless told otherwise: a reader or a run that started before would lose its

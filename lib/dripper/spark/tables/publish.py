@@ -20,9 +20,11 @@ from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED
 from dripper.spark.ledger.reconcile import Difference, changed_at, reconcile
+from dripper.spark.tables.batches import within
 from dripper.spark.tables.forget import rules_in_force
 from dripper.spark.tables.schemas import PUBLISHED, TABLES
-from dripper.spark.tables.store import Tables, within
+from dripper.spark.tables.spark_books import SparkBooks
+from dripper.spark.tables.store import Tables
 from dripper.warc.read.record import FORGOTTEN
 
 logger = logging.getLogger(__name__)
@@ -71,7 +73,7 @@ def publish(spark: SparkSession, output: str, with_main_html: bool = True, targe
     """
     tables = Tables(spark, output)
     _prepare(tables, with_main_html)
-    held = Lease(spark, tables)
+    held = Lease(SparkBooks(spark, tables))
     held.take(job="publish")
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:
@@ -85,8 +87,8 @@ def publish(spark: SparkSession, output: str, with_main_html: bool = True, targe
 
 
 def _publish(spark: SparkSession, tables: Tables, held: Lease, target_bytes: int) -> str:
-    ledger = Ledger(spark, tables, held.run_id)
-    reconcile(spark, tables, ledger)
+    ledger = Ledger(SparkBooks(spark, tables), held.run_id)
+    reconcile(spark, tables, ledger, held.confirm)
     rules_in_force(tables, ledger, held)
     wanted, there = _wanted(tables), _there(tables)
     lost = _lost(wanted, there)

@@ -1,14 +1,10 @@
-"""Reads and writes the Delta tables, by folder or by catalog name, one batch at a time, atomically;
-refuses storage where two drivers could overwrite each other.
-
-The lease of a run is a commit as well, so it cannot help there.
-"""
+"""Reads and writes the Delta tables, by folder or by catalog name, one batch at a time,
+atomically."""
 
 import logging
-import os
 import re
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -16,18 +12,24 @@ from pathlib import Path
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql.types import StructField, StructType
 
-from dripper.errors import InputError, SettingsError
+from dripper.errors import InputError
 from dripper.places import output_place
 from dripper.spark.ledger.plan import Batch
+from dripper.spark.tables.batches import replaced_rows
+from dripper.spark.tables.columns import as_added, column_ddl, missing_fields
 from dripper.spark.tables.fence import SPARK_ERRORS, Fence, persistently
+from dripper.spark.tables.log import TableLog
 from dripper.spark.tables.schemas import PARTITIONED, PROPERTIES, READABLE, SCHEMA_VERSION, TABLES
 from dripper.spark.tables.sql import first_line, quoted
 
 logger = logging.getLogger(__name__)
 
 VERSION_PROPERTY = "dripper.schema_version"
+FILES_TO_JOIN = 200
+"""Every commit of a batch adds a data file to the ledger, and reading 2,800 of them takes 7 s: so
+many are joined into one."""
 BOOKS = frozenset({"warc_files", "runs", "forgotten", "relocated"})
 """Tables whose commits are small, and are tried again where an OPTIMIZE was first."""
 _TXN_OF_SQL = ("spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion")
@@ -113,7 +115,7 @@ class Tables:
     ) -> bool:
         """Make a table that is not there. layout: how SQL says that it is partitioned or clustered.
         Raises InputError."""
-        columns = ", ".join(_column_ddl(field) for field in fields)
+        columns = ", ".join(column_ddl(field) for field in fields)
         told = {VERSION_PROPERTY: str(SCHEMA_VERSION)} | READABLE | dict(properties or {})
         try:
             self._spark.sql(
@@ -134,7 +136,7 @@ class Tables:
             return
         self._refuse_gone(table, missing)
         logger.info("%s gets the columns %s", self.sql_name(table), ", ".join(missing))
-        columns = ", ".join(_column_ddl(as_added(field), path) for path, field in missing.items())
+        columns = ", ".join(column_ddl(as_added(field), path) for path, field in missing.items())
         try:
             self._spark.sql(f"ALTER TABLE {self.sql_name(table)} ADD COLUMNS ({columns})")
         except SPARK_ERRORS as error:
@@ -170,6 +172,11 @@ class Tables:
 
         Raises InputError where it cannot be opened.
         """
+        newest = self.log(table).newest()
+        if newest is not None:
+            return int(newest.properties.get(VERSION_PROPERTY, 0))
+        if self.log(table).is_absent():
+            return None
         try:
             # Table properties alone: DESCRIBE DETAIL has them too, but counts the table's files for
             # it, 4 times the time.
@@ -178,10 +185,14 @@ class Tables:
                 for row in self._spark.sql(f"SHOW TBLPROPERTIES {self.sql_name(table)}").collect()
             }
         except SPARK_ERRORS as error:
-            if isinstance(error, AnalysisException) and error.getCondition() in _ABSENT:
+            if isinstance(error, AnalysisException) and error.getCondition() in ABSENT:
                 return None
             raise self._unusable("open", table, error) from None
         return int(properties.get(VERSION_PROPERTY, 0))
+
+    def log(self, table: str) -> TableLog:
+        """Return the table's log, of which nothing is known in a catalog."""
+        return TableLog(self._spark, None if self.in_catalog else self._path(table))
 
     def _unusable(self, action: str, table: str, error: Exception) -> InputError:
         words = first_line(error)
@@ -199,10 +210,10 @@ class Tables:
             return reader.table(self.sql_name(table))
         return reader.format("delta").load(self._path(table))
 
-    def replace_batch(self, table: str, rows: DataFrame, batch: Batch) -> None:
+    def replace_batch(self, table: str, rows: DataFrame, batch: Batch) -> tuple[str, int] | None:
         """Make `rows` the whole content of `batch`, and of what its files left in other batches, in
-        one commit."""
-        self.replace_where(table, rows, replaced_rows(batch))
+        one commit. Returns as `append`."""
+        return self.replace_where(table, rows, replaced_rows(batch))
 
     def replace_where(
         self,
@@ -211,10 +222,13 @@ class Tables:
         condition: str,
         sequence: tuple[str, int] | None = None,
         **options: str | int,
-    ) -> None:
+    ) -> tuple[str, int] | None:
         """Put `rows` in the place of those for which the SQL `condition` holds, in one commit.
-        sequence: as for `append`. options: of Delta's writer."""
-        self._save(table, rows.write.mode("overwrite").options(**options).option("replaceWhere", condition), sequence)
+        sequence: as for `append`. options: of Delta's writer. Returns as `append`.
+        """
+        return self._save(
+            table, rows.write.mode("overwrite").options(**options).option("replaceWhere", condition), sequence
+        )
 
     def replace_table(self, table: str, rows: DataFrame) -> None:
         """Make `rows` the whole content of the table, and give it back without partitions, in one
@@ -223,18 +237,30 @@ class Tables:
 
     def append(
         self, table: str, rows: DataFrame, sequence: tuple[str, int] | None = None, **options: str | int
-    ) -> None:
-        """Add `rows`, in one commit.
+    ) -> tuple[str, int] | None:
+        """Add `rows`, in one commit; return the sequence that the commit has, or had, where Delta
+        left it out.
 
         sequence: a name and a number; nothing is added where this number or a higher one of that
         name was there before (Delta's `txnAppId` and `txnVersion`); None: those of the run's fence.
         options: of Delta's writer.
         """
-        self._save(table, rows.write.mode("append").options(**options), sequence)
+        return self._save(table, rows.write.mode("append").options(**options), sequence)
 
     def delete(self, table: str, condition: str) -> None:
         """Delete the rows for which the SQL `condition` holds."""
         self.change(table, f"DELETE FROM {self.sql_name(table)} WHERE {condition}")
+
+    def join_files(self, table: str) -> None:
+        """Join the data files that the commits of many batches left, where they are as many as
+        FILES_TO_JOIN."""
+        if len(self.read(table).inputFiles()) < FILES_TO_JOIN:
+            return
+        try:
+            self._spark.sql(f"OPTIMIZE {self.sql_name(table)}")
+        except SPARK_ERRORS as error:
+            # The rows are there all the same, and the next run tries again.
+            logger.warning("the files of %s were not joined: %s", table, first_line(error))
 
     def delete_matching(self, table: str, other: str, key: str, condition: str, within: str = "TRUE") -> None:
         """Delete the rows whose `key` is that of a row in the table `other` for which the SQL
@@ -294,7 +320,9 @@ class Tables:
         with ThreadPoolExecutor(max_workers=len(tables)) as pool:
             list(pool.map(shut, sorted(tables)))
 
-    def _save(self, table: str, writer: DataFrameWriter, sequence: tuple[str, int] | None = None) -> None:
+    def _save(
+        self, table: str, writer: DataFrameWriter, sequence: tuple[str, int] | None = None
+    ) -> tuple[str, int] | None:
         def save(given: tuple[str, int] | None) -> None:
             if given is not None:
                 writer.option("txnAppId", given[0]).option("txnVersion", given[1])
@@ -303,21 +331,22 @@ class Tables:
             else:
                 writer.format("delta").save(self._path(table))
 
-        if sequence is not None:
-            save(sequence)
-        else:
-            self._commit(table, save)
+        if sequence is None:
+            return self._commit(table, save)
+        save(sequence)
+        return sequence
 
-    def _commit(self, table: str, do: Callable[[tuple[str, int] | None], None]) -> None:
-        """Call `do`, which commits, with the run's next sequence."""
+    def _commit(self, table: str, do: Callable[[tuple[str, int] | None], None]) -> tuple[str, int] | None:
+        """Call `do`, which commits, with the run's next sequence, and return that."""
         if self.fence is None:
             do(None)
-            return
+            return None
         with self.fence.lane() as sequence:
             if table in BOOKS:
                 persistently(lambda: do(sequence), self.fence.confirm)
             else:
                 do(sequence)
+        return sequence
 
     def _path(self, table: str) -> str:
         return f"{self.output}/{table}"
@@ -327,129 +356,17 @@ OPTIONAL = {"published": {"main_html"}}
 """Columns that a table may be made without."""
 
 _IS_OF_COLUMNS = "operation IN ('RENAME COLUMN', 'DROP COLUMNS')"
-_ABSENT = {"DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "TABLE_OR_VIEW_NOT_FOUND"}
-
-
-def replaced_rows(batch: Batch) -> str:
-    """Return the SQL condition for the rows that a commit of `batch` replaces.
-
-    Those of its number; and those that an earlier reading of its files left under other numbers.
-    The first part prunes partitions, which Delta does for a condition on `batch` alone.
-    """
-    again = [file for file in batch.files if file.has_earlier_rows]
-    if not again:
-        return f"batch = {batch.number}"
-    names = [file.warc_file for file in again]
-    of_files = f"warc_file IN ({', '.join(map(quoted, names))})"
-    return f"{within(touched_batches(batch))} AND (batch = {batch.number} OR {of_files})"
-
-
-def touched_batches(batch: Batch) -> set[int]:
-    """Return the numbers of the batches in which a commit of `batch` puts or replaces rows."""
-    replaced = {file.replaces for file in batch.files if file.replaces is not None}
-    return {batch.number, *replaced, *(number for file in batch.files for number in file.supersedes)}
-
-
-def within(numbers: Collection[int]) -> str:
-    """Return the SQL condition for the rows of these batches.
-
-    >>> within([]), within([2, 1])
-    ('FALSE', 'batch IN (1, 2)')
-    """
-    return f"batch IN ({', '.join(map(str, sorted(numbers)))})" if numbers else "FALSE"
-
-
-def as_added(field: StructField) -> StructField:
-    """Return the column as it can be added to a table that has rows: they have no value in it."""
-    return StructField(field.name, field.dataType, True, field.metadata)
+ABSENT = frozenset(
+    {
+        "DELTA_MISSING_DELTA_TABLE",
+        "DELTA_PATH_DOES_NOT_EXIST",
+        "DELTA_TABLE_NOT_FOUND",
+        "PATH_NOT_FOUND",
+        "TABLE_OR_VIEW_NOT_FOUND",
+    }
+)
+"""How Spark calls it that there is no table."""
 
 
 def _dotted(*names: str) -> str:
     return ".".join(f"`{name.replace('`', '``')}`" for name in names)
-
-
-def missing_fields(wanted: DataType, there: DataType, path: str = "") -> dict[str, StructField]:
-    """Return the fields of the type `wanted` that the type `there` lacks, by their path as SQL
-    writes it, at any depth.
-
-    >>> old, new = StructType().add("b", "long"), StructType().add("b", "long").add("c", "long")
-    >>> list(missing_fields(StructType().add("a", new), StructType().add("a", old)))
-    ['a.c']
-    """
-    if isinstance(wanted, ArrayType) and isinstance(there, ArrayType):
-        return missing_fields(wanted.elementType, there.elementType, f"{path}.element")
-    if isinstance(wanted, MapType) and isinstance(there, MapType):
-        return missing_fields(wanted.keyType, there.keyType, f"{path}.key") | missing_fields(
-            wanted.valueType, there.valueType, f"{path}.value"
-        )
-    if not (isinstance(wanted, StructType) and isinstance(there, StructType)):
-        return {}
-    fields = {field.name.lower(): field for field in there}
-    missing: dict[str, StructField] = {}
-    for field in wanted:
-        inner = f"{path}.{field.name}" if path else field.name
-        known = fields.get(field.name.lower())
-        missing |= {inner: field} if known is None else missing_fields(field.dataType, known.dataType, inner)
-    return missing
-
-
-def _column_ddl(field: StructField, path: str = "") -> str:
-    required = "" if field.nullable else " NOT NULL"
-    comment = field.metadata.get("comment")
-    name = ".".join(f"`{part}`" for part in (path or field.name).split("."))
-    return f"{name} {field.dataType.simpleString()}{required}" + (f" COMMENT {quoted(comment)}" if comment else "")
-
-
-_S3 = re.compile(r"(s3a?|s3n)://", re.IGNORECASE)
-_SAFE = "S3DynamoDBLogStore"
-"""Delta's log store for several writers: a table of DynamoDB gives each commit to one of them.
-Delta 4.0 to 4.4 has no other, none that uses S3's conditional writes."""
-
-_PACKAGE = "io.delta:delta-storage-s3-dynamodb"
-
-
-def require_log_store(spark: SparkSession, tables: Tables, single_writer: bool) -> None:
-    """Raise SettingsError where two drivers could lose each other's commits to these tables.
-
-    single_writer: a person vouches for it that there is one.
-    """
-    if single_writer or "DATABRICKS_RUNTIME_VERSION" in os.environ:
-        return
-
-    def conf_get(key: str) -> str | None:
-        # Sessions of others refuse names that they do not know, with one of several types.
-        with suppress(Exception):
-            return spark.conf.get(key, None)
-        return None
-
-    if problem := log_store_problem(tables.location(), conf_get):
-        raise SettingsError(problem)
-
-
-def log_store_problem(location: str, conf_get: Callable[[str], str | None]) -> str | None:
-    """Return what to set before anything writes to `location`, or None where nothing is missing.
-
-    location: the folder or prefix of the tables. conf_get: returns a Spark property, None where it
-    is not set.
-
-    >>> log_store_problem("/data/out", {}.get)
-    >>> print(log_store_problem("s3a://b/out", {}.get)[:48])
-    s3a://b/out: Delta alone cannot keep two writers
-    """
-    found = _S3.match(location)
-    if not found or _on_databricks(conf_get):
-        return None
-    scheme = found[1].lower()
-    keys = (f"spark.delta.logStore.{scheme}.impl", "spark.delta.logStore.class")
-    if any(_SAFE in (conf_get(key) or "") for key in keys):
-        return None
-    return (
-        f"{location}: Delta alone cannot keep two writers on S3 from losing each other's commits; give it a log store "
-        f"({keys[0]}=io.delta.storage.{_SAFE}, spark.io.delta.storage.{_SAFE}.ddb.region, and the package {_PACKAGE} of "
-        "your Delta's version), or say --set output.single_writer=true where nothing else ever writes there"
-    )
-
-
-def _on_databricks(conf_get: Callable[[str], str | None]) -> bool:
-    """Tell whether this is Databricks, whose own service orders the commits of all its clusters."""
-    return any(conf_get(f"spark.databricks.clusterUsageTags.{name}") for name in ("clusterId", "sparkVersion"))

@@ -34,9 +34,9 @@ def extractions_mapper(
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         watchdog = Watchdog(settings.limits.stall_seconds, "extracting pages")
-        return watchdog.watch(made(watchdog.rest(batches), watchdog))
+        return watchdog.watch(extract_batches(watchdog.rest(batches), watchdog))
 
-    def made(batches: Iterable[pa.RecordBatch], watchdog: Watchdog) -> Iterator[pa.RecordBatch]:
+    def extract_batches(batches: Iterable[pa.RecordBatch], watchdog: Watchdog) -> Iterator[pa.RecordBatch]:
         finisher = _finisher(settings.labeler, settings.labels, settings.html, settings.markdown)
         guard: Guard[Row, Extraction] = Guard(lambda row: finish(finisher, row), GuardLimits.of(settings.limits))
         with closing(guard):

@@ -135,9 +135,9 @@ def labels_mapper(
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         watchdog = Watchdog(settings.stages.stall_seconds, f"the labeler {settings.labeler.name} labels")
-        return watchdog.watch(labelled(watchdog.rest(batches)))
+        return watchdog.watch(label_batches(watchdog.rest(batches)))
 
-    def labelled(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def label_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = (row for batch in batches for row in batch.to_pylist())
         for group in groups(rows, settings.stages):
             # Only now: a task without rows starts no engine.

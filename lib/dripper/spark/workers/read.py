@@ -8,6 +8,7 @@ the same attempt of a task.
 import json
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
@@ -35,7 +36,7 @@ from dripper.spark.run.closing import page_key
 from dripper.spark.run.parts import FilePart, Tasks, reader_of
 from dripper.spark.run.routing import who_labels
 from dripper.spark.workers.singleton import WorkerSingleton
-from dripper.warc import FileReport, Record, RecordReader, Span
+from dripper.warc import FileReport, Record, RecordReader
 
 logger = logging.getLogger(__name__)
 
@@ -89,9 +90,11 @@ def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     labeler = _first_labeler(first.model_dump_json(), sections) if first is not None else None
     by = (labeler.name, labeler.version) if labeler is not None else None
     keep_source = resolve_fallback(settings.labeler) == Fallback.TRAFILATURA
-    limits, remembers = ParserLimits.of(settings.limits), settings.sites.enabled
+    limits, remembers, drop = ParserLimits.of(settings.limits), settings.sites.enabled, settings.html.drop
     return Step(
-        lambda page: prepare(page[0], page[1], settings.profile, count_tokens, keep_source, limits, labeler, remembers),
+        lambda page: prepare(
+            page[0], page[1], settings.profile, count_tokens, keep_source, limits, labeler, remembers, drop
+        ),
         Prepared,
         lambda record, prepared: prepared_row(record, prepared, batch, settings.profile, by, settings.reading.crawl),
     )
@@ -132,7 +135,7 @@ def files_mapper(
     """Return the function for `mapInArrow`. Its input column `id` says which of `tasks` to work
     on. rules: which pages are forgotten, hence skipped."""
 
-    def made(parts: Sequence[FilePart], watchdog: Watchdog) -> Iterator[pa.RecordBatch]:
+    def read_parts(parts: Sequence[FilePart], watchdog: Watchdog) -> Iterator[pa.RecordBatch]:
         with closing(_rows_of_parts(parts, step(settings, batch), settings, progress, watchdog, rules)) as rows:
             yield from in_batches(rows, schema)
 
@@ -140,7 +143,7 @@ def files_mapper(
         for ids in batches:
             for task in ids.column("id").to_pylist():
                 watchdog = Watchdog(settings.limits.stall_seconds, "reading archives")
-                yield from watchdog.watch(made(tasks[task], watchdog))
+                yield from watchdog.watch(read_parts(tasks[task], watchdog))
 
     return work
 
@@ -175,7 +178,9 @@ def _rows_of_part(
     progress: ProgressSink | None,
     rules: Rules,
 ) -> Iterator[Row]:
-    failed = keys = 0
+    keys = 0
+    errors: Counter[str] = Counter()
+    methods: Counter[str] = Counter()
     stopwatch = Stopwatch()
     for record in _until_fault(reader):
         if rules.forget(record.page_id, record.url):
@@ -183,12 +188,14 @@ def _rows_of_part(
             continue
         with stopwatch.page(record.page_id):
             row = step.row(record, _result(record, guard, step))
-        failed += row["error_code"] is not None
+        errors.update([row["error_code"]] if row["error_code"] is not None else [])
+        methods.update([row["method"]] if row.get("method") is not None else [])
         keys += page_key(record.page_id)
         yield storable(row)
-    yield {REPORT: report_json(reader.report, keys, part.span, stopwatch)}
+    counted = {"page_keys": keys, "span": [part.span.start, part.span.end], "errors": errors, "methods": methods}
+    yield {REPORT: json.dumps(asdict(reader.report) | counted | stopwatch.times())}
     if progress is not None:
-        progress.add({"files": int(part.span.end is None), "pages": reader.report.pages, "failed": failed})
+        progress.add({"files": int(part.span.end is None), "pages": reader.report.pages, "failed": errors.total()})
 
 
 def _until_fault(reader: RecordReader) -> Iterator[Record]:
@@ -235,12 +242,6 @@ class Stopwatch:
         """Return what the ledger says of it: `task_ms` until now, and `slowest_page`."""
         slowest = {"page_id": self._slowest[1], "ms": round(self._slowest[0] * 1000)} if self._slowest else None
         return {"task_ms": round((time.monotonic() - self._started) * 1000), "slowest_page": slowest}
-
-
-def report_json(report: FileReport, page_keys: int, span: Span, stopwatch: Stopwatch) -> str:
-    """Return the report of a file, or a span of it, as one JSON object. page_keys: the sum of
-    `page_key` over its pages."""
-    return json.dumps(asdict(report) | {"page_keys": page_keys, "span": [span.start, span.end]} | stopwatch.times())
 
 
 def in_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

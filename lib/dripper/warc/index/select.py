@@ -110,7 +110,7 @@ def _read_captures(
 def _read_cdxj(
     index: str, selection: Selection, settings: ReadSettings, versions: dict[str, str | None]
 ) -> Iterator[Capture | ValueError]:
-    source = open_source(index, settings)
+    source = open_source(index, settings, None)
     versions[canonical_address(index)] = source.version
     n_captures, tells_languages = 0, False
     with closing(source.open_at(0)) as stream:

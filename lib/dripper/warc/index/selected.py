@@ -7,7 +7,7 @@ from contextlib import closing
 from dripper.errors import InputError
 from dripper.settings import ReadSettings
 from dripper.warc.index.select import Place
-from dripper.warc.open.source import open_source
+from dripper.warc.open.shared import FIRST_BYTES, open_shared
 from dripper.warc.open.stored import Readable, Source
 from dripper.warc.read.frames import HEAD_BYTES, Frame, FrameReader, Gap, Part
 from dripper.warc.read.headers import clean_url
@@ -40,7 +40,7 @@ class _Excerpt:
 
     def connect(self, group: Sequence[Place]) -> None:
         """Ask for the bytes of neighbours in one go."""
-        self.close()
+        self._disconnect()
         self._at = group[0].offset
         if _is_held(group[0]):
             self._stream = self._source.open_at(self._at, group[-1].offset + group[-1].length)
@@ -69,7 +69,11 @@ class _Excerpt:
         return _Limited(self._source.open_at(offset, self._end), max(0, self._end - offset))
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close all connections."""
+        self._disconnect()
+        self._source.close()
+
+    def _disconnect(self) -> None:
         if self._stream:
             self._stream.close()
         self._stream = None
@@ -115,7 +119,7 @@ class SelectedReader(RecordReader):
         if not self._places:
             return
         try:
-            with closing(_Excerpt(open_source(self._path, self._settings))) as source:
+            with closing(_Excerpt(open_shared(self._path, self._settings, 0, FIRST_BYTES))) as source:
                 report.size_bytes, report.version = source.size_bytes, source.version
                 members = Members(source)
                 members.is_compressed()

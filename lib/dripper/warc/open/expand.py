@@ -35,7 +35,7 @@ from dripper.warc.open.source import (
 
 def read_text(path: str, settings: ReadSettings) -> str:
     """Return the text of a list, unzipped if it is zipped. Raises InputError if it is not text."""
-    stream = open_source(path, settings).open_at(0)
+    stream = open_source(path, settings, None).open_at(0)
     try:
         parts = list(iter(lambda: stream.read(1 << 20), b""))
     finally:

@@ -6,6 +6,7 @@ Each needs a package of its own, on the driver and on the workers; see docs/stor
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import fsspec
@@ -81,7 +82,12 @@ class StoredFile:
     def open_at(self, offset: int, end: int | None = None) -> Readable:
         """See `Source`."""
         until = find_stream_end(end, self.size_bytes)
-        return RangeStream(self._path, self._connect, offset, until, _PASSING, self._max_attempts)
+        block_bytes = _BLOCK_BYTES if end is None else min(_BLOCK_BYTES, max(1, end - offset))
+        connect = partial(self._connect, block_bytes=block_bytes)
+        return RangeStream(self._path, connect, offset, until, _PASSING, self._max_attempts)
+
+    def close(self) -> None:
+        """See `Source`."""
 
     def _read_info(self) -> dict[str, Any]:
         try:
@@ -90,10 +96,10 @@ class StoredFile:
             raise explain(self._path, error) from error
         return info
 
-    def _connect(self, offset: int) -> Readable:
+    def _connect(self, offset: int, block_bytes: int) -> Readable:
         try:
             stream: Readable = self._system.open(
-                self._inner, "rb", block_size=_BLOCK_BYTES, cache_type="readahead", size=self.size_bytes
+                self._inner, "rb", block_size=block_bytes, cache_type="readahead", size=self.size_bytes
             )
             stream.seek(offset)  # type: ignore[attr-defined]
         except (FileNotFoundError, PermissionError) as error:

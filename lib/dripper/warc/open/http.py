@@ -16,12 +16,14 @@ from urllib3.exceptions import HTTPError
 from dripper.addresses import loggable
 from dripper.errors import FileError, FileErrorKind
 from dripper.warc.open.remote import (
+    FirstAnswer,
     RangeStream,
     check_range,
     find_stream_end,
     format_byte_range,
     format_etag_version,
     get_pace,
+    retry,
 )
 from dripper.warc.open.stored import Readable
 from dripper.warc.read.headers import parse_whole_number
@@ -35,9 +37,12 @@ _USER_AGENT = "dripper-spark"
 
 
 class HttpFile:
-    """A file behind HTTP, as a `Source`. Raises FileError where the server refuses it."""
+    """A file behind HTTP, as a `Source`. Raises FileError where the server refuses it.
 
-    def __init__(self, url: str, max_attempts: int, timeout_seconds: float) -> None:
+    head_bytes: see `open_source`.
+    """
+
+    def __init__(self, url: str, max_attempts: int, timeout_seconds: float, head_bytes: int | None = 0) -> None:
         self.size_bytes: int | None = None
         self.version: str | None = None
         self._url = url
@@ -46,15 +51,21 @@ class HttpFile:
         self._timeout_seconds = timeout_seconds
         self._etag: str | None = None
         self._is_known = False
-        first = self.open_at(0)
-        first.read(1)
-        first.close()
+        connect = partial(self._connect, 0, 1 if head_bytes == 0 else head_bytes)
+        self._first = FirstAnswer(retry(url, connect, _CONNECTION_ERRORS, max_attempts), head_bytes)
+        if head_bytes == 0:
+            self._first.close()
         self.version = format_etag_version(self._etag)
 
     def open_at(self, offset: int, end: int | None = None) -> Readable:
         """See `Source`."""
         connect, until = partial(self._connect, end=end), find_stream_end(end, self.size_bytes)
-        return RangeStream(self._name, connect, offset, until, _CONNECTION_ERRORS, self._max_attempts)
+        first = self._first.take(offset, end)
+        return RangeStream(self._name, connect, offset, until, _CONNECTION_ERRORS, self._max_attempts, first)
+
+    def close(self) -> None:
+        """See `Source`."""
+        self._first.close()
 
     def _connect(self, offset: int, end: int | None) -> Readable:
         """Open the file at `offset`. An error of a busy server is tried again; others raise

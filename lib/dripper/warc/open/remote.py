@@ -211,6 +211,28 @@ def retry(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], .
             attempts.pause(error)
 
 
+class FirstAnswer:
+    """The answer that told a file's size and version: its bytes up to `end` (None: all), for
+    whoever wants those first."""
+
+    def __init__(self, stream: Readable, end: int | None) -> None:
+        self._stream: Readable | None = stream
+        self._end = end
+
+    def take(self, offset: int, end: int | None) -> Readable | None:
+        """Return the stream if it is of these bytes and nobody has it."""
+        if offset or end != self._end:
+            return None
+        stream, self._stream = self._stream, None
+        return stream
+
+    def close(self) -> None:
+        """Close the stream, unless somebody has it."""
+        if self._stream:
+            self._stream.close()
+        self._stream = None
+
+
 class RangeStream:
     """Reads a remote file from `start` to `end`, over as many connections as that takes.
 
@@ -222,6 +244,7 @@ class RangeStream:
         start, end: The bytes to read; `end` None means to the file's end.
         errors: The exceptions of a broken connection.
         max_attempts: Most connections in a row that give no byte; then FileError is raised.
+        stream: A connection at `start` that is open already.
     """
 
     def __init__(
@@ -232,13 +255,14 @@ class RangeStream:
         end: int | None,
         errors: tuple[type[Exception], ...],
         max_attempts: int,
+        stream: Readable | None = None,
     ) -> None:
         self._open_at = open_at
         self._at = start
         self._end = end
         self._errors = errors
         self._attempts = _Attempts(name, max_attempts)
-        self._stream: Readable | None = None
+        self._stream = stream
 
     def read(self, size: int, /) -> bytes:
         """Return up to `size` bytes; b"" only at the end."""

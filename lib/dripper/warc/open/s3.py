@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from http import HTTPStatus
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -22,6 +23,7 @@ from dripper.addresses import loggable_text
 from dripper.errors import FileError, FileErrorKind
 from dripper.settings import S3Settings
 from dripper.warc.open.remote import (
+    FirstAnswer,
     Pace,
     RangeStream,
     check_range,
@@ -84,14 +86,18 @@ def _report_status(pace: Pace, answer: dict[str, Any] | None) -> None:
 
 
 class S3Object:
-    """One object, as a `Source`. Raises FileError where it cannot be read."""
+    """One object, as a `Source`. Raises FileError where it cannot be read.
 
-    def __init__(self, path: str, settings: S3Settings) -> None:
+    head_bytes: see `open_source`.
+    """
+
+    def __init__(self, path: str, settings: S3Settings, head_bytes: int | None = 0) -> None:
         self._path = path
         self._settings = settings
         bucket, key = bucket_and_key(path)
         self._request: dict[str, Any] = {"Bucket": bucket, "Key": key} | _name_payer(settings)
-        first = retry(path, self._ask_first_byte, CONNECTION_ERRORS, settings.max_attempts)
+        ask = partial(self._ask_first_bytes, 1 if head_bytes == 0 else head_bytes)
+        first = retry(path, ask, CONNECTION_ERRORS, settings.max_attempts)
         # The size is the one in Content-Range: a wrong length of one answer would be a file that
         # ends too early.
         self.size_bytes: int | None = (
@@ -99,27 +105,36 @@ class S3Object:
         )
         self._etag = first["ETag"]
         self.version: str | None = format_etag_version(self._etag)
+        self._first = FirstAnswer(first.get("Body") or BytesIO(), head_bytes)
+        if head_bytes == 0:
+            self._first.close()
 
     def open_at(self, offset: int, end: int | None = None) -> Readable:
         """See `Source`."""
         attempts = self._settings.max_attempts
         connect = partial(self._connect, end=end)
-        return RangeStream(
-            self._path, connect, offset, find_stream_end(end, self.size_bytes), CONNECTION_ERRORS, attempts
-        )
+        until, first = find_stream_end(end, self.size_bytes), self._first.take(offset, end)
+        return RangeStream(self._path, connect, offset, until, CONNECTION_ERRORS, attempts, first)
 
-    def _ask_first_byte(self) -> dict[str, Any]:
-        """Ask for one byte. The answer to a HEAD request has no body that could explain a
-        refusal."""
+    def close(self) -> None:
+        """See `Source`."""
+        self._first.close()
+
+    def _ask_first_bytes(self, n_bytes: int | None) -> dict[str, Any]:
+        """Ask for the first bytes (None: all). The answer to a HEAD request has no body that could
+        explain a refusal."""
         try:
-            ranged = self._request | {"Range": "bytes=0-0"}
+            ranged = self._request | {"Range": format_byte_range(0, n_bytes)}
             answer = _ask(self._path, self._settings, lambda client: client.get_object(**ranged))
         except FileError as error:
             if not _is_empty(error):
                 raise
             return _ask(self._path, self._settings, lambda client: client.head_object(**self._request))
-        answer["Body"].close()
-        check_range(answer.get("ContentRange") or "none", 0, None)
+        try:
+            check_range(answer.get("ContentRange") or "none", 0, None)
+        except ConnectionError:
+            answer["Body"].close()
+            raise
         return answer
 
     def _connect(self, offset: int, end: int | None) -> Readable:

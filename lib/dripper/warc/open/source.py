@@ -66,6 +66,9 @@ class LocalFile:
         stream.seek(offset)
         return stream
 
+    def close(self) -> None:
+        """See `Source`."""
+
 
 def _name_other_kind(mode: int) -> str | None:
     """Return the kind of a path that is no file, else None. Opening a FIFO could wait for ever."""
@@ -107,17 +110,21 @@ def is_http(path: str) -> bool:
     return path[:8].lower().startswith(("http://", "https://"))
 
 
-def open_source(path: str, settings: ReadSettings) -> Source:
+def open_source(path: str, settings: ReadSettings, head_bytes: int | None = 0) -> Source:
     """Return the file at `path` (local, `file:`, `s3://`, `http(s)://`, what fsspec knows); raises
-    FileError where it cannot be opened."""
+    FileError where it cannot be opened.
+
+    head_bytes: how many bytes of its start S3 and HTTP are asked for together with its size and
+    version (None: all of it). `open_at(0, head_bytes)` then takes no other request.
+    """
     if is_s3(path):
         with needed("reading from S3", "warc"):
             from dripper.warc.open.s3 import S3Object
-        return S3Object(path, settings.s3)
+        return S3Object(path, settings.s3, head_bytes)
     if is_http(path):
         with needed("reading over HTTP", "warc"):
             from dripper.warc.open.http import HttpFile
-        return HttpFile(path, settings.s3.max_attempts, settings.s3.timeout_seconds)
+        return HttpFile(path, settings.s3.max_attempts, settings.s3.timeout_seconds, head_bytes)
     if has_file_system(path):
         with needed(f"reading {path.partition(':')[0]}://", "warc"):
             from dripper.warc.open.filesystem import StoredFile

@@ -39,6 +39,10 @@ class Source(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """Let go of what is open; a stream of `open_at` is closed by itself."""
+        ...
+
 
 class Cursor:
     """Stored bytes from an offset on: `stored` are read and not used yet, the first of them stands

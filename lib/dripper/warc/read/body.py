@@ -10,9 +10,11 @@ from dripper.errors import ErrorCode, PageError
 from dripper.settings import ReadSettings
 from dripper.warc.read.budget import MAX_BODY_MEMBERS, MAX_CHUNKS, MAX_CODINGS
 from dripper.warc.read.compression import (
+    BZIP2_MAGIC,
     GZIP_MAGIC,
     ZSTD_MAGIC,
     BrotliDecompressor,
+    Bzip2Decompressor,
     Decompressor,
     GzipDecompressor,
     ZstdDecompressor,
@@ -28,6 +30,7 @@ _CODINGS: dict[str, tuple[bytes, tuple[Callable[[], Decompressor], ...]]] = {
     "zstd": (ZSTD_MAGIC, (ZstdDecompressor,)),
     "deflate": (b"", (lambda: GzipDecompressor(15), lambda: GzipDecompressor(-15))),
     "br": (b"", (BrotliDecompressor,)),
+    "bzip2": (BZIP2_MAGIC, (Bzip2Decompressor,)),
 }
 """Content coding → how its bytes start, and its decompressors. deflate: RFC 9110 8.4.1.2 says zlib,
 many servers send it bare."""
@@ -154,7 +157,7 @@ def _inflate(new: Callable[[], Decompressor], stored: bytes, max_bytes: int) -> 
                     raise _explain_too_large(max_bytes)
         except StopIteration as done:
             at, problem = done.value
-        if stored[at : at + 3] != first or first not in (GZIP_MAGIC, ZSTD_MAGIC[:3]):
+        if stored[at : at + 3] != first or first not in (GZIP_MAGIC, ZSTD_MAGIC[:3], BZIP2_MAGIC):
             break
     return b"".join(parts), problem
 
@@ -164,8 +167,8 @@ PAGE_BYTES = ReadSettings().page_bytes
 
 
 def inflate_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> str | bytes:
-    """Return a page inflated where it is gzip or zstd, else as it is. (Brotli cannot be told from
-    noise.)
+    """Return a page inflated where it is gzip, zstd or bzip2, else as it is. (Brotli cannot be told
+    from noise.)
 
     Raises PageError: NOT_HTML for what is surely something else, and as `decode_body` does for
     bytes.
@@ -176,7 +179,8 @@ def inflate_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> str | bytes:
     if isinstance(html, str):
         _refuse_other(html[:SNIFF_BYTES].encode("utf-8", "ignore"))
         return html
-    payload = decode_body(html, "", "zstd" if html.startswith(ZSTD_MAGIC) else "", max_bytes).payload
+    coding = next((name for name in ("zstd", "bzip2") if html.startswith(_CODINGS[name][0])), "")
+    payload = decode_body(html, "", coding, max_bytes).payload
     _refuse_other(payload)
     return payload
 

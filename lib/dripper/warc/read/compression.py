@@ -6,6 +6,7 @@ record. A decompressor inflates one member and says where it ended, so that the 
 be given to the next one.
 """
 
+import bz2
 import zlib
 from collections.abc import Callable, Generator
 from functools import cache, lru_cache
@@ -159,6 +160,24 @@ class BrotliDecompressor:
         return inflated, b""
 
 
+class Bzip2Decompressor:
+    """One bzip2 stream, in which people keep pages; no archive format has it."""
+
+    def __init__(self) -> None:
+        self.eof = False
+        self._decompressor = bz2.BZ2Decompressor()
+
+    def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
+        """See `Decompressor`."""
+        try:
+            inflated = self._decompressor.decompress(stored, limit)
+        except (OSError, EOFError) as error:
+            raise DecompressionError(str(error)) from None
+        self.eof = self._decompressor.eof
+        return inflated, self._decompressor.unused_data if self.eof else b""
+
+
+BZIP2_MAGIC = b"BZh"
 GZIP_MAGIC = b"\x1f\x8b\x08"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 LZ4_MAGIC = b"\x04\x22\x4d\x18"

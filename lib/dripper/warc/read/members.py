@@ -179,7 +179,9 @@ class Members:
         """Decide by the first bytes; where those say nothing (damage), by what can be found further
         on."""
         with self._open(0) as cursor:
-            cursor.fill(READ_BYTES)
+            cursor.fill(_HEAD_BYTES)
+            if not _MAGIC.match(cursor.stored) and not RECORD_START.match(cursor.stored.lstrip()):
+                cursor.fill(READ_BYTES)
             head = cursor.stored
             if measure_skippable(head):
                 self._skip_frame(cursor, measure_skippable(head) or 0)  # the dictionary, wherever reading starts
@@ -371,9 +373,9 @@ class Members:
         """Yield the stored offsets, from `start` up to `end`, of members that begin with a
         record."""
         with self._open(start) as cursor:
-            more = end is None or start < end
+            more, n_wanted = end is None or start < end, _HEAD_BYTES
             while more:
-                more = cursor.fill(READ_BYTES)
+                more, n_wanted = cursor.fill(n_wanted), READ_BYTES
                 n_here = len(cursor.stored) - 3 if more else len(cursor.stored)
                 for match in _MAGIC.finditer(cursor.stored):
                     at = cursor.at + match.start()

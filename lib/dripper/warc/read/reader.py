@@ -8,12 +8,13 @@ from contextlib import closing
 from dripper.errors import ErrorCode, InputError, PageError
 from dripper.settings import ReadSettings
 from dripper.warc.open.identity import canonical_address
-from dripper.warc.open.source import open_source
+from dripper.warc.open.shared import open_shared
+from dripper.warc.open.stored import READ_BYTES
 from dripper.warc.read.frames import HEAD_BYTES, Frame, FrameReader, Gap, Part
 from dripper.warc.read.members import Members
 from dripper.warc.read.pages import build_failed_record, to_record
 from dripper.warc.read.record import FileReport, Record, Span
-from dripper.warc.read.seams import find_part
+from dripper.warc.read.seams import find_part, find_reach
 
 
 class RecordReader(Iterator[Record]):
@@ -40,13 +41,13 @@ class RecordReader(Iterator[Record]):
     def _read(self) -> Generator[Record, None, None]:
         report = self.report
         try:
-            source = open_source(self._path, self._settings)
-            report.size_bytes, report.version = source.size_bytes, source.version
-            members = Members(source)
-            hold_bytes = self._settings.page_bytes + HEAD_BYTES
-            if part := find_part(members, self._span, hold_bytes):
-                members = members.reopen()  # which has read nothing of other parts
-                yield from self._read_part(members, FrameReader(members, hold_bytes, part), part)
+            with closing(open_shared(self._path, self._settings, *find_reach(self._span))) as source:
+                report.size_bytes, report.version = source.size_bytes, source.version
+                members = Members(source)
+                hold_bytes = self._settings.page_bytes + HEAD_BYTES
+                if part := find_part(members, self._span, hold_bytes):
+                    members = members.reopen()  # which has read nothing of other parts
+                    yield from self._read_part(members, FrameReader(members, hold_bytes, part), part)
         except (InputError, OSError) as error:
             report.fail(error)
 
@@ -132,8 +133,9 @@ def read_record_at(path: str, offset: int, page_id: str, settings: ReadSettings 
 
 def _read_alone(path: str, offset: int, settings: ReadSettings) -> Record | None:
     try:
-        members = Members(open_source(path, settings))
-        item = next(iter(FrameReader(members, settings.page_bytes + HEAD_BYTES, Part(offset))), None)
+        with closing(open_shared(path, settings, offset, offset + READ_BYTES)) as source:
+            members = Members(source)
+            item = next(iter(FrameReader(members, settings.page_bytes + HEAD_BYTES, Part(offset))), None)
     except OSError as error:
         raise InputError(f"{path}: {error}") from error
     page = to_record(item, canonical_address(path), settings) if isinstance(item, Frame) else None

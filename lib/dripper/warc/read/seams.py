@@ -38,8 +38,18 @@ def find_part(members: Members, span: Span, hold_bytes: int) -> Part | None:
     return None if at is None else Part(at, 0, lambda offset: end is not None and offset >= end and seams.is_at(offset))
 
 
+def find_reach(span: Span) -> tuple[int, int | None]:
+    """Return from where up to where in a file the bytes are that finding and reading a span's part
+    takes, as a rule; None: the file's end."""
+    return max(0, span.start - LINK_BYTES), None if span.end is None else span.end + _AHEAD_BYTES
+
+
 LINK_BYTES = 1 << 16
 """How far before a seam another member must lead to it, if one starts with a record there."""
+
+_AHEAD_BYTES = 3 << 16
+"""How far behind its end a span is read, to see that the next one may begin there: the longest run
+that gzip can hold, and the members around it."""
 
 
 class _Seams:

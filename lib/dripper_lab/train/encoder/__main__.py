@@ -17,7 +17,7 @@ from pathlib import Path
 from dripper_lab.datasets import read_pages
 from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.checkpoint_card import Training, base_name, save_scores
-from dripper_lab.train.command_line import at_least, ended, training_parser
+from dripper_lab.train.command_line import at_least, run_training, training_parser
 from dripper_lab.train.encoder.base import Recipe, base_model
 from dripper_lab.train.encoder.examples import probabilities, read_examples
 from dripper_lab.train.encoder.optimise import train
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str]) -> int:
     options = vars(parser.parse_args(arguments))
     where = {name: options.pop(name) for name in ("base", "data", "output", "folds", "sample")}
     sets = options.pop("sets")
-    return ended(lambda: train_and_save(**where, recipe=replace(DEFAULTS, **options), data_sets=sets))
+    return run_training(lambda: train_and_save(**where, recipe=replace(DEFAULTS, **options), data_sets=sets))
 
 
 if __name__ == "__main__":

@@ -44,13 +44,14 @@ class MineruProfile:
 
     name: str = "mineru-1.1"
     main_html_scans: bool = False
+    places_media: bool = False
 
     def preprocess(self, html: bytes, limits: ParserLimits) -> Page:
         """Return the page, given as UTF-8, split into blocks."""
         return preprocess_exactly(html, limits)
 
-    def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
-        """Return the main HTML."""
+    def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:
+        """Return the main HTML, with or without media."""
         return prune_exactly(mapping_html, main_ids)
 
     def restore(self, mapping_html: str, title: str) -> Page:
@@ -70,8 +71,8 @@ MINERU = MineruProfile()
 class ExactPage(Page):
     """A page whose main HTML is cut as MinerU-HTML does it."""
 
-    def prune(self, main_ids: Collection[int]) -> str:
-        """Return `prune_exactly(self.mapping_html, main_ids)`."""
+    def prune(self, main_ids: Collection[int], *, with_media: bool = False) -> str:
+        """Return `prune_exactly(self.mapping_html, main_ids)`, with or without media."""
         return prune_exactly(self.mapping_html, main_ids)
 
 

@@ -1,0 +1,87 @@
+"""Converts pages to documents of Haystack, in place of its `HTMLToDocument`.
+
+from dripper.adapters.haystack import DripperConverter
+
+documents = DripperConverter().run(sources=["page.html"])["documents"]
+"""
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dripper import extras as optional
+from dripper.adapters import Form, check_step_settings, collect_metadata, select_text
+from dripper.local.many import extract_many
+
+with optional.needed("dripper.adapters.haystack", "haystack"):
+    from haystack import Document, component, default_from_dict, default_to_dict
+    from haystack.components.converters.utils import get_bytestream_from_source, normalize_metadata
+    from haystack.dataclasses import ByteStream
+
+logger = logging.getLogger(__name__)
+
+
+@component
+class DripperConverter:
+    """Converts pages to their main content: a document per page, with its metadata.
+
+    Args:
+        form: `markdown`, `text` or `main_html`.
+        labeler, settings: As `dripper.extract` takes them; plain values, as a pipeline is saved
+            with them.
+        jobs: Processes; by default one per processor.
+
+    Raises:
+        UsageError: The labeler or a setting cannot work.
+    """
+
+    def __init__(
+        self,
+        form: Form = "markdown",
+        labeler: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        jobs: int | None = None,
+    ) -> None:
+        self._given = {"form": form, "labeler": labeler, "settings": dict(settings or {}), "jobs": jobs}
+        self._settings = check_step_settings(labeler, settings, {}, form)
+        self._form = form
+        self._jobs = jobs
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the component as Haystack saves it."""
+        return dict(default_to_dict(self, **self._given))
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "DripperConverter":
+        """Return a component that was saved."""
+        made: DripperConverter = default_from_dict(cls, data)
+        return made
+
+    @component.output_types(documents=list[Document])  # type: ignore[untyped-decorator]
+    def run(
+        self,
+        sources: list[str | Path | ByteStream],
+        meta: dict[str, Any] | list[dict[str, Any]] | None = None,
+    ) -> dict[str, list[Document]]:
+        """Return the documents of the sources that have main content; the others are warnings in
+        the log. The `url` of a source's metadata completes its relative links."""
+        pages, told = list[tuple[bytes, str | None]](), list[dict[str, Any]]()
+        for source, given in zip(sources, normalize_metadata(meta, len(sources)), strict=True):
+            try:
+                stream = get_bytestream_from_source(source)
+            except OSError as error:
+                logger.warning("%s cannot be read: %s", source, error)
+                continue
+            told.append(stream.meta | given)
+            pages.append((stream.data, told[-1].get("url")))
+        documents = []
+        extractions = extract_many(pages, settings=self._settings, jobs=self._jobs)
+        for of_page, extraction in zip(told, extractions, strict=True):
+            text = select_text(extraction, self._form)
+            if text:
+                documents.append(Document(content=text, meta=of_page | collect_metadata(extraction)))
+            else:
+                place = of_page.get("url") or of_page.get("file_path", "a page")
+                logger.warning("%s has no content (%s)", place, extraction.error_code)
+        return {"documents": documents}

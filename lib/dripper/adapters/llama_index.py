@@ -1,0 +1,25 @@
+"""Loads pages as documents of LlamaIndex.
+
+from dripper.adapters.llama_index import DripperReader
+
+documents = DripperReader().load_data(["saved/", "crawl.warc.gz"])
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from dripper import extras as optional
+from dripper.adapters.loading import PageLoader
+
+with optional.needed("dripper.adapters.llama_index", "llama-index"):
+    from llama_index.core.readers.base import BaseReader
+    from llama_index.core.schema import Document
+
+
+class DripperReader(BaseReader):  # type: ignore[misc]
+    """Loads the main content of pages: a document per page, with its metadata."""
+
+    def lazy_load_data(self, *given: Any, **named: Any) -> Iterable[Document]:
+        """Yield the documents. given: see `dripper.adapters.loading.PageLoader`."""
+        for page in PageLoader(*given, **named).load():
+            yield Document(id_=page.id, text=page.text, metadata=page.metadata)

@@ -1,0 +1,102 @@
+"""Loads pages for other people's document classes: from files, folders, archives and tables to
+extractions.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dripper.adapters import Form, check_step_settings, collect_metadata, select_text
+from dripper.addresses import loggable
+from dripper.config import Settings
+from dripper.errors import PageError
+from dripper.guard import GuardLimits
+from dripper.local.inputs import expand_inputs
+from dripper.local.many import count_processors
+from dripper.local.pages import InputCounts, PageOptions, read_pages, require_reader
+from dripper.local.pool import map_in_order
+from dripper.page.extraction import Extraction, make_failed, shared_extractor
+from dripper.warc import Record
+
+logger = logging.getLogger(__name__)
+
+
+class Loaded(NamedTuple):
+    """The content of a page, and what is known of it."""
+
+    id: str
+    """The page's `page_id`: the same in every run."""
+    text: str
+    metadata: dict[str, Any]
+
+
+class PageLoader:
+    """Loads the main content of pages, in processes of their own with the limits of the settings.
+
+    Args:
+        pages: Files, folders, patterns, `@lists`, archives and tables, as `dripper extract` takes
+            them.
+        form: `markdown`, `text` or `main_html`.
+        labeler, settings, options: As `dripper.extract` takes them.
+        jobs: Processes; by default one per processor.
+        url_prefix: Of pages in files: put before the path below the folder that was named.
+
+    Raises:
+        UsageError: An input, the labeler or a setting cannot work.
+    """
+
+    def __init__(
+        self,
+        pages: str | Path | Sequence[str | Path],
+        form: Form = "markdown",
+        labeler: str | None = None,
+        settings: Settings | Mapping[str, Any] | None = None,
+        jobs: int | None = None,
+        url_prefix: str = "",
+        **options: Any,
+    ) -> None:
+        names = [pages] if isinstance(pages, str | Path) else pages
+        self._settings = check_step_settings(labeler, settings, options, form)
+        self._files = expand_inputs([str(name) for name in names], self._settings.reading)
+        require_reader(self._files)
+        self._form = form
+        self._jobs = jobs or count_processors()
+        self._options = PageOptions(url_prefix)
+
+    def load(self) -> Iterator[Loaded]:
+        """Yield what there is of each page with main content, in their order. A page without, and a
+        file that cannot be read, is a warning in the log."""
+        extractor, counts = shared_extractor(self._settings), InputCounts()
+
+        def work(record: Record) -> Extraction:
+            if record.error_code is not None:
+                return Extraction(error_code=record.error_code, error_detail=record.error_detail)
+            return extractor.extract(record.payload, record.url or None, record.content_type)
+
+        records = read_pages(self._files, self._settings.reading, (), counts, self._options)
+        for record, outcome in map_in_order(work, records, GuardLimits.of(self._settings.limits), self._jobs):
+            extraction = make_failed(outcome) if isinstance(outcome, PageError) else outcome
+            text = select_text(extraction, self._form)
+            if text:
+                yield Loaded(record.page_id, text, make_metadata(record, extraction))
+            else:
+                logger.warning(
+                    "%s has no content (%s)", loggable(record.url or record.warc_file), extraction.error_code
+                )
+        for sentence in counts.unread:
+            logger.warning("%s", sentence)
+
+
+def make_metadata(record: Record, extraction: Extraction) -> dict[str, Any]:
+    """Return the metadata of a document: plain values that every index can hold."""
+    url, told = record.url or extraction.url, extraction.metadata
+    declared = {
+        "url": url,
+        "source": url or record.warc_file,
+        "page_kind": extraction.page_kind,
+        "authors": ", ".join(told.authors) if told is not None else None,
+        "published": told.published if told is not None else None,
+        "site": told.site if told is not None else None,
+    }
+    return collect_metadata(extraction) | {name: value for name, value in declared.items() if value}

@@ -1,0 +1,71 @@
+"""Adds the main content of a page to the items of a Scrapy spider.
+
+    ITEM_PIPELINES = {"dripper.adapters.scrapy.DripperPipeline": 300}
+    DRIPPER = {"labels.cpu.comments": "include"}  # settings of dripper, if any
+
+An item with the page in `html` (such as `response.body`) and its address in `url` gets `markdown`,
+`title`, `language` and more. A page without content keeps its item, and says why in `error_code`.
+"""
+
+from typing import Any
+
+from dripper import extras as optional
+from dripper.adapters import collect_metadata
+from dripper.config import Settings
+from dripper.labels.registry import runs_staged
+from dripper.page.extraction import Extraction, checked_settings, extract_guarded, shared_extractor
+
+with optional.needed("dripper.adapters.scrapy", "scrapy"):
+    from itemadapter import ItemAdapter
+    from scrapy.crawler import Crawler
+
+
+class DripperPipeline:
+    """Adds to each item what `dripper.extract` says of its page.
+
+    Pages are worked on in a child process with the limits of the settings. The page itself leaves
+    the item unless the setting `DRIPPER_KEEP_HTML` is set; `DRIPPER_HTML_FIELD` and
+    `DRIPPER_URL_FIELD` name other fields than `html` and `url`.
+
+    Raises:
+        UsageError: A setting cannot work.
+    """
+
+    def __init__(self, settings: Settings, html: str = "html", url: str = "url", keeps_html: bool = False) -> None:
+        self._settings = settings
+        self._html = html
+        self._url = url
+        self._keeps_html = keeps_html
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "DripperPipeline":
+        """Return the pipeline that a crawler's settings ask for."""
+        settings = crawler.settings
+        return cls(
+            checked_settings(None, settings.getdict("DRIPPER"), {}),
+            settings.get("DRIPPER_HTML_FIELD", "html"),
+            settings.get("DRIPPER_URL_FIELD", "url"),
+            settings.getbool("DRIPPER_KEEP_HTML"),
+        )
+
+    def process_item(self, item: Any, spider: Any = None) -> Any:
+        """Return the item with the content of its page; one without a page stays as it is."""
+        fields = ItemAdapter(item)
+        html = fields.get(self._html)
+        if not html:
+            return item
+        extraction = self._extract(html, fields.get(self._url))
+        if not self._keeps_html:
+            del fields[self._html]
+        found = collect_metadata(extraction) | {"markdown": extraction.markdown}
+        if extraction.error_code is not None:
+            found = {"error_code": extraction.error_code.value, "error_detail": extraction.error_detail}
+        for name, value in found.items():
+            fields[name] = value
+        return item
+
+    def _extract(self, html: str | bytes, url: str | None) -> Extraction:
+        if runs_staged(self._settings.labeler):
+            # A model's engine has threads and devices, which a fork does not inherit.
+            return shared_extractor(self._settings).extract(html, url)
+        return extract_guarded(self._settings, html, url)

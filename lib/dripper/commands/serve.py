@@ -1,0 +1,56 @@
+"""Runs `dripper serve`: extractions over HTTP, one page a request."""
+
+import argparse
+import signal
+import sys
+from contextlib import closing
+from types import FrameType
+
+from dripper import config as flags
+from dripper.commands import Parsers
+from dripper.errors import UsageError
+from dripper.local.many import count_processors
+from dripper.local.serve import Service, make_server
+
+_EXAMPLE = """example:
+  dripper serve --port 8080 &
+  curl --data-binary @page.html 'http://127.0.0.1:8080/extract?url=https://example.org/a&format=markdown'"""
+
+
+def add(commands: Parsers) -> None:
+    """Declare the command."""
+    serve = commands.add_parser(
+        "serve",
+        help="answer POST /extract with the main content of the page in its body",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    serve.add_argument("--host", default="127.0.0.1", help="where to listen (default: this machine alone)")
+    serve.add_argument("--port", type=int, default=8080, help="0: any that is free (default: 8080)")
+    serve.add_argument("--jobs", type=flags.positive, metavar="N", help="pages at once (default: one per processor)")
+    serve.add_argument("--labeler", help="who decides what is main content (setting labeler.name; default cpu)")
+    flags.add_settings(serve)
+    serve.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until a signal ends it; return 0."""
+    settings = flags.settings(arguments, {"labeler.name": arguments.labeler})
+    with closing(Service(settings, arguments.jobs or count_processors())) as service:
+        try:
+            server = make_server(service, arguments.host, arguments.port)
+        except (OSError, OverflowError) as error:
+            raise UsageError(f"--host {arguments.host} --port {arguments.port}: {error}") from None
+        signal.signal(signal.SIGTERM, _end)
+        with server:
+            sys.stderr.write(f"dripper: listening on http://{arguments.host}:{server.server_port}\n")
+            sys.stderr.flush()
+            try:
+                server.serve_forever()
+            except KeyboardInterrupt:
+                sys.stderr.write("dripper: ended\n")
+    return 0
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

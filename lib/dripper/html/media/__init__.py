@@ -1,0 +1,1 @@
+"""Finds the pictures, films and sounds of a page that belong to its main content."""

@@ -1,0 +1,108 @@
+"""Finds the addresses of an image: that of its tag, those that a loader keeps for later, and the
+candidates of responsive images."""
+
+import re
+from collections.abc import Iterator
+
+from dripper.html.tree.tree import Tree, attribute, escape_attribute, raw_attributes, unescape
+
+_PICTURE = re.compile(r"(?!.*\s)[^{}<>]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\b", re.IGNORECASE | re.DOTALL)
+_ADDRESS = re.compile(r"(?!.*\s)(?:(?:https?:)?//.|/.)", re.IGNORECASE | re.DOTALL)
+_LAZY = re.compile(r"data-(?:[a-z]+-)*(?:src|original|lazy|actualsrc|echo|image|img)(?:-[a-z]+)?")
+"""Attributes in which loaders keep an address, which need not end as a picture's."""
+_CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)(?:(?<!,)[\t\n\f\r ]++([^,]*+))?+,?")
+_SIZE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)[wx]")
+IMAGE_TAGS = frozenset({"img", "amp-img"})
+_SHOWING = IMAGE_TAGS | {"source"}
+
+
+def find_addresses(tree: Tree, element: int) -> list[str]:
+    """Return the addresses under which an image can be shown, as written, the best first: the
+    largest candidate, else what a lazy loader would show, else `src`; of a `video` its poster.
+
+    element: an `img` or a kind of it, or a `picture` with its sources. Pictures within the markup
+    (`data:`) do not count.
+    """
+    tags, sets, plain = tree.tags, list[tuple[float, bool, str]](), list[str]()
+    for inner in range(element, tree.lasts[element] + 1):
+        if tags[inner] == "video":
+            return [poster for key, poster in _read_addresses(tree.start_tag(inner)) if key == "poster"]
+        if tags[inner] not in _SHOWING:
+            continue
+        lazy: list[str] = []
+        for key, value in _read_addresses(tree.start_tag(inner)):
+            if "srcset" in key:
+                # Of the same size, the one of the `img` is in the format that everything shows.
+                candidates = [each for each in read_candidates(value) if each[1][:5] != "data:"]
+                sets += [(-size, tags[inner] == "source", address) for size, address in candidates]
+            elif key == "src":
+                plain.append(value)
+            elif key[:5] == "data-" and (_PICTURE.match(value) or (_LAZY.fullmatch(key) and _ADDRESS.match(value))):
+                lazy.append(value)
+        plain[:0] = lazy
+    sets.sort(key=lambda candidate: candidate[:2])
+    return list(dict.fromkeys([*(address for _, _, address in sets), *plain]))
+
+
+def use_best_address(tag: str) -> str:
+    """Return an image's start tag with the best of its addresses as `src`.
+
+    >>> use_best_address('<img src="s.jpg" srcset="s.jpg 300w, l.jpg 900w">')
+    '<img src="l.jpg" srcset="s.jpg 300w, l.jpg 900w">'
+    """
+    if " srcset=" not in tag and " data-" not in tag:
+        return tag
+    name = tag[1 : tag.find(" ")]
+    best = find_addresses(Tree([tag], {tag: name}, {name}, [name], [-1], [0], [0], [0]), 0)
+    return set_source(tag, best[0]) if best else tag
+
+
+def set_source(tag: str, address: str) -> str:
+    """Return a start tag whose `src` is an address."""
+    new = f'src="{escape_attribute(address)}"'
+    if attribute(tag, "src") is None:
+        start = tag.find(" ") if " " in tag else len(tag) - 1
+        return f"{tag[:start]} {new}{tag[start:]}"
+    kept = [f'{key}="{escape_attribute(unescape(raw))}"' for key, raw in raw_attributes(tag) if key != "src"]
+    return " ".join([tag[: tag.find(" ")], new, *kept]) + ">"
+
+
+def show_pictures(tree: Tree) -> None:
+    """Give the `img` of each `picture` the best of its addresses, and write an `amp-img`, which
+    only a script shows, as an `img`; in place."""
+    names = set(tree.names.values())
+    if "picture" in names:
+        for picture in [element for element, tag in enumerate(tree.tags) if tag == "picture"]:
+            inside = range(picture + 1, tree.lasts[picture] + 1)
+            shown = next((element for element in inside if tree.tags[element] == "img"), -1)
+            if shown > 0 and (best := find_addresses(tree, picture)):
+                _write(tree, shown, set_source(tree.start_tag(shown), best[0]), "img")
+    if "amp-img" in names:
+        for element in [element for element, tag in enumerate(tree.tags) if tag == "amp-img"]:
+            if tree.start_tag(element).startswith("<amp-img"):
+                first, last = tree.opens[element], tree.closes[element]
+                tree.parts[first + 1 : last + 1] = [""] * (last - first)
+                tree.names[""] = ""
+                _write(tree, element, "<img" + tree.start_tag(element)[len("<amp-img") :], "img")
+
+
+def _write(tree: Tree, element: int, tag: str, name: str) -> None:
+    tree.parts[tree.opens[element]], tree.tags[element], tree.names[tag] = tag, name, name
+
+
+def _read_addresses(tag: str) -> Iterator[tuple[str, str]]:
+    for key, raw in raw_attributes(tag):
+        value = raw.strip()
+        if value and value[:5] != "data:":
+            yield key, unescape(value)
+
+
+def read_candidates(value: str) -> Iterator[tuple[float, str]]:
+    """Yield size and address of each candidate of a `srcset` (HTML standard 4.8.4.2.1).
+
+    >>> list(read_candidates("a.jpg 480w, b,c.jpg 2x, d.jpg"))
+    [(480.0, 'a.jpg'), (2.0, 'b,c.jpg'), (1.0, 'd.jpg')]
+    """
+    for match in _CANDIDATE.finditer(value.strip()):
+        size = _SIZE.search(match[2] or "")
+        yield (float(size[1]) if size else 1.0), match[1].rstrip(",")

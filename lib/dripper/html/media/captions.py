@@ -1,0 +1,76 @@
+"""Finds captions and the images that they belong to; marks those that are kept for their images'
+sake, whatever their labels say, so that main HTML and Markdown have them and the main text, which
+the labels decide, has not."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from dripper.html.tree.elements import words
+from dripper.html.tree.scan import StartTag
+from dripper.html.tree.tree import Tree, unescape
+
+IMAGES = words("img amp-img picture video")
+"""What shows a picture; a `video` by its poster."""
+LONGEST_CAPTION = 400
+"""Characters."""
+_MOST_ABOVE = 5
+"""Elements between a caption and what holds it and its image."""
+_MOST_SHARING = 8
+"""Images that share a caption."""
+_MARK = ' data-dripper="caption">'
+_NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+
+
+def mark_caption(tag: str) -> str:
+    """Return a caption's start tag with the mark."""
+    return tag[:-1] + _MARK
+
+
+def leave_out_captions(tags: list[str]) -> dict[str, StartTag]:
+    """Return the start tags of marked captions, to be cut out with their elements."""
+    return {tag: StartTag(tag, hidden=True) for tag in tags if tag.endswith(_MARK)}
+
+
+def find_captions(tree: Tree) -> list[int]:
+    """Return the elements that say to be captions, with a text and no image in them."""
+    named = {tag for tag in tree.names if "caption" in tag and tag[1] != "/"}
+    named = {tag for tag in named if tree.names[tag] == "figcaption" or "caption" in read_names(tag)}
+    if not named:
+        return []
+    captions = [element for element, part in enumerate(tree.opens) if tree.parts[part] in named]
+    return [element for element in captions if _is_caption(tree, element)]
+
+
+def _is_caption(tree: Tree, element: int) -> bool:
+    inside = tree.tags[element : tree.lasts[element] + 1]
+    return inside[0] != "table" and IMAGES.isdisjoint(inside) and 0 < len(read_text(tree, element)) <= LONGEST_CAPTION
+
+
+def find_captioned(tree: Tree, caption: int, shown: Sequence[int]) -> Sequence[int]:
+    """Return the images of a caption: those in the nearest element around it that has any.
+
+    shown: all images, in document order.
+    """
+    above = caption
+    for _ in range(_MOST_ABOVE):
+        above = tree.parents[above]
+        if above < 0:
+            break
+        first, last = bisect_left(shown, above), bisect_left(shown, tree.lasts[above] + 1)
+        if first < last:
+            return shown[first:last] if last - first <= _MOST_SHARING else []
+    return []
+
+
+def read_text(tree: Tree, element: int) -> str:
+    """Return an element's text on one line."""
+    return " ".join(unescape(" ".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2])).split())
+
+
+def read_names(tag: str) -> list[str]:
+    """Return the words in the classes and ids of a start tag, lower case."""
+    if " class=" not in tag and " id=" not in tag:
+        return []
+    return [word.lower() for word in _WORD.findall(" ".join(_NAMED.findall(tag)))]

@@ -1,0 +1,81 @@
+"""Lists the images of main content: the column `images`."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from dripper.html.markdown.inert import write_destination
+from dripper.html.media.captions import find_captioned, find_captions, read_text
+from dripper.html.media.place import find_images
+from dripper.html.tree.tree import Tree, attribute
+
+_PIXELS = re.compile(r"\s*(\d{1,6})(?:\.\d*)?\s*(?:px)?\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownImage:
+    """An image of the main content."""
+
+    address: str
+    """As main HTML has it; of a video, its poster's."""
+    alt: str | None = None
+    """What it shows, in words; None where the page does not say."""
+    caption: str | None = None
+    """The text under it."""
+    place: int | None = None
+    """Where its `![` stands in the Markdown, in characters; None where it is not there."""
+    width: int | None = None
+    """In pixels, as stated; None: not stated."""
+    height: int | None = None
+    """As `width`."""
+
+    def as_row(self) -> Mapping[str, Any]:
+        """Return the values of the struct in the tables."""
+        return asdict(self)
+
+
+def list_images(tree: Tree) -> list[tuple[ShownImage, str]]:
+    """Return the images of a tree of main HTML in document order, still without their places, and
+    how Markdown writes the address of each."""
+    images = find_images(tree)
+    captions: dict[int, str] = {}
+    shown = [image.element for image in images]
+    for caption in find_captions(tree) if images else ():
+        captions |= dict.fromkeys(find_captioned(tree, caption, shown), read_text(tree, caption))
+    listed: list[tuple[ShownImage, str]] = []
+    for element, inner in images:
+        tag = tree.start_tag(inner)
+        address = (attribute(tag, "poster" if tree.tags[inner] == "video" else "src") or "").strip()
+        if address and not address.startswith("data:"):
+            alt = " ".join((attribute(tag, "alt") or "").split()) or None
+            width, height = _read_pixels(tag, "width"), _read_pixels(tag, "height")
+            image = ShownImage(address, alt, captions.get(element), None, width, height)
+            listed.append((image, write_destination(address, attribute(tag, "title") or "")))
+    return listed
+
+
+def _read_pixels(tag: str, name: str) -> int | None:
+    value = _PIXELS.match(attribute(tag, name) or "")
+    return int(value[1]) or None if value else None
+
+
+def place_images(images: Sequence[tuple[ShownImage, str]], markdown: str) -> tuple[ShownImage, ...]:
+    """Return images with their places in the Markdown, where they stand in the same order.
+
+    >>> place_images([(ShownImage("/a.jpg"), "/a.jpg")], "See ![it](/a.jpg)")[0].place
+    4
+    """
+    placed: list[ShownImage] = []
+    position = 0
+    for image, destination in images:
+        end = markdown.find(f"]({destination})", position)
+        while end >= 0:
+            start = markdown.rfind("![", position, end)
+            if start >= 0:
+                break
+            # A link to the image's own file.
+            end = markdown.find(f"]({destination})", end + 1)
+        placed.append(replace(image, place=start) if end >= 0 else image)
+        position = end + 1 if end >= 0 else position
+    return tuple(placed)

@@ -1,0 +1,296 @@
+"""Decides which images of a page belong to its main content, by their places among the main
+pieces: labelers read text, and an image has none. Captions go with their images.
+
+An image belongs to main where the nearest element around it that says something (captions apart) is
+mostly main, and where nothing tells that it is something else: a tracker, an icon, an avatar, an
+advertisement. The constants were chosen on one half of the hosts of the set `readability`, whose
+truth has markup; `benchmarks/images.py` scores the other half.
+"""
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
+from contextlib import suppress
+from itertools import accumulate
+from typing import NamedTuple
+
+from dripper.html.blocks.segment import Block
+from dripper.html.media.addresses import find_addresses
+from dripper.html.media.captions import IMAGES, LONGEST_CAPTION, find_captioned, find_captions, read_names
+from dripper.html.media.players import find_films
+from dripper.html.tree.elements import words
+from dripper.html.tree.tree import Tree, attribute
+
+_TEXT = 30
+"""Characters of text that an element has at least that says something."""
+_SHARE = 0.5
+"""Of that element's text that is main, so that its images are."""
+_MOST_ABOVE = 5
+"""Elements between an image and its figure."""
+_WIDTH, _HEIGHT = 100, 50
+"""Pixels: an image that states less is an icon, an avatar or a thumbnail."""
+_REPEATED = 3
+"""So many times on a page, an image is an ornament."""
+_AROUND = words(
+    "avatar avatars gravatar logo logos icon icons author authors byline bio headshot userpic ad ads advert advertisement "
+    "advertising sponsor sponsored related recommended recommendations trending newsletter teaser teasers nav navbar "
+    "navigation menu breadcrumb breadcrumbs footer social follow button btn"
+)
+"""Words in classes and ids of what holds images that are no content."""
+_OTHER = _AROUND | words(
+    "emoji emoticon smiley smilies sprite badge badges share sharing profile banner promo spacer pixel tracking tracker "
+    "arrow flag rating stars"
+)
+"""Words in classes and ids of such images."""
+_OTHER_FILES = words(
+    "avatar avatars gravatar logo logos icon icons emoji emoticon smiley smilies sprite badge badges spacer pixel tracking "
+    "tracker blank placeholder loading loader spinner button btn arrow bullet rating stars headshot advert banner"
+)
+"""Words in their file names."""
+_FIGURES = words(
+    "caption image images img photo photos picture pictures figure media gallery embed slide slideshow hero lead inline "
+    "attachment thumb illustration"
+)
+"""Words in classes of what holds an image and its caption."""
+_NOT_MAIN, _MAIN, _AMONG = range(3)
+"""What the place in an element is; the last: main between main blocks."""
+_OUTSIDE = words("nav footer aside button select menu dialog label")
+_FILE_WORD = re.compile(r"(?<![a-z0-9])[a-z]+(?![a-z0-9])")
+_FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp)$")
+_NUMBER = re.compile(r"\s*(\d{1,5})(?:\.\d+)?\s*(?:px)?\s*$")
+_TRACKER = re.compile(
+    r"doubleclick|scorecardresearch|facebook\.com/tr\b|quantserve|omtrdc|2o7\.net|xiti|smartadserver|mathtag|"
+    r"google-analytics|googlesyndication|amazon-adsystem|bat\.bing|pixel|/count/|\bspacer\b|\bblank\.|1x1|"
+    r"transparent\.|clear\.gif|feedburner|feeds\.wordpress|stats\.wp\.com|counter|^file:"
+)
+"""Addresses of what nobody is to see."""
+
+
+class Span(NamedTuple):
+    """A piece of the page: `parts[first : last + 1]`, which stands inside the element `owner`."""
+
+    owner: int
+    first: int
+    last: int
+    is_caption: bool
+
+
+class Image(NamedTuple):
+    """An image of a page."""
+
+    element: int
+    """The picture, where there is one around the `img`."""
+    shown: int
+    """The `img` itself."""
+
+
+def find_images(tree: Tree) -> list[Image]:
+    """Return the page's images in document order."""
+    images: list[Image] = []
+    last = -1
+    for element in sorted(element for tag in IMAGES for element in _find_all(tree, tag)):
+        if element <= last:
+            continue
+        shown = element
+        last = tree.lasts[element]
+        if tree.tags[element] == "picture":
+            shown = next((inner for inner in range(element + 1, last + 1) if tree.tags[inner] == "img"), -1)
+        if shown >= 0:
+            images.append(Image(element, shown))
+    return images
+
+
+def _find_bare_figures(tree: Tree) -> list[int]:
+    """Return the figures without an image: a script will show it, and the caption is there."""
+    figures = _find_all(tree, "figure")
+    return [element for element in figures if IMAGES.isdisjoint(tree.tags[element : tree.lasts[element] + 1])]
+
+
+def _find_all(tree: Tree, tag: str) -> Iterator[int]:
+    """Yield the elements of a name. Most pages have few, which `index` finds at the speed of C."""
+    element = -1
+    with suppress(ValueError):
+        while True:
+            element = tree.tags.index(tag, element + 1)
+            yield element
+
+
+def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int]) -> list[Span]:
+    """Return what belongs to main beside the kept pieces: images, and captions of images that are
+    main and of which nothing is kept, in document order, disjoint.
+
+    blocks: all of the page, in document order. main: the ids of the main ones. Linear in the page,
+    and in the depth of its images.
+    """
+    images = find_images(tree) if main else []
+    figures = _find_bare_figures(tree) if main else []
+    films = find_films(tree) if main else []
+    if not images and not figures and not films:
+        return []
+    places = _Places(tree, blocks, main)
+    spans = dict[int, Span]()
+    chosen = list(places.choose(images))
+    for image in chosen:
+        first, last = tree.opens[image.element], tree.closes[image.element]
+        if not places.is_touched(first, last):
+            spans[first] = Span(_skip_noscript(tree, tree.parents[image.element]), first, last, False)
+    for film in filter(places.is_main, films):
+        if not places.is_touched(tree.opens[film], tree.closes[film]):
+            spans[tree.opens[film]] = Span(tree.parents[film], tree.opens[film], tree.closes[film], False)
+    shown = sorted([*(image.element for image in images), *figures])
+    shown_in_main = {*(image.element for image in chosen), *filter(places.is_main, figures)}
+    for caption in find_captions(tree) if shown_in_main else ():
+        first, last = tree.opens[caption], tree.closes[caption]
+        if not shown_in_main.isdisjoint(find_captioned(tree, caption, shown)) and not places.is_touched(first, last):
+            spans[first] = Span(tree.parents[caption], first, last, True)
+    return _drop_inner(sorted(spans.values(), key=lambda span: span.first))
+
+
+def _drop_inner(spans: list[Span]) -> list[Span]:
+    """Return the outermost of some spans."""
+    outer: list[Span] = []
+    for span in spans:
+        if not outer or span.first > outer[-1].last:
+            outer.append(span)
+    return outer
+
+
+def _skip_noscript(tree: Tree, owner: int) -> int:
+    """Return what an image stands in, but for a `noscript`, which browsers would not show."""
+    while tree.tags[owner] == "noscript":
+        owner = tree.parents[owner]
+    return owner
+
+
+class _Places:
+    """What stands where in a page, for questions about its images."""
+
+    def __init__(self, tree: Tree, blocks: Sequence[Block], main: Set[int]) -> None:
+        self._tree = tree
+        kept = [block for block in blocks if block.item_id in main]
+        self._kept_firsts = [block.first for block in kept]
+        self._kept_lasts = [block.last for block in kept]
+        self._firsts = [block.first for block in blocks]
+        sizes = [len(block.text) for block in blocks]
+        if "figure" in tree.tags:
+            self._leave_out_captions(sizes)
+        self._said = list(accumulate(sizes, initial=0))
+        """Characters of text in the first n blocks, without captions."""
+        main_sizes = [size if block.item_id in main else 0 for size, block in zip(sizes, blocks, strict=True)]
+        self._main = list(accumulate(main_sizes, initial=0))
+        """The same of those that are main."""
+        self._verdicts: dict[int, int] = {}
+        self._names: dict[str, frozenset[str]] = {}
+
+    def choose(self, images: Sequence[Image]) -> Iterator[Image]:
+        """Yield the images that are main, among them those in kept pieces."""
+        tree, before = self._tree, Image(-1, -1)
+        counts = Counter(tree.start_tag(image.shown) for image in images)
+        for image in images:
+            is_main = self.is_kept(tree.opens[image.element])
+            if not is_main and self.is_main(image.element) and not self._is_copy(image, before):
+                is_repeated = counts[tree.start_tag(image.shown)] >= _REPEATED
+                is_main = _is_content(tree, image) and (not is_repeated or self._is_in_figure(image.element))
+            if is_main:
+                yield image
+                before = image
+
+    def is_kept(self, part: int) -> bool:
+        """Tell whether a part stands in a kept piece."""
+        place = bisect_left(self._kept_firsts, part + 1) - 1
+        return place >= 0 and self._kept_lasts[place] >= part
+
+    def is_touched(self, first: int, last: int) -> bool:
+        """Tell whether some of the parts are kept."""
+        return self.is_kept(first) or bisect_left(self._kept_firsts, first) < bisect_left(self._kept_firsts, last + 1)
+
+    def _leave_out_captions(self, sizes: list[int]) -> None:
+        """Set the size of blocks in figures to 0, in place."""
+        tree = self._tree
+        for element in _find_all(tree, "figure"):
+            first = bisect_left(self._firsts, tree.opens[element])
+            last = bisect_left(self._firsts, tree.closes[element])
+            if sum(sizes[first:last]) <= LONGEST_CAPTION:
+                sizes[first:last] = [0] * (last - first)
+
+    def _count(self, element: int) -> tuple[int, int]:
+        """Return how many characters an element says, and how many of them are main."""
+        first = bisect_left(self._firsts, self._tree.opens[element])
+        last = bisect_left(self._firsts, self._tree.closes[element])
+        return self._said[last] - self._said[first], self._main[last] - self._main[first]
+
+    def _is_copy(self, image: Image, before: Image) -> bool:
+        """Tell whether an image is what `noscript` has of the one before it, or the other way
+        round."""
+        tree = self._tree
+        if before.element < 0:
+            return False
+        for one, other in ((image.element, before.element), (before.element, image.element)):
+            inner = tree.parents[one]
+            while tree.tags[inner] in ("a", "picture", "amp-img"):
+                inner = tree.parents[inner]
+            if tree.tags[inner] == "noscript":
+                owner = tree.parents[inner]
+                return owner < other <= tree.lasts[owner]
+        return False
+
+    def is_main(self, element: int) -> bool:
+        """Tell whether the place of an image or a figure is main."""
+        tree, verdicts, path = self._tree, self._verdicts, list[int]()
+        home = tree.parents[element]
+        while home > 0 and home not in verdicts:
+            verdict = self._judge(home)
+            if verdict is None:
+                path.append(home)
+                home = tree.parents[home]
+            else:
+                verdicts[home] = verdict
+        verdict = verdicts.get(home, _AMONG)
+        if path:
+            verdicts.update(dict.fromkeys(path, verdict))
+        if verdict == _AMONG:
+            return self._kept_firsts[0] < tree.opens[element] < self._kept_lasts[-1]
+        return verdict == _MAIN
+
+    def _judge(self, element: int) -> int | None:
+        """Return what the place in an element is by what it says; None where it says nothing, or
+        nothing but an image's caption, so that the next one around it is to be asked."""
+        (said, main), names, tag = self._count(element), self._read_names(element), self._tree.tags[element]
+        if said >= _TEXT and (main or said > LONGEST_CAPTION or _FIGURES.isdisjoint(names)):
+            if main < _SHARE * said:
+                return _NOT_MAIN
+            return _AMONG if tag == "body" else _MAIN
+        return _NOT_MAIN if tag in _OUTSIDE or not _AROUND.isdisjoint(names) else None
+
+    def _is_in_figure(self, element: int) -> bool:
+        path = self._tree.path(element)[-_MOST_ABOVE:]
+        return any(self._tree.tags[above] == "figure" for above in path)
+
+    def _read_names(self, element: int) -> frozenset[str]:
+        tag = self._tree.start_tag(element)
+        if tag not in self._names:
+            self._names[tag] = frozenset(read_names(tag))
+        return self._names[tag]
+
+
+def _is_content(tree: Tree, image: Image) -> bool:
+    """Tell whether nothing in an image's own tag says that it is something else."""
+    tag = tree.start_tag(image.shown)
+    if _is_small(tag) or not _OTHER.isdisjoint(read_names(tag)):
+        return False
+    address = next(iter(find_addresses(tree, image.element)), "").partition("?")[0].lower()
+    return address != "" and not _TRACKER.search(address) and not _is_other_file(address)
+
+
+def _is_small(tag: str) -> bool:
+    for name, least in (("width", _WIDTH), ("height", _HEIGHT)):
+        value = _NUMBER.match(attribute(tag, name) or "")
+        if value and 0 < int(value[1]) <= least:
+            return True
+    return False
+
+
+def _is_other_file(address: str) -> bool:
+    name = address.rpartition("/")[2]
+    return _FILE.search(name) is not None and not _OTHER_FILES.isdisjoint(_FILE_WORD.findall(name))

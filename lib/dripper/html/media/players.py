@@ -1,0 +1,101 @@
+"""Turns films and sounds into links: elements `video` and `audio`, and frames of known players,
+whose documents no archive holds.
+
+A frame shows nothing, so the parser leaves it out of the page. One of a known player leaves an
+empty inline element behind that holds its address, a *stand-in*: no block and no label changes by
+it, and its place tells whether it is main, as an image's does.
+"""
+
+import re
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from dripper.html.inert import clean_inert_address
+from dripper.html.media.captions import mark_caption
+from dripper.html.tree.elements import HTML_VOID
+from dripper.html.tree.scan import scan
+from dripper.html.tree.tree import Tree, attribute, escape_attribute
+
+STAND_IN = "bdo"
+"""An inline element that pages do not use, and no feature counts."""
+_ADDRESS = "data-dripper-player"
+_PLAYER = re.compile(
+    r"(?:https?:)?//(?:(?:www\.)?(?:youtube(?:-nocookie)?\.com/embed/[\w-]|dailymotion\.com/embed/|ted\.com/talks|"
+    r"facebook\.com/plugins/video|rutube\.ru/play/embed/|ok\.ru/videoembed/|vk\.com/video_ext|loom\.com/embed/|"
+    r"streamable\.com/|bandcamp\.com/EmbeddedPlayer|mixcloud\.com/widget)|embed\.ted\.com/|player\.vimeo\.com/video/|"
+    r"player\.twitch\.tv/|player\.bilibili\.com/|player\.youku\.com/embed/|players?\.brightcove\.net/|"
+    r"w\.soundcloud\.com/player|open\.spotify\.com/embed|embed\.podcasts\.apple\.com/|fast\.wistia\.(?:com|net)/embed|"
+    r"geo\.dailymotion\.com/player|archive\.org/embed/)[^\s\"'<>\\]*"
+)
+_LAZY = ("src", "data-src", "data-lazy-src", "data-litespeed-src", "data-cmp-src")
+_YOUTUBE = re.compile(r".*youtube(?:-nocookie)?\.com/embed/([\w-]{6,20})(?!.*[?&]list=)")
+_VIMEO = re.compile(r".*player\.vimeo\.com/video/(\d+)")
+_FILMS = frozenset({"video", "audio"})
+
+
+def replace_frame(document: LexborHTMLParser, frame: LexborNode) -> bool:
+    """Put a stand-in into a frame's place, if it is one of a known player; tell whether it is."""
+    values = frame.attributes
+    address = next(
+        (value for name in _LAZY if (value := (values.get(name) or "").strip()) and _PLAYER.match(value)), ""
+    )
+    if not address:
+        return False
+    stand_in = document.create_node(STAND_IN)
+    stand_in.attrs[_ADDRESS] = write_watched(address)
+    frame.replace_with(stand_in)
+    return True
+
+
+def write_watched(address: str) -> str:
+    """Return the address of a player's film as people share it.
+
+    >>> write_watched("//www.youtube.com/embed/dQw4w9WgXcQ?rel=0")
+    'https://www.youtube.com/watch?v=dQw4w9WgXcQ'
+    """
+    if match := _YOUTUBE.match(address):
+        return f"https://www.youtube.com/watch?v={match[1]}"
+    if match := _VIMEO.match(address):
+        return f"https://vimeo.com/{match[1]}"
+    return f"https:{address}" if address.startswith("//") else address
+
+
+def find_films(tree: Tree) -> list[int]:
+    """Return the elements of films and sounds that have an address, in document order."""
+    if _FILMS.isdisjoint(tree.tags) and STAND_IN not in tree.tags:
+        return []
+    return [
+        element for element, tag in enumerate(tree.tags) if tag in _FILMS or tag == STAND_IN if read_film(tree, element)
+    ]
+
+
+def read_film(tree: Tree, element: int) -> str:
+    """Return the address of a film, as written; "" where it has none."""
+    if tree.tags[element] == STAND_IN:
+        return attribute(tree.start_tag(element), _ADDRESS) or ""
+    inside = range(element, tree.lasts[element] + 1)
+    sources = (
+        attribute(tree.start_tag(each), "src") for each in inside if tree.tags[each] in ("video", "audio", "source")
+    )
+    address = next((source.strip() for source in sources if source and source.strip()), "")
+    return "" if address.startswith(("data:", "blob:")) else address
+
+
+def link_films(tree: Tree) -> Tree:
+    """Return a tree of main HTML with a link in each film and for each stand-in. The links are
+    marked as captions are: they are no text of the page."""
+    films = find_films(tree)
+    for element in films:
+        address = clean_inert_address(read_film(tree, element)) or ""
+        if not address or not tree.parts[tree.opens[element]]:
+            continue
+        tag = mark_caption(f'<a href="{escape_attribute(address)}">')
+        link = f"{tag}{escape_attribute(address)}</a>"
+        first, last = tree.opens[element], tree.closes[element]
+        if tree.tags[element] == STAND_IN:
+            tree.parts[first : last + 1] = [link] + [""] * (last - first)
+        else:
+            # What stands in there is for browsers that know no films.
+            tree.parts[first + 1 : last : 2] = [""] * ((last - first) // 2)
+            tree.parts[last - 1] = link
+    return scan("".join(tree.parts), HTML_VOID) if films else tree

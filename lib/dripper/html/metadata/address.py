@@ -1,0 +1,41 @@
+"""Finds the address that a saved page says of itself, from which its relative links start."""
+
+import re
+from collections.abc import Callable
+
+from dripper.html.metadata.read import Metadata
+from dripper.html.tree.tree import unescape
+from dripper.html.tree.urls import Base
+
+_SEARCHED = 4096
+"""Bytes: programs that save a page say so at its start."""
+_COMMENTS: tuple[tuple[re.Pattern[bytes], Callable[[str], str]], ...] = (
+    # Browsers; the number counts the letters of the address.
+    (re.compile(rb"<!--\s*saved from url=\(\d+\)(\S+)", re.IGNORECASE), str),
+    (re.compile(rb"<!--\s*Page saved with SingleFile\s+url:\s*(\S+)"), str),
+    (re.compile(rb"<!--\s*Mirrored from (\S+) by HTTrack"), "http://{}".format),
+)
+
+
+def find_own_address(utf8: bytes, metadata: Metadata | None) -> str | None:
+    """Return the address of a page as the page says it: what the program wrote that saved it, else
+    its canonical address (`<link rel=canonical>`, `og:url`).
+
+    None where neither is an address on the web.
+
+    >>> find_own_address(b"<!-- saved from url=(0018)https://e.org/a/b --><p>", None)
+    'https://e.org/a/b'
+    """
+    head = utf8[:_SEARCHED]
+    for pattern, complete in _COMMENTS:
+        if match := pattern.search(head):
+            address = complete(unescape(match[1].decode("utf-8", "ignore")))
+            if Base.of(address) is not None:
+                return address
+    return find_canonical_address(metadata)
+
+
+def find_canonical_address(metadata: Metadata | None) -> str | None:
+    """Return the canonical address that a page declares, where it is one on the web."""
+    canonical = metadata.canonical_url if metadata is not None else None
+    return canonical if Base.of(canonical) is not None else None

@@ -1,0 +1,39 @@
+"""Tells names of checkpoints on the Hugging Face hub from folders, and fetches what they name."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dripper.errors import MachineError
+
+
+def is_hub_name(model: str) -> bool:
+    """Tell whether a setting can be a name on the hub, `owner/model`; a folder of that path comes
+    first.
+
+    >>> is_hub_name("feyninc/pulpie-orange-small"), is_hub_name("./model"), is_hub_name("s3://b/m")
+    (True, False, False)
+    """
+    return model.count("/") == 1 and not model.startswith((".", "/", "~")) and all(model.split("/"))
+
+
+def fetch_snapshot(setting: str, model: str, patterns: Sequence[str], hub: Any) -> Path:
+    """Return the folder with the files of a checkpoint on the hub, fetched where they are not here
+    yet.
+
+    Args:
+        setting: The name of the setting that names it.
+        model: Its name.
+        patterns: Of the files that are wanted.
+        hub: The module huggingface_hub.
+
+    Raises:
+        MachineError: It cannot be fetched.
+    """
+    try:
+        return Path(hub.snapshot_download(model, allow_patterns=list(patterns)))
+    except Exception as error:  # The hub's errors are many; all mean the same to a user.
+        raise MachineError(
+            f"{setting}={model} is no folder here and cannot be fetched from the hub "
+            f"({type(error).__name__}). Fetch it where there is a network, and set {setting} to its folder"
+        ) from error

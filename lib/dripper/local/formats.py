@@ -1,0 +1,79 @@
+"""Writes one page's extraction as text, in the formats of `dripper extract`."""
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import yaml
+
+from dripper.html.metadata import Metadata
+from dripper.html.tei import TeiSource, to_tei
+from dripper.page.extraction import Extraction
+
+
+class Format(NamedTuple):
+    """A format. ending: of the names of its files."""
+
+    write: Callable[[Extraction, str | None], str]
+    ending: str
+
+
+def _write_json(extraction: Extraction, url: str | None, indent: int | None = 2) -> str:
+    row = dataclasses.asdict(extraction) | {"url": extraction.url or url}
+    return json.dumps(row, ensure_ascii=False, indent=indent)
+
+
+def _write_tei(extraction: Extraction, url: str | None) -> str:
+    metadata = extraction.metadata or Metadata()
+    source = TeiSource(
+        title=metadata.title or extraction.title,
+        url=url or extraction.url or "",
+        author=", ".join(metadata.authors),
+        date=metadata.published or "",
+        language=extraction.language or "",
+    )
+    return to_tei(extraction.main_html, source)
+
+
+FORMATS: Mapping[str, Format] = {
+    "markdown": Format(lambda extraction, _: extraction.markdown, ".md"),
+    "text": Format(lambda extraction, _: extraction.text, ".txt"),
+    "html": Format(lambda extraction, _: extraction.main_html, ".html"),
+    "json": Format(_write_json, ".json"),
+    "xml-tei": Format(_write_tei, ".xml"),
+    "jsonl": Format(lambda extraction, url: _write_json(extraction, url, None), ".json"),
+}
+FORMATS_WITH_ERRORS = frozenset({"json", "jsonl"})
+"""The formats that can hold an error code."""
+
+
+def write_front_matter(extraction: Extraction, url: str | None) -> str:
+    """Return what a Markdown file says of its page before the text, as YAML between lines of `---`,
+    as site generators and note-taking programs read it. What is not known is left out.
+
+    >>> print(write_front_matter(Extraction(title="Rain: a report", language="en"), "https://e.org/a"))
+    ---
+    title: 'Rain: a report'
+    url: https://e.org/a
+    language: en
+    ---
+    <BLANKLINE>
+    """
+    told = extraction.metadata or Metadata()
+    fields = {
+        "title": told.title or extraction.title,
+        "url": url or extraction.url,
+        "authors": list(told.authors),
+        "published": told.published,
+        "modified": told.modified,
+        "site": told.site,
+        "language": extraction.language,
+        "description": told.description,
+        "tags": list(told.tags),
+        "image": told.image,
+        "page_kind": extraction.page_kind,
+        "confidence": extraction.confidence,
+    }
+    known = {name: value for name, value in fields.items() if value not in (None, "", [])}
+    return f"---\n{yaml.safe_dump(known, allow_unicode=True, sort_keys=False, width=1 << 20)}---\n"

@@ -1,0 +1,148 @@
+"""Finds the files that a user names: pages, archives, and tables with a column of HTML."""
+
+import glob
+import re
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+from dripper.config import ReadSettings
+from dripper.errors import FileError, InputError
+from dripper.places import archive_place
+from dripper.warc.open.expand import expand, explain_absence, list_files_below
+from dripper.warc.open.identity import canonical_address
+from dripper.warc.open.source import ARCHIVE_NAME, LocalFile, has_file_system, is_http, is_s3, local_path
+
+PAGE_NAME = re.compile(r"\.(?:html?|xhtml|xht|shtml|mht|mhtml)(?:\.(?:gz|zst|bz2))?$", re.IGNORECASE)
+"""Names of pages in a folder. A file that is named, or matched by a pattern, may have any name."""
+TABLE_NAME = re.compile(r"\.(?:(?:jsonl|ndjson|csv|tsv)(?:\.(?:gz|bz2))?|parquet)$", re.IGNORECASE)
+"""Names of tables, which are taken where they are named: in a folder they may be results."""
+_PATTERN = re.compile(r"[*?\[]")
+
+
+class InputKind(StrEnum):
+    """What a file holds."""
+
+    PAGE = "page"
+    ARCHIVE = "archive"
+    TABLE = "table"
+    MISSING = "missing"
+    """Nothing is there, but a list names it."""
+
+
+class Input(NamedTuple):
+    """One file to read."""
+
+    path: str
+    address: str
+    """Its canonical address, which identifies it."""
+    kind: InputKind = InputKind.PAGE
+    below: str = ""
+    """Its path below the folder that was named, or as it was typed; the name alone of one that was
+    typed from the root or over `..`."""
+    problem: str = ""
+    """Why a missing file is one."""
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether it is read record by record."""
+        return self.kind is InputKind.ARCHIVE
+
+
+def expand_inputs(names: Sequence[str], settings: ReadSettings, others: list[str] | None = None) -> list[Input]:
+    """Return the files that `names` stand for, each once, and those of folders and patterns in the
+    order of their names.
+
+    Args:
+        names: Files, folders (searched to the bottom for pages and archives), patterns, `@list`s of
+            these, one a line, and addresses of archives (`s3://`, `http://`). A line of a list that
+            names no file is a missing input.
+        settings: Where archives may be read.
+        others: Gets the files of folders that are neither pages nor archives.
+
+    Raises:
+        InputError: One does not exist, or stands for no file.
+    """
+    inputs: dict[str, Input] = {}
+    for part in names:
+        files = list(_Expansion(settings, others).expand(part))
+        if not files:
+            raise InputError(f"no pages in {part}: names must end in .html or .htm, archives' in .warc or .warc.gz")
+        for file in files:
+            inputs.setdefault(file.address, file)
+    return list(inputs.values())
+
+
+def _make_input(path: str, below: PurePath | None = None) -> Input:
+    kind = InputKind.PAGE
+    if ARCHIVE_NAME.search(path):
+        kind = InputKind.ARCHIVE
+    elif TABLE_NAME.search(path):
+        kind = InputKind.TABLE
+    place = PurePath(path) if below is None else below
+    is_outside = place.is_absolute() or ".." in place.parts
+    return Input(path, canonical_address(path), kind, place.name if is_outside else place.as_posix())
+
+
+class _Expansion:
+    """From what is typed to files."""
+
+    def __init__(self, settings: ReadSettings, others: list[str] | None) -> None:
+        self._settings = settings
+        self._others = others
+
+    def expand(self, part: str, lists: tuple[Path, ...] = ()) -> Iterator[Input]:
+        """Yield the files that `part` stands for. lists: the lists that led to it."""
+        at = "@" if part.startswith("@") and not Path(part).exists() else ""
+        part = at + archive_place("the input", part.removeprefix(at))
+        if not at and (is_s3(part) or is_http(part) or has_file_system(part)):
+            return (_make_input(file.path) for file in expand(part, self._settings))
+        path = local_path(part)
+        part = str(path)
+        if path.is_dir():
+            return self._list_folder(path)
+        if path.exists():
+            return iter([_make_input(part)])
+        if part.startswith("@"):
+            return self._expand_list(Path(part[1:]), lists)
+        if not _PATTERN.search(part):
+            raise explain_absence(part)
+        matches = sorted(glob.glob(part, recursive=True))  # noqa: PTH207, Path.glob takes no absolute pattern
+        return (_make_input(match) for match in matches if not Path(match).is_dir())
+
+    def _list_folder(self, folder: Path) -> Iterator[Input]:
+        for file in list_files_below(folder):
+            if PAGE_NAME.search(file.name) or ARCHIVE_NAME.search(file.name):
+                yield _make_input(str(file), file.relative_to(folder) if file.is_relative_to(folder) else None)
+            elif self._others is not None:
+                self._others.append(str(file))
+
+    def _expand_list(self, file: Path, lists: tuple[Path, ...]) -> Iterator[Input]:
+        """Yield what the lines name, in the list's folder or else in the working folder."""
+        real = file.absolute().resolve()
+        if real in lists:
+            raise InputError(f"@{file} leads to itself: a list may name others, but none that names it")
+        for line in _read_lines(file):
+            beside = file.parent / line
+            part = str(beside) if "://" not in line and beside.exists() else line
+            if part.startswith("@"):
+                yield from self.expand(part, (*lists, real))
+                continue
+            try:
+                yield from self.expand(part)
+            except InputError as error:
+                yield Input(part, canonical_address(part), InputKind.MISSING, PurePath(part).name, str(error))
+
+
+def _read_lines(file: Path) -> Iterator[str]:
+    try:
+        # The FIFO that a shell passes for <(command) has a writer; another one may never get one.
+        if file.exists() and not str(file.absolute()).startswith(("/dev/fd/", "/proc/self/fd/", "/dev/stdin")):
+            LocalFile(str(file))
+        lines = [line.strip() for line in file.read_text(encoding="utf-8-sig").splitlines()]
+    except (OSError, UnicodeDecodeError, FileError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise InputError(f"@{file} is not a list of paths: {getattr(error, 'strerror', None) or error}") from None
+    return (line for line in lines if line and not line.startswith("#"))

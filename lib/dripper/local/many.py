@@ -1,0 +1,55 @@
+"""Extracts many pages that a program has in hand: `dripper.extract_many`."""
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from dripper.config import Settings
+from dripper.errors import MachineError, PageError, SettingsError
+from dripper.guard import GuardLimits
+from dripper.labels.registry import runs_staged
+from dripper.local.pool import map_in_order
+from dripper.page.extraction import Extraction, Extractor, checked_settings, make_failed, shared_extractor
+
+Page: TypeAlias = "str | bytes | tuple[str | bytes, str | None]"
+"""HTML, or HTML and its address."""
+
+
+def extract_many(
+    pages: Iterable[Page],
+    labeler: str | None = None,
+    *,
+    jobs: int | None = None,
+    settings: Settings | Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Iterator[Extraction]:
+    """See `dripper.extract_many`."""
+    if jobs is not None and jobs < 1:
+        raise SettingsError(f"jobs={jobs}: the number of processes is at least 1")
+    asked = checked_settings(labeler, settings, options)
+    if multiprocessing.current_process().daemon:
+        raise MachineError(
+            "extract_many starts processes, which a worker of multiprocessing.Pool may not: call it in the main process"
+        )
+    extractor = shared_extractor(asked)
+    if runs_staged(asked.labeler):
+        # A model's engine has threads and devices, which a fork does not inherit.
+        return (_extract(extractor, page) for page in pages)
+    return _guarded(extractor, pages, GuardLimits.of(asked.limits), jobs or count_processors())
+
+
+def count_processors() -> int:
+    """Return how many processors this process may use, or how many there are where that is
+    unknown."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def _guarded(extractor: Extractor, pages: Iterable[Page], limits: GuardLimits, jobs: int) -> Iterator[Extraction]:
+    for _, outcome in map_in_order(lambda page: _extract(extractor, page), pages, limits, jobs):
+        yield make_failed(outcome) if isinstance(outcome, PageError) else outcome
+
+
+def _extract(extractor: Extractor, page: Page) -> Extraction:
+    return extractor.extract(*page) if isinstance(page, tuple) else extractor.extract(page)

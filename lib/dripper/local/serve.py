@@ -1,0 +1,171 @@
+"""Serves extractions over HTTP: one page posted, one answer, from guarded processes.
+
+    POST /extract?url=https://example.org/a&format=markdown    the body is the page
+    GET  /health
+
+It fetches nothing, and a page never reaches another one's request.
+"""
+
+import json
+import re
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from queue import Empty, Queue
+from typing import ClassVar
+from urllib.parse import parse_qs, urlsplit
+
+import dripper
+from dripper.addresses import printable
+from dripper.config import Settings
+from dripper.errors import PageError
+from dripper.guard import Guard, GuardLimits
+from dripper.labels.registry import runs_staged
+from dripper.local.formats import FORMATS, FORMATS_WITH_ERRORS
+from dripper.page.extraction import Extraction, checked_settings, make_failed, shared_extractor
+from dripper.warc.read.sniff import HTML_TYPES, parse_media_type
+
+_Page = tuple[bytes, str | None, str | None]
+"""The body, the page's address, and its content type where that says something of it."""
+
+_WAITING_A_JOB = 8
+"""Requests that may wait for each process; further ones are told to come back."""
+_WAIT_SECONDS = 30.0
+_SOCKET_SECONDS = 60
+_QUERY = re.compile(r"\?\S*")
+_TYPES = {"markdown": "text/markdown", "text": "text/plain", "html": "text/html", "xml-tei": "application/xml"}
+
+
+class Service:
+    """Extracts pages in `jobs` processes, with the settings of the server."""
+
+    def __init__(self, settings: Settings, jobs: int) -> None:
+        """Load the labeler and start the processes. Raises UsageError for a wrong setting."""
+        self.settings = checked_settings(None, settings, {})
+        extractor = shared_extractor(self.settings)
+        self.versions = extractor.versions
+        work: Callable[[_Page], Extraction] = lambda page: extractor.extract(*page)  # noqa: E731
+        self.places = threading.BoundedSemaphore(jobs * (1 + _WAITING_A_JOB))
+        self._workers: Queue[Callable[[_Page], Extraction]] = Queue()
+        self._guards: list[Guard[_Page, Extraction]] = []
+        if runs_staged(self.settings.labeler):
+            # A model's engine has threads and devices, which a fork does not inherit.
+            self._workers.put(work)
+        for _ in range(0 if runs_staged(self.settings.labeler) else jobs):
+            guard = Guard(work, GuardLimits.of(self.settings.limits))
+            # Forked now, while this process has one thread.
+            guard.call((b"<p>One page.", None, None))
+            self._guards.append(guard)
+            self._workers.put(guard.call)
+
+    def extract(self, page: _Page) -> Extraction | None:
+        """Return the extraction of a page; None where no process was free in time."""
+        try:
+            work = self._workers.get(timeout=_WAIT_SECONDS)
+        except Empty:
+            return None
+        try:
+            return work(page)
+        except PageError as error:
+            return make_failed(error)
+        finally:
+            self._workers.put(work)
+
+    def close(self) -> None:
+        """End the processes."""
+        for guard in self._guards:
+            guard.close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    service: ClassVar[Service]
+    timeout = _SOCKET_SECONDS
+    protocol_version = "HTTP/1.1"
+    server_version = f"dripper/{dripper.__version__}"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        """Answer whether the service is up."""
+        if urlsplit(self.path).path != "/health":
+            return self._refuse(HTTPStatus.NOT_FOUND, "there are GET /health and POST /extract")
+        return self._answer_json(HTTPStatus.OK, {"status": "ok", **self.service.versions})
+
+    def do_POST(self) -> None:
+        """Answer with the main content of the page in the body."""
+        if not self.service.places.acquire(blocking=False):
+            return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests wait: try again")
+        try:
+            return self._extract()
+        finally:
+            self.service.places.release()
+
+    def _extract(self) -> None:
+        address = urlsplit(self.path)
+        asked = {name: values[-1] for name, values in parse_qs(address.query).items()}
+        if address.path != "/extract":
+            return self._refuse(HTTPStatus.NOT_FOUND, "there are GET /health and POST /extract")
+        form = asked.pop("format", "json")
+        url = asked.pop("url", None)
+        if asked or form not in FORMATS:
+            known = f"the query may have url, and format, one of {', '.join(FORMATS)}"
+            return self._refuse(HTTPStatus.BAD_REQUEST, known)
+        size, limit = self.headers.get("Content-Length", ""), self.service.settings.reading.page_bytes
+        if not size.isdecimal():
+            return self._refuse(HTTPStatus.LENGTH_REQUIRED, "the request needs a Content-Length")
+        if int(size) > limit:
+            return self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the page may have {limit} bytes")
+        body = self.rfile.read(int(size))
+        if len(body) < int(size):
+            return self._refuse(HTTPStatus.BAD_REQUEST, "the page ended before its Content-Length")
+        declared = self.headers.get("Content-Type")
+        content_type = declared if parse_media_type(declared) in HTML_TYPES else None
+        return self._answer(self.service.extract((body, url, content_type)), url, form)
+
+    def _answer(self, extraction: Extraction | None, url: str | None, form: str) -> None:
+        if extraction is None:
+            return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "all processes are busy: try again")
+        if extraction.error_code is not None and form not in FORMATS_WITH_ERRORS:
+            told = {"error_code": extraction.error_code, "error_detail": extraction.error_detail}
+            return self._answer_json(HTTPStatus.UNPROCESSABLE_ENTITY, told)
+        status = HTTPStatus.OK if extraction.error_code is None else HTTPStatus.UNPROCESSABLE_ENTITY
+        return self._send(status, FORMATS[form].write(extraction, url), _TYPES.get(form, "application/json"))
+
+    def _answer_json(self, status: HTTPStatus, told: dict[str, str | None]) -> None:
+        self._send(status, json.dumps(told, ensure_ascii=False), "application/json")
+
+    def _refuse(self, status: HTTPStatus, words: str) -> None:
+        # What is left of the body would be taken for the next request.
+        self.close_connection = True
+        self._answer_json(status, {"error": words})
+
+    def _send(self, status: HTTPStatus, text: str, kind: str) -> None:
+        body = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode()
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        # A page's HTML must not run in the name of this server.
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Content-Security-Policy", "sandbox; default-src 'none'")
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            self.send_header("Retry-After", "1")
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Write a line for each request, without the query, which has the page's address."""
+        line = _QUERY.sub("", format % args)
+        with suppress(OSError):
+            super().log_message("%s", printable(line))
+
+
+def make_server(service: Service, host: str, port: int) -> ThreadingHTTPServer:
+    """Return a server that listens. port: 0 for any that is free. Raises OSError where it may not
+    listen there."""
+    handler = type("Handler", (_Handler,), {"service": service})
+    server = ThreadingHTTPServer((host, port), handler)
+    server.daemon_threads = True
+    return server

@@ -1,0 +1,264 @@
+"""Says where the pages of a run go: rows of a file or of standard output, or a file a page."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, NamedTuple, Protocol
+from urllib.parse import unquote, urlsplit
+
+from dripper.addresses import printable
+from dripper.errors import InputError, UsageError
+from dripper.local.formats import FORMATS, FORMATS_WITH_ERRORS, write_front_matter
+from dripper.local.inputs import PAGE_NAME, TABLE_NAME, Input, InputKind
+from dripper.local.output import COLUMNS, KEYS, ParquetFile, RowLines, choose_columns, format_row
+from dripper.page.columns import Column
+from dripper.page.extraction import Extraction
+from dripper.warc import Record
+
+FILES = (".jsonl", ".parquet")
+STANDARD_OUTPUT = Path("-")
+MANIFEST = "pages.jsonl"
+"""In a folder with a file a page: a row a page, with the name of its file."""
+
+
+class Made(NamedTuple):
+    """What a page process makes of a page."""
+
+    line: bytes
+    """Its row."""
+    error_code: str | None
+    error_detail: str | None = None
+    content: bytes = b""
+    """Of its own file; none where there is no extraction."""
+
+
+class Sink(Protocol):
+    """Where pages go; a context manager."""
+
+    page_ids: Container[str]
+    """Pages that are there already."""
+
+    def __enter__(self) -> "Sink": ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None: ...
+
+    def make(self, record: Record, extraction: Extraction) -> Made:
+        """Return what is to be written of a page. Called in a page process."""
+        ...
+
+    def write(self, record: Record, made: Made) -> None:
+        """Write it. Raises InputError where that is not possible."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where pages are to go, and in which form."""
+
+    path: Path
+    """A `.jsonl` or `.parquet` file, STANDARD_OUTPUT, or a folder."""
+    is_folder: bool = False
+    columns: Sequence[str] = ()
+    """Of rows; empty: those of the table `extractions` but the batch."""
+    form: str = "markdown"
+    """Of the files of a folder: one of FORMATS."""
+
+    def __post_init__(self) -> None:
+        if not self.is_folder and self.path != STANDARD_OUTPUT and self.path.suffix not in FILES:
+            raise UsageError(f"--out {self.path}: the name must end in .jsonl or .parquet")
+        choose_columns(self.columns)
+
+    def open(self, versions: Mapping[str, str], files: Sequence[Input], stdout: IO[bytes]) -> Sink:
+        """Return the sink. Raises UsageError, or a subclass, where it cannot be written, or what is
+        there is of something else."""
+        if self.is_folder:
+            return PageFolder(self.path, self.form, versions, files)
+        columns = choose_columns(self.columns)
+        if self.path == STANDARD_OUTPUT:
+            return RowStream(stdout, columns, versions)
+        return RowFile(self.path, columns, versions)
+
+
+class RowStream:
+    """Rows as lines of JSON on standard output."""
+
+    page_ids: Container[str] = ()
+
+    def __init__(self, stream: IO[bytes], columns: Sequence[Column], versions: Mapping[str, str]) -> None:
+        self._stream = stream
+        self._columns = columns
+        self._versions = versions
+
+    def __enter__(self) -> "RowStream":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Leave the stream open: it is the process's."""
+
+    def make(self, record: Record, extraction: Extraction) -> Made:
+        """See `Sink`."""
+        return _make_row(record, extraction, self._versions, self._columns)
+
+    def write(self, record: Record, made: Made) -> None:
+        """See `Sink`. Raises BrokenPipeError where nobody reads any more."""
+        self._stream.write(made.line)
+        self._stream.flush()
+
+
+class RowFile:
+    """Rows of a `.jsonl` or `.parquet` file."""
+
+    def __init__(self, path: Path, columns: Sequence[Column], versions: Mapping[str, str]) -> None:
+        self._columns = columns
+        self._versions = versions
+        self._path = path
+        self._parquet = ParquetFile(path, versions, columns) if path.suffix == ".parquet" else None
+        stored = self._parquet.read_page_ids() if self._parquet else set()
+        self._lines = RowLines(path.with_name(path.name + ".jsonl") if self._parquet else path, versions)
+        self.page_ids: Container[str] = stored | self._lines.page_ids
+        # The lines behind a Parquet file hold what a second run has to know.
+        missing = [column for column in COLUMNS if column.name in KEYS and column not in columns]
+        self._written = (*columns, *missing) if self._parquet else columns
+
+    def __enter__(self) -> "RowFile":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._lines.__exit__(kind, error, at)
+        if self._parquet and kind is None:
+            if self._lines.page_ids or not self._path.exists():
+                self._parquet.add(self._lines.path)
+            self._lines.path.unlink()
+
+    def make(self, record: Record, extraction: Extraction) -> Made:
+        """See `Sink`."""
+        return _make_row(record, extraction, self._versions, self._written)
+
+    def write(self, record: Record, made: Made) -> None:
+        """See `Sink`."""
+        self._lines.append(made.line, record.page_id, made.error_code)
+
+
+_MANIFEST_COLUMNS = ("page_id", "url", "warc_file", "warc_offset", "title", "error_code", "error_detail", "versions")
+_LONGEST_NAME = 80
+_UNSAFE = re.compile(r"[^\w.~-]+")
+
+
+class PageFolder:
+    """A file a page, with front matter where it is Markdown, and MANIFEST with a row a page."""
+
+    def __init__(self, folder: Path, form: str, versions: Mapping[str, str], files: Sequence[Input]) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"--output-dir {folder}: {error.strerror or error}") from None
+        self._folder = folder
+        self._form = form
+        self._versions = versions
+        self._columns = tuple(column for column in COLUMNS if column.name in _MANIFEST_COLUMNS)
+        self._inputs = {file.address: file for file in files}
+        stems = (_cut_ending(file.below).casefold() for file in files if file.kind is InputKind.PAGE)
+        self._shared = {stem for stem, count in Counter(stems).items() if count > 1}
+        self._owners = _read_owners(folder / MANIFEST)
+        self._lines = RowLines(folder / MANIFEST, versions)
+        self.page_ids: Container[str] = self._lines.page_ids
+
+    def __enter__(self) -> "PageFolder":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._lines.__exit__(kind, error, at)
+
+    def make(self, record: Record, extraction: Extraction) -> Made:
+        """See `Sink`."""
+        made = _make_row(record, extraction, self._versions, self._columns)
+        if extraction.error_code is not None and self._form not in FORMATS_WITH_ERRORS:
+            return made
+        url = record.url or extraction.url
+        text = FORMATS[self._form].write(extraction, url)
+        if self._form == "markdown":
+            text = f"{write_front_matter(extraction, url)}\n{text}"
+        whole = text.rstrip("\n") + "\n"
+        return made._replace(content=whole.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode())
+
+    def write(self, record: Record, made: Made) -> None:
+        """See `Sink`. The file comes before its row, so that a kill between them loses no file."""
+        name = self._name(record) if made.content else None
+        row = json.loads(made.line)
+        if name is not None:
+            self._owners[name.casefold()] = record.page_id
+            _write_file(self._folder / name, made.content)
+        line = json.dumps({"page_id": row.pop("page_id"), "file": name, **row}, ensure_ascii=False)
+        self._lines.append(line.encode() + b"\n", record.page_id, made.error_code)
+
+    def _name(self, record: Record) -> str:
+        """Return the name of a page's file within the folder: that of its input, or its address
+        with a few digits of its id, by which names that meet differ too."""
+        file, ending, digits = self._inputs.get(record.warc_file), FORMATS[self._form].ending, record.page_id[:8]
+        if file is not None and file.kind is InputKind.PAGE:
+            stem = _cut_ending(file.below)
+            name = f"{stem}-{digits}{ending}" if stem.casefold() in self._shared else stem + ending
+        elif file is not None and file.kind is InputKind.TABLE:
+            name = f"{TABLE_NAME.sub('', file.below)}/{record.offset:07d}{ending}"
+        else:
+            name = f"{_name_address(record.url)}-{digits}{ending}"
+        owner = self._owners.get(name.casefold())
+        return name if owner in (None, record.page_id) else f"{name.removesuffix(ending)}-{digits}{ending}"
+
+
+def _cut_ending(below: str) -> str:
+    return PAGE_NAME.sub("", below)
+
+
+def _name_address(url: str) -> str:
+    """Return a name for a page's file, made of its address.
+
+    >>> _name_address("https://example.org/News/2024/rain?id=7")
+    'example.org/News-2024-rain-id-7'
+    """
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or "no-host"
+    except ValueError:
+        return "no-host/page"
+    words = _UNSAFE.sub("-", unquote(f"{parts.path} {parts.query}")).strip("-.")
+    return f"{_UNSAFE.sub('-', host).strip('-.') or 'no-host'}/{words[:_LONGEST_NAME] or 'index'}"
+
+
+def _read_owners(manifest: Path) -> dict[str, str]:
+    """Return the files that an earlier run wrote, with the ids of their pages."""
+    if not manifest.is_file():
+        return {}
+    owners = {}
+    for line in manifest.read_bytes().splitlines(keepends=True):
+        try:
+            row = json.loads(line)
+        except ValueError:  # cut short, or of something else, which RowLines refuses
+            continue
+        if isinstance(row, dict) and isinstance(row.get("file"), str):
+            owners[row["file"].casefold()] = row["page_id"]
+    return owners
+
+
+def _write_file(path: Path, content: bytes) -> None:
+    """Write a file in one step, so that a kill leaves none half written."""
+    unfinished = path.with_name(f".{path.name[:100]}.unfinished")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.write_bytes(content)
+        unfinished.replace(path)
+    except OSError as error:
+        sentence = f"{printable(str(path))}: {error.strerror or error}; the same command goes on from here"
+        raise InputError(sentence) from None
+
+
+def _make_row(record: Record, extraction: Extraction, versions: Mapping[str, str], columns: Sequence[Column]) -> Made:
+    line = format_row(record, extraction, versions, columns)
+    code = extraction.error_code.value if extraction.error_code else None
+    return Made(line, code, extraction.error_detail)

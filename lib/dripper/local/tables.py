@@ -1,0 +1,174 @@
+"""Reads tables in which a column holds HTML: JSON Lines, CSV, and Parquet, row by row.
+
+What is wrong with a row is its error: the rows behind it are read.
+"""
+
+import bz2
+import csv
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from dripper import extras as optional
+from dripper.errors import ErrorCode, FileError, FileErrorKind, InputError
+from dripper.warc.read.sniff import name_other_kind
+
+HTML_COLUMNS = ("html", "raw_html", "html_content", "page_html", "content", "raw_content", "body")
+URL_COLUMNS = ("url", "page_url", "source_url", "uri", "link", "warc_target_uri", "WARC-Target-URI")
+_ROWS_AT_ONCE = 64
+_BYTES_OF_A_CHARACTER = 6
+"""Of a line of JSON: a character may be written as \\u0000."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The names of columns. None: the first of HTML_COLUMNS, or of URL_COLUMNS, that there is."""
+
+    html: str | None = None
+    url: str | None = None
+
+
+DEFAULT_COLUMNS = Columns()
+
+
+class Row(NamedTuple):
+    """One page of a table. number: from 0."""
+
+    number: int
+    html: bytes = b""
+    url: str = ""
+    is_raw: bool = False
+    """Whether it was stored as bytes, which are to be decoded."""
+    error: tuple[ErrorCode, str] | None = None
+
+
+class Table:
+    """The pages of one table; an iterator that can be closed."""
+
+    def __init__(self, path: str, columns: Columns, page_bytes: int) -> None:
+        """Raises InputError where the table has no such column, MachineError where Parquet needs a
+        package, FileError where it cannot be opened."""
+        self.bytes_read = 0
+        self._path = path
+        self._columns = columns
+        self._page_bytes = page_bytes
+        self._stream: IO[bytes] | None = None
+        name = Path(path).name.lower()
+        self._rows = self._read_parquet() if name.endswith(".parquet") else self._read_lines(name)
+
+    def __iter__(self) -> Iterator[Row]:
+        return self._rows
+
+    def close(self) -> None:
+        """Close the file."""
+        self._rows.close()  # type: ignore[attr-defined]  # a generator
+
+    def _read_parquet(self) -> Iterator[Row]:
+        arrow = optional.import_extra("pyarrow", "Parquet needs the package", optional.explain_install("parquet"))
+        parquet = optional.import_extra(
+            "pyarrow.parquet", "Parquet needs the package", optional.explain_install("parquet")
+        )
+        try:
+            with parquet.ParquetFile(self._path) as stored:
+                html, url = self._choose(stored.schema_arrow.names)
+                columns = [html, url] if url else [html]
+                number = 0
+                for batch in stored.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns):
+                    self.bytes_read += batch.nbytes
+                    for row in batch.to_pylist():
+                        yield self._make_row(number, row, html, url)
+                        number += 1
+        except (arrow.ArrowException, OSError) as error:
+            raise FileError(FileErrorKind.UNREADABLE, f"{self._path}: {error}") from None
+
+    def _read_lines(self, name: str) -> Iterator[Row]:
+        opener = gzip.open if name.endswith(".gz") else bz2.open if name.endswith(".bz2") else open
+        try:
+            with opener(self._path, "rb") as stream:
+                self._stream = stream  # type: ignore[assignment]
+                is_json = ".jsonl" in name or ".ndjson" in name
+                yield from self._read_json(stream) if is_json else self._read_csv(stream, ".tsv" in name)  # type: ignore[arg-type]
+        except (OSError, EOFError) as error:
+            raise FileError(FileErrorKind.UNREADABLE, f"{self._path}: {error}") from None
+
+    def _read_json(self, stream: IO[bytes]) -> Iterator[Row]:
+        longest, number, names = _BYTES_OF_A_CHARACTER * self._page_bytes + (1 << 20), 0, None
+        while line := stream.readline(longest):
+            self.bytes_read += len(line)
+            is_whole = line.endswith(b"\n") or len(line) < longest
+            while not is_whole:  # the rest of a line that no page can have
+                is_whole = (rest := stream.readline(longest)).endswith(b"\n") or len(rest) < longest
+                line = b""
+            if line.isspace():
+                continue
+            row = _parse_object(line)
+            if names is None and row is not None:
+                names = self._choose(list(row))
+            if row is None or names is None:
+                yield Row(number, error=(ErrorCode.UNREADABLE, f"row {number} is no JSON object, or too long"))
+            else:
+                yield self._make_row(number, row, *names)
+            number += 1
+
+    def _read_csv(self, stream: IO[bytes], has_tabs: bool) -> Iterator[Row]:
+        csv.field_size_limit(self._page_bytes * 4)
+        lines = (self._count(line).decode("utf-8", "replace") for line in stream)
+        reader = csv.reader(lines, delimiter="\t" if has_tabs else ",")
+        names = [name.removeprefix("\ufeff") for name in next(reader, [])]
+        html, url = self._choose(names)
+        for number in range(1 << 62):
+            try:
+                values = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield Row(number, error=(ErrorCode.UNREADABLE, f"row {number}: {error}"))
+                continue
+            yield self._make_row(number, dict(zip(names, values, strict=False)), html, url)
+
+    def _count(self, line: bytes) -> bytes:
+        self.bytes_read += len(line)
+        return line
+
+    def _choose(self, names: Sequence[str]) -> tuple[str, str | None]:
+        """Return the names of the columns of HTML and addresses."""
+        asked = self._columns
+        for flag, wanted in (("--html-column", asked.html), ("--url-column", asked.url)):
+            if wanted is not None and wanted not in names:
+                raise InputError(f"{self._path} has no column {wanted}: {flag} must be one of {', '.join(names)}")
+        html = asked.html or next((name for name in HTML_COLUMNS if name in names), None)
+        if html is None:
+            raise InputError(f"{self._path}: which column holds HTML? --html-column is one of {', '.join(names)}")
+        return html, asked.url or next((name for name in URL_COLUMNS if name in names and name != html), None)
+
+    def _make_row(self, number: int, row: dict[str, Any], html: str, url: str | None) -> Row:
+        value, address = row.get(html), row.get(url) if url else None
+        address = address if isinstance(address, str) else ""
+        if value is not None and not isinstance(value, (str, bytes)):
+            detail = f"{html} of row {number} is of type {type(value).__name__}"
+            return Row(number, url=address, error=(ErrorCode.NOT_HTML, detail))
+        is_raw = isinstance(value, bytes)
+        page = value if isinstance(value, bytes) else (value or "").encode("utf-8", "replace")
+        if len(page) > self._page_bytes:
+            detail = f"the page has {len(page)} bytes, the limit is {self._page_bytes}"
+            return Row(number, url=address, error=(ErrorCode.PAGE_TOO_LARGE, detail))
+        kind = None if is_raw else name_other_kind(page)
+        return Row(number, page, address, is_raw, (ErrorCode.NOT_HTML, f"it is {kind}") if kind else None)
+
+
+def check_table(path: str, columns: Columns, page_bytes: int) -> None:
+    """Raise InputError where a table lacks its columns, before any work; FileError where it cannot
+    be read."""
+    with closing(Table(path, columns, page_bytes)) as table:
+        next(iter(table), None)
+
+
+def _parse_object(line: bytes) -> dict[str, Any] | None:
+    with suppress(ValueError, RecursionError):
+        row = json.loads(line)
+        return row if isinstance(row, dict) else None
+    return None

@@ -1,0 +1,72 @@
+"""What batches that are committed leave for the ledger: those that end within seconds of each other
+are noted in one commit."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from dripper.errors import BusyError
+from dripper.spark.ledger.ledger import Ledger, Report
+from dripper.spark.ledger.plan import Batch
+from dripper.spark.tables.sql import reason
+
+logger = logging.getLogger(__name__)
+
+NOTE_SECONDS = 10.0
+"""A batch that ends later than this after the last note is noted at once, with those that wait.
+After a kill those that waited are done again, as is one that was killed right before its note."""
+
+
+class Notes:
+    """Batches whose rows are written, and which the ledger does not know yet. Safe to use from
+    several threads."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        check: Callable[[], None],
+        noted: Callable[[Sequence[Report]], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """check: raises where the lease has gone to another. noted: told of the ledger's rows."""
+        self._ledger = ledger
+        self._check = check
+        self._noted = noted
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._waiting: dict[int, tuple[Batch, Sequence[Report]]] = {}
+        self._last = clock()
+
+    def add(self, batch: Batch, reports: Sequence[Report]) -> None:
+        """Note the batch, now or soon. What is raised is of this batch alone: the others wait for
+        the next one."""
+        with self._lock:
+            self._waiting[batch.number] = batch, reports
+            if self._clock() - self._last < NOTE_SECONDS:
+                return
+            try:
+                self._write()
+            except BaseException:
+                del self._waiting[batch.number]
+                raise
+
+    def finish(self) -> dict[int, str]:
+        """Note all that wait; return those that could not be noted, and why. Raises BusyError."""
+        with self._lock:
+            try:
+                self._write()
+            except BusyError:
+                raise
+            except Exception as error:
+                logger.exception("what %d batches did could not be noted", len(self._waiting))
+                return dict.fromkeys(self._waiting, reason(error))
+        return {}
+
+    def _write(self) -> None:
+        if self._waiting:
+            self._check()
+            self._noted(self._ledger.finish(list(self._waiting.values()), datetime.now(UTC)))
+        self._waiting.clear()
+        self._last = self._clock()

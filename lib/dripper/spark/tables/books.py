@@ -1,0 +1,111 @@
+"""The small tables of an output as rows: what the lease, the ledger and the like need of a storage.
+
+Five operations: read, append, replace, delete, version. `SparkBooks` does them on Delta with Spark;
+tests have others in memory, where drivers meet in every order there is.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from dripper.spark.tables.fence import Fence
+from dripper.spark.tables.sql import quoted
+
+Row = dict[str, Any]
+
+UNKNOWN = -1
+"""The version of a commit where the storage does not tell it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A condition on rows: as SQL, and in Python."""
+
+    sql: str
+    holds: Callable[[Mapping[str, Any]], bool]
+
+    def __and__(self, other: "Where") -> "Where":
+        return Where(f"({self.sql}) AND ({other.sql})", lambda row: self.holds(row) and other.holds(row))
+
+    def __or__(self, other: "Where") -> "Where":
+        return Where(f"({self.sql}) OR ({other.sql})", lambda row: self.holds(row) or other.holds(row))
+
+
+EVERY_ROW = Where("TRUE", lambda row: True)
+
+
+def among(column: str, values: Collection[str] | Collection[int]) -> Where:
+    """Return the condition that a column has one of these values.
+
+    >>> among("batch", [2, 1]).sql, among("batch", []).sql
+    ('batch IN (1, 2)', 'FALSE')
+    >>> among("run_id", ["a"]).holds({"run_id": "a"})
+    True
+    """
+    allowed = frozenset(values)
+    numbers = sorted(value for value in allowed if isinstance(value, int))
+    texts = sorted(value for value in allowed if isinstance(value, str))
+    listed = ", ".join([*map(str, numbers), *map(quoted, texts)])
+    return Where(f"{column} IN ({listed})" if allowed else "FALSE", lambda row: row[column] in allowed)
+
+
+def at_least(column: str, least: int) -> Where:
+    """Return the condition that a column has this value, or a higher one."""
+    return Where(f"{column} >= {least}", lambda row: row[column] is not None and row[column] >= least)
+
+
+def is_set(column: str) -> Where:
+    """Return the condition that a column has a value."""
+    return Where(f"{column} IS NOT NULL", lambda row: row[column] is not None)
+
+
+class Books(Protocol):
+    """A storage of tables, each of which has versions that rise by one with every commit.
+
+    A commit happens as a whole or not at all. One whose rows were changed by another meanwhile
+    fails as a conflict (`dripper.spark.tables.fence`). While there is a fence, commits bear its
+    numbers, and those of a run that was shut out are left out.
+    """
+
+    fence: Fence | None
+    """That of the run that holds the lease; None: there is no run."""
+
+    def read(self, table: str, where: Where = EVERY_ROW, columns: Sequence[str] = ()) -> list[Row]:
+        """Return the rows for which `where` holds. columns: those of them that the table has; none:
+        all. There are none where there is no table."""
+        ...
+
+    def append(self, table: str, rows: Sequence[Row], sequence: tuple[str, int] | None = None) -> int | None:
+        """Add rows. Return the version that this makes, UNKNOWN, or None where the commit was left
+        out.
+
+        sequence: a name and a number; nothing is added where the table has seen this number or a
+        higher one of that name. None: those of the run's fence, where what is left out may be told
+        as UNKNOWN.
+        """
+        ...
+
+    def replace(self, table: str, rows: Sequence[Row], where: Where) -> int | None:
+        """Put rows in the place of those for which `where` holds, as it does for them. Returns as
+        `append`."""
+        ...
+
+    def delete(self, table: str, where: Where) -> int | None:
+        """Delete the rows for which `where` holds. Returns as `append`."""
+        ...
+
+    def version(self, table: str) -> int | None:
+        """Return the number of the newest version; None where the storage does not tell it."""
+        ...
+
+    def rows_by_batch(self, table: str) -> dict[int, int]:
+        """Return how many rows each batch of the table has."""
+        ...
+
+    def shut_out(self, lanes: int) -> None:
+        """Let no commit of an earlier run come through any more, in so many lanes."""
+        ...
+
+    def name(self, table: str) -> str:
+        """Return what people call the table."""
+        ...

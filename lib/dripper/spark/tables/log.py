@@ -1,0 +1,108 @@
+"""What the log of a Delta table says, read by the driver's JVM: no SQL execution, no Spark job.
+
+Only where classic Spark runs and the table is a folder. Elsewhere (Spark Connect, a catalog,
+Databricks' own Delta) nothing is known, and callers ask by SQL.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+_UNREACHABLE = (AttributeError, TypeError, Py4JError, PySparkException)
+"""What is raised where Python cannot reach the JVM's classes, or these are others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The newest version of a table."""
+
+    version: int
+    table: str
+    """Which table it is: one that was dropped and made again is another."""
+    properties: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit that was found in the log."""
+
+    version: int
+    rows: int | None
+    """Rows in the data files that it added; None where one of them has no number."""
+
+
+class TableLog:
+    """The log of the table in a folder."""
+
+    def __init__(self, spark: SparkSession, folder: str | None) -> None:
+        """folder: None: the table is none in a folder, and nothing is known of its log."""
+        self._spark = spark
+        self._folder = folder
+
+    def newest(self) -> Snapshot | None:
+        """Return the newest version; None where it is not known, or there is no table."""
+        try:
+            found = self._pair()._2()
+            version = int(found.version())
+            if version < 0:
+                return None
+            told = json.loads(found.metadata().json())["metaData"]
+            return Snapshot(version, told["id"], told.get("configuration", {}))
+        except _UNREACHABLE:
+            return None
+
+    def is_absent(self) -> bool:
+        """Tell whether nothing at all is in the folder's place; False: something is, or that is not
+        known."""
+        try:
+            log = self._pair()._1()
+            path = log.dataPath()
+            return not path.getFileSystem(log.newDeltaHadoopConf()).exists(path)
+        except _UNREACHABLE:
+            return False
+
+    def find(self, sequence: tuple[str, int], after: int) -> Commit | None:
+        """Return the commit with this `txnAppId` and `txnVersion` among the versions above `after`;
+        None: there is none, or that is not known."""
+        try:
+            for version, actions in self._commits(after):
+                txns = [action["txn"] for action in actions if "txn" in action]
+                if any((txn["appId"], txn["version"]) == sequence for txn in txns):
+                    return Commit(version, _rows(actions))
+        except _UNREACHABLE:
+            pass
+        return None
+
+    def _commits(self, after: int) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+        pair = self._pair()
+        log, last = pair._1(), int(pair._2().version())
+        names = self._jvm().org.apache.spark.sql.delta.util.FileNames
+        for version in range(last, after, -1):
+            lines = log.store().read(names.unsafeDeltaFile(log.logPath(), version), log.newDeltaHadoopConf())
+            yield version, [json.loads(line) for line in lines.mkString("\n").splitlines() if line]
+
+    def _jvm(self) -> Any:
+        return self._spark._jvm
+
+    def _pair(self) -> Any:
+        """Return the JVM's pair of log and newest snapshot."""
+        if self._folder is None:
+            raise AttributeError("the table is in no folder")
+        of = self._jvm().org.apache.spark.sql.delta.DeltaLog
+        return of.forTableWithSnapshot(self._spark._jsparkSession, self._folder)
+
+
+def _rows(actions: list[dict[str, Any]]) -> int | None:
+    rows = 0
+    for action in actions:
+        if "add" in action:
+            n = json.loads(action["add"].get("stats") or "{}").get("numRecords")
+            if n is None:
+                return None
+            rows += n
+    return rows

@@ -1,0 +1,65 @@
+"""Refuses storage where two drivers could overwrite each other's commits; the lease of a run is a
+commit as well, so it cannot help there."""
+
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+
+from pyspark.sql import SparkSession
+
+from dripper.errors import SettingsError
+from dripper.spark.tables.store import Tables
+
+_S3 = re.compile(r"(s3a?|s3n)://", re.IGNORECASE)
+_SAFE = "S3DynamoDBLogStore"
+"""Delta's log store for several writers: a table of DynamoDB gives each commit to one of them.
+Delta 4.0 to 4.4 has no other, none that uses S3's conditional writes."""
+_PACKAGE = "io.delta:delta-storage-s3-dynamodb"
+
+
+def require_log_store(spark: SparkSession, tables: Tables, single_writer: bool) -> None:
+    """Raise SettingsError where two drivers could lose each other's commits to these tables.
+
+    single_writer: a person vouches for it that there is one.
+    """
+    if single_writer or "DATABRICKS_RUNTIME_VERSION" in os.environ:
+        return
+
+    def conf_get(key: str) -> str | None:
+        # Sessions of others refuse names that they do not know, with one of several types.
+        with suppress(Exception):
+            return spark.conf.get(key, None)
+        return None
+
+    if problem := log_store_problem(tables.location(), conf_get):
+        raise SettingsError(problem)
+
+
+def log_store_problem(location: str, conf_get: Callable[[str], str | None]) -> str | None:
+    """Return what to set before anything writes to `location`, or None where nothing is missing.
+
+    location: the folder or prefix of the tables. conf_get: returns a Spark property, None where it
+    is not set.
+
+    >>> log_store_problem("/data/out", {}.get)
+    >>> print(log_store_problem("s3a://b/out", {}.get)[:48])
+    s3a://b/out: Delta alone cannot keep two writers
+    """
+    found = _S3.match(location)
+    if not found or _on_databricks(conf_get):
+        return None
+    scheme = found[1].lower()
+    keys = (f"spark.delta.logStore.{scheme}.impl", "spark.delta.logStore.class")
+    if any(_SAFE in (conf_get(key) or "") for key in keys):
+        return None
+    return (
+        f"{location}: Delta alone cannot keep two writers on S3 from losing each other's commits; give it a log store "
+        f"({keys[0]}=io.delta.storage.{_SAFE}, spark.io.delta.storage.{_SAFE}.ddb.region, and the package {_PACKAGE} of "
+        "your Delta's version), or say --set output.single_writer=true where nothing else ever writes there"
+    )
+
+
+def _on_databricks(conf_get: Callable[[str], str | None]) -> bool:
+    """Tell whether this is Databricks, whose own service orders the commits of all its clusters."""
+    return any(conf_get(f"spark.databricks.clusterUsageTags.{name}") for name in ("clusterId", "sparkVersion"))

@@ -1,0 +1,134 @@
+"""The books as Delta tables, by Spark."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from dripper.spark.tables.books import EVERY_ROW, UNKNOWN, Row, Where
+from dripper.spark.tables.counts import rows_by_batch
+from dripper.spark.tables.fence import Fence
+from dripper.spark.tables.observed import answer
+from dripper.spark.tables.schemas import TABLES, nullable
+from dripper.spark.tables.store import ABSENT, Tables
+
+ROWS_A_FILE = 2500
+"""Neighbours by batch: what a commit of a batch rewrites."""
+
+
+class SparkBooks:
+    """See `dripper.spark.tables.books.Books`."""
+
+    def __init__(self, spark: SparkSession, tables: Tables) -> None:
+        self._spark = spark
+        self._tables = tables
+        self._ids: dict[str, str] = {}
+
+    @property
+    def fence(self) -> Fence | None:
+        """That of the tables."""
+        return self._tables.fence
+
+    @fence.setter
+    def fence(self, fence: Fence | None) -> None:
+        self._tables.fence = fence
+
+    def read(self, table: str, where: Where = EVERY_ROW, columns: Sequence[str] = ()) -> list[Row]:
+        """Return rows; see `Books`."""
+        try:
+            found = self._tables.read(table)
+            there = found.columns
+        except AnalysisException as error:
+            if error.getCondition() in ABSENT:
+                return []
+            raise
+        names = [name for name in columns or there if name in there]
+        rows = found if where is EVERY_ROW else found.where(where.sql)
+        return rows_of(rows.select(*(f"`{name}`" for name in names)).toArrow())
+
+    def append(self, table: str, rows: Sequence[Row], sequence: tuple[str, int] | None = None) -> int | None:
+        """Add rows; see `Books`."""
+        frame, before = self.frame(table, rows), self.version(table)
+        if sequence is None:
+            return self._made(table, self._tables.append(table, frame, maxRecordsPerFile=ROWS_A_FILE), before)
+        seen = Observation()
+        self._tables.append(table, frame.observe(seen, F.count("*").alias("rows")), sequence)
+        made = self._made(table, sequence, before)
+        if made is not None and made != UNKNOWN:
+            return made
+        # What was written and raised nothing was committed, or left out: then nothing was observed.
+        return UNKNOWN if answer(seen) is not None else None
+
+    def replace(self, table: str, rows: Sequence[Row], where: Where) -> int | None:
+        """Put rows in the place of others; see `Books`."""
+        before = self.version(table)
+        return self._made(table, self._tables.replace_where(table, self.frame(table, rows), where.sql), before)
+
+    def delete(self, table: str, where: Where) -> int | None:
+        """Delete rows; see `Books`."""
+        self._tables.delete(table, where.sql)
+        return UNKNOWN
+
+    def version(self, table: str) -> int | None:
+        """Return the number of the newest version; see `Books`."""
+        newest = self._tables.log(table).newest()
+        # Of a table that somebody made anew, versions say nothing about those of the one before.
+        is_same = newest is not None and newest.table == self._ids.setdefault(table, newest.table)
+        return newest.version if newest is not None and is_same else None
+
+    def rows_by_batch(self, table: str) -> dict[int, int]:
+        """Return the rows of each batch; see `Books`."""
+        return rows_by_batch(self._tables.read(table))
+
+    def shut_out(self, lanes: int) -> None:
+        """Shut out earlier runs; see `Books`."""
+        self._tables.shut_out(lanes)
+
+    def name(self, table: str) -> str:
+        """Return how SQL addresses the table."""
+        return self._tables.sql_name(table)
+
+    def _made(self, table: str, sequence: tuple[str, int] | None, before: int | None) -> int | None:
+        """Return the version that the commit of this sequence made."""
+        if sequence is None or before is None:
+            return UNKNOWN
+        found = self._tables.log(table).find(sequence, before)
+        return None if found is None else found.version
+
+    def frame(self, table: str, rows: Sequence[Row]) -> DataFrame:
+        """Return rows as a data frame of the table's columns."""
+        declared = TABLES[table][0]
+        # Rows that were read, and are written back, have people's own columns as well.
+        more = {name for row in rows for name in row} - {*declared.names}
+        others = [field for field in self._tables.read(table).schema if field.name in more] if more else []
+        kind = nullable([*declared.fields, *others])
+        schema = to_arrow_schema(kind)
+        columns = [
+            pa.array([_storable(row.get(field.name), field.type) for row in rows], field.type) for field in schema
+        ]
+        frame = self._spark.createDataFrame(pa.Table.from_arrays(columns, schema=schema), kind)
+        return frame.coalesce(1) if len(rows) <= ROWS_A_FILE else frame
+
+
+def rows_of(table: pa.Table) -> list[Row]:
+    """Return the rows of an Arrow table, maps as dictionaries.
+
+    >>> maps = pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int64()))
+    >>> rows_of(pa.table({"counts": maps}))
+    [{'counts': {'a': 1}}, {'counts': None}]
+    """
+    rows: list[Row] = table.to_pylist()
+    maps = [field.name for field in table.schema if pa.types.is_map(field.type)]
+    for row in rows if maps else ():
+        for name in maps:
+            row[name] = None if row[name] is None else dict(row[name])
+    return rows
+
+
+def _storable(value: Any, kind: pa.DataType) -> Any:
+    """Arrow takes maps as pairs."""
+    return list(value.items()) if isinstance(value, dict) and pa.types.is_map(kind) else value

@@ -1,0 +1,181 @@
+"""Lets all looks into a remote file share one connection.
+
+To read a file, or a span of it, means to look at the same bytes several times: what kind of file
+it is, whether a span may begin at a member, whether it ends at one, and the records themselves.
+Asked of a storage one by one, each look would cost a request, and the bytes that were on their way
+when it was over. So bytes are kept for a while, and looks are served from them.
+"""
+
+from collections.abc import Sequence
+
+from dripper.settings import ReadSettings
+from dripper.warc.open.source import LocalFile, open_source
+from dripper.warc.open.stored import Readable, Source
+
+FIRST_BYTES = 1 << 13
+"""Of a file's start, which are kept: enough to tell what kind of file it is."""
+
+_PULL_BYTES = 1 << 15
+"""Bytes a read from a connection. With twice as many a span would read more beyond its end than it
+needs."""
+
+_BEHIND_BYTES = 1 << 18
+"""Kept behind the bytes that are read next. A span's end is looked for in what was read already: a
+member and the 64 KiB before it."""
+
+_HELD_BYTES = 1 << 23
+"""Most bytes that are kept at all: members of lz4 may have to be followed for 4 MiB."""
+
+_FIRST_STEP, _STEP_RATIO = 1 << 16, 4
+"""Bytes of the first request behind what was expected, and how much larger each further one is: few
+bytes are asked for in vain, and a long file takes few requests."""
+
+
+def open_shared(path: str, settings: ReadSettings, begin: int, until: int | None) -> Source:
+    """Return the file at `path`, whose bytes from `begin` up to `until` (None: to its end) are
+    those that will be read; raises FileError where it cannot be opened.
+
+    A remote one is asked for its first bytes at once, with the request that tells size and version.
+    """
+    source = open_source(path, settings, until if begin <= FIRST_BYTES else FIRST_BYTES)
+    return source if isinstance(source, LocalFile) else SharedSource(source, begin, until)
+
+
+class SharedSource:
+    """A `Source` whose streams share what was read. begin, until: the bytes that will be read, as
+    far as is known before; others can be read, too."""
+
+    def __init__(self, source: Source, begin: int, until: int | None) -> None:
+        self.size_bytes, self.version = source.size_bytes, source.version
+        self._source = source
+        if begin <= FIRST_BYTES:
+            self._stretches = [_Stretch(source, 0, [until])]
+        else:  # a file that is not compressed is read from its start
+            head = _Stretch(source, 0, [FIRST_BYTES, FIRST_BYTES + _FIRST_STEP, until])
+            self._stretches = [head, _Stretch(source, begin, [until])]
+
+    def open_at(self, offset: int, end: int | None = None) -> Readable:
+        """See `Source`."""
+        return _View(self._source, self._stretches, offset, end)
+
+    def close(self) -> None:
+        """See `Source`."""
+        for stretch in self._stretches:
+            stretch.close()
+        self._source.close()
+
+
+class _Ranges:
+    """Bytes from an offset on, by a request up to each of `bounds`, then by ever larger ones."""
+
+    def __init__(self, source: Source, at: int, bounds: Sequence[int | None]) -> None:
+        self.at = at
+        self._source = source
+        # Of a file of unknown size the end of a range cannot be told from the end of the file.
+        self._until, *self._bounds = bounds if source.size_bytes is not None else [None]
+        self._step = _FIRST_STEP
+        self._stream: Readable | None = None
+
+    def read(self, size: int, /) -> bytes:
+        """See `Readable`."""
+        if self.at == self._until:
+            self.close()
+            self._until = self._find_next_bound()
+        if self._source.size_bytes is not None and self.at >= self._source.size_bytes:
+            return b""
+        if self._stream is None:
+            self._stream = self._source.open_at(self.at, self._until)
+        data = self._stream.read(size if self._until is None else min(size, self._until - self.at))
+        self.at += len(data)
+        return data
+
+    def _find_next_bound(self) -> int | None:
+        if self._bounds:
+            return self._bounds.pop(0)
+        step, self._step = self._step, self._step * _STEP_RATIO
+        return self.at + step
+
+    def close(self) -> None:
+        """See `Readable`."""
+        if self._stream:
+            self._stream.close()
+        self._stream = None
+
+
+class _Stretch:
+    """The bytes from `begin` on that were read last, and the connection that gives more of them."""
+
+    def __init__(self, source: Source, begin: int, bounds: Sequence[int | None]) -> None:
+        self.views: list[_View] = []
+        self._begin = self._start = begin
+        self._first = b""
+        self._held = bytearray()
+        self._ranges = _Ranges(source, begin, bounds)
+
+    def read(self, at: int, size: int) -> bytes | None:
+        """Return up to `size` bytes from `at` on, b"" at the file's end; None where they are
+        neither held nor come next."""
+        if self._begin <= at < self._begin + len(self._first):
+            return self._first[at - self._begin :][:size]
+        if not self._start <= at <= self._ranges.at:
+            return None
+        if at == self._ranges.at:
+            self._trim()
+            self._held += self._ranges.read(min(size, _PULL_BYTES))
+        begin = at - self._start
+        with memoryview(self._held) as view:
+            return bytes(view[begin : begin + size])
+
+    def _trim(self) -> None:
+        """Let go of what no open stream comes to any more."""
+        first = min(view.at for view in self.views) - _BEHIND_BYTES
+        n_gone = max(first, self._ranges.at - _HELD_BYTES) - self._start
+        if n_gone > _BEHIND_BYTES:
+            self._first = self._first or bytes(self._held[:FIRST_BYTES])
+            del self._held[:n_gone]
+            self._start += n_gone
+
+    def close(self) -> None:
+        """Close the connection, and let go of all bytes."""
+        self._ranges.close()
+        self._held.clear()
+        self._start = self._ranges.at
+
+
+class _View:
+    """A stream over bytes that are held; beyond them it has a connection of its own."""
+
+    def __init__(self, source: Source, stretches: list[_Stretch], at: int, end: int | None) -> None:
+        self.at = at
+        self._source = source
+        self._end = end
+        self._own: _Ranges | None = None
+        self._stretches = stretches
+        for stretch in stretches:
+            stretch.views.append(self)
+
+    def read(self, size: int, /) -> bytes:
+        """See `Readable`."""
+        data = self._own.read(size) if self._own else self._read_held(size)
+        self.at += len(data)
+        return data
+
+    def _read_held(self, size: int) -> bytes:
+        for stretch in reversed(self._stretches):
+            data = stretch.read(self.at, size)
+            if data is not None:
+                return data
+        self._leave()
+        self._own = _Ranges(self._source, self.at, [self._end or self.at + _FIRST_STEP])
+        return self._own.read(size)
+
+    def _leave(self) -> None:
+        for stretch in self._stretches:
+            if self in stretch.views:
+                stretch.views.remove(self)
+
+    def close(self) -> None:
+        """See `Readable`."""
+        self._leave()
+        if self._own:
+            self._own.close()

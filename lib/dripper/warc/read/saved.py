@@ -1,0 +1,146 @@
+"""Opens pages as people and programs save them: MHTML, the web archive of browsers (RFC 2557), and
+XHTML, which knows elements that close themselves.
+"""
+
+import binascii
+import re
+from email.message import Message
+from email.parser import BytesHeaderParser
+from typing import NamedTuple
+
+from dripper.errors import ErrorCode, PageError
+from dripper.warc.read.body import PAGE_BYTES, inflate_page
+from dripper.warc.read.sniff import HTML_TYPES, SNIFF_BYTES, parse_media_type
+
+
+class SavedPage(NamedTuple):
+    """A page out of the file that it was saved in."""
+
+    html: str | bytes
+    url: str | None = None
+    """Its address, where the file says it."""
+    content_type: str | None = None
+    """That of MHTML's part, which names the charset; else None."""
+
+
+def open_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> SavedPage:
+    """Return what a saved page holds: bytes are inflated where they are gzip, zstd or bzip2, and of
+    MHTML the page is taken out.
+
+    Raises PageError: as `inflate_page` does, and NOT_HTML for MHTML without a page.
+
+    >>> header = "Content-Type: multipart/related; boundary=B\\n\\n"
+    >>> open_page(header + "--B\\nContent-Type: text/html\\n\\n<p>one\\n--B--").html
+    b'<p>one'
+    """
+    inflated = inflate_page(html, max_bytes)
+    if not inflated[:1].isalpha() or not _MHTML.match(_to_bytes(inflated[:SNIFF_BYTES])):
+        return SavedPage(inflated)
+    return _open_mhtml(_to_bytes(inflated))
+
+
+def _to_bytes(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", "ignore")
+
+
+_MHTML = re.compile(
+    rb"(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*+)*?content-type:\s*multipart/(?:related|mixed|alternative)",
+    re.IGNORECASE,
+)
+"""Header lines, one of which says so."""
+_BLANK_LINE = re.compile(rb"\r?\n\r?\n")
+_MOST_HEADER = 1 << 16
+_DEEPEST = 4
+"""Parts within parts."""
+
+
+def _open_mhtml(stored: bytes) -> SavedPage:
+    header, body = _split_header(stored)
+    found = _find_page(header, body, _DEEPEST)
+    if found is None:
+        raise PageError(ErrorCode.NOT_HTML, "it is MHTML or a mail, and no page is in it")
+    part, html = found
+    url = header.get("Snapshot-Content-Location") or part.get("Content-Location") or header.get("Content-Location")
+    return SavedPage(html, " ".join(str(url).split()) if url else None, str(part.get("Content-Type")))
+
+
+def _split_header(stored: bytes) -> tuple[Message, bytes]:
+    end = _BLANK_LINE.search(stored, 0, _MOST_HEADER)
+    header, body = (stored[: end.start()], stored[end.end() :]) if end else (stored[:_MOST_HEADER], b"")
+    return BytesHeaderParser().parsebytes(header), body
+
+
+def _find_page(header: Message, body: bytes, depth: int) -> tuple[Message, bytes] | None:
+    """Return the first part that is HTML, with its header; None: there is none."""
+    if parse_media_type(str(header.get("Content-Type"))) in HTML_TYPES:
+        return header, _decode_part(body, str(header.get("Content-Transfer-Encoding", "")))
+    boundary = header.get_param("boundary")
+    if not isinstance(boundary, str) or not boundary or not depth:
+        return None
+    mark = re.compile(rb"(?:^|\r?\n)--" + re.escape(boundary.encode("utf-8", "replace")) + rb"(?:--)?[ \t]*(?:\r?\n|$)")
+    start = mark.search(body)
+    while start:
+        end = mark.search(body, start.end())
+        part = body[start.end() : end.start() if end else len(body)]
+        if found := _find_page(*_split_header(part.lstrip(b"\r\n")), depth - 1):
+            return found
+        start = end
+    return None
+
+
+def _decode_part(body: bytes, encoding: str) -> bytes:
+    encoding = encoding.strip().lower()
+    try:
+        if encoding == "quoted-printable":
+            return binascii.a2b_qp(body)
+        return binascii.a2b_base64(body) if encoding == "base64" else body
+    except binascii.Error as error:
+        raise PageError(ErrorCode.BODY_UNREADABLE, f"a part of MHTML in base64: {error}") from None
+
+
+_XHTML_TYPES = HTML_TYPES - {"text/html"}
+_RAW = frozenset({b"script", b"style", b"title", b"textarea", b"iframe", b"noscript", b"xmp", b"noembed", b"noframes"})
+"""Elements that swallow what follows until their end tag."""
+_VOID = frozenset(
+    b"area base basefont bgsound br col command embed frame hr image img input isindex keygen link meta param source "
+    b"track wbr".split()
+)
+_TOKEN = re.compile(rb"<!--|<!\[CDATA\[|<([a-zA-Z][\w:-]*)(?:[\s/][^<>]*)?>")
+_ENDS = {b"<!--": b"-->", b"<![CDATA[": b"]]>"}
+_ENDS_OF_CODE = {name: re.compile(rb"</" + name + rb"[\s/>]", re.IGNORECASE) for name in (b"script", b"style")}
+
+
+def close_empty_elements(utf8: bytes, content_type: str | None = None) -> bytes:
+    """Return XHTML with end tags for its elements that close themselves, which parsers of HTML
+    leave open: `<script/>` would hide the rest of the page. All else stays as it is.
+
+    XHTML is what its header says so of, and what starts with `<?xml`. Of the latter, under another
+    header, only what would hide the rest is closed, as browsers read it as HTML. Linear in the
+    page.
+
+    >>> close_empty_elements(b'<?xml version="1.0"?><script src="a.js"/><a id="b"/><br/>')
+    b'<?xml version="1.0"?><script src="a.js"></script><a id="b"></a><br/>'
+    """
+    is_declared = parse_media_type(content_type) in _XHTML_TYPES
+    if b"/>" not in utf8 or not (is_declared or _skip_start(utf8).startswith(b"<?xml")):
+        return utf8
+    closes_all = is_declared or content_type is None
+    written, copied, at = list[bytes](), 0, 0
+    while token := _TOKEN.search(utf8, at):
+        name, at = (token[1] or b"").lower(), token.end()
+        if not name:
+            at = utf8.find(_ENDS[token[0]], at)
+        elif utf8[at - 2 : at] == b"/>":
+            if name in _RAW or (closes_all and name not in _VOID):
+                written += [utf8[copied : at - 2].rstrip(), b"></", token[1], b">"]
+                copied = at
+        elif name in _ENDS_OF_CODE:
+            end = _ENDS_OF_CODE[name].search(utf8, at)
+            at = end.start() if end else -1
+        if at < 0:
+            break
+    return b"".join([*written, utf8[copied:]])
+
+
+def _skip_start(utf8: bytes) -> bytes:
+    return utf8[:100].removeprefix(b"\xef\xbb\xbf").lstrip()

@@ -1,0 +1,108 @@
+"""Which images and captions stand among main blocks, and which do not."""
+
+import re
+
+import pytest
+
+from dripper.html import Page, preprocess, prune, to_text
+
+STORY = "What makes a paragraph the main content of a page like this is that it says a good deal."
+
+
+def keep(html: str) -> str:
+    """Return the main HTML of a page whose blocks with `STORY` are main, with its images."""
+    page = preprocess(html)
+    main = find_main(page)
+    written = page.prune(main, with_media=True)
+    assert written == prune(page.mapping_html, main, with_media=True)
+    assert to_text(written, with_captions=False) == to_text(page.prune(main))
+    return written
+
+
+def find_main(page: Page) -> list[int]:
+    return [block.item_id for block in page.blocks if STORY in block.text]
+
+
+def find_shown(html: str) -> list[str]:
+    return re.findall(r'<img[^>]* src="([^"]*)"', keep(html))
+
+
+def surround(markup: str) -> str:
+    return f"<body><div id=all><article><p>{STORY}</p>{markup}<p>{STORY}</p></article></div></body>"
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<img src=a.jpg>",
+        "<div><a href=/big.jpg><img src=a.jpg></a></div>",
+        "<figure><img src=a.jpg width=600 height=400></figure>",
+        "<div class=image><img src=a.jpg><div>The lake in winter</div></div>",
+        "<div><noscript><img src=a.jpg></noscript></div>",
+        "<div><img class=lazy data-src=a.jpg src='data:image/gif;base64,R0lG'><noscript><img src=a.jpg></noscript></div>",
+        "<div><img class=lazy src=a.jpg height=0 width=800><noscript><img src=b.jpg></noscript></div>",
+    ],
+)
+def test_an_image_among_main_blocks_is_main(markup: str) -> None:
+    assert find_shown(surround(markup)) == ["a.jpg"]
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<img src=a.jpg width=1 height=1>",
+        "<div><img src=a.jpg width=64 height=64></div>",
+        "<div><img src=/img/logo.png></div>",
+        "<div><img class=avatar src=a.jpg></div>",
+        "<div class=author><a href=/ann><img src=a.jpg></a></div>",
+        "<div class='related'><div><img src=a.jpg></div></div>",
+        "<p>Other words, of which nobody says that they are main <img src=a.jpg></p>",
+        "<button><img src=a.jpg></button>",
+        "<div><img src='https://pixel.example.org/x.gif'></div>",
+        "<div><img src='data:image/gif;base64,R0lG'></div>",
+        "<div><a href=/next><img src=a.jpg><h3>Another story, which is not this one</h3></a></div>",
+        "<div><img src=a.jpg></div><div><img src=a.jpg></div><div><img src=a.jpg></div>",
+    ],
+)
+def test_what_is_no_content_stays_out(markup: str) -> None:
+    assert find_shown(surround(markup)) == []
+
+
+def test_an_image_outside_of_the_main_container_stays_out() -> None:
+    menu = "<div><img src=a.jpg><p>Home, news, sports, weather, and all that a menu offers</p></div>"
+    assert find_shown(menu + surround("")) == []
+    assert find_shown(surround("") + "<div><img src=a.jpg></div>") == []
+
+
+def test_an_image_of_a_page_without_main_blocks_stays_out() -> None:
+    assert preprocess("<p>a<img src=a.jpg>").prune([], with_media=True) == ""
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "<figcaption>The lake</figcaption>",
+        "<div><figcaption><p>The <i>lake</i></p></figcaption></div>",
+        "<p class='wp-caption-text'>The lake</p>",
+    ],
+)
+def test_a_caption_goes_with_its_image(caption: str) -> None:
+    kept = keep(surround(f"<figure><img src=a.jpg>{caption}</figure>"))
+    assert "lake" in to_text(kept)
+    assert "lake" not in to_text(kept, with_captions=False)
+    assert "lake" not in keep(surround(f"<figure><img class=avatar src=a.jpg>{caption}</figure>"))
+
+
+def test_a_caption_of_which_something_is_main_is_as_its_labels_say() -> None:
+    kept = keep(surround(f"<figure><img src=a.jpg><figcaption><p>{STORY}</p><p>Credit</p></figcaption></figure>"))
+    assert "Credit" not in kept
+    assert "data-dripper" not in kept
+
+
+def test_the_caption_of_a_figure_that_a_script_fills_stays() -> None:
+    assert "The lake" in keep(surround("<figure><div></div><figcaption>The lake</figcaption></figure>"))
+
+
+def test_a_picture_keeps_its_sources() -> None:
+    picture = '<picture><source srcset="b.webp 900w"><img src="a.jpg"></picture>'
+    assert picture in keep(surround(f"<div>{picture}</div>"))

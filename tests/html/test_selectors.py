@@ -1,0 +1,67 @@
+"""CSS selectors of what is kept and what is dropped."""
+
+import numpy as np
+import pytest
+
+import dripper
+from dripper.errors import ErrorCode, SettingsError
+from dripper.html.selectors import drop_elements, find_kept_blocks
+from dripper.labels import Labels, load
+from dripper.page.finish import Finisher, Splits
+from dripper.page.prepare import prepare
+from dripper.settings import HtmlSettings, LabelerSettings
+from support.warcs import page
+
+HTML = page(3)[1].decode()
+SIDE = '<div class="side"><h2>Opening hours</h2><p>Daily <b id="from">from nine</b> to five.</p></div>'
+PAGE = HTML.replace("</body>", f"{SIDE}</body>", 1) if "</body>" in HTML else HTML + SIDE
+
+
+def extract(**selectors: list[str]) -> str:
+    return dripper.extract(PAGE, settings={f"html.{name}": given for name, given in selectors.items()}).text
+
+
+def test_kept_blocks_are_main_whatever_the_labeler_says() -> None:
+    assert "Opening hours" not in extract()
+    assert "Daily from nine to five." in extract(keep=[".side"])
+    assert "Daily from nine to five." in extract(keep=["#from"])
+    assert "Opening hours" not in extract(keep=["#from"])
+    assert extract(keep=[".nothing"]) == extract()
+
+
+def test_dropped_elements_are_gone_from_within_blocks_too() -> None:
+    assert "ferry" in extract()
+    assert "nine" not in extract(keep=[".side"], drop=["#from"])
+    assert dripper.extract("<p>One.", settings={"html.drop": ["p"]}).error_code is ErrorCode.EMPTY_PAGE
+    assert dripper.extract("<p>One.", settings={"html.drop": ["body", "*"]}).error_code is ErrorCode.EMPTY_PAGE
+
+
+@pytest.mark.parametrize("profile", ["dripper", "paper", "mineru-1.1"])
+def test_a_staged_run_keeps_and_drops_the_same(profile: str) -> None:
+    settings = HtmlSettings(keep=(".side",), drop=("#from",))
+    prepared = prepare(PAGE, profile=profile, drop=settings.drop)
+    split = dripper.html.preprocess(drop_elements(PAGE.encode(), settings.drop).decode(), profile)
+    labels = load("cpu").label([split])[0]
+    staged = Finisher(LabelerSettings(), html=settings).finish(Splits.of_prepared(prepared, profile), labels, "cpu")
+    given = {"profile": profile, "html.keep": [".side"], "html.drop": ["#from"]}
+    assert staged.main_html == dripper.extract(PAGE, settings=given).main_html
+    assert "Opening hours" in staged.main_html
+
+
+def test_kept_blocks_need_no_labels_beside_them() -> None:
+    splits = Splits.of_prepared(prepare("<p>one<p class=a>two"), "dripper")
+    finisher = Finisher(LabelerSettings(), html=HtmlSettings(keep=(".a",)))
+    nothing = Labels.certain(np.zeros(2, bool))
+    assert finisher.finish(splits, nothing, "rule").text.strip() == "two"
+
+
+@pytest.mark.parametrize("selector", ["p[", "", ">>"])
+def test_what_is_no_selector_is_told(selector: str) -> None:
+    with pytest.raises(SettingsError, match="is not a CSS selector"):
+        dripper.extract("<p>", settings={"html.keep": [selector]})
+
+
+def test_the_ids_of_kept_blocks() -> None:
+    mapping = '<div id="a"><p _item_id="1">x</p><ul _item_id="2"><li class="b">y</li></ul></div><p _item_id="3">z</p>'
+    assert find_kept_blocks(mapping, ["#a"]) == {1, 2}
+    assert find_kept_blocks(mapping, [".b", "p + p", "div + p"]) == {2, 3}

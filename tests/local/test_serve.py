@@ -1,0 +1,106 @@
+"""`dripper serve`: a page posted, its main content in the answer."""
+
+import http.client
+import json
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import dripper
+from dripper.config import load
+from dripper.local.serve import Service, make_server
+from support.warcs import page
+
+HTML = page(7)[1]
+LIMITS = load(assignments=["limits.page_cpu_seconds=1", "reading.page_bytes=8000000"])
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    """A server with one process a page, of which there are two."""
+    with closing(Service(LIMITS, 2)) as service, make_server(service, "127.0.0.1", 0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+def ask(port: int, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, str, str]:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+        connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+        answer = connection.getresponse()
+        return answer.status, answer.headers["Content-Type"], answer.read().decode()
+
+
+def test_a_page_is_answered_with_its_main_content(port: int) -> None:
+    url = "https://example.org/7"
+    expected = dripper.extract(HTML, url=url)
+    status, kind, text = ask(port, "POST", f"/extract?url={url}&format=markdown", HTML)
+    assert (status, kind, text) == (200, "text/markdown; charset=utf-8", expected.markdown)
+    told = json.loads(ask(port, "POST", f"/extract?url={url}", HTML)[2])
+    assert (told["title"], told["url"], told["main_html"]) == ("Article 7", url, expected.main_html)
+
+
+def test_the_header_says_the_charset_of_html_alone(port: int) -> None:
+    body = "<p>Es regnete überall, bis zum Hafen.".encode("cp1252")
+    kind = "text/html; charset=windows-1252"
+    assert "überall" in ask(port, "POST", "/extract?format=text", body, Content_Type=kind)[2]
+    form = "application/x-www-form-urlencoded; charset=koi8-r"  # what curl says of any file
+    assert "überall" in ask(port, "POST", "/extract?format=text", body, Content_Type=form)[2]
+
+
+def test_health(port: int) -> None:
+    status, _, text = ask(port, "GET", "/health")
+    assert (status, json.loads(text)["status"], json.loads(text)["labeler"]) == (200, "ok", "cpu")
+
+
+def test_bad_pages_are_answers_and_the_next_page_is_fine(port: int) -> None:
+    status, _, text = ask(port, "POST", "/extract?format=text", b"%PDF-1.7")
+    assert (status, json.loads(text)["error_code"]) == (422, "not_html")
+    status, _, text = ask(port, "POST", "/extract", b"<p>x" * 1_900_000)
+    assert (status, json.loads(text)["error_code"] is not None) == (422, True)
+    assert ask(port, "POST", "/extract", HTML)[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("GET", "/", {}, 404),
+        ("POST", "/health", {}, 404),
+        ("POST", "/extract?format=pdf", {}, 400),
+        ("POST", "/extract?adress=x", {}, 400),
+        ("POST", "/extract", {"Content_Length": "8000001"}, 413),
+        ("POST", "/extract", {"Content_Length": "-1"}, 411),
+        ("DELETE", "/extract", {}, 501),
+    ],
+)
+def test_what_is_no_request(port: int, method: str, path: str, headers: dict[str, str], status: int) -> None:
+    assert ask(port, method, path, b"<p>", **headers)[0] == status
+
+
+def test_the_command_listens_and_ends_with_a_signal() -> None:
+    command = [sys.executable, "-m", "dripper", "serve", "--port", "0", "--jobs", "1"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        found = re.search(r"listening on http://127.0.0.1:(\d+)", running.stderr.readline())
+        assert found is not None
+        assert ask(int(found[1]), "GET", "/health")[0] == 200
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(60) == 0
+
+
+def test_the_image_starts_a_command_that_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    from dripper.__main__ import main
+
+    lines = (Path(__file__).parents[2] / "conf" / "Dockerfile").read_text().splitlines()
+    (entry,) = (line for line in lines if line.startswith("ENTRYPOINT"))
+    program, *arguments = json.loads(entry.removeprefix("ENTRYPOINT "))
+    assert program == "dripper"
+    assert main([*arguments, "--port", "99999"]) == 2
+    assert "--port 99999" in capsys.readouterr().err

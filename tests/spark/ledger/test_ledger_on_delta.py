@@ -1,0 +1,104 @@
+"""The ledger on real Delta: its rows as they are stored, and an OPTIMIZE beside its commits."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dripper.spark.ledger.lease import Lease
+from dripper.spark.ledger.ledger import Ledger
+from dripper.spark.ledger.plan import Batch, BatchSize, LedgerEntry, Plan, PlannedFile, make_plan
+from dripper.spark.tables.spark_books import SparkBooks
+from dripper.spark.tables.store import Tables
+from support.ledgers import SIZE, files, report, states
+from support.meanwhile import meanwhile, optimize
+
+pytestmark = pytest.mark.spark
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+@pytest.fixture
+def tables(spark: SparkSession, tmp_path: Path) -> Tables:
+    made = Tables(spark, str(tmp_path))
+    made.create("warc_files")
+    return made
+
+
+@pytest.fixture
+def books(spark: SparkSession, tables: Tables) -> SparkBooks:
+    return SparkBooks(spark, tables)
+
+
+@pytest.fixture
+def ledger(books: SparkBooks) -> Ledger:
+    return Ledger(books, "a run")
+
+
+def test_from_planned_to_done(ledger: Ledger) -> None:
+    assert set(ledger.counts().values()) == {0}
+    planned = [PlannedFile("it's \\ a.warc", 5, "mtime:1"), PlannedFile("s3://b/k", None, path="s3a://b/k")]
+    plan = make_plan(planned, ledger.entries(), SIZE)
+    ledger.record(plan)
+    assert ledger.entries() == [LedgerEntry(file, 1, "planned") for file in planned]
+    reports = [
+        report(planned[0].warc_file, version="mtime:2"),
+        report("s3://b/k", error="no", error_kind="denied", size_bytes=None, pages=0, records=2),
+    ]
+    ledger.finish([(plan.fresh[0], reports)], NOW)
+    first, second = ledger.entries()
+    assert (first.file.version, first.state, first.pages) == ("mtime:2", "done", 1)
+    assert (second.file.open_path, second.state, second.file.attempts) == ("s3a://b/k", "failed", 1)
+    assert {name: count for name, count in ledger.counts().items() if count} == {
+        "done": 1,
+        "failed": 1,
+        "records": 5,
+        "pages": 1,
+        "skipped": 4,
+    }
+
+
+def test_an_optimize_beside_a_run_fails_no_write(
+    spark: SparkSession,
+    tables: Tables,
+    books: SparkBooks,
+    ledger: Ledger,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Each of them reads or rewrites data files that are joined before it ends."""
+    caplog.set_level("INFO", "dripper.spark.tables.fence")
+    tables.create("runs")
+    lease = Lease(books)
+    lease.take()
+    ledger.record(make_plan(files("a", "b"), [], BatchSize(1, 1 << 40)))
+    again = Plan(fresh=(Batch(3, files("b")),), moved=(LedgerEntry(PlannedFile("b"), 2, "failed"),))
+    writes: list[Callable[[], object]] = [
+        lambda: ledger.finish([(Batch(2, files("b")), [report("b", error="x")])], NOW),
+        lambda: ledger.isolate(Batch(1, files("a")), [["a"]]),
+        lambda: ledger.dismiss(["b"]),
+        lambda: ledger.record(again),
+        lambda: ledger.set_aside(Batch(3, files("b")), "it crashed", NOW),
+    ]
+    for number, write in enumerate(writes, start=10):
+        ledger.record(make_plan(files(f"more {number}"), [LedgerEntry(PlannedFile("z"), number, "done")], SIZE))
+        with monkeypatch.context() as patch:
+            join = lambda: optimize(spark, tables, "warc_files")  # noqa: E731
+            patch.setattr(books, "frame", meanwhile(books.frame, join))
+            write()
+        assert "another commit was first" in caplog.text
+        caplog.clear()
+    assert (states(ledger)["a"][1:], states(ledger)["b"][:2]) == (("planned", 1, 1), (3, "set_aside"))
+    lease.end("ended", exit_code=0)
+
+
+def test_many_data_files_are_joined(tables: Tables, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dripper.spark.tables.store.FILES_TO_JOIN", 2)
+    ledger.record(make_plan(files("a"), [], SIZE))
+    ledger.record(make_plan(files("b"), ledger.entries(), SIZE))
+    before = states(ledger)
+    tables.join_files("warc_files")
+    assert len(tables.read("warc_files").inputFiles()) == 1
+    assert states(ledger) == before

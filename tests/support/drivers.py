@@ -1,0 +1,357 @@
+"""Drivers of runs over tables in memory, which take turns as a test says: each stands still before
+and after every commit, and there it may be killed, or forgotten for an hour.
+
+What they do is the run's own: lease, reconciliation, plan, ledger, isolation, the closing of
+batches. Only the pages are made up: a file has some, named after its version.
+"""
+
+import threading
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
+
+from pyspark.errors import PySparkException
+
+from dripper.errors import BusyError, InputError
+from dripper.spark.ledger.lease import Lease
+from dripper.spark.ledger.ledger import Ledger, Report
+from dripper.spark.ledger.plan import Batch, BatchSize, PlannedFile, make_plan, of_selections_apart
+from dripper.spark.ledger.reconcile import compare
+from dripper.spark.run.closing import UnclosedError, until_closed
+from dripper.spark.run.isolation import Isolation
+from dripper.spark.run.notes import Notes
+from dripper.spark.run.parts import FilePart, Tasks
+from dripper.spark.tables.batches import replaced
+from dripper.spark.tables.books import Row, among
+from support.memory_books import MemoryBooks, Storage
+
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+SILENCE_SECONDS = 150.0
+TURN_SECONDS = 0.3
+
+
+class Killed(BaseException):
+    """The driver is no more; nothing of it cleans up."""
+
+
+@dataclass
+class Archive:
+    """A file that drivers read."""
+
+    pages: int
+    version: int = 1
+    is_poison: bool = False
+    """Whether it takes its worker down."""
+    is_gone: bool = False
+
+    def rows(self, name: str, batch: int) -> list[Row]:
+        """Return its pages as rows of `extractions`."""
+        return [{"page_id": f"{name} {self.version} {i}", "batch": batch, "warc_file": name} for i in range(self.pages)]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a driver is told to do."""
+
+    names: frozenset[str]
+    redo: frozenset[str]
+    limit: int | None
+
+
+@dataclass
+class World:
+    """What drivers share: tables, archives, and a clock that nobody of them has."""
+
+    archives: dict[str, Archive]
+    batch_files: int = 2
+    storage: Storage = field(default_factory=Storage)
+    seconds: float = 0.0
+    drivers: list["Driver"] = field(default_factory=list)
+
+    def driver(
+        self,
+        skew_seconds: float = 0.0,
+        names: Collection[str] | None = None,
+        redo: Collection[str] = (),
+        limit: int | None = None,
+    ) -> "Driver":
+        """Return a driver of a machine of its own, which has not begun; its clock is wrong by so
+        much. names: the files that it is given; None: all. redo, limit: as of a run."""
+        given = Given(frozenset(self.archives if names is None else names), frozenset(redo), limit)
+        made = Driver(self, f"machine-{len(self.drivers)} boot/1 {len(self.drivers)} 1", skew_seconds, given)
+        self.drivers.append(made)
+        return made
+
+    def rows(self) -> list[Row]:
+        """Return the rows of `extractions`."""
+        return self.storage.table("extractions").rows()
+
+    def ledger(self) -> dict[str, Row]:
+        """Return the rows of the ledger, by file, each of which there is once."""
+        rows = self.storage.table("warc_files").rows()
+        by_file = {row["warc_file"]: row for row in rows}
+        assert len(by_file) == len(rows), f"a file twice: {rows}"
+        return by_file
+
+    def assert_whole(self) -> None:
+        """Every page of the newest version of every file is one row, no other is there, and the
+        ledger says so."""
+        ledger = self.ledger()
+        expected = [
+            row
+            for name, archive in self.archives.items()
+            if not (archive.is_poison or archive.is_gone)
+            for row in archive.rows(name, ledger[name]["batch"])
+        ]
+        order = lambda row: row["page_id"]  # noqa: E731
+        assert sorted(self.rows(), key=order) == sorted(expected, key=order)
+        for name, archive in self.archives.items():
+            if archive.is_poison:
+                assert ledger[name]["state"] in ("planned", "set_aside")
+            elif archive.is_gone:
+                assert ledger[name]["state"] in ("failed", "set_aside")
+            else:
+                assert (ledger[name]["state"], ledger[name]["pages"]) == ("done", archive.pages)
+
+
+class Driver:
+    """One run in a thread that goes on only when it is told to."""
+
+    def __init__(self, world: World, holder: str, skew_seconds: float, given: Given) -> None:
+        self.world = world
+        self._given = given
+        self.at = ""
+        """Where it stands still: `begin append runs`, `commit …`, `after …`, `read …`, `sleep`."""
+        self.wakes = 0.0
+        self.outcome: BaseException | None = None
+        """What ended it; None: it came to its end."""
+        self.failed: dict[int, str] = {}
+        """Batches that it left, and why."""
+        self._skew = timedelta(seconds=skew_seconds)
+        self._go, self._stood = threading.Semaphore(0), threading.Semaphore(0)
+        self._order: BaseException | None = None
+        self._is_killed = False
+        self._beat_at = 0.0
+        self._new: set[int] = set()
+        self._is_beating = False
+        self.books = MemoryBooks(world.storage, self._pause, self._sleep)
+        self.lease = Lease(
+            self.books,
+            patience_seconds=SILENCE_SECONDS,
+            sleep=self._sleep,
+            clock=self._seconds,
+            awake=self._seconds,
+            now=lambda: EPOCH + self._skew + timedelta(seconds=world.seconds),
+            holder=holder,
+            writers=1,
+        )
+        self._thread = threading.Thread(target=self._live, daemon=True)
+        self.has_begun = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended, or was killed."""
+        return self.has_begun and not self._thread.is_alive()
+
+    def turn(self, order: BaseException | None = None) -> str:
+        """Let it go on to where it stands still next, and return where; "": it is over. order: what
+        happens to it instead."""
+        if not self.has_begun:
+            self.has_begun = True
+            self._thread.start()
+        else:
+            self._order = order
+            self._go.release()
+        self._stood.acquire()
+        self.world.seconds += TURN_SECONDS
+        if self.at == "":
+            self._thread.join()
+        return self.at
+
+    def kill(self) -> None:
+        """End it where it stands."""
+        self._is_killed = True
+        self.lease._stop.set()
+        if self.has_begun and not self.is_over:
+            self.turn(Killed())
+
+    def go_until(self, place: str, times: int = 1) -> None:
+        """Let it go on until it stands at a place for the so-manieth time."""
+        while times:
+            assert self.turn(), f"it ended before it came to {place}: {self.outcome!r}"
+            times -= self.at == place
+
+    def finish(self) -> None:
+        """Let it go on to its end, asleep or not."""
+        while not self.is_over:
+            self.world.seconds = max(self.world.seconds, self.wakes)
+            self.turn()
+
+    def _live(self) -> None:
+        self.at = "begin"
+        try:
+            self._work()
+        except BaseException as error:
+            self.outcome = error
+        self.at = ""
+        self._stood.release()
+
+    def _pause(self, place: str) -> None:
+        if self._is_killed:
+            raise Killed
+        self.at = place
+        self._stood.release()
+        self._go.acquire()
+        order, self._order = self._order, None
+        if order is not None:
+            raise order
+        self._beat_if_due()
+
+    def _beat_if_due(self) -> None:
+        """Do what the lease's own thread does every half a minute, where no other beat is under
+        way."""
+        is_held = bool(self.books.fence) and not self.lease._stop.is_set()
+        if not is_held or self._is_beating or self.lease._lock.locked() or self._seconds() < self._beat_at:
+            return
+        self._is_beating, self._beat_at = True, self._seconds() + 30
+        try:
+            self.lease._beat()
+        except (BusyError, PySparkException):
+            pass  # It is told before the next commit.
+        finally:
+            self._is_beating = False
+
+    def _seconds(self) -> float:
+        return self.world.seconds
+
+    def _sleep(self, seconds: float) -> None:
+        self.wakes = self._seconds() + seconds
+        self._pause("sleep")
+
+    def _work(self) -> None:
+        world = self.world
+        is_new = not world.storage.table("runs").commits
+        self._pause("opened")
+        self.lease.take(is_new, job="run")
+        ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
+        try:
+            ledger = Ledger(self.books, self.lease.run_id)
+            found, _ = compare(self.books, ledger, self.lease.confirm)
+            assert not found, f"rows are not as counted: {found}"
+            named = {name: each for name, each in world.archives.items() if name in self._given.names}
+            files = [PlannedFile(name, 5, f"etag:{each.version}") for name, each in named.items()]
+            size = BatchSize(world.batch_files, 1 << 40)
+            redo, last = self._given.redo, ledger.last_batch
+            plan = make_plan(files, ledger.entries(), size, self._given.limit, redo=redo, last=last)
+            ledger.record(plan)
+            self._new = {batch.number for batch in plan.fresh}
+            self._notes = Notes(ledger, self.lease.check, lambda _: None, self._seconds)
+            isolation = Isolation(ledger, 3, lambda: False)
+            for batch in [*plan.resumed, *plan.fresh]:
+                try:
+                    isolation.work_off(batch, _tasks, lambda part, _: self._attempt(part, ledger), self._give_up)
+                except (PySparkException, RuntimeError) as error:
+                    self.failed[batch.number] = str(error)
+            self.failed |= self._notes.finish()
+            if self.books.fence and self.books.fence.is_used:
+                self.lease.confirm()
+            counts = Ledger(self.books, "").counts()
+            self.lease.confirm()  # Else they may be another's by now.
+            assert ledger.counts() == counts, "what the ledger knows is what the table has"
+            ending = {"state": "ended", "exit_code": 3 if self.failed else 0}
+        finally:
+            if not self._is_killed:
+                self.lease.end(**ending)
+
+    def _attempt(self, batch: Batch, ledger: Ledger) -> None:
+        until_closed(lambda: self._write(batch, ledger), batch, lambda: False, self.lease.confirm)
+
+    def _write(self, batch: Batch, ledger: Ledger) -> None:
+        archives = self.world.archives
+        if any(archives[file.warc_file].is_poison for file in batch.files):
+            raise RuntimeError("Python worker exited unexpectedly")
+        read = {file.warc_file: archives[file.warc_file] for file in batch.files}
+        read = {
+            name: Archive(0 if each.is_gone else each.pages, each.version, False, each.is_gone)
+            for name, each in read.items()
+        }
+        self.lease.check()
+        rows = [row for name, each in read.items() for row in each.rows(name, batch.number)]
+        is_first = batch.number in self._new
+        self._new.discard(batch.number)
+        is_told = False
+        if is_first and not any(file.has_earlier_rows for file in batch.files):
+            is_told = self.books.append("extractions", rows) is not None
+        else:
+            self.books.replace("extractions", rows, replaced(batch))
+        there = len(rows) if is_told else len(self.books.read("extractions", among("batch", [batch.number])))
+        if there != len(rows):
+            self.lease.confirm()
+            raise UnclosedError(f"{len(rows)} pages, {there} rows")
+        self._notes.add(batch, [_report(name, each) for name, each in read.items()])
+
+    def _give_up(self, batch: Batch, why: str) -> None:
+        if any(file.replaces is not None for file in batch.files):
+            self.books.delete("extractions", replaced(of_selections_apart(batch)))
+
+
+def _tasks(batch: Batch) -> Tasks:
+    return [[FilePart(file, 1)] for file in batch.files]
+
+
+def _report(name: str, archive: Archive) -> Report:
+    counted = {"records": archive.pages, "pages": archive.pages, "failed_pages": 0, "skipped": {}, "n_problems": 0}
+    error = {"error": "it is gone", "error_kind": "gone"} if archive.is_gone else {"error": None, "error_kind": None}
+    whole = {"clipped": False, "problems": [], "size_bytes": 5, "version": f"etag:{archive.version}"}
+    return counted | whole | error | {"warc_file": name}
+
+
+def play(seed: int, world: World, n_drivers: int, kills: float, zombies: float, faults: float) -> list[Driver]:
+    """Let drivers take turns by chance, with kills, long silences and a storage that fails, until
+    all are over, those that were silent as well; return them.
+
+    kills, zombies, faults: how likely each is at a turn.
+    """
+    chance = Random(seed)
+    drivers = []
+    for _ in range(n_drivers):
+        names = chance.sample(sorted(world.archives), chance.randint(1, len(world.archives)))
+        redo = chance.sample(names, chance.choice([0, 0, 1]))
+        drivers.append(world.driver(chance.choice([0, 0, -7200, 7200, 0.5]), names, redo, chance.choice([None, 1])))
+    silent: dict[Driver, float] = {}
+    while running := [driver for driver in drivers if not driver.is_over]:
+        awake = [d for d in running if max(d.wakes, silent.get(d, 0.0)) <= world.seconds]
+        if not awake:
+            world.seconds = min(max(d.wakes, silent.get(d, 0.0)) for d in running)
+            continue
+        driver = chance.choice(awake)
+        fate = chance.random()
+        if fate < kills:
+            driver.kill()
+        elif fate < kills + zombies:
+            silent[driver] = world.seconds + chance.choice([20, 100, 400, 2000])
+        elif fate < kills + zombies + faults and driver.has_begun:
+            driver.turn(PySparkException("the storage does not answer"))
+        else:
+            for _ in range(chance.choice([1, 1, 2, 5, 20, 60])):
+                if not driver.turn() or driver.wakes > world.seconds:
+                    break
+    return drivers
+
+
+def last_run(world: World) -> None:
+    """Let one driver work alone, and another one after it, which is to change nothing; see that all
+    is whole."""
+    for _ in range(2):
+        last = world.driver()
+        last.finish()
+        assert last.outcome is None, repr(last.outcome)
+        world.assert_whole()
+
+
+def problems(drivers: Sequence[Driver]) -> list[BaseException]:
+    """Return what ended drivers other than a kill, a busy output and a storage that failed."""
+    expected = (Killed, BusyError, InputError, PySparkException)
+    return [d.outcome for d in drivers if d.outcome is not None and not isinstance(d.outcome, expected)]
