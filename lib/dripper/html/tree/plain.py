@@ -12,8 +12,10 @@ places (19 of 22 pages), lower case before a digit in 22 of 24, a digit before u
 
 import re
 from bisect import bisect_right
+from itertools import compress
+from operator import not_
 
-from dripper.html.tree.elements import LINE_BREAKING, words
+from dripper.html.tree.elements import INLINE, LINE_BREAKING, words
 from dripper.html.tree.tree import Tree, attribute
 
 _BOXES = words("button img input meter progress textarea video audio object iframe")
@@ -39,13 +41,23 @@ _LEVELS = 50
 """Ancestors that are looked at, so that a page of nested elements costs no more than others."""
 
 
+class _Breaks(dict[str, str]):
+    """What an element's name means in plain text; unknown ones mean nothing."""
+
+    def __missing__(self, name: str) -> str:
+        return ""
+
+
+_BREAKS = _Breaks(dict.fromkeys(INLINE, "") | dict.fromkeys(LINE_BREAKING, "\n"))
+
+
 def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
     """Return `texts` with each tag replaced by what it means in plain text: a line break, or
     nothing; with a space more where neighbours are set apart."""
-    breaks = {tag: "\n" if name in LINE_BREAKING else "" for tag, name in tree.names.items()}
+    breaks = dict(zip(tree.names, map(_BREAKS.__getitem__, tree.names.values()), strict=True))
     breaks[""] = ""
     plain = texts.copy()
-    marks = [breaks[tag] for tag in plain[1::2]]
+    marks = list(map(breaks.__getitem__, plain[1::2]))
     plain[1::2] = marks
     for index, text in set_apart(tree, texts, marks).items():
         plain[index] = text
@@ -61,7 +73,8 @@ def set_apart(tree: Tree, texts: list[str], marks: list[str]) -> dict[int, str]:
     """
     changed: dict[int, str] = {}
     befores = texts[:-1:2]
-    ends = [place for place, mark in enumerate(marks) if not mark and befores[place] and befores[place][-1] > " "]
+    soft = compress(range(len(marks)), map(not_, marks))
+    ends = [place for place in soft if (before := befores[place]) and before[-1] > " "]
     for place in ends:
         before, last = befores[place], place
         while not (after := texts[2 * last + 2]) and last + 1 < len(marks) and not marks[last + 1]:
@@ -93,8 +106,11 @@ def _add_space(tree: Tree, texts: list[str], changed: dict[int, str], first: int
 def _is_apart(tree: Tree, first: int, last: int, before: str, after: str) -> bool:
     """Tell whether the texts before and after the tags `first` to `last`, none of which begins a
     line, are set apart."""
-    if first == last and tree.parts[first][1:2] != "/" and " " not in tree.parts[first]:
-        return tree.names.get(tree.parts[first]) in _BOXES
+    if first == last and tree.parts[first][1:2] != "/":
+        tag = tree.parts[first]
+        name = tree.names.get(tag)
+        is_apart = name in _BOXES or (name not in _CLOSE and _is_box(tag) and not _is_initial(before, after))
+        return is_apart and not _is_opaque(tree, first)
     tags = [tag for tag in tree.parts[first : last + 1 : 2] if tag]
     names = [tree.names[tag] for tag in tags]
     if not _CLOSE.isdisjoint(names):
@@ -163,11 +179,13 @@ def _is_boxed(tree: Tree, first: int, last: int) -> bool:
     """Tell whether one of the elements that end or begin is a box by its style or class."""
     tags = _list_start_tags(tree, first, (last - first) // 2 + 1)
     tags += [tag for tag in tree.parts[first : last + 1 : 2] if tag[1:2] != "/"]
-    return any(
-        (" style=" in tag and _STYLED_AS_BOX.search(tag) and _STYLED_AS_BOX.search(attribute(tag, "style") or ""))
-        or (" class=" in tag and _CLASSED_AS_BOX.search(tag))
-        for tag in tags
-    )
+    return any(map(_is_box, tags))
+
+
+def _is_box(tag: str) -> bool:
+    if " style=" in tag and _STYLED_AS_BOX.search(tag) and _STYLED_AS_BOX.search(attribute(tag, "style") or ""):
+        return True
+    return " class=" in tag and _CLASSED_AS_BOX.search(tag) is not None
 
 
 def _is_opaque(tree: Tree, index: int) -> bool:
@@ -177,7 +195,9 @@ def _is_opaque(tree: Tree, index: int) -> bool:
     for _ in range(_LEVELS):
         if element < 0:
             return False
-        if (tags[element] in _OPAQUE or _is_mathematics(tree.parts[opens[element]])) and tree.closes[element] >= index:
+        name = tags[element]
+        is_opaque = name in _OPAQUE or (name == "span" and _is_mathematics(tree.parts[opens[element]]))
+        if is_opaque and tree.closes[element] >= index:
             return True
         element = tree.parents[element]
     return False
