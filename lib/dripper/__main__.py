@@ -5,10 +5,10 @@ import sys
 
 import dripper
 from dripper.addresses import printable
-from dripper.commands import extract, inspect, prompts
+from dripper.commands import extract, inspect, lm, prompts
 from dripper.errors import UsageError
 
-COMMANDS = (extract, inspect, prompts)
+COMMANDS = (extract, inspect, lm, prompts)
 
 
 def main(argv: list[str] | None = None) -> int:
