@@ -184,7 +184,10 @@ def _add_sft(steps: Steps) -> None:
     )
     step.add_argument("--prompt-folder", default="", help="where `dripper prompts fetch` put public prompts")
     step.add_argument(
-        "--answer", choices=("json", "compact", "tagged"), default="json", help="form (default %(default)s)"
+        "--answer",
+        choices=("json", "json_tight", "compact", "tagged", "tagged_tight"),
+        default="json",
+        help="form (default %(default)s)",
     )
     step.add_argument(
         "--profile", choices=sorted(PROFILES), default="dripper", help="of the blocks (default %(default)s)"

@@ -51,12 +51,15 @@ FORMS: Mapping[str, AnswerForm] = {
     for form in (
         # Paper, 3.4 and A.7; the white space is what json.dumps writes.
         AnswerForm("json", '{"', '": "', '", "', '"}'),
+        # As the state machine of MinerU-HTML 1.0 writes it.
+        AnswerForm("json_tight", '{"', '":"', '","', '"}'),
         # MinerU-HTML 1.1, response_format "compact".
         AnswerForm("compact", "", "", "", ""),
         # The same as MinerU-HTML 1.1 lets vLLM write it: `<answer>\s*1main2other…\s*</answer>`, the
         # tags of Hunyuan's chat format, where a line feed stands on both sides. Which white space
-        # the weights prefer is not verified.
+        # the weights prefer is not verified: `dripper lm probe` asks them.
         AnswerForm("tagged", "<answer>\n", "", "", "\n</answer>"),
+        AnswerForm("tagged_tight", "<answer>", "", "", "</answer>"),
     )
 }
 

@@ -36,10 +36,14 @@ A block that has parts of both is what most of its text is. If unsure, say other
 _HOW = {
     "json": "Answer with one JSON object and nothing else: the number of every block, in order, and its label, as in "
     '{"1": "other", "2": "main", "3": "main"}.\n\nThe page:\n',
+    "json_tight": "Answer with one JSON object without white space and nothing else: the number of every block, in order, and "
+    'its label, as in {"1":"other","2":"main","3":"main"}.\n\nThe page:\n',
     "compact": "Answer with the number and label of every block, in order, without spaces, and nothing else, as in "
     "1other2main3main.\n\nThe page:\n",
     "tagged": "Answer with the number and label of every block, in order, without spaces, between answer tags, and "
     "nothing else, as in <answer>1other2main3main</answer>.\n\nThe page:\n",
+    "tagged_tight": "Answer with the number and label of every block, in order, between answer tags, without any white space, "
+    "and nothing else, as in <answer>1other2main3main</answer>.\n\nThe page:\n",
 }
 PLACE = "{html}"
 

@@ -18,9 +18,10 @@ class LmSettings(Section):
     """How labels are decoded; all three give the same labels."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     """Of weights and activations; auto: what the checkpoint says."""
-    answer: Literal["auto", "json", "compact", "tagged"] = "auto"
+    answer: Literal["auto", "json", "json_tight", "compact", "tagged", "tagged_tight"] = "auto"
     """The form of the answer that the model was trained to give (tagged: compact within <answer>
-    tags); auto: by the checkpoint, or the prompt where one is set."""
+    tags, each on a line of its own; tight: without white space); auto: by the checkpoint, or the
+    prompt where one is set."""
     prompt: str = "auto"
     """auto: the one that the checkpoint was trained on, else `own`. Or own, v0, v1, v2, compact,
     short_compact, or a file with `{html}` where the page goes."""

@@ -1,0 +1,194 @@
+"""Asks a checkpoint what it writes by itself: with which separators, white space and thinking it
+answers, and which answer form is the likeliest.
+
+The decoders hold an answer to a form, so a wrong one would never show, only cost labels. Two
+questions tell: what the model writes freely, and how likely it takes each form to be.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from dripper.errors import MachineError
+from dripper.labels.lm.answer import FORMS, MAIN, AnswerForm
+from dripper.labels.lm.encoder import Job, PageEncoder
+from dripper.labels.lm.engine import call_engine, start_engine, stop_engine
+from dripper.labels.lm.settings import LmSettings, import_extra
+from dripper.labels.lm.template import HOLE, Templates
+
+SCORED_BLOCKS = 40
+"""Of a page; vLLM gives a probability for every token of the prompt too, which costs memory."""
+SHOWN_CHARACTERS = 60
+
+_THINKING = re.compile(r"\s*<think>(.*?)(?:</think>|\Z)", re.DOTALL)
+_ITEM = re.compile(r"(\d+)(\W*)(main|other)")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a checkpoint wrote freely for one page."""
+
+    thinking: str | None
+    """What stands between think tags; None: there are none."""
+    leading: str
+    """White space before the answer."""
+    answer: str
+    form: str | None
+    """The name of the form that it has; None: of none."""
+    labels: int
+    """Labels in it."""
+
+
+def read_written(text: str) -> Written:
+    """Return how a text answers.
+
+    >>> read_written('<think></think> 1main2oth')
+    Written(thinking='', leading=' ', answer='1main2oth', form='compact', labels=1)
+    """
+    thinking = _THINKING.match(text)
+    rest = text[thinking.end() :] if thinking else text
+    answer = rest.lstrip()
+    labels = [item[3] == MAIN for item in _ITEM.finditer(answer)]
+    fitting = [form.name for form in FORMS.values() if labels and answer.startswith(_begun(form, labels))]
+    leading = rest[: len(rest) - len(answer)]
+    return Written(thinking[1] if thinking else None, leading, answer, fitting[0] if fitting else None, len(labels))
+
+
+def _begun(form: AnswerForm, labels: Sequence[bool]) -> str:
+    text = form.text(labels)
+    return text[: len(text) - len(form.closing)]
+
+
+def separators(answers: Sequence[str]) -> Counter[tuple[str, str]]:
+    """Return how often what stands between an id and its label, and between a label and the next
+    id, in answers of no known form.
+
+    >>> separators(["1 = main; 2 = other; 3 = "]).most_common(1)
+    [((' = ', '; '), 1)]
+    """
+    found = Counter[tuple[str, str]]()
+    for answer in answers:
+        items = list(_ITEM.finditer(answer))
+        found.update((one[2], answer[one.end() : two.start()]) for one, two in pairwise(items))
+    return found
+
+
+class FreeDecoder:
+    """A checkpoint that writes as it likes, and tells how likely a text is."""
+
+    def __init__(self, engine: Any, encoder: PageEncoder) -> None:
+        """engine: vLLM's LLM with the model as it comes."""
+        self._engine = engine
+        self._encoder = encoder
+
+    @classmethod
+    def start(cls, encoder: PageEncoder, settings: LmSettings) -> "FreeDecoder":
+        """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
+        return cls(start_engine(encoder, settings), encoder)
+
+    def close(self) -> None:
+        """Stop the engine."""
+        stop_engine(self._engine)
+
+    def write(self, jobs: Sequence[Job], tokens: int) -> list[str]:
+        """Return what the model writes for each job, of so many tokens at most, the likeliest token
+        each time; think tags are kept."""
+        parameters = self._parameters(max_tokens=tokens, skip_special_tokens=False)
+        return [output.outputs[0].text for output in self._generate([job.prompt_ids for job in jobs], parameters)]
+
+    def likelihoods(self, jobs: Sequence[Job], form: AnswerForm) -> list[float]:
+        """Return for each job the logarithm of the probability of an answer of a form in which
+        every block is other, a block; of the first blocks where there are many, up to the last
+        label."""
+        templates = Templates(form, self._encoder.tokenizer.encode, self._encoder.checkpoint.name)
+        prompts, begins = [], []
+        for job in jobs:
+            template = templates.of(min(job.n_blocks, SCORED_BLOCKS))
+            labels = templates.labels(np.zeros(len(template.holes), bool))
+            prompts.append([*job.prompt_ids, *template.fill(labels)[: template.holes[-1] + 1]])
+            begins.append((len(job.prompt_ids), template.tokens != HOLE, len(template.holes)))
+        outputs = self._generate(prompts, self._parameters(max_tokens=1, prompt_logprobs=0))
+        return [
+            # Labels are the page's matter, not the form's.
+            sum(
+                output.prompt_logprobs[begin + at][prompt[begin + at]].logprob
+                for at in range(len(prompt) - begin)
+                if fixed[at]
+            )
+            / n_blocks
+            for output, prompt, (begin, fixed, n_blocks) in zip(outputs, prompts, begins, strict=True)
+        ]
+
+    def _parameters(self, **options: object) -> Any:
+        return import_extra("vllm").SamplingParams(temperature=0, **options)
+
+    def _generate(self, prompts: Sequence[Sequence[int]], parameters: Any) -> Sequence[Any]:
+        inputs = [{"prompt_token_ids": list(prompt)} for prompt in prompts]
+        return call_engine(self._engine, lambda: self._engine.generate(inputs, parameters, use_tqdm=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What was found out about a checkpoint."""
+
+    version: str
+    set_form: str
+    """The form that the settings ask for."""
+    written: Sequence[Written]
+    likelihoods: Mapping[str, float]
+    """Of each form, the mean over pages: logarithm of its probability a block."""
+
+    @property
+    def likeliest(self) -> str:
+        """The name of the form that fits best."""
+        return max(self.likelihoods, key=lambda name: self.likelihoods[name])
+
+    @property
+    def fits(self) -> bool:
+        """Tell whether the settings ask for the form that fits best."""
+        return self.likeliest == self.set_form
+
+    def report(self) -> str:
+        """Return what a person has to know, in lines."""
+        lines = [f"{self.version}", "", f"free answers to {len(self.written)} pages:"]
+        for one in self.written:
+            thinking = "" if one.thinking is None else f"think tags with {len(one.thinking.strip())} characters, "
+            lines.append(
+                f"  {one.form or 'no known form'}: {one.labels} labels, {thinking}{one.leading!r} before "
+                f"{one.answer[:SHOWN_CHARACTERS]!r}"
+            )
+        unknown = separators([one.answer for one in self.written if one.form is None])
+        for (between, after), times in unknown.most_common(3):
+            lines.append(f"  separators of no known form: id {between!r} label {after!r} id, {times} times")
+        lines += ["", "how likely the model takes each form to be (logarithm a block, labels apart):"]
+        for name, value in sorted(self.likelihoods.items(), key=lambda item: -item[1]):
+            example = FORMS[name].text([True, False])
+            lines.append(f"  {name:13} {value:9.3f}  {example!r}{'  <- set' if name == self.set_form else ''}")
+        return "\n".join([*lines, "", self._advice()])
+
+    def _advice(self) -> str:
+        if self.fits:
+            return f"labels.lm.answer={self.set_form} fits this checkpoint best."
+        apart = self.likelihoods[self.likeliest] - self.likelihoods[self.set_form]
+        return (
+            f"labels.lm.answer={self.set_form} is set, and {self.likeliest} is likelier by {apart:.3f} a block: --set "
+            f"labels.lm.answer={self.likeliest} (with the prompt that the weights were trained on)"
+        )
+
+
+def probe(encoder: PageEncoder, decoder: FreeDecoder, jobs: Sequence[Job], tokens: int) -> Probe:
+    """Return what a checkpoint writes for some jobs, and which form fits. tokens: of a free answer
+    at most. Forms that its tokenizer cannot write are left out."""
+    written = [read_written(text) for text in decoder.write(jobs, tokens)]
+    likelihoods = {}
+    for name, form in FORMS.items():
+        # Where the tokenizer writes a label in several tokens there.
+        with suppress(MachineError):
+            likelihoods[name] = float(np.mean(decoder.likelihoods(jobs, form)))
+    return Probe(encoder.version, encoder.templates.form.name, written, likelihoods)

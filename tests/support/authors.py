@@ -1,0 +1,56 @@
+"""The code of other models' authors, from the wheels that they publish: fetched for a test, run in
+a process of its own, never kept."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def fetch_packages(folder: Path, *requirements: str) -> Path:
+    """Unpack pure wheels into a folder and return it; skips where the index cannot be reached."""
+    command = ["download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", str(folder)]
+    told = subprocess.run(
+        [sys.executable, "-m", "pip", "--disable-pip-version-check", *command, *requirements],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    if told.returncode:
+        pytest.skip(f"pip cannot fetch {', '.join(requirements)}: the index cannot be reached")
+    for wheel in folder.glob("*.whl"):
+        with zipfile.ZipFile(wheel) as opened:
+            opened.extractall(folder)
+    return folder
+
+
+def run_authors(packages: Path, code: str, asked: object, names: Iterable[str] = ()) -> Any:
+    """Return what a program prints as JSON, with the packages in reach.
+
+    asked: what it reads as JSON. names: of packages whose own `__init__` is left out, as it imports
+    more than is run.
+    """
+    bare = "".join(
+        f"package = types.ModuleType({name!r}); package.__path__ = [{str(packages / name.replace('.', '/'))!r}]\n"
+        f"sys.modules[{name!r}] = package\n"
+        for name in names
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", f"import json, sys, types\n{bare}asked = json.load(sys.stdin)\n{code}"],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(packages)},
+    )
+    assert told.returncode == 0, told.stderr[-2000:]
+    return json.loads(told.stdout.splitlines()[-1])
