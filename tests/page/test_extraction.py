@@ -158,7 +158,7 @@ def test_mineru_main_html_stays_and_its_markdown_is_absolute() -> None:
 @pytest.mark.parametrize(
     ("options", "markdown"),
     [
-        ({}, "# The boat | Boats\n\nIt is [red](https://e.org/r). ![a boat](https://e.org/b.png)\n"),
+        ({}, "# The boat\n\nIt is [red](https://e.org/r). ![a boat](https://e.org/b.png)\n"),
         ({"markdown.title": "exclude"}, "It is [red](https://e.org/r). ![a boat](https://e.org/b.png)\n"),
         ({"markdown.title": "exclude", "markdown.links": "text", "markdown.images": "drop"}, "It is red.\n"),
         (

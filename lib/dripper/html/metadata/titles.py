@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 _BETWEEN = re.compile(r"\s+[|\-–—·•»«:/›]+\s+|\s*[|»«›]\s*")
 """What parts a page's title from its site's name."""
+_LONGEST = 500
+"""Characters; a longer title is none, and each of its marks would be looked at."""
 _NO_LETTERS = re.compile(r"[\W_]+")
 
 
@@ -33,6 +35,8 @@ class SiteName:
         >>> SiteName(None, "https://www.daily.example/rain").cut("Rain in Bergen | Daily")
         'Rain in Bergen'
         """
+        if len(title) > _LONGEST:
+            return title
         for match in reversed(list(_BETWEEN.finditer(title))):
             if self.is_in(title[match.end() :]) and title[: match.start()].strip():
                 return title[: match.start()].strip()
@@ -46,8 +50,9 @@ def choose_title(declared: str | None, headings: Sequence[str], page_title: str,
     """Return the title of a page; None where it has none.
 
     In this order: the only heading of the first level; of several the longest that the declared
-    title or `<title>` begins with; the declared title; `<title>`, of which the part before the first
-    mark. A heading that is the site's name is none, also where only the end of `<title>` tells so.
+    title or `<title>` begins with; the declared title; `<title>`, of which the part before the
+    first mark. A heading that is the site's name is none, also where only the end of `<title>`
+    tells so.
 
     Args:
         declared: As metadata state it.
