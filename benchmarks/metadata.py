@@ -79,12 +79,12 @@ def _score_set(name: str, options: argparse.Namespace) -> None:
             told, taken = extract(utf8, page.url)
             seconds[extractor] += taken
             for field in FIELDS:
-                if getattr(label, field) and getattr(told, field):
+                if getattr(label, field) and _told(told, field):
                     found[extractor, field] += 1
-                    is_right = _is_right(field, getattr(label, field), getattr(told, field))
+                    is_right = _is_right(field, getattr(label, field), _told(told, field))
                     right[extractor, field] += is_right
                     if not is_right and extractor == "dripper" and options.wrong == field:
-                        print(page.id, repr(getattr(label, field)), repr(getattr(told, field)), sep="\t")
+                        print(page.id, repr(getattr(label, field)), repr(_told(told, field)), sep="\t")
                 elif getattr(label, field) and extractor == "dripper" and options.wrong == field:
                     print(page.id, repr(getattr(label, field)), None, sep="\t")
     print(f"\n{name}, {pages} pages\n| | " + " | ".join(f"{field} ({labelled[field]})" for field in FIELDS) + " | ms |")
@@ -96,6 +96,11 @@ def _score_set(name: str, options: argparse.Namespace) -> None:
             for field in FIELDS
         ]
         print(f"| {extractor} | {' | '.join(cells)} | {1000 * seconds[extractor] / pages:.2f} |")
+
+
+def _told(metadata: Metadata, field: str) -> Any:
+    """Return what an extractor says; an organisation is an author where no person is."""
+    return getattr(metadata, field) or (metadata.organisations if field == "authors" else None)
 
 
 def _is_right(field: str, label: Any, told: Any) -> bool:
@@ -125,7 +130,7 @@ def _ours(utf8: bytes, url: str | None) -> tuple[Metadata, float]:
         return Metadata(), 0.0
     nodes = parse_document(utf8).css(HEAD)
     start = time.process_time()
-    read_metadata(read_head(nodes), page.elements)
+    read_metadata(read_head(nodes), page.elements, page.title)
     return page.metadata or Metadata(), time.process_time() - start
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -60,7 +60,7 @@ def format_row(
 
 
 def _format_time(value: object) -> str:
-    if isinstance(value, datetime):
+    if isinstance(value, date):  # of which a datetime is one
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
@@ -244,12 +244,15 @@ class ParquetFile:
                 Kind.LONG: arrow.int64(),
                 Kind.DOUBLE: arrow.float64(),
                 Kind.TIMESTAMP: arrow.timestamp("us", tz="UTC"),
+                Kind.DATE: arrow.date32(),
             }[kind]
         return arrow.struct([(name, self._build_type(field)) for name, field in kind.fields])
 
 
 def _convert_value(value: Any, kind: Type) -> Any:
-    return datetime.fromisoformat(value) if kind is Kind.TIMESTAMP and value is not None else value
+    if value is None or kind not in (Kind.TIMESTAMP, Kind.DATE):
+        return value
+    return datetime.fromisoformat(value) if kind is Kind.TIMESTAMP else date.fromisoformat(value)
 
 
 def _group_lines(lines: Iterable[bytes]) -> Iterator[list[bytes]]:

@@ -17,6 +17,7 @@ class Kind(StrEnum):
     LONG = "bigint"
     DOUBLE = "double"
     TIMESTAMP = "timestamp"
+    DATE = "date"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ METADATA = Struct(
         *((name, Kind.STRING) for name in ("published", "modified", "site", "description", "canonical_url", "image")),
         ("tags", ListOf(Kind.STRING)),
         ("language", Kind.STRING),
+        ("organisations", ListOf(Kind.STRING)),
+        *((name, Kind.STRING) for name in ("published_precision", "modified_precision")),
     )
 )
 """The fields of `dripper.html.metadata.Metadata`."""
@@ -160,5 +163,14 @@ MEDIA: Sequence[Column] = (
 )
 """What main content shows. Rows of 0.1 have null in it."""
 
-EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA)
+DATES: Sequence[Column] = (
+    Column(
+        "published_date",
+        Kind.DATE,
+        "Day of metadata.published, the first one where only a month or a year is stated; null: not stated",
+    ),
+)
+"""What metadata state, in types that can be compared. Rows of older releases have null in them."""
+
+EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA, *DATES)
 """A row of the table `extractions`."""

@@ -13,7 +13,7 @@ import numpy as np
 
 import dripper
 from dripper.extras import needed
-from dripper.html.metadata import Metadata
+from dripper.html.metadata import Metadata, first_day
 from dripper.labels import Labels
 from dripper.page.finish import Extraction
 from dripper.page.prepare import Prepared
@@ -72,6 +72,7 @@ def extraction_columns(extraction: Extraction) -> Row:
         "page_kind": extraction.page_kind,
         "metadata": _make_metadata(extraction.metadata),
         "images": [image.as_row() for image in extraction.images] if is_good else None,
+        "published_date": first_day(extraction.metadata.published) if extraction.metadata is not None else None,
         "error_code": extraction.error_code.value if extraction.error_code else None,
         "error_detail": extraction.error_detail,
     }

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from datetime import date
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 import dripper
 from dripper.html import preprocess
-from dripper.html.metadata import Metadata
+from dripper.html.metadata import Metadata, first_day
 from dripper.labels import Labels
 from dripper.page.finish import Finisher, Splits
 from dripper.page.prepare import prepare
@@ -62,6 +63,8 @@ def test_json_ld() -> None:
         "https://e.org/a.png",
         ("rain", "Bergen"),
         "en-GB",
+        published_precision="time",
+        modified_precision="day",
     )
 
 
@@ -102,6 +105,8 @@ def test_meta_and_link_elements() -> None:
         *("Rain", ("Ann Lee",), "2024-05-03", "2024-05-04", "The Daily", "It rained.", "https://e.org/a", "/a.png"),
         ("rain", "sea"),
         "de-AT",
+        published_precision="day",
+        modified_precision="day",
     )
 
 
@@ -161,7 +166,7 @@ def test_one_source(html: str, field: str, value: object) -> None:
 
 def test_the_site_as_its_own_author_gives_way_to_a_byline() -> None:
     site = meta(og__site_name="The Daily", author="The Daily")
-    assert told(site).authors == ("The Daily",)
+    assert (told(site).authors, told(site).organisations) == ((), ("The Daily",))
     assert told(site + '<p class="byline">By Ann Lee</p>').authors == ("Ann Lee",)
 
 
@@ -210,5 +215,69 @@ def test_real_pages_declare_it() -> None:
     found = [page.metadata for page in pages() if page.metadata is not None]
     assert len(found) == len(pages())
     assert sum(data.published is not None for data in found) >= 3
-    assert sum(bool(data.authors) for data in found) >= 2
+    assert sum(bool(data.authors or data.organisations) for data in found) >= 2
     assert sum(data.site is not None for data in found) >= 5
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        ("<title>Contact us | The Daily</title><h1></h1>", "Contact us"),
+        ("<title>Rain - Part 2</title><h1></h1><h1>Rain</h1>", "Rain"),
+        ("<title>What is rain? - Weather Forum</title><h1>Weather Forum</h1>", "What is rain?"),
+        ("<title>Rain in Bergen | Opinion</title><h1>How it rained in Bergen</h1>", "How it rained in Bergen"),
+        ('<link rel=canonical href="https://www.daily.example/a"><title>Rain – Daily</title>', "Rain"),
+        ('<link rel=canonical href="https://daily.example/a"><h1>Rain in May | daily.example</h1>', "Rain in May"),
+        (meta(og__title="Rain in May — Daily", og__url="https://daily.example/") + "<h1>A</h1><h1>B</h1>", "Rain in May"),
+        ("<title>Rain</title><h1>Experts to follow</h1><h1>Brands to follow</h1>", "Rain"),
+        ("<title>ログイン ページ</title><h1>ページ登録</h1>", "ページ登録"),
+        ("<title>Rain: a history</title>", "Rain: a history"),
+    ],
+)  # fmt: skip
+def test_the_title_is_the_pages_own(html: str, title: str) -> None:
+    assert told(html).title == title
+
+
+@pytest.mark.parametrize(
+    ("html", "authors", "organisations"),
+    [
+        (ld({"@type": "Article", "author": {"@type": "Organization", "name": "Rain"}}), (), ("Rain",)),
+        (meta(author="Polskapresse sp. z o.o."), (), ("Polskapresse sp. z o.o.",)),
+        (meta(author="daily.example"), (), ("daily.example",)),
+        (meta(author="Ann Lee | KUT"), ("Ann Lee",), ()),
+        (meta(author="Ann Lee - The Editorial Team"), ("Ann Lee",), ()),
+        (meta(author="Super User"), (), ()),
+        (meta(author="Weather News") + '<p class=byline>By<a>Ann Lee</a><i>Writer at large</i>', ("Ann Lee",), ("Weather News",)),
+        ('<p class="author"><b>ann</b><span>on</span> <time>3 May</time>', ("ann",), ()),
+        ('<p class="byline">by - ann - on February 26th, 2011', ("ann",), ()),
+        ('<p class="author">© 2008–2016 GameXchange', (), ()),
+        ('<div itemscope itemtype="https://schema.org/Review"><b itemprop=author>Jim Bo</b></div>', (), ()),
+    ],
+)  # fmt: skip
+def test_people_and_organisations(html: str, authors: tuple[str, ...], organisations: tuple[str, ...]) -> None:
+    found = told(html)
+    assert (found.authors, found.organisations) == (authors, organisations)
+
+
+@pytest.mark.parametrize(
+    ("stated", "published", "precision", "day"),
+    [
+        ("2024", "2024", "year", date(2024, 1, 1)),
+        ("2024/05", "2024-05", "month", date(2024, 5, 1)),
+        ("May 3, 2024", "2024-05-03", "day", date(2024, 5, 3)),
+        ("2024-05-03T23:59:00-05:00", "2024-05-03T23:59:00-05:00", "time", date(2024, 5, 3)),
+        ("soon", None, None, None),
+    ],
+)
+def test_dates_have_their_precision(
+    stated: str, published: str | None, precision: str | None, day: date | None
+) -> None:
+    found = told(meta(citation_publication_date=stated))
+    assert (found.published, found.published_precision, first_day(found.published)) == (published, precision, day)
+
+
+def test_rows_of_older_releases_are_read() -> None:
+    row = Metadata(title="Rain").as_row()
+    del row["organisations"], row["published_precision"], row["modified_precision"]
+    assert Metadata.of_row(row) == Metadata(title="Rain")
+    assert Metadata.of_row(row | {"organisations": None}) == Metadata(title="Rain")

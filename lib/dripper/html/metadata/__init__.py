@@ -6,6 +6,7 @@ Nothing is guessed from running text.
 """
 
 from dripper.html.metadata.address import find_canonical_address, find_own_address
+from dripper.html.metadata.dates import first_day
 from dripper.html.metadata.read import Metadata, read_metadata
 
-__all__ = ["Metadata", "find_canonical_address", "find_own_address", "read_metadata"]
+__all__ = ["Metadata", "find_canonical_address", "find_own_address", "first_day", "read_metadata"]

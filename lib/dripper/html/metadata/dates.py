@@ -56,6 +56,43 @@ def parse_date(text: str) -> str | None:
     return _parse_numbers(match) if (match := _NUMBERS.search(text)) else None
 
 
+_YEAR_MONTH = re.compile(r"((?:19|20)\d\d)[-/.]?(\d{2})")
+_MONTH_YEAR = re.compile(_MONTH + r"\s+((?:19|20)\d\d)", re.IGNORECASE)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_PRECISIONS = {4: "year", 7: "month", 10: "day"}
+
+
+def parse_any_date(text: str) -> str | None:
+    """Return the date that a short text states as `parse_date` does, also a month or a year alone:
+    for values that are declared to be dates.
+
+    >>> [parse_any_date(text) for text in ("2024/05", "May 2024", "2024", "202413")]
+    ['2024-05', '2024-05', '2024', None]
+    """
+    if whole := parse_date(text):
+        return whole
+    text = text.strip()
+    if match := _YEAR_MONTH.fullmatch(text):
+        return f"{match[1]}-{match[2]}" if 1 <= int(match[2]) <= 12 else None
+    if match := _MONTH_YEAR.fullmatch(text):
+        return f"{match[2]}-{_MONTHS[match[1].lower()]:02}"
+    return text if _YEAR.fullmatch(text) else None
+
+
+def find_precision(iso: str | None) -> str | None:
+    """Return how much a date states: year, month, day or time."""
+    return _PRECISIONS.get(len(iso), "time") if iso else None
+
+
+def first_day(iso: str | None) -> date | None:
+    """Return the day of a date, the first one of a month or a year.
+
+    >>> first_day("2024-05"), first_day("2024-05-03T15:47:42+02:00"), first_day(None)
+    (datetime.date(2024, 5, 1), datetime.date(2024, 5, 3), None)
+    """
+    return date.fromisoformat((iso + "-01-01"[-(10 - len(iso)) :] if len(iso) < 10 else iso)[:10]) if iso else None
+
+
 def find_date_in_address(url: str) -> str | None:
     """Return the date in the path of an address.
 

@@ -12,10 +12,11 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 """The group: those that stand within words and lines."""
-_ENDS = " -–—|·•,:"
+_ENDS = " -–—|·•,:»«"
 """What parts a name from what stood beside it."""
 _BEFORE = re.compile(
-    r"(?:(?:written|posted|published|story|words|text)\s+)?by\b[\s:]+|authors?\s*:\s*|(?-i:Von|Par|Por|Door|Av)\s+(?=\S+\s+\S)",
+    r"(?:(?:added|asked|answered|created|post|posted|published|review|reviewed|story|submitted|text|words|written)\s+)?by\b[\s:–-]*"
+    r"|via\s+|authors?\b\s*:?\s*|(?-i:Von|Par|Por|Door|Av)\s+(?=\S+\s+\S)",
     re.IGNORECASE,
 )
 _BESIDE = re.compile(
@@ -25,11 +26,26 @@ _BESIDE = re.compile(
 )
 """What may follow the name in a line about it: its date, a count, another word of the line."""
 _APART = re.compile(r"\s*[;|•·]\s*|\s+(?:and|und|et|y)\s+|\s*&\s*|\s*,\s*(?:and\s+)?", re.IGNORECASE)
-_NO_NAME = re.compile(r"https?:|www\.|@|\.(?:com|org|net)/|^[\W\d_]*$")
+_NO_NAME = re.compile(r"https?:|www\.|@|\.(?:com|org|net)/|^[\W\d_]*$|[©®]")
 _NOBODY = frozenset(
     {
         *("admin", "administrator", "author", "authors", "the author", "about the author", "webmaster", "user"),
-        *("unknown", "none", "null", "undefined"),
+        *(
+            "unknown",
+            "none",
+            "null",
+            "undefined",
+            "by",
+            "von",
+            "par",
+            "por",
+            "staff",
+            "guest",
+            "super user",
+            "superuser",
+        ),
+        *("editor", "editors", "contributor", "anonymous", "wordpress", "joomla", "drupal", "typo3", "wix", "shopify"),
+        *("squarespace", "blogger", "moderator", "member", "root", "system", "site admin", "siteadmin", "web admin"),
     }
 )
 
@@ -56,9 +72,7 @@ def split_authors(texts: Iterable[str]) -> tuple[str, ...]:
     """
     names: dict[str, str] = {}
     for text in texts:
-        whole = join_lines(text)
-        if start := _BEFORE.match(whole):
-            whole = whole[start.end() :]
+        whole = _cut_before(join_lines(text))
         parts = _APART.split(whole)
         # "Lee, Ann" and "Marks & Spencer" are one name each: several have a first and a last name
         # each.
@@ -66,6 +80,40 @@ def split_authors(texts: Iterable[str]) -> tuple[str, ...]:
             if 1 < len(name) <= _LONGEST and not _NO_NAME.search(name) and name.casefold() not in _NOBODY:
                 names.setdefault(name.casefold(), name)
     return tuple(names.values())[:_MOST]
+
+
+_ORGANISATION = re.compile(
+    r"\b(?:inc|ltd|llc|llp|plc|gmbh|mbh|corp|corporation|company|co\. kg|s\.?a\.?s|s\.?r\.?l|sp\. z o\.\s?o|team|staff|"
+    r"editors|editorial|redaktion|redacci[oó]n|r[ée]daction|redazione|redactie|newsroom|newsdesk|news|press|presse|media|"
+    r"office|department|university|universit[äéà]t?|college|school|institute?|association|project|foundation|stiftung|verein|"
+    r"society|council|commission|committee|ministry|agency|agentur|agence|magazine|journal|blog|online|group|network|"
+    r"studios?|services?|center|centre|library|museum|club|store|reuters|afp|dpa|admin)\b"
+    r"|^[\w-]++(?:\.[\w-]++)*\.[a-z]{2,12}$|(?:新聞|新闻|通信社|通讯社|编辑部|編集部|株式会社|公司)",
+    re.IGNORECASE,
+)
+"""Words that people's names do not have, and addresses."""
+
+
+def is_organisation(name: str) -> bool:
+    """Tell whether a name is that of an organisation, by its words.
+
+    >>> [is_organisation(name) for name in ("Office of Public Affairs", "daily.example.com")]
+    [True, True]
+    """
+    return _ORGANISATION.search(name) is not None
+
+
+_BESIDE_NAME = re.compile(r"\s+[|–—/-]\s+")
+
+
+def cut_company(name: str) -> str:
+    """Return a person's name without what stands beside it behind a mark.
+
+    >>> cut_company("Ann Lee | The Daily"), cut_company("The Daily - Sport")
+    ('Ann Lee', 'The Daily - Sport')
+    """
+    first = _BESIDE_NAME.split(name, maxsplit=1)[0]
+    return first if " " in first and not is_organisation(first) and not first.lower().startswith("the ") else name
 
 
 def read_byline(texts: Iterable[str]) -> tuple[str, ...]:
@@ -77,9 +125,14 @@ def read_byline(texts: Iterable[str]) -> tuple[str, ...]:
     >>> read_byline(["", "By Ann Lee on 3 May 2024 | 5 min read", "Bo Ray"])
     ('Ann Lee',)
     """
-    return next(
-        (names for text in texts if (names := split_authors([_BESIDE.split(join_lines(text), maxsplit=1)[0]]))), ()
-    )
+    lines = (_BESIDE.split(_cut_before(join_lines(text)), maxsplit=1)[0] for text in texts)
+    return next((names for line in lines if (names := split_authors([line]))), ())
+
+
+def _cut_before(line: str) -> str:
+    """Return a line from the name on: without "By" and the like."""
+    start = _BEFORE.match(line)
+    return line[start.end() :] if start else line
 
 
 def split_tags(texts: Iterable[str]) -> tuple[str, ...]:

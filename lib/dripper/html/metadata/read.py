@@ -11,12 +11,23 @@ from html import unescape
 from itertools import chain, islice
 from typing import Any
 
-from dripper.html.metadata.dates import find_date_in_address
-from dripper.html.metadata.names import join_lines, read_byline, remove_tags, split_authors, split_tags
+from dripper.html.metadata.dates import find_date_in_address, find_precision, parse_any_date
+from dripper.html.metadata.names import (
+    cut_company,
+    is_organisation,
+    join_lines,
+    read_byline,
+    remove_tags,
+    split_authors,
+    split_tags,
+)
+from dripper.html.metadata.titles import SiteName, choose_title
 from dripper.html.metadata.visible import Visible, find_first_date
 from dripper.html.tree.head import Head, read_types
 from dripper.html.tree.tree import Tree, attribute
 from dripper.html.tree.urls import Base
+
+_LISTS = ("authors", "tags", "organisations")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +37,10 @@ class Metadata:
     title: str | None = None
     """The headline, without the site's name where the page states it so."""
     authors: tuple[str, ...] = ()
-    """Names, of people or of an organisation."""
+    """Names of people."""
     published: str | None = None
-    """ISO 8601: a date, or date and time, with the offset from UTC where the page states it."""
+    """ISO 8601: a date, or date and time, with the offset from UTC where the page states it; a year
+    or a month where it states no more."""
     modified: str | None = None
     """As `published`."""
     site: str | None = None
@@ -42,17 +54,22 @@ class Metadata:
     """Keywords."""
     language: str | None = None
     """As declared (`en-GB`), which need not be the language of the text."""
+    organisations: tuple[str, ...] = ()
+    """Organisations that the page names as its authors; `authors` are then without them."""
+    published_precision: str | None = None
+    """How much of `published` the page states: `year`, `month`, `day` or `time`."""
+    modified_precision: str | None = None
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any] | None) -> "Metadata | None":
         """Return the metadata that `as_row` turned into this row."""
         if row is None:
             return None
-        return cls(**{**row, "authors": tuple(row["authors"] or ()), "tags": tuple(row["tags"] or ())})
+        return cls(**{**row, **{name: tuple(row.get(name) or ()) for name in _LISTS}})
 
     def as_row(self) -> dict[str, Any]:
         """Return the values of the struct in the tables."""
-        return asdict(self) | {"authors": list(self.authors), "tags": list(self.tags)}
+        return asdict(self) | {name: list(getattr(self, name)) for name in _LISTS}
 
     def completed(self, base: Base | None) -> "Metadata":
         """Return the same with absolute addresses, as far as a base is known."""
@@ -79,6 +96,9 @@ _WORKS = (
 )
 """Ends of the names of types that are what a page is about: NewsArticle, BlogPosting, …"""
 _PAGES = ("webpage", "itempage", "faqpage", "profilepage", "aboutpage", "collectionpage", "product", "event")
+
+
+_ORGANISATIONS = ("organization", "corporation", "business", "organisation")
 
 
 class JsonLd:
@@ -117,6 +137,17 @@ class JsonLd:
         for value in self._sites:
             yield from self._texts(value.get("name"))
         yield from self.texts("publisher", "sourceOrganization")
+
+    def organisations(self) -> Iterator[str]:
+        """Yield the names of authors that are organisations by their type."""
+        for value in self._works:
+            for name in ("author", "creator"):
+                authors = value.get(name)
+                for item in authors if isinstance(authors, list) else [authors]:
+                    if isinstance(item, Mapping):
+                        whole = self._named.get(item["@id"], item) if isinstance(item.get("@id"), str) else item
+                        if any(kind.endswith(_ORGANISATIONS) for kind in read_types(dict(whole))):
+                            yield from self._texts(item)
 
     def image(self) -> Iterator[str]:
         """Yield addresses of the page's picture."""
@@ -160,6 +191,10 @@ TAGS = ("article:tag", "parsely-tags", "news_keywords", "sailthru.tags", "citati
 LANGUAGES = ("content-language", "og:locale", "dc.language", "dcterms.language")
 
 
+_MOST_HEADINGS = 8
+"""Of the first level, that are looked at."""
+
+
 class _Metas:
     """Contents of `meta` elements by name."""
 
@@ -178,11 +213,11 @@ class _Metas:
         return (text for texts in self.all(names) for text in texts)
 
 
-def read_metadata(head: Head, tree: Tree) -> Metadata:
+def read_metadata(head: Head, tree: Tree, page_title: str = "") -> Metadata:
     """Return what a page says about itself.
 
-    tree: of its visible elements. Linear in the page; most of the time goes to its distinct start
-    tags.
+    tree: of its visible elements. page_title: of `<title>`. Linear in the page; most of the time
+    goes to its distinct start tags.
     """
     metas, data = _Metas(head.metas), JsonLd(head.objects)
     visible = Visible(tree)
@@ -190,8 +225,8 @@ def read_metadata(head: Head, tree: Tree) -> Metadata:
     canonical = _take_first((href for rel, href in head.links if "canonical" in rel.split()), metas.each(("og:url",)))
     site = _take_first(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
     published = (
-        find_first_date(data.texts("datePublished", "uploadDate", "dateCreated"))
-        or find_first_date(metas.each(PUBLISHED))
+        find_first_date(data.texts("datePublished", "uploadDate", "dateCreated"), parse_any_date)
+        or find_first_date(metas.each(PUBLISHED), parse_any_date)
         or find_first_date(visible.items("datePublished"))
         or find_date_in_address(canonical or "")
         or find_first_date(visible.dates())
@@ -202,9 +237,11 @@ def read_metadata(head: Head, tree: Tree) -> Metadata:
         or find_first_date(visible.items("dateModified"))
     )
     declared = _take_first(data.texts("headline"), metas.each(TITLES), visible.items("headline"))
+    name = SiteName(site, canonical)
+    authors, organisations = _choose_authors(metas, data, visible, name)
     return Metadata(
-        title=_choose_title(declared, site, tuple(islice(visible.headings(), 2))),
-        authors=_choose_authors(metas, data, visible, site),
+        title=choose_title(declared, tuple(islice(visible.headings(), _MOST_HEADINGS)), join_lines(page_title), name),
+        authors=authors,
         published=published,
         modified=modified,
         site=site,
@@ -213,6 +250,9 @@ def read_metadata(head: Head, tree: Tree) -> Metadata:
         image=_take_first(metas.each(IMAGES), data.image()),
         tags=_choose_tags(metas, data, visible),
         language=_choose_language(tree, metas, data),
+        organisations=organisations,
+        published_precision=find_precision(published),
+        modified_precision=find_precision(modified),
     )
 
 
@@ -227,38 +267,36 @@ def _take_first(*sources: Iterable[str]) -> str | None:
     return None
 
 
-def _choose_title(title: str | None, site: str | None, headings: Sequence[str]) -> str | None:
-    """Return the title: the only heading of the first level, unless that is the site's name, else
-    the declared one without the site's name at its end."""
-    heading = headings[0] if len(headings) == 1 else ""
-    if heading and (title is None or site is None or heading.casefold() != site.casefold()):
-        return heading
-    if title is None or not site or not title.casefold().endswith(site.casefold()):
-        return title
-    rest = title[: -len(site)].rstrip()
-    shorter = rest.rstrip("|-–—:·•»/").rstrip()
-    return shorter if shorter and shorter != rest else title
+def _choose_authors(
+    metas: _Metas, data: JsonLd, visible: Visible, site: SiteName
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the people and the organisations that a page names as its authors: those of the first
+    source that names a person, else of the first that names anybody."""
+    companies = {name.casefold() for name in data.organisations()}
 
+    def divide(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        people, organisations = list[str](), list[str]()
+        for name in dict.fromkeys(map(cut_company, names)):
+            is_company = name.casefold() in companies or site.is_in(name) or is_organisation(name)
+            (organisations if is_company else people).append(name)
+        return tuple(people), tuple(organisations)
 
-def _choose_authors(metas: _Metas, data: JsonLd, visible: Visible, site: str | None) -> tuple[str, ...]:
     stated = (data.texts("author", "creator"), *metas.all(AUTHORS))
-    stated_authors = [names for source in stated if (names := split_authors(map(_strip_markup, source)))]
-    people = next((names for names in stated_authors if not _is_site(names, site)), ())
-    if people:
-        return people
     shown = (visible.items("author"), visible.related("author"), visible.bylines())
-    return next(
-        (names for source in shown if (names := read_byline(source))), stated_authors[0] if stated_authors else ()
+    named = chain(
+        (split_authors(map(_strip_markup, source)) for source in stated), (read_byline(source) for source in shown)
     )
+    first: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    for names in named:
+        divided = divide(names)
+        if divided[0]:
+            return divided[0], divided[1] or first[1]
+        first = first if first[1] else divided
+    return first
 
 
 def _strip_markup(text: str) -> str:
     return remove_tags(unescape(text))
-
-
-def _is_site(names: tuple[str, ...], site: str | None) -> bool:
-    """Tell whether the site itself is named as its author: a byline may say who it was."""
-    return len(names) == 1 and site is not None and names[0].casefold() == site.casefold()
 
 
 def _choose_tags(metas: _Metas, data: JsonLd, visible: Visible) -> tuple[str, ...]:

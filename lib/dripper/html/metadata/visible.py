@@ -7,7 +7,7 @@ for the other elements.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
 
@@ -21,10 +21,15 @@ _BYLINE = re.compile(r"(?:^|[\s_-])(?:author|byline)(?:[\s_-]*name)?(?:[\s_-]|$)
 _DATE_CLASS = re.compile(r"(?:^|[\s_-])(?:date|published|pubdate|datetime|timestamp)(?:[\s_-]|$)", re.IGNORECASE)
 _OF_OTHERS = re.compile(
     r"[\s\"'](?:comments?|comment[-_]?(?:list|author|body|content|form|item|meta|respond|wrap)[\w-]*|comments[-_](?:area|list|section)"
-    r"|reviews|reviews?[-_](?:author|item|list|section)|(?:customer|product|user)[-_]reviews?)[\s\"']",
+    r"|reviews|reviews?[-_]?(?:author|item|list|section)|(?:customer|product|user)[-_]?reviews?)[\s\"']"
+    r"|itemtype=.https?://schema\.org/(?:review|comment|answer|rating|usercomments)\b",
     re.IGNORECASE,
 )
 """In a start tag's class or id: around what readers wrote below, or are asked to."""
+_GOES_ON = re.compile(r"(?:\b(?:by|and|von|und|par|et|por|y)|[,&:(])$", re.IGNORECASE)
+_FOLLOWS = re.compile(r"[,&:.)]|(?:and|und|et|y|on)\b", re.IGNORECASE)
+_OF_PEOPLE = frozenset({"author", "datePublished", "dateModified"})
+"""What readers' reviews state too."""
 _HOLDERS = frozenset({"a", "span", "div", "p", "strong", "address", "cite", "b", "li"})
 _OF_PAGES = frozenset({"html", "body", "main", "article"})
 """Elements whose class names say what a page has, as well as what it is."""
@@ -52,7 +57,9 @@ class Visible:
     def items(self, name: str) -> Iterator[str]:
         """Yield the values of a microdata property (`itemprop`)."""
         for element, tag in self._described:
-            if name in (attribute(tag, "itemprop") or "").split():
+            if name in (attribute(tag, "itemprop") or "").split() and not (
+                name in _OF_PEOPLE and self._of_others(element)
+            ):
                 yield attribute(tag, "content") or attribute(tag, "datetime") or self._text(self._name_in(element))
 
     def related(self, kind: str) -> Iterator[str]:
@@ -67,7 +74,7 @@ class Visible:
         for element, tag in self._stating:
             is_byline = self._tree.names[tag] in _HOLDERS and _BYLINE.search(attribute(tag, "class") or "")
             if is_byline and not self._of_others(element):
-                yield self._text(element)
+                yield self._line(element)
 
     def dates(self) -> Iterator[str]:
         """Yield the dates of `time` elements and of those that a class calls a date: those after
@@ -134,6 +141,18 @@ class Visible:
             answer = answers[around] = answer or (is_looked_at and _OF_OTHERS.search(tag) is not None)
         return answer
 
+    def _line(self, element: int) -> str:
+        """The element's text, with a mark between its parts unless these go on with each other:
+        "By" and a name often stand in elements of their own, and so does what the author is."""
+        if not self._text(element):
+            return ""
+        texts = self._tree.parts[self._tree.opens[element] + 1 : self._tree.closes[element] : 2]
+        line = ""
+        for part in filter(None, (" ".join(unescape(text).split()) for text in texts)):
+            goes_on = _GOES_ON.search(line) or _FOLLOWS.match(part) or (" " not in line and " " not in part)
+            line += f" {part}" if line and goes_on else f" | {part}" if line else part
+        return line
+
     def _text(self, element: int) -> str:
         """The element's text; "" of a long one, which holds more than is looked for."""
         first, last = self._tree.opens[element], self._tree.closes[element]
@@ -173,6 +192,6 @@ def _read_relations(tag: str) -> list[str]:
     return (attribute(tag, "rel") or "").lower().split()
 
 
-def find_first_date(texts: Iterator[str]) -> str | None:
+def find_first_date(texts: Iterator[str], parse: Callable[[str], str | None] = parse_date) -> str | None:
     """Return the first date that a text states."""
-    return next((iso for text in texts if (iso := parse_date(text))), None)
+    return next((iso for text in texts if (iso := parse(text))), None)

@@ -157,7 +157,7 @@ def parse_page(
     tree = scan(markup, HTML_VOID, read_tags, hidden_share)
     if WRAPPER in tree.names.values():
         tree = scan(_WRAPPER_TAG.sub(r"\1span", markup), HTML_VOID, read_tags, hidden_share)
-    return ParsedPage(tree, title, read_hints(head), read_metadata(head, tree))
+    return ParsedPage(tree, title, read_hints(head), read_metadata(head, tree, title))
 
 
 def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:

@@ -9,6 +9,7 @@ from pyspark.sql.types import (
     ArrayType,
     BooleanType,
     DataType,
+    DateType,
     DoubleType,
     FloatType,
     IntegerType,
@@ -39,6 +40,7 @@ _TYPES: dict[columns.Kind, DataType] = {
     columns.Kind.LONG: LongType(),
     columns.Kind.DOUBLE: DoubleType(),
     columns.Kind.TIMESTAMP: TimestampType(),
+    columns.Kind.DATE: DateType(),
 }
 
 

@@ -60,7 +60,7 @@ def read_clean(html: bytes, limits: ParserLimits) -> CleanPage:
     document = parse_document(html)
     title = read_title(document)
     tree, scripts, addresses, is_odd = read_again(document.html or "<html></html>")
-    metadata = read_metadata(read_head(document.css(HEAD)), tree)
+    metadata = read_metadata(read_head(document.css(HEAD)), tree, title)
     raw = dict(zip([i for i, tag in enumerate(tree.tags) if tag in ("script", "style")], scripts, strict=True))
     clean = CleanPage(tree, raw, tree.parts.copy(), bytearray(len(tree)), title, is_odd, metadata)
     _strip_addresses(clean, addresses)

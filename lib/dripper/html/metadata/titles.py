@@ -1,0 +1,87 @@
+"""Chooses a page's title among its headings, what it declares and `<title>`, without the site's
+name.
+"""
+
+import re
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+_BETWEEN = re.compile(r"\s+[|\-–—·•»«:/›]+\s+|\s*[|»«›]\s*")
+"""What parts a page's title from its site's name."""
+_LONGEST = 500
+"""Characters; a longer title is none, and each of its marks would be looked at."""
+_NO_LETTERS = re.compile(r"[\W_]+")
+
+
+class SiteName:
+    """What a page's site is called: as it declares it, and as its host has it."""
+
+    def __init__(self, site: str | None, address: str | None) -> None:
+        """address: of the page, as it declares it; None: it does not."""
+        try:
+            host = urlsplit(address or "").hostname or ""
+        except ValueError:
+            host = ""
+        labels = [label for label in host.removeprefix("www.").split(".")[:-1] if len(label) > 2]
+        self._names = {_plain(name) for name in (site or "", host, host.removeprefix("www."), *labels)} - {""}
+
+    def is_in(self, text: str) -> bool:
+        """Tell whether a text is the site's name and nothing else."""
+        return _plain(text).removeprefix("www") in self._names
+
+    def cut(self, title: str) -> str:
+        """Return a title without the site's name at its end or start.
+
+        >>> SiteName(None, "https://www.daily.example/rain").cut("Rain in Bergen | Daily")
+        'Rain in Bergen'
+        """
+        if len(title) > _LONGEST:
+            return title
+        for match in reversed(list(_BETWEEN.finditer(title))):
+            if self.is_in(title[match.end() :]) and title[: match.start()].strip():
+                return title[: match.start()].strip()
+        first = _BETWEEN.search(title)
+        if first and self.is_in(title[: first.start()]) and title[first.end() :].strip():
+            return title[first.end() :].strip()
+        return title
+
+
+def choose_title(declared: str | None, headings: Sequence[str], page_title: str, site: SiteName) -> str | None:
+    """Return the title of a page; None where it has none.
+
+    In this order: the only heading of the first level; of several the longest that the declared
+    title or `<title>` begins with; the declared title; `<title>`, of which the part before the
+    first mark. A heading that is the site's name is none, also where only the end of `<title>`
+    tells so.
+
+    Args:
+        declared: As metadata state it.
+        headings: Texts of the first level, in their order.
+        page_title: Of `<title>`.
+        site: What the site is called.
+    """
+    parts = [part for part in _BETWEEN.split(page_title) if part.strip()]
+    own = [text for text in headings if text and not site.is_in(text) and not _is_end(text, parts)]
+    if len(own) == 1 and len([text for text in headings if text]) == 1:
+        return site.cut(own[0])
+    starts = [_plain(text) for text in (declared or "", page_title) if text]
+    for text in sorted(own, key=len, reverse=True):
+        if len(_plain(text)) > 2 and any(start.startswith(_plain(text)) for start in starts):
+            return site.cut(text)
+    if declared:
+        return site.cut(declared)
+    if page_title and site.cut(page_title) != page_title:
+        return site.cut(page_title)
+    shown = [part.strip() for part in parts if not site.is_in(part)]
+    return next(filter(None, (*shown, page_title, *headings)), None)
+
+
+def _is_end(heading: str, parts: Sequence[str]) -> bool:
+    """Tell whether a heading is what a title of several parts ends with, and no other part holds
+    it."""
+    plain = _plain(heading)
+    return len(parts) > 1 and _plain(parts[-1]) == plain and not any(plain in _plain(part) for part in parts[:-1])
+
+
+def _plain(text: str) -> str:
+    return _NO_LETTERS.sub("", text.casefold())
