@@ -108,7 +108,7 @@ def prepared_row(
         "title": prepared.title if is_good else None,
         "mapping_html": prepared.mapping_html if is_good else None,
         "texts": prepared.texts if is_good else None,
-        "metadata": {name: getattr(prepared.hints, name) for name in ("types", "description", "body")}
+        "metadata": {name: getattr(prepared.hints, name) for name in ("types", "description", "body", "ingredients")}
         if is_good
         else None,
         "page_metadata": _make_metadata(prepared.metadata),

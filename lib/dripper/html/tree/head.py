@@ -9,7 +9,8 @@ Read once, for all that is made of it: the labelers' hints and the page's metada
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 from selectolax.lexbor import LexborNode
@@ -112,19 +113,23 @@ def read_types(value: dict[str, Any]) -> list[str]:
 
 
 _DESCRIPTIONS = frozenset({"description", "og:description"})
+_INGREDIENTS = ("recipeIngredient", "ingredients")
+MOST_INGREDIENTS = 200
 _TEXTS = frozenset({"articleBody", "description", "text"})
 
 
 class Hints(NamedTuple):
     """types: `og:type`, then the names of schema.org types, lower case, in order of appearance.
     description: of `meta` elements. body: what JSON-LD holds as articleBody, description or text.
-    base: the first `<base href>`, as written.
+    base: the first `<base href>`, as written. ingredients: what JSON-LD declares as those of
+    recipes, at most MOST_INGREDIENTS.
     """
 
     types: tuple[str, ...] = ()
     description: str = ""
     body: str = ""
     base: str = ""
+    ingredients: tuple[str, ...] = ()
 
 
 def read_hints(head: Head) -> Hints:
@@ -136,4 +141,12 @@ def read_hints(head: Head) -> Hints:
         types.update((kind, None) for kind in read_types(value))
         texts.update((text, None) for name, text in value.items() if name in _TEXTS and isinstance(text, str))
     types.pop("", None)
-    return Hints(tuple(types), "\n".join(descriptions), "\n".join(texts), head.base)
+    ingredients = tuple(islice(_read_ingredients(head), MOST_INGREDIENTS))
+    return Hints(tuple(types), "\n".join(descriptions), "\n".join(texts), head.base, ingredients)
+
+
+def _read_ingredients(head: Head) -> Iterator[str]:
+    for value in head.objects:
+        for name in _INGREDIENTS:
+            declared = value.get(name)
+            yield from (each for each in (declared if isinstance(declared, list) else ()) if isinstance(each, str))

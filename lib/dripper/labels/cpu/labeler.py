@@ -17,6 +17,7 @@ from dripper.labels.arrays import FloatArray, IntArray, find_blas, one_thread
 from dripper.labels.base import Labels
 from dripper.labels.cpu.arithmetic import choose_operations, snap
 from dripper.labels.cpu.decide import KINDS, PageSummary, classify, decide, estimate_confidence, probabilities
+from dripper.labels.cpu.declared import mark_ingredients
 from dripper.labels.cpu.entry import AS_LEARNED, Conventions, CpuSettings
 from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, compute_features
 from dripper.labels.cpu.network import Array, BlockSequence, Operations, compute_logits, compute_states, forward
@@ -73,7 +74,7 @@ class CpuLabeler:
         """Return one `Labels` a page; at least one block is main wherever a block has words."""
         # On these small matrices BLAS threads only wait for each other.
         with one_thread(self._blas):
-            return [self._label(compute_features(page)) for page in pages]
+            return [mark_ingredients(page, self._label(compute_features(page))) for page in pages]
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
         """Return what each group of features says for every block to be main, in log odds (see

@@ -127,6 +127,7 @@ HINTS = StructType(
         StructField("types", ArrayType(StringType())),
         StructField("description", StringType()),
         StructField("body", StringType()),
+        StructField("ingredients", ArrayType(StringType())),
     ]
 )
 

@@ -92,11 +92,14 @@ def prepared_of(row: Row) -> Prepared:
     """Return what the first half kept of a page that has blocks. `source` is not among the columns
     where no fallback reads it."""
     told = row["metadata"]
+    # Rows of an earlier release have null in it.
+    ingredients = tuple(told.get("ingredients") or ())
+    hints = Hints(tuple(told["types"]), told["description"], told["body"], row.get("base_href") or "", ingredients)
     return Prepared(
         title=row["title"],
         mapping_html=row["mapping_html"],
         texts=row["texts"],
-        hints=Hints(tuple(told["types"]), told["description"], told["body"], row.get("base_href") or ""),
+        hints=hints,
         source=row.get("source"),
         metadata=Metadata.of_row(row.get("page_metadata")),
     )
