@@ -32,7 +32,7 @@ help:
 	@echo "  make bench         ratios against peers, in one run"
 	@echo "  make report        scores of all extractors, as one HTML page"
 	@echo "  make bench-lm      the decoders of the labeler lm against each other"
-	@echo "  make cpu           trains the weights of the labeler cpu and puts them, with their card, in place; half an hour"
+	@echo "  make cpu           trains the weights of the labeler cpu and puts them, with their card, in place; 10 minutes"
 	@echo "  make encoder       trains a small model for the labeler encoder -> ./$(ENCODER); 1 hour"
 	@echo "Tidy"
 	@echo "  make clean         removes all that these commands made"

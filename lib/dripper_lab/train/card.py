@@ -91,7 +91,7 @@ blocks' probabilities, weighed by words: **{error:.4f}** (ten bins).
 
 The page's `confidence` is a logistic function of the F1 that the decoder expects and of the page's kind, fitted on {fitted}.
 Against the ROUGE-5 F1 reached: correlation {correlation:.2f},
-calibration error {page_error:.3f} (ten equal groups; the decoder's own expectation {expected_error:.3f}). Of the {empty} pages
+calibration error {page_error:.3f} (ten equal groups; the decoder's own expectation {expected_error:.3f}). Of the {lost} pages
 without main content {low:.0%} have a confidence under 0.5.
 
 {confidence}
@@ -173,7 +173,7 @@ def model_card(
     ceiling = np.array([page.texts.rouge5(page.main) for page in pages])
     empty = [example for example in examples if not example.truth_words]
     found = held_out.kinds.argmax(axis=1), held_out.empty_kinds.argmax(axis=1)
-    right = _right(pages, found[0]), _right(empty, found[1])
+    right = _right(pages, found[0]), _right(held_out.empty, found[1])
     return _CARD.format(
         version=version, parameters=f"{parameters:,}", features=examples[0].blocks.features.shape[1],
         layers=len(recipe.shape.dilations), levels=examples[0].blocks.starts.shape[1], minutes=cpu_seconds / 60,
@@ -187,8 +187,8 @@ def model_card(
         rouge5=scores.rouge5.mean(), macro=macro_over_kinds(pages, scores.rouge5),
         by_kind=_scores(pages, scores.rouge5, ceiling, "page type", lambda page: page.kind),
         scores=_scores(pages, scores.rouge5, ceiling, "data set, page type", _set_and_type),
-        accuracy=np.concatenate(right).mean(), kind_accuracy=_accuracy_over_kinds([*pages, *empty], np.concatenate(right)),
-        kinds=_kinds([*pages, *empty], np.concatenate(found)),
+        accuracy=np.concatenate(right).mean(), kind_accuracy=_accuracy_over_kinds([*pages, *held_out.empty], np.concatenate(right)),
+        kinds=_kinds([*pages, *held_out.empty], np.concatenate(found)),
         temperature=calibration.temperature, shift=calibration.shift,
         reliability=_reliability(bins), error=calibration_error(bins), switch=_switch(switched),
         plain=sum(bool(example.comments.any()) for example in examples),
@@ -196,7 +196,7 @@ def model_card(
         correlation=np.corrcoef(held_out.confidence, scores.rouge5)[0, 1],
         page_error=_page_error(held_out.confidence, scores.rouge5),
         expected_error=_page_error(scores.expected, scores.rouge5),
-        low=float(np.mean(held_out.empty_confidence < 0.5)) if empty else float("nan"),
+        lost=len(held_out.empty), low=float(np.mean(held_out.empty_confidence < 0.5)) if held_out.empty else float("nan"),
         confidence=_confidence(held_out), coverage=_coverage(held_out),
         reader=READER, reader_table=_reader(held_out),
         articles=np.mean([example.kind == "article" for example in examples]),

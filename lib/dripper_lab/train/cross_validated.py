@@ -33,10 +33,12 @@ class HeldOut:
     """(n_pages,), by coefficients fitted on the other half of the sites."""
     coefficients: FloatArray
     """Of `decide.estimate_confidence`, fitted on all pages, those without main content too."""
+    empty: Sequence[Example]
+    """Pages without main content."""
     empty_kinds: FloatArray
-    """`kinds` of the pages without main content."""
+    """`kinds` of these."""
     empty_confidence: FloatArray
-    """`confidence` of the pages without main content."""
+    """`confidence` of these."""
 
     @classmethod
     def of(
@@ -60,7 +62,7 @@ class HeldOut:
             confidence = _confidence(coefficients, expected, kinds)
         n = len(full)
         return cls(
-            full, logits, kinds[:n], calibration, scores, confidence[:n], coefficients, kinds[n:], confidence[n:]
+            full, logits, kinds[:n], calibration, scores, confidence[:n], coefficients, empty, kinds[n:], confidence[n:]
         )
 
     def calibrated(self, weights: Weights) -> Weights:

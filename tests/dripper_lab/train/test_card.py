@@ -36,7 +36,7 @@ def held_out(logits: Sequence[FloatArray]) -> HeldOut:
     return HeldOut(
         examples=EXAMPLES, logits=logits, kinds=kinds, calibration=calibration,
         scores=page_scores(EXAMPLES, logits, calibration), confidence=np.linspace(0.5, 0.9, 9),
-        coefficients=np.zeros(2 * len(KINDS)), empty_kinds=np.eye(len(KINDS))[:1], empty_confidence=np.array([0.25]),
+        coefficients=np.zeros(2 * len(KINDS)), empty=[EMPTY], empty_kinds=np.eye(len(KINDS))[:1], empty_confidence=np.array([0.25]),
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ def held_out(pages: int, sure: float = 6.0) -> HeldOut:
     return HeldOut(
         examples=examples, logits=logits, kinds=np.eye(len(KINDS))[[0] * pages], calibration=plain,
         scores=page_scores(examples, logits, plain), confidence=np.linspace(0.3, 1.0, pages),
-        coefficients=np.zeros(2 * len(KINDS)), empty_kinds=np.zeros((0, len(KINDS))), empty_confidence=np.zeros(0),
+        coefficients=np.zeros(2 * len(KINDS)), empty=[], empty_kinds=np.zeros((0, len(KINDS))), empty_confidence=np.zeros(0),
     )  # fmt: skip
 
 

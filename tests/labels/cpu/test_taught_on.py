@@ -10,7 +10,7 @@ from support.labelled import labelled_pages
 CARD = Path(__file__).parents[3] / "docs" / "model_card_cpu.md"
 COMMAND = (
     "blocks or features of the pages in tests/data/labelled are not those that the weights of the labeler cpu were "
-    "taught on: run `make cpu` (half an hour, needs the labelled pages), or take the change back"
+    "taught on: run `make cpu` (10 minutes, needs the labelled pages), or take the change back"
 )
 
 
