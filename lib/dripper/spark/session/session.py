@@ -21,6 +21,7 @@ import dripper
 from dripper.config import SparkSettings
 from dripper.errors import MachineError
 from dripper.spark.session.capacity import is_local, properties
+from dripper.spark.session.local import JAVA_OPTIONS, LOCAL, adapt_to_one_machine
 from dripper.spark.tables.sql import first_line
 
 _SUPPORTED_JAVA = ("17", "21")
@@ -35,17 +36,6 @@ _DELTA = {
 }
 _DELTA_FOR = {"4.0": "4.0.1", "4.1": "4.1.0"}
 """Where no delta-spark is installed beside a pyspark from elsewhere."""
-_LOCAL = {
-    "spark.ui.showConsoleProgress": "false",
-    "spark.sql.shuffle.partitions": "2",
-    # Delta reads its own log with 50 tasks by default: half a minute of nothing on two busy cores.
-    "spark.databricks.delta.snapshotPartitions": "1",
-    # Delta's VACUUM lists a table with 10,000 tasks by default: 30 s of nothing a table.
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
-}
-"""For one machine: small tables, few cores. What Spark would do for a cluster costs seconds here
-and brings nothing."""
-_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _ALWAYS = {
     # Timestamps must not depend on where the job runs.
     "spark.sql.session.timeZone": "UTC",
@@ -60,12 +50,14 @@ _ALWAYS = {
 def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSession:
     """Return a session that can read and write Delta.
 
-    Under spark-submit or on Databricks the running session is used and must bring Delta along.
+    Under spark-submit or on Databricks the running session is used and must bring Delta along; one
+    that spark-submit has started on this machine is adapted to it (`dripper.spark.session.local`).
     Otherwise one is made: Delta's jars come from `settings.jars`, from an earlier download, or from
     Maven Central. Raises MachineError, saying what to do, if there is no fitting Java, no Spark, or
     no Delta.
     """
     builder = SparkSession.builder.appName(app_name)
+    submitted = _is_submitted()
     properties = dict(_ALWAYS)
     if not is_given():
         _require_java()
@@ -73,7 +65,7 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
         master = settings.master or os.environ.get("MASTER") or "local[*,4]"
         builder = builder.master(master)
         properties |= (
-            (_LOCAL if master.startswith("local") else {}) | _LEAN | _DELTA | delta_jars(settings) | _quiet_logging()
+            (LOCAL if master.startswith("local") else {}) | _LEAN | _DELTA | delta_jars(settings) | _quiet_logging()
         )
     for key, value in _merged(properties, settings.properties).items():
         builder = builder.config(key, value)
@@ -88,6 +80,8 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
             f"put the jars of {delta_package(settings)} into a folder and pass --set spark.jars=FOLDER ({first_line(error)})"
         ) from None
     _require_delta(spark, settings)
+    if submitted:
+        adapt_to_one_machine(spark)
     return spark
 
 
@@ -96,6 +90,13 @@ def is_given() -> bool:
     Connect server."""
     given = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
     return any(name in os.environ for name in given) or SparkSession.getActiveSession() is not None
+
+
+def _is_submitted() -> bool:
+    """Whether spark-submit runs this program, and nobody has a session yet whose settings are
+    theirs."""
+    begun = "PYSPARK_GATEWAY_PORT" in os.environ and "DATABRICKS_RUNTIME_VERSION" not in os.environ
+    return begun and SparkSession.getActiveSession() is None
 
 
 def require_workers(spark: SparkSession, module: str = "dripper.spark.workers.read") -> None:
@@ -164,13 +165,13 @@ def _require_java() -> None:
 
 def _quiet_logging() -> dict[str, str]:
     """Spark's own default prints a dozen warnings that nobody can act on."""
-    return {_JAVA_OPTIONS: f"-Dlog4j2.configurationFile={files('dripper.spark') / 'log4j2.properties'}"}
+    return {JAVA_OPTIONS: f"-Dlog4j2.configurationFile={files('dripper.spark') / 'log4j2.properties'}"}
 
 
 def _merged(ours: dict[str, str], theirs: dict[str, str]) -> dict[str, str]:
     """The user's properties win, but for Java's options, which are a list."""
-    options = " ".join(filter(None, (ours.get(_JAVA_OPTIONS), theirs.get(_JAVA_OPTIONS))))
-    return ours | theirs | ({_JAVA_OPTIONS: options} if options else {})
+    options = " ".join(filter(None, (ours.get(JAVA_OPTIONS), theirs.get(JAVA_OPTIONS))))
+    return ours | theirs | ({JAVA_OPTIONS: options} if options else {})
 
 
 def delta_jars(settings: SparkSettings) -> dict[str, str]:

@@ -1,0 +1,79 @@
+"""A session that spark-submit made on this machine gets the settings of one machine, where nobody
+has set others."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from pyspark.sql import SparkSession
+
+from dripper.spark.session import local
+from dripper.spark.session.local import LOCAL, adapt_to_one_machine
+
+ROOT = Path(__file__).parents[3]
+OF_QUERIES = {name: value for name, value in LOCAL.items() if name.startswith(("spark.sql.", "spark.databricks."))}
+
+
+@pytest.fixture
+def bare(spark: SparkSession) -> Iterator[SparkSession]:
+    """A session of the same Spark in which nobody has set anything of `LOCAL`."""
+    session = spark.newSession()
+    for name in OF_QUERIES:
+        session.conf.unset(name)
+    yield session
+    spark.sql("SELECT 1")  # makes the tests' own session the active one again
+
+
+def found(spark: SparkSession) -> dict[str, str | None]:
+    return {name: spark.conf.get(name, None) for name in OF_QUERIES}
+
+
+@pytest.mark.spark
+def test_a_local_session_gets_them(bare: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
+    assert found(bare) != OF_QUERIES
+    with caplog.at_level(logging.INFO, "dripper"):
+        adapt_to_one_machine(bare)
+    assert found(bare) == OF_QUERIES
+    assert caplog.messages == []
+    assert bare.range(3).groupBy().sum("id").first() == (3,)
+
+
+@pytest.mark.spark
+def test_what_somebody_has_set_stays(bare: SparkSession) -> None:
+    theirs = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "7"}
+    for name, value in theirs.items():
+        bare.conf.set(name, value)
+    adapt_to_one_machine(bare)
+    assert found(bare) == OF_QUERIES | theirs
+
+
+@pytest.mark.spark
+def test_one_line_says_what_comes_too_late(
+    bare: SparkSession, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "_FAST_START", "-XX:NobodyHasThis")
+    with caplog.at_level(logging.INFO, "dripper"):
+        adapt_to_one_machine(bare)
+    (line,) = caplog.messages
+    assert "only the command can set spark.driver.extraJavaOptions: spark-submit --properties-file" in line
+
+
+@pytest.mark.spark
+def test_a_cluster_keeps_its_own(bare: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = found(bare)
+    monkeypatch.setattr(local, "properties", lambda _: {"spark.master": "local-cluster[2,1,1024]"})
+    adapt_to_one_machine(bare)
+    assert found(bare) == before
+
+
+def test_what_only_a_start_can_set_is_the_same_for_make_and_spark_submit() -> None:
+    for_make = yaml.safe_load((ROOT / "conf/local.yml").read_text())["spark"]["properties"]
+    lines = [line.split(None, 1) for line in (ROOT / "conf/spark-local.conf").read_text().splitlines()]
+    for_submit = {words[0]: words[1].strip() for words in lines if words and not words[0].startswith("#")}
+    assert for_make
+    assert {name: str(value).lower().split() for name, value in for_make.items()} == {
+        name: for_submit[name].lower().split() for name in for_make
+    }
+    assert local._FAST_START in for_make[local.JAVA_OPTIONS]
