@@ -46,17 +46,17 @@ def among(column: str, values: Collection[str] | Collection[int]) -> Where:
     numbers = sorted(value for value in allowed if isinstance(value, int))
     texts = sorted(value for value in allowed if isinstance(value, str))
     listed = ", ".join([*map(str, numbers), *map(quoted, texts)])
-    return Where(f"{column} IN ({listed})" if allowed else "FALSE", lambda row: row[column] in allowed)
+    return Where(f"{column} IN ({listed})" if allowed else "FALSE", lambda row: row.get(column) in allowed)
 
 
 def at_least(column: str, least: int) -> Where:
     """Return the condition that a column has this value, or a higher one."""
-    return Where(f"{column} >= {least}", lambda row: row[column] is not None and row[column] >= least)
+    return Where(f"{column} >= {least}", lambda row: row.get(column) is not None and row[column] >= least)
 
 
 def is_set(column: str) -> Where:
     """Return the condition that a column has a value."""
-    return Where(f"{column} IS NOT NULL", lambda row: row[column] is not None)
+    return Where(f"{column} IS NOT NULL", lambda row: row.get(column) is not None)
 
 
 class Books(Protocol):
