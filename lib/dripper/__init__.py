@@ -33,20 +33,24 @@ def extract(
 ) -> "Extraction":
     """Return the main content of one page.
 
-    html: text, or bytes as served: decoded as browsers do, gzip, zstd and bzip2 inflated; also
-    MHTML. url: the page's address; None: as the page says it itself, if it does. labeler: a name
-    that `dripper.labels.load` knows, by default `cpu`; loaded once in a process. settings: as in
-    conf/base.yml, by key: `{"limits.parser_options": 500}`. options: the labeler's own:
-    `extract(html, labeler="lm", model="…", endpoint="…")`.
+    A page without content gives an Extraction with an `error_code`.
 
-    guard: whether a process of its own works on the page, within the settings' `limits`, as in
-    jobs: a page that hangs, eats memory or ends its process costs an `error_code`, not this
-    program. The process is forked on the first call (Linux and macOS) and kept.
+    Args:
+        html: Text, or bytes as served: decoded as browsers do, gzip, zstd and bzip2 inflated;
+            also MHTML.
+        url: The page's address; None: as the page says it itself, if it does.
+        labeler: A name that `dripper.labels.load` knows, by default `cpu`; loaded once in a
+            process.
+        settings: As in conf/base.yml, by key: `{"limits.parser_options": 500}`.
+        options: The labeler's own: `extract(html, labeler="lm", model="…", endpoint="…")`.
+        guard: Whether a process of its own works on the page, within the settings' `limits`, as
+            in jobs: a page that hangs, eats memory or ends its process costs an `error_code`, not
+            this program. The process is forked on the first call (Linux and macOS) and kept.
 
-    A page without content gives an Extraction with an `error_code`. Raises UsageError for a wrong
-    labeler, setting or option, where `html` is the name of a file or an address, and with `guard`
-    in a process that may not start others; TypeError
-    where it is neither text nor bytes.
+    Raises:
+        UsageError: For a wrong labeler, setting or option, where `html` is the name of a file
+            or an address, and with `guard` in a process that may not start others.
+        TypeError: If it is neither text nor bytes.
     """
     from dripper.page import extraction as single
 
@@ -64,14 +68,16 @@ def extract_many(
     """Return the main content of many pages: an iterator of Extractions, one a page, in the order
     of the pages.
 
-    pages: HTML as `extract` takes it, or pairs of it and the page's address; taken as they are
-    needed. jobs: processes, by default one per processor. They are forked from this one, with the
-    limits that jobs have, so that a bad page costs an `error_code` and no other page; a labeler
-    with an engine, such as `lm`, works in this process. labeler, settings, options: as for
-    `extract`.
-
     Raises UsageError at once for a wrong labeler, setting or option, and in a process that may not
     start others.
+
+    Args:
+        pages: HTML as `extract` takes it, or pairs of it and the page's address; taken as they
+            are needed.
+        jobs: Processes, by default one per processor. They are forked from this one, with the
+            limits that jobs have, so that a bad page costs an `error_code` and no other page; a
+            labeler with an engine, such as `lm`, works in this process.
+        labeler, settings, options: As for `extract`.
 
     >>> pages = ["<p>One.", ("<p>Two.", "https://example.org/2")]
     >>> [result.n_blocks for result in extract_many(pages, jobs=1)]

@@ -8,8 +8,11 @@ from importlib.resources import files
 
 
 def style_of(package: str, names: Sequence[str]) -> str:
-    """Return the style sheet of a document: the shared one, then its own. names: files among the
-    assets of `package`."""
+    """Return the style sheet of a document: the shared one, then its own.
+
+    Args:
+        names: Files among the assets of `package`.
+    """
     shared = files("dripper").joinpath("standalone.css").read_text(encoding="utf-8")
     return "\n".join([shared, *(asset(package, name) for name in names)])
 

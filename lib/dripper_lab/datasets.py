@@ -236,13 +236,19 @@ def count_pages(folder: Path, data_set: str, *, cache: Path | None = None) -> Pa
 def read_pages(
     folder: Path, data_set: str, *, sample: int | None = None, cache: Path | None = None, empty: bool = False
 ) -> Iterator[LabelledPage]:
-    """Yield the usable pages of a set in the order of the archive: always the same. empty: those
-    too that have no main content (error pages, menus alone), of which nothing can be scored.
+    """Yield the usable pages of a set in the order of the archive: always the same.
 
-    sample: only that many pages, those with the smallest hash of their id: the same ones on every
-    machine, spread over the set. cache: a folder where the archive is unpacked once, which saves a
-    decompression a call (seconds for the large sets). Raises InputError for a missing set, and for
-    a truth file that is not one or not of these pages.
+    Args:
+        empty: Those too that have no main content (error pages, menus alone), of which nothing
+            can be scored.
+        sample: Only that many pages, those with the smallest hash of their id: the same ones on
+            every machine, spread over the set.
+        cache: A folder where the archive is unpacked once, which saves a decompression a call
+            (seconds for the large sets).
+
+    Raises:
+        InputError: For a missing set, and for a truth file that is not one or not of these
+            pages.
     """
     source = _source(folder, data_set, cache)
     fine = (None, "", NO_CONTENT) if empty else (None, "")

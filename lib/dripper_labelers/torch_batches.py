@@ -17,8 +17,15 @@ def limit_children_to_one_thread() -> None:
 
 
 def choose_device(asked: str, setting: str) -> str:
-    """Return `cuda` or `cpu`. asked: one of the two, or `auto`. setting: its name. Raises
-    MachineError where a GPU is asked for and there is none."""
+    """Return `cuda` or `cpu`.
+
+    Args:
+        asked: One of the two, or `auto`.
+        setting: Its name.
+
+    Raises:
+        MachineError: If a GPU is asked for and there is none.
+    """
     import torch
 
     if asked == "cuda" and not torch.cuda.is_available():
@@ -31,8 +38,10 @@ def choose_device(asked: str, setting: str) -> str:
 def split_into_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
     """Return the indexes of chunks, those of like length together, shorter ones first.
 
-    lengths: tokens of each. budget: tokens of a batch with padding, so its longest times their
-    number; a chunk that is longer goes alone.
+    Args:
+        lengths: Tokens of each.
+        budget: Tokens of a batch with padding, so its longest times their number; a chunk that
+            is longer goes alone.
 
     >>> split_into_batches([5, 2, 9, 3], 6)
     [[1, 3], [0], [2]]

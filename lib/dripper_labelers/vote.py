@@ -37,8 +37,11 @@ class Voter(NamedTuple):
 def parse_voters(name: str) -> Sequence[Voter]:
     """Return the members that a vote's name lists, with their weights.
 
-    name: `vote:A,B,…` or `any:A,B,…`, each with weight 1; in a vote `A=2` gives A that weight.
     Raises SettingsError.
+
+    Args:
+        name: `vote:A,B,…` or `any:A,B,…`, each with weight 1; in a vote `A=2` gives A that
+            weight.
 
     >>> parse_voters("vote:cpu=2,trafilatura")
     [Voter(name='cpu', weight=2.0), Voter(name='trafilatura', weight=1.0)]

@@ -20,6 +20,10 @@ class DripperReader(BaseReader):  # type: ignore[misc]
     """Loads the main content of pages: a document per page, with its metadata."""
 
     def lazy_load_data(self, *given: Any, **named: Any) -> Iterable[Document]:
-        """Yield the documents. given: see `dripper.adapters.loading.PageLoader`."""
+        """Yield the documents.
+
+        Args:
+            given: See `dripper.adapters.loading.PageLoader`.
+        """
         for page in PageLoader(*given, **named).load():
             yield Document(id_=page.id, text=page.text, metadata=page.metadata)

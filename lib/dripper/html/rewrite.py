@@ -30,10 +30,16 @@ _REGULAR = re.compile(r"""<[^\t\n\f\r "'<>=/]+(?: [^\t\n\f\r "'<>=/]+="[^"]*")*>
 def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *, is_pruned: bool = True) -> Tree:
     """Return main HTML as the tree of what leaves the program.
 
-    base: of the page's relative addresses; None: they stay relative. is_pruned: `prune` wrote it
-    for the profiles `dripper` or `paper`; else it is parsed first. Linear in len(main_html). Raises
-    PageError(OUTPUT_TOO_LARGE) above `markup.limits.output_limit(len(main_html))`: a long base
-    stands in every link.
+    Linear in len(main_html).
+
+    Args:
+        base: Of the page's relative addresses; None: they stay relative.
+        is_pruned: `prune` wrote it for the profiles `dripper` or `paper`; else it is parsed
+            first.
+
+    Raises:
+        PageError(OUTPUT_TOO_LARGE): Above `markup.limits.output_limit(len(main_html))`: a long
+            base stands in every link.
 
     >>> tree = rewrite('<p onclick="a()"><a href="/b">c</a></p>', HtmlSettings(), Base.of("https://e.org/"))
     >>> "".join(tree.parts)

@@ -43,7 +43,8 @@ def drop_elements(utf8: bytes, selectors: Sequence[str]) -> bytes:
 def find_kept_blocks(mapping_html: str, selectors: Sequence[str]) -> set[int]:
     """Return the ids of the blocks that are within what the selectors find, or around it.
 
-    mapping_html: the page with `_item_id` on its blocks.
+    Args:
+        mapping_html: The page with `_item_id` on its blocks.
 
     >>> find_kept_blocks('<div><p _item_id="1">a</p><p _item_id="2"><b>b</b></p></div>', ["b"])
     {2}

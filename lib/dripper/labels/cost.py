@@ -91,8 +91,11 @@ def _estimate_passes(n_blocks: int, decoder: str) -> float:
 def describe_estimate(
     sample: Sample, estimate: Estimate, devices: Mapping[str, Device], decoder: str | None
 ) -> list[str]:
-    """Return the estimate as lines for a person. decoder: None for a labeler that decodes nothing,
-    whose speed nobody has measured."""
+    """Return the estimate as lines for a person.
+
+    Args:
+        decoder: None for a labeler that decodes nothing, whose speed nobody has measured.
+    """
     if not sample.tokens:
         return ["cost      no estimate: the sample has no page with text"]
     mean = sum(sample.tokens) / len(sample.tokens)
@@ -140,7 +143,8 @@ def describe_actual(
 ) -> list[str]:
     """Return what labelling cost, per 1,000 pages, as lines for a person; none for no pages.
 
-    engine_seconds: wall seconds of the stage times engines.
+    Args:
+        engine_seconds: Wall seconds of the stage times engines.
     """
     if not pages:
         return []

@@ -81,9 +81,15 @@ class Fallback(StrEnum):
 def fall_back(page: Page, html: str, fallback: Fallback, second: Labeler | None = None) -> tuple[Labels, str]:
     """Return labels for a page without main blocks, and the `method` that gave them.
 
-    html: the decoded page as served: Trafilatura also reads what the mapping HTML leaves out.
-    second: the labeler of Fallback.CPU. A page without blocks always ends as "fallback:empty".
-    Raises ValueError where `second` is needed and missing.
+    A page without blocks always ends as "fallback:empty".
+
+    Args:
+        html: The decoded page as served: Trafilatura also reads what the mapping HTML leaves
+            out.
+        second: The labeler of Fallback.CPU.
+
+    Raises:
+        ValueError: If `second` is needed and missing.
     """
     if not page.blocks:
         fallback = Fallback.EMPTY

@@ -39,12 +39,16 @@ def load(name: str, **options: Any) -> Labeler:
     """Return the labeler of that name, ready to use: weights are read here, once, not on the first
     page.
 
-    options: the settings of the section `labels.<name>`, for instance `load("lm", model="…",
-    decoder="fsm")`; of a labeler that asks others, the sections of its members, as in
-    `load("vote:cpu,trafilatura", cpu={"title": "include"})`; of a chain (`cpu,trafilatura`) those
-    of its labelers, and `escalate_below`. Raises SettingsError for an unknown name or option,
-    saying which is nearest and which there are, and MachineError where the labeler's weights or
-    packages cannot be had.
+    Args:
+        options: The settings of the section `labels.<name>`, for instance `load("lm",
+            model="…", decoder="fsm")`; of a labeler that asks others, the sections of its members,
+            as in `load("vote:cpu,trafilatura", cpu={"title": "include"})`; of a chain
+            (`cpu,trafilatura`) those of its labelers, and `escalate_below`.
+
+    Raises:
+        SettingsError: For an unknown name or option, saying which is nearest and which there
+            are.
+        MachineError: If the labeler's weights or packages cannot be had.
     """
     if len(chain_of(name)) > 1:
         below = {key: options.pop(key) for key in ("escalate_below",) if key in options}
@@ -128,7 +132,8 @@ def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
     """Return the sections of all labelers of this package, and of others that something is set for.
     Raises SettingsError.
 
-    labels: what is set, by labeler.
+    Args:
+        labels: What is set, by labeler.
     """
     wanted = dict.fromkeys((*BUILT_IN, *labels))
     for name in labels:
@@ -152,7 +157,9 @@ def load_from_settings(labeler: LabelerSettings, labels: LabelsSettings) -> Labe
 def check_chain(labeler: LabelerSettings, *, is_batch: bool) -> None:
     """Raise SettingsError for a chain that cannot work.
 
-    is_batch: whether pages are labelled a batch at a time, by one labeler and then by the next.
+    Args:
+        is_batch: Whether pages are labelled a batch at a time, by one labeler and then by the
+            next.
     """
     names = chain_of(labeler.name)
     for name in names[:-1]:

@@ -93,7 +93,11 @@ class _Expansion:
         self._others = others
 
     def expand(self, part: str, lists: tuple[Path, ...] = ()) -> Iterator[Input]:
-        """Yield the files that `part` stands for. lists: the lists that led to it."""
+        """Yield the files that `part` stands for.
+
+        Args:
+            lists: The lists that led to it.
+        """
         at = "@" if part.startswith("@") and not Path(part).exists() else ""
         part = at + archive_place("the input", part.removeprefix(at))
         if not at and (is_s3(part) or is_http(part) or has_file_system(part)):

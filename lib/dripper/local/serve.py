@@ -163,8 +163,14 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def make_server(service: Service, host: str, port: int) -> ThreadingHTTPServer:
-    """Return a server that listens. port: 0 for any that is free. Raises OSError where it may not
-    listen there."""
+    """Return a server that listens.
+
+    Args:
+        port: 0 for any that is free.
+
+    Raises:
+        OSError: If it may not listen there.
+    """
     handler = type("Handler", (_Handler,), {"service": service})
     server = ThreadingHTTPServer((host, port), handler)
     server.daemon_threads = True

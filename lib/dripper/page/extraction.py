@@ -108,12 +108,15 @@ class Extractor:
         """Return the extraction of `html`. Bytes are decoded as browsers do, with the HTTP
         `content_type` if given.
 
-        url: what its relative links and images start from; None: the page's own, where it says it
-        (see `find_own_address`). Without a content type, gzip, zstd and bzip2 are inflated, MHTML
-        is opened, and what is no HTML gives `not_html`.
-
         A page that cannot be extracted gives an Extraction with `error_code`. Raises only what is
         no page's fault.
+
+        Without a content type, gzip, zstd and bzip2 are inflated, MHTML is opened, and what is no
+        HTML gives `not_html`.
+
+        Args:
+            url: What its relative links and images start from; None: the page's own, where it
+                says it (see `find_own_address`).
         """
         return self.examine(html, url, content_type).extraction
 

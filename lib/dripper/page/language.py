@@ -55,8 +55,10 @@ def detect(text: str, declared: str | None = None) -> tuple[str | None, float | 
     """Return the language of `text` and how probable it is; (None, None) where it has fewer than 20
     letters, or no language is probable.
 
-    The code is that of ISO 639-1, or of ISO 639-3 where 639-1 has none (`yue`). declared: what the
-    page says, as `en-GB`; it decides only where the text leaves it open.
+    The code is that of ISO 639-1, or of ISO 639-3 where 639-1 has none (`yue`).
+
+    Args:
+        declared: What the page says, as `en-GB`; it decides only where the text leaves it open.
 
     >>> detect("This is a plain English sentence about the weather.")[0]
     'en'

@@ -101,8 +101,11 @@ def prepare(
     """Return the first half of a page's way. A page that cannot be split gives a Prepared with
     `error_code`.
 
-    keep_source: for a second half whose fallback is Trafilatura. first: labels the page on the way.
-    remembers: keep what the page's site needs, too. drop: CSS selectors of what is taken out first.
+    Args:
+        keep_source: For a second half whose fallback is Trafilatura.
+        first: Labels the page on the way.
+        remembers: Keep what the page's site needs, too.
+        drop: CSS selectors of what is taken out first.
 
     >>> prepare("<title>T</title><p>one<p>two").texts
     ['one', 'two']

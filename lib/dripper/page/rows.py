@@ -29,7 +29,9 @@ Row = dict[str, Any]
 def record_columns(record: Record, batch: int, crawl: str = "") -> Row:
     """Return what `pages` and `extractions` say of the record itself.
 
-    crawl: the name of the crawl, as the setting `reading.crawl` has it; empty: by the address.
+    Args:
+        crawl: The name of the crawl, as the setting `reading.crawl` has it; empty: by the
+            address.
     """
     host = host_name(record.url)
     return {
@@ -99,7 +101,9 @@ def prepared_row(
     """Return the row of one page of the stage `preprocess`: the columns of `schemas.PAGES`, and
     `simplified_html`.
 
-    first: name and version of the labeler that labelled on the way. crawl: see `record_columns`.
+    Args:
+        first: Name and version of the labeler that labelled on the way.
+        crawl: See `record_columns`.
     """
     is_good = prepared.error_code is None
     return record_columns(record, batch, crawl) | {

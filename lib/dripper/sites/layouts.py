@@ -46,7 +46,10 @@ class Skeleton:
 
 
 def skeleton(page: Page, paths: Paths | None = None) -> Skeleton:
-    """Return the skeleton of a page. paths: of its tree, where they are known.
+    """Return the skeleton of a page.
+
+    Args:
+        paths: Of its tree, where they are known.
 
     >>> from dripper.html import preprocess
     >>> one, two = (preprocess("<div class=a>" + n * "<p id=x1>text" + "</div>") for n in (1, 9))
@@ -94,8 +97,10 @@ def join_layouts(skeletons: Iterable[Skeleton]) -> dict[str, str]:
     """Return, for each skeleton of a site, the `layout_id` of its template: that of the first
     skeleton which is alike.
 
-    skeletons: in the order in which they were first seen. Those that come later change nothing for
-    those before them.
+    Those that come later change nothing for those before them.
+
+    Args:
+        skeletons: In the order in which they were first seen.
     """
     leaders: list[str] = []
     signatures = np.zeros((0, N_HASHES), np.int32)

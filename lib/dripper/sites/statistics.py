@@ -98,8 +98,11 @@ class SiteStatistics:
 
 
 def remember(page: Page, labels: Labels, paths: Paths | None = None) -> PageBlocks:
-    """Return what a site keeps of a page that a labeler with probabilities has labelled. paths: of
-    its tree, where they are known."""
+    """Return what a site keeps of a page that a labeler with probabilities has labelled.
+
+    Args:
+        paths: Of its tree, where they are known.
+    """
     words = np.array([len(words_of(block.text)) for block in page.blocks], np.int32)
     odds = log_odds(labels.probability.astype(np.float64))
     return PageBlocks(fingerprints(page, paths), words, odds.astype(np.float32), labels.confidence)
@@ -147,7 +150,11 @@ def sum_pages(
     page: IntArray, paths: Hashes, texts: Hashes, words: npt.NDArray[np.int32], log_odds: npt.NDArray[np.float32]
 ) -> tuple[PageSums, PageSums]:
     """Return the sums of many pages at once, by path and by text. All have shape (blocks of all
-    pages,); page: whose block it is."""
+    pages,)
+
+    Args:
+        page: Whose block it is.
+    """
     weights = np.minimum(words, _MOST_WORDS).astype(np.int64)
     odds = np.rint(log_odds.astype(np.float64) * _ODDS_STEP).astype(np.int64) * weights
     nothing = np.zeros_like(weights)

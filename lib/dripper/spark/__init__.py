@@ -29,18 +29,21 @@ def extract_column(
 ) -> "DataFrame":
     """Return `df` with one column more: of each page its main content, or why there is none.
 
-    html: the column of the pages, text or bytes as served (decoded as browsers do, gzip and zstd
-    inflated). url, content_type: the columns of their addresses and of the HTTP header
-    Content-Type, where there are such. column: the new column, a struct of the columns that the
-    table `extractions` has for it (docs/tables.md), with `text` if asked for. labeler, settings,
-    options: as `dripper.extract` takes them.
-
     Every row stays a row. A page that is null, empty, no HTML, or over the limits of the settings
     has an `error_code`. Each row is extracted once, whatever is made of the column. The package
     must be installed where the executors run.
 
     Raises InputError for a column that is not there, of another type, or there already;
     SettingsError or MachineError, here and not on the executors, for a labeler that cannot be had.
+
+    Args:
+        html: The column of the pages, text or bytes as served (decoded as browsers do, gzip and
+            zstd inflated).
+        url, content_type: The columns of their addresses and of the HTTP header Content-Type,
+            where there are such.
+        column: The new column, a struct of the columns that the table `extractions` has for it
+            (docs/tables.md), with `text` if asked for.
+        labeler, settings, options: As `dripper.extract` takes them.
     """
     from dripper.page.extraction import checked_settings
     from dripper.spark.column import add_extractions

@@ -35,7 +35,8 @@ def schema(*, text: bool = False) -> StructType:
     """Return the type of an extraction: the columns of the table `extractions` that say what became
     of a page.
 
-    text: with the field `text`, which the table has not.
+    Args:
+        text: With the field `text`, which the table has not.
     """
     of_table = {field.name: field for field in nullable(EXTRACTIONS.fields)}
     return StructType([of_table[name] for name in _FIELDS] + ([_TEXT] if text else []))
@@ -110,7 +111,11 @@ def extract_row(
     url: str | None = None,
     content_type: str | None = None,
 ) -> Row:
-    """Return the row of one page; never raises for a page's sake. settings: as JSON."""
+    """Return the row of one page; never raises for a page's sake.
+
+    Args:
+        settings: As JSON.
+    """
     page = bytes(html) if isinstance(html, bytearray) else html
     call = (settings, text, page, url, content_type)
     if not _last or _last[0] != call:

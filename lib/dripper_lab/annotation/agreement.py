@@ -25,8 +25,12 @@ class Agreement:
 
 
 def agree(page: Page, kinds: tuple[str, str | None], main: tuple[Collection[int], Collection[int]]) -> Agreement:
-    """Return how far two annotators of a page agree. kinds: what each takes it for; main: the
-    numbers of its main blocks."""
+    """Return how far two annotators of a page agree.
+
+    Args:
+        kinds: What each takes it for.
+        main: The numbers of its main blocks.
+    """
     sizes = {block.item_id: len(words_of(block.text)) for block in page.blocks if block.text}
     one, two = ({number: sizes[number] for number in choice if number in sizes} for choice in main)
     both = one.keys() & two.keys()

@@ -51,8 +51,9 @@ class Answer:
 def answer_of(told: object, n_blocks: int, page: str) -> Answer:
     """Return an answer about a page of n_blocks blocks.
 
-    told: as JSON gave it; `main` is a text of ranges or a list of numbers; other fields than an
-    answer's are passed over. Raises InputError, which says what is wrong.
+    Args:
+        told: As JSON gave it; `main` is a text of ranges or a list of numbers; other fields
+            than an answer's are passed over. Raises InputError, which says what is wrong.
 
     >>> answer_of({"kind": "forum", "main": "2-3,5", "sure": 3}, 9, "p1").main
     (2, 3, 5)

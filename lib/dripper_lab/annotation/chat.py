@@ -34,9 +34,11 @@ class Annotator:
     def answer(self, page: str, text: str, n_blocks: int, used: Counter[str]) -> Answer:
         """Return the model's answer about a page.
 
-        text: what an annotator reads. used: tokens are counted into it. Raises PageError
-        (labeler_failed) where two answers are not in form or the endpoint refuses the page,
-        MachineError where it refuses us or is gone.
+        Args:
+            text: What an annotator reads.
+            used: Tokens are counted into it. Raises PageError (labeler_failed) where two
+                answers are not in form or the endpoint refuses the page, MachineError where it
+                refuses us or is gone.
         """
         messages = [{"role": "system", "content": self.guidelines}, {"role": "user", "content": text}]
         said = self._ask(messages, used)

@@ -91,8 +91,12 @@ class Export:
 def export(reading: Reading, out: Path, budget: int, sample: int | None = None, seed: int = 0) -> Exported:
     """Write the export of pages; return what became of them.
 
-    budget: tokens a page may have, about. sample: so many pages, chosen to differ in layout (see
-    `layout`); None: all. Raises InputError where `out` is there already.
+    Args:
+        budget: Tokens a page may have, about.
+        sample: So many pages, chosen to differ in layout (see `layout`); None: all.
+
+    Raises:
+        InputError: If `out` is there already.
     """
     with new_folder(out) as folder:
         wanted = None if sample is None else _sampled(reading, budget, sample, seed)

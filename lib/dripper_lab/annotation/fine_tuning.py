@@ -71,7 +71,11 @@ class Framing:
         return cls(prompt, FORMS[settings.answer], windows)
 
     def messages(self, page: Page, main: npt.NDArray[np.bool_]) -> list[list[dict[str, str]]]:
-        """Return one conversation a window. main: (n_blocks,) bool."""
+        """Return one conversation a window.
+
+        Args:
+            main: (n_blocks,) bool.
+        """
         return [
             [
                 {"role": "user", "content": self.prompt.text(window.html)},
@@ -107,9 +111,14 @@ def write_conversations(
     """Write train.jsonl and validation.jsonl, with dataset_info.json (LLaMA-Factory) and META.json,
     into `out`.
 
-    validation: share of the sites whose pages go there; a site is never in both. about: what else
-    META.json says. Pages without main content are left out (paper 4.1), and those with
-    `split: evaluation`. Raises InputError where `out` is there.
+    Pages without main content are left out (paper 4.1), and those with `split: evaluation`.
+
+    Args:
+        validation: Share of the sites whose pages go there; a site is never in both.
+        about: What else META.json says.
+
+    Raises:
+        InputError: If `out` is there.
     """
     written = Written()
     with new_folder(out) as folder:

@@ -26,8 +26,10 @@ def unlabelled_pages(names: Sequence[str]) -> Iterator[LabelledPage | tuple[str,
     """Yield the pages that `names` mean, without a truth; those that cannot be read as an id with
     the error.
 
-    names: files, folders, archives, `@list`s, as for `dripper inspect`; or folders of rows. Raises
-    InputError.
+    Raises InputError.
+
+    Args:
+        names: Files, folders, archives, `@list`s, as for `dripper inspect`; or folders of rows.
     """
     if STANDARD_INPUT in names:
         raise InputError("pages to annotate are read twice, and standard input only once: write the page to a file")

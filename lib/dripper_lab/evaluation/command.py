@@ -48,8 +48,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_settings(arguments: argparse.Namespace, folder: Path, labels: LabelsSettings) -> RunSettings:
-    """Return the settings of a run that keeps its state below `folder`. labels: the labelers'
-    settings. Raises UsageError."""
+    """Return the settings of a run that keeps its state below `folder`.
+
+    Raises UsageError.
+
+    Args:
+        labels: The labelers' settings.
+    """
     if not arguments.data.is_dir():
         raise InputError(f"--data {arguments.data} is no folder")
     sample = None if arguments.all_pages else arguments.sample

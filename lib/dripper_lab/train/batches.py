@@ -45,9 +45,11 @@ def training_batches(
 ) -> Iterator[TrainingBatch]:
     """Yield one epoch: every example once, in random order, long ones as one random window.
 
-    size: blocks of a batch. shares: how often one of an example's variants comes in its stead;
-    where it has none of a kind it comes itself. turns: how often each example comes instead of
-    once, on average.
+    Args:
+        size: Blocks of a batch.
+        shares: How often one of an example's variants comes in its stead; where it has none of
+            a kind it comes itself.
+        turns: How often each example comes instead of once, on average.
     """
     order = draw_turns(np.ones(len(examples)) if turns is None else turns, draw)
     windows = [_random_window(_variant(examples[index], shares, draw), size // WINDOW_SHARE, draw) for index in order]

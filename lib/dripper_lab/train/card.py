@@ -164,9 +164,11 @@ def model_card(
 ) -> str:
     """Return the card as Markdown.
 
-    folds: how many, and how many of them were held out in turn. examples: all that were trained on.
-    kept: networks of earlier weights that give a second opinion too. start: the version of the
-    weights that these go on from.
+    Args:
+        folds: How many, and how many of them were held out in turn.
+        examples: All that were trained on.
+        kept: Networks of earlier weights that give a second opinion too.
+        start: The version of the weights that these go on from.
     """
     pages, scores, calibration = held_out.examples, held_out.scores, held_out.calibration
     bins = reliability(pages, held_out.logits, calibration)

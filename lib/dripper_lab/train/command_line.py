@@ -33,8 +33,12 @@ def at_least(least: int) -> Callable[[str], int]:
 def training_parser(
     labeler: str, makes: str, folds: int, folds_help: str = "one site in so many is held out"
 ) -> argparse.ArgumentParser:
-    """Return a parser with the flags that every training has. makes: what --output is for. folds:
-    the default."""
+    """Return a parser with the flags that every training has.
+
+    Args:
+        makes: What --output is for.
+        folds: The default.
+    """
     parser = argparse.ArgumentParser(
         prog=f"python -m dripper_lab.train.{labeler}", description=f"Train the labeler {labeler}."
     )

@@ -57,11 +57,17 @@ def train_and_save(
     scored: int | None = None,
     start: Path | None = None,
 ) -> Path:
-    """Read, cross-validate, calibrate, train, save; return the weights' path. sample: pages a set,
-    None for all. keep: weights whose last two networks go on giving a second opinion. scored: folds
-    that are held out in turn, None for all. start: weights to go on from, None for random ones.
+    """Read, cross-validate, calibrate, train, save; return the weights' path.
 
-    Raises InputError for a missing set, UsageError where there are too few pages to train on.
+    Args:
+        sample: Pages a set, None for all.
+        keep: Weights whose last two networks go on giving a second opinion.
+        scored: Folds that are held out in turn, None for all.
+        start: Weights to go on from, None for random ones.
+
+    Raises:
+        InputError: For a missing set.
+        UsageError: If there are too few pages to train on.
     """
     started = time.process_time()
     examples = [page for name in data_sets for page in examples_of(data, name, recipe, sample) if len(page.words)]

@@ -44,8 +44,12 @@ class HeldOut:
     def of(
         cls, examples: Sequence[Example], networks: Sequence[Weights | None], start: Weights | None = None
     ) -> "HeldOut":
-        """Return what the networks, one a fold, say of the examples of their folds. start: earlier
-        weights whose calibration of blocks and pages stays; by default both are fitted here."""
+        """Return what the networks, one a fold, say of the examples of their folds.
+
+        Args:
+            start: Earlier weights whose calibration of blocks and pages stays; by default both
+                are fitted here.
+        """
         full = [example for example in examples if example.truth_words]
         empty = [example for example in examples if not example.truth_words]
         logits, nothing = held_out_logits(full, networks), held_out_logits(empty, networks)

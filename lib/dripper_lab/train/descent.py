@@ -30,8 +30,10 @@ def descend(
 ) -> None:
     """Train a model in place, a step a batch.
 
-    pace: the share of the learning rate at a step, from 0 on. log_steps: between two lines of the
-    log. after: called after each step with the number of those done.
+    Args:
+        pace: The share of the learning rate at a step, from 0 on.
+        log_steps: Between two lines of the log.
+        after: Called after each step with the number of those done.
     """
     import torch
 

@@ -33,7 +33,10 @@ def disturb(batch: TrainingBatch, blanks: Blanks, recipe: Recipe, draw: np.rando
     """Return the batch with other features: noise everywhere, and for whole pages some features
     blanked, names or metadata hidden.
 
-    Features are standardised, so a blank is 0, their mean. blanks: what :func:`blanks_of` returns.
+    Features are standardised, so a blank is 0, their mean.
+
+    Args:
+        blanks: What :func:`blanks_of` returns.
     """
     features = batch.blocks.features + recipe.noise * draw.standard_normal(batch.blocks.features.shape, np.float32)
     for blank, share in ((blanks.names, recipe.name_drop), (blanks.metadata, recipe.metadata_drop)):

@@ -98,7 +98,8 @@ def read_examples(
     """Yield one example a page; pages that cannot teach (nothing of the truth in their blocks) are
     left out, logged. A page without a truth teaches that nothing of it is main.
 
-    makers: of its variants, by their kind.
+    Args:
+        makers: Of its variants, by their kind.
     """
     for labelled, page in split_pages(pages):
         example = example_of(page, labelled)

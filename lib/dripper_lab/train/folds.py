@@ -29,8 +29,9 @@ def fit(examples: Sequence[Example], recipe: Recipe, start: Weights | None = Non
     """Train on examples (raw features) and return weights without calibration (temperature 1, shift
     0).
 
-    start: earlier weights whose networks are taught further, in the order of the recipe's; those
-    that the recipe has not stay as they are.
+    Args:
+        start: Earlier weights whose networks are taught further, in the order of the recipe's;
+            those that the recipe has not stay as they are.
     """
     unfitted = _unfitted(examples, recipe, start)
     ready = [_with_variants(unfitted, example) for example in examples]
@@ -76,7 +77,11 @@ def fold_networks(
     examples: Sequence[Example], recipe: Recipe, folds: int, scored: int | None = None, start: Weights | None = None
 ) -> list[Weights | None]:
     """Return for each fold a network trained on the other folds' sites; None for a fold without
-    pages, and for all but the first `scored` ones. start: as for :func:`fit`."""
+    pages, and for all but the first `scored` ones.
+
+    Args:
+        start: As for :func:`fit`.
+    """
     networks: list[Weights | None] = []
     for fold in range(folds):
         if fold >= (folds if scored is None else scored):

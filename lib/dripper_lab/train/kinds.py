@@ -87,8 +87,10 @@ def fit_confidence(expected: FloatArray, kinds: FloatArray, scores: FloatArray) 
     """Return the coefficients of `decide.estimate_confidence`, shape (2 · n_kinds,): a logistic
     regression on held-out pages, each kind drawn towards the mean of all.
 
-    expected: (n_pages,), F1 that the decoder expected. kinds: (n_pages, n_kinds). scores:
-    (n_pages,), that was reached.
+    Args:
+        expected: (n_pages,), F1 that the decoder expected.
+        kinds: (n_pages, n_kinds).
+        scores: (n_pages,), that was reached.
     """
     evidence = np.stack([make_evidence(one, page) for one, page in zip(expected.tolist(), kinds, strict=True)])
     n = kinds.shape[1]

@@ -79,11 +79,15 @@ Parameters = dict[str, Any]
 def train(
     examples: Sequence[Example], blanks: Blanks, recipe: Recipe, start: Mapping[str, FloatArray] | None = None
 ) -> dict[str, FloatArray]:
-    """Return trained weights by name. examples: standardised. blanks: see
-    :func:`dripper_lab.train.disturb.disturb`. start: weights to go on from, by default random ones.
-    The same arguments give the same weights.
+    """Return trained weights by name.
 
     (On one machine: sums of floats differ between processors, unlike in labelling.)
+
+    Args:
+        examples: Standardised.
+        blanks: See :func:`dripper_lab.train.disturb.disturb`.
+        start: Weights to go on from, by default random ones. The same arguments give the same
+            weights.
     """
     draw = np.random.default_rng(recipe.seed)
     weights = initial_weights(recipe, examples[0]) if start is None else jax.tree.map(jnp.float32, dict(start))

@@ -103,8 +103,9 @@ GOING_ON = Recipe(epochs=2, first_share=0.2, other_shares=(), other_balances=())
 def turns_an_epoch(kinds: Sequence[str], balance: float) -> FloatArray:
     """Return how often each page comes in an epoch, on average; shape (n_pages,), mean 1.
 
-    kinds: of each page. balance: 0 to 1; a kind of n pages has n^(1 - balance) turns, in
-    proportion.
+    Args:
+        kinds: Of each page.
+        balance: 0 to 1; a kind of n pages has n^(1 - balance) turns, in proportion.
 
     >>> turns_an_epoch(["article", "article", "article", "article", "forum"], 0.5).round(2).tolist()
     [0.83, 0.83, 0.83, 0.83, 1.67]

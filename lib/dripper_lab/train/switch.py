@@ -29,10 +29,13 @@ PAGE_WEIGHT = 100
 
 
 def with_switch(weights: Weights, examples: Sequence[Example], ridge: float) -> Weights:
-    """Return the weights with a switch. ridge: the penalty on squared coefficients.
+    """Return the weights with a switch.
 
     Comments are learned from pages with made-up ones, pages that have some, and forums, whose posts
     are none; titles from the pages that have one.
+
+    Args:
+        ridge: The penalty on squared coefficients.
     """
     commented = [example.commented for example in examples if example.commented is not None]
     others = [example for example in examples if example.page_type == "forum" or example.comments.any()]

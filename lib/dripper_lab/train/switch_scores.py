@@ -40,7 +40,11 @@ class SwitchScore(NamedTuple):
 def switch_scores(
     examples: Sequence[Example], networks: Sequence[Weights | None], calibration: Calibration
 ) -> list[SwitchScore]:
-    """Return the scores of all SETTINGS on held-out pages. networks: one a fold."""
+    """Return the scores of all SETTINGS on held-out pages.
+
+    Args:
+        networks: One a fold.
+    """
     calibrated = [
         None if network is None else replace(network, temperature=calibration.temperature, shift=calibration.shift)
         for network in networks

@@ -100,8 +100,11 @@ class Truth:
 
     @classmethod
     def of(cls, texts: Sequence[str], labelled: LabelledPage, share: float = BLOCK_SHARE) -> "Truth":
-        """From the texts of the page's leaves. share: of a leaf's words, from which on it is
-        main."""
+        """From the texts of the page's leaves.
+
+        Args:
+            share: Of a leaf's words, from which on it is main.
+        """
         own, truth = [words_of(text) for text in texts], words_of(labelled.truth_text)
         words = np.array([len(each) for each in own], np.int64)
         matched = match_shares(own, truth).astype(np.float64) * words
@@ -116,7 +119,11 @@ class Truth:
 
 def f1_of(words: IntArray, matched: FloatArray, truth_words: int, main: npt.NDArray[np.bool_]) -> float:
     """F1 over words of a choice of leaves: what training optimises, close to ROUGE. Arrays have
-    shape (n_leaves,). matched: how many of the words belong to the truth."""
+    shape (n_leaves,).
+
+    Args:
+        matched: How many of the words belong to the truth.
+    """
     return float(2 * matched[main].sum() / max(1, int(words[main].sum()) + truth_words))
 
 

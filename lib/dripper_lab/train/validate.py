@@ -24,7 +24,11 @@ class Choice(NamedTuple):
 
 
 def choose_threshold(truths: Sequence[Truth], said: Sequence[FloatArray], thresholds: Sequence[float]) -> Choice:
-    """Return the best of some thresholds. said: the probabilities of each page's blocks."""
+    """Return the best of some thresholds.
+
+    Args:
+        said: The probabilities of each page's blocks.
+    """
 
     def f1(threshold: float) -> float:
         return float(np.mean([truth.f1(page > threshold) for truth, page in zip(truths, said, strict=True)]))
@@ -64,8 +68,9 @@ class PageScores(NamedTuple):
 def page_scores(examples: Sequence[Example], logits: Sequence[FloatArray], calibration: Calibration) -> PageScores:
     """Return how every page came out.
 
-    logits: of each page, shape (1 + others, n_blocks): of the network, and below it those of the
-    others.
+    Args:
+        logits: Of each page, shape (1 + others, n_blocks): of the network, and below it those
+            of the others.
     """
     rows = []
     for example, own in zip(examples, logits, strict=True):
@@ -81,8 +86,10 @@ def macro_over_kinds(examples: Sequence[Example], scores: FloatArray) -> float:
 
 def calibrate(examples: Sequence[Example], logits: Sequence[FloatArray]) -> Calibration:
     """Return the temperature and shift of the highest ROUGE-5 F1, mean over pages and mean over
-    kinds, of the labeler as a whole; ties go to the first of the grid. logits: as for
-    :func:`page_scores`.
+    kinds, of the labeler as a whole; ties go to the first of the grid.
+
+    Args:
+        logits: As for :func:`page_scores`.
     """
 
     def score(candidate: tuple[float, float]) -> tuple[float, float]:

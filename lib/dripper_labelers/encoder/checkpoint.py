@@ -72,8 +72,11 @@ class EncoderCheckpoint:
         )
 
     def margins(self, logits: FloatArray) -> FloatArray:
-        """Return how much speaks for each block to be main, shape (n,). logits: at their
-        separators, shape (n, outcomes)."""
+        """Return how much speaks for each block to be main, shape (n,).
+
+        Args:
+            logits: At their separators, shape (n, outcomes).
+        """
         return logits[:, 0] if self.outcomes == 1 else logits[:, self.main] - logits[:, 1 - self.main]
 
     def sequencer(self) -> Sequencer:

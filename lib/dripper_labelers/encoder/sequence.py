@@ -77,8 +77,12 @@ def _marker(text: str, linked: float) -> str:
 
 
 def name_words_marker(words: int, links: int) -> str:
-    """Return the marker of a block. words: 0, 1, 2 to 3, 4 to 7 and so on are 0, 1, 2, 3…. links:
-    none, some, half, all are 0 to 3."""
+    """Return the marker of a block.
+
+    Args:
+        words: 0, 1, 2 to 3, 4 to 7 and so on are 0, 1, 2, 3….
+        links: None, some, half, all are 0 to 3.
+    """
     return f"<|words {words} links {links}|>"
 
 
@@ -142,11 +146,17 @@ class Sequencer:
 
     @classmethod
     def load(cls, folder: Path, reading: Reading, context: int, vocabulary: int | None = None) -> "Sequencer":
-        """Return the sequencer of a checkpoint. vocabulary: rows of its weights.
+        """Return the sequencer of a checkpoint.
 
         A tokenizer that lacks the separator gets it as its next token, as in Pulpie's code, where
-        the weights have a row for it. Raises MachineError where the folder has no tokenizer that
-        can be read, or one that lacks what is needed.
+        the weights have a row for it.
+
+        Args:
+            vocabulary: Rows of its weights.
+
+        Raises:
+            MachineError: If the folder has no tokenizer that can be read, or one that lacks
+                what is needed.
         """
         with needed("the labeler encoder", "encoder"):
             from transformers import AutoTokenizer
@@ -229,9 +239,11 @@ class Sequencer:
 def cut(sizes: Sequence[int], room: int, overlap: int) -> Iterator[tuple[int, int]]:
     """Yield (start, end) of chunks that cover all blocks in order, each as long as fits.
 
-    sizes: tokens of each block with its separator. room: tokens of a chunk's blocks; one that does
-    not fit even alone is a chunk by itself. overlap: blocks that a chunk takes of the one before at
-    most; fewer where the next block would not fit beside them.
+    Args:
+        sizes: Tokens of each block with its separator.
+        room: Tokens of a chunk's blocks; one that does not fit even alone is a chunk by itself.
+        overlap: Blocks that a chunk takes of the one before at most; fewer where the next block
+            would not fit beside them.
 
     >>> list(cut([4, 4, 4, 4], 8, 0)), list(cut([4, 4, 4, 4], 12, 1)), list(cut([4, 90, 4], 8, 1))
     ([(0, 2), (2, 4)], [(0, 3), (2, 4)], [(0, 1), (1, 2), (2, 3)])

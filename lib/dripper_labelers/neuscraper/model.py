@@ -25,8 +25,12 @@ class NodeEncoder(nn.Module):  # type: ignore[misc]
         self.first_layer, self.pooling = first_layer, pooling
 
     def forward(self, ids: Any, inside: Any) -> Any:
-        """Return vectors, shape (n_nodes, hidden). ids: (n_nodes, n_tokens). inside: the same, 0
-        where padded."""
+        """Return vectors, shape (n_nodes, hidden).
+
+        Args:
+            ids: (n_nodes, n_tokens).
+            inside: The same, 0 where padded.
+        """
         states = self.first_layer(input_ids=ids, attention_mask=inside).last_hidden_state
         if self.pooling == "first":
             return states[:, 0]
@@ -49,8 +53,12 @@ class NodeClassifier(nn.Module):  # type: ignore[misc]
         self.register_buffer("places", compute_sinusoids(shape.context_nodes, shape.width), persistent=False)
 
     def forward(self, vectors: Any, beyond: Any) -> Any:
-        """Return logits, (n_chunks, n_nodes). vectors: (n_chunks, n_nodes, hidden). beyond:
-        (n_chunks, n_nodes), whether there is no node."""
+        """Return logits, (n_chunks, n_nodes).
+
+        Args:
+            vectors: (n_chunks, n_nodes, hidden).
+            beyond: (n_chunks, n_nodes), whether there is no node.
+        """
         nodes = self.project(vectors) + self.places[: vectors.shape[1]]
         return self.head(self.encoder(nodes, src_key_padding_mask=beyond)).squeeze(-1)
 

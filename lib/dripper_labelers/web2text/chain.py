@@ -13,8 +13,12 @@ PROBABILITY_STEPS = 4096
 def choose_most_probable(leaves: FloatArray, pairs: FloatArray) -> npt.NDArray[np.bool_]:
     """Return which leaves are main in the most probable sequence of labels (Viterbi 1967).
 
-    leaves: (n, 2), logarithms of potentials of other and main. pairs: (n - 1, 4), of other-other,
-    other-main, main-other, main-main, times the weight of pairs. Ties go to other.
+    Ties go to other.
+
+    Args:
+        leaves: (n, 2), logarithms of potentials of other and main.
+        pairs: (n - 1, 4), of other-other, other-main, main-other, main-main, times the weight
+            of pairs.
 
     >>> leaves = np.log([[0.4, 0.6], [0.4, 0.6], [0.6, 0.4]])
     >>> choose_most_probable(leaves, np.log([[0.97, 0.01, 0.01, 0.01]] * 2))

@@ -133,7 +133,8 @@ class CollapsedDom:
 def collapse(tree: Tree, leaves: Leaves, tag_bits: Mapping[str, int]) -> CollapsedDom:
     """Return the collapsed DOM over some leaves; there must be one at least.
 
-    tag_bits: the tags to be told apart, each with its bit (1, 2, 4, …).
+    Args:
+        tag_bits: The tags to be told apart, each with its bit (1, 2, 4, …).
     """
     opens, closes = np.array(tree.opens, np.int64), np.array(tree.closes, np.int64)
     first, end = leaves.first.searchsorted(opens), leaves.last.searchsorted(closes, side="right")

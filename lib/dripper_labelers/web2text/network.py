@@ -49,8 +49,11 @@ class Operations(Protocol):
 
 
 def forward(layers: Sequence[Layer], x: Array, ops: Operations) -> Array:
-    """Return the logits of each outcome, (…, length, outcomes). x: (…, length, n_features),
-    standardised."""
+    """Return the logits of each outcome, (…, length, outcomes).
+
+    Args:
+        x: (…, length, n_features), standardised.
+    """
     for layer in layers[:-1]:
         x = ops.rectify(ops.convolve(x, layer))
     return ops.convolve(x, layers[-1])

@@ -106,11 +106,14 @@ def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> S
     """Return ROUGE-N: the overlap of the multisets of n-grams (Lin 2004; Dripper paper 4.2.2 with
     n=5).
 
-    tokens: "jieba", "split" or "words", see :func:`dripper.eval.metrics.overlap.tokenizer`;
-    UsageError otherwise. Edge cases are those of the code that published with each. "jieba": white
-    space alone against the same scores 1; a text of fewer than n tokens has no n-gram, so scores 0
-    even against itself. "split": the same, but empty against empty scores 0. "words": empty against
-    empty scores 1, and a shorter text is one n-gram of its own length.
+    Edge cases are those of the code that published with each. "jieba": white space alone against
+    the same scores 1; a text of fewer than n tokens has no n-gram, so scores 0 even against itself.
+    "split": the same, but empty against empty scores 0. "words": empty against empty scores 1, and
+    a shorter text is one n-gram of its own length.
+
+    Args:
+        tokens: "jieba", "split" or "words", see :func:`dripper.eval.metrics.overlap.tokenizer`;
+            UsageError otherwise.
 
     >>> rouge_n("a b c d e f", "a b c d e", tokens="split").precision
     0.5

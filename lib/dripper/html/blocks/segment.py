@@ -47,11 +47,14 @@ def segment(
     """Return the paragraphs of the page in the order in which they end, and the elements that were
     split.
 
-    texts: as `tree.parts`, its even entries perhaps changed. removed: flags by element; these are
-    as if not there. columns_decide: a table with `col` is one of data, whatever stands in it, as
-    MinerU-HTML 1.1 has it; else not where that is a table or a form: themes of the 2000s gave the
-    columns of a whole page their widths so, and it became a single block. Linear in the number of
-    elements and parts.
+    Linear in the number of elements and parts.
+
+    Args:
+        texts: As `tree.parts`, its even entries perhaps changed.
+        removed: Flags by element; these are as if not there.
+        columns_decide: A table with `col` is one of data, whatever stands in it, as MinerU-HTML
+            1.1 has it; else not where that is a table or a form: themes of the 2000s gave the
+            columns of a whole page their widths so, and it became a single block.
     """
     paragraphs, entered = _walk(tree, texts, removed, classify(tree, texts, removed, columns_decide))
     body = tree.tags.index("body") if "body" in tree.tags else -1
@@ -269,9 +272,9 @@ def number(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph], *, che
     """Return the paragraphs that show something (text that is not blank, or an image with an
     address) as blocks 1..N.
 
-    texts: `tree.parts`, perhaps with texts changed and elements blanked. check: False if all are
-    known to show
-        something.
+    Args:
+        texts: `tree.parts`, perhaps with texts changed and elements blanked.
+        check: False if all are known to show something.
     """
     plain = plain_parts(tree, texts)
     blocks: list[Block] = []

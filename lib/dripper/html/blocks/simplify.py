@@ -38,9 +38,9 @@ def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int
     """Return the simplified HTML of a page, `<html>…</html>`; each block is one child of `body`,
     `_item_id` its last attribute.
 
-    cutoff: characters of text a block. table_cutoff: the same for text inside tables and formulas,
-    which `cutoff`
-        spares.
+    Args:
+        cutoff: Characters of text a block.
+        table_cutoff: The same for text inside tables and formulas, which `cutoff` spares.
     """
     parts = tree.parts.copy()
     shorten_lists(tree, parts, [(element, first, last) for _, _, element, _, first, last in blocks])
@@ -146,8 +146,9 @@ def shorten_lists(tree: Tree, parts: list[str], spans: Sequence[tuple[int, int, 
     """Shorten the lists inside blocks, in `parts`: of ul and ol stay first and last item, of dl
     first and last term.
 
-    spans: (element, first, last) of each block; a run inside a list is shortened like one, whatever
-    its elements are.
+    Args:
+        spans: (element, first, last) of each block; a run inside a list is shortened like one,
+            whatever its elements are.
     """
     lists = [i for i, tag in enumerate(tree.tags) if tag in LISTS]
     firsts = [first for _, first, _ in spans] if lists else []

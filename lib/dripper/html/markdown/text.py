@@ -60,9 +60,11 @@ def write_text(tree: Tree) -> str:
 def read_main_html(
     html: str, read_tags: ReadTags | None = None, hidden_share: float = HIDDEN_SHARE, *, is_pruned: bool = False
 ) -> Tree:
-    """Return the tree of HTML. read_tags, hidden_share: see `scan`.
+    """Return the tree of HTML.
 
-    is_pruned: see `to_text`; what turns out to be something else is parsed after all.
+    Args:
+        read_tags, hidden_share: See `scan`.
+        is_pruned: See `to_text`; what turns out to be something else is parsed after all.
     """
     if is_pruned:
         try:

@@ -94,7 +94,9 @@ def order_item(tree: Tree, item: int, numbers: Numbers) -> None:
     """Rewrite an item of a list: an empty one goes, one that holds nothing but a list becomes that
     list's items; a bullet, or its number, that the page wrote too is left out.
 
-    numbers: of the items of each list, filled as needed."""
+    Args:
+        numbers: Of the items of each list, filled as needed.
+    """
     owner = tree.parents[item]
     inner = _find_only_list(tree, item)
     if (

@@ -23,10 +23,13 @@ def choose_heading(
     """Return the heading that the main content lacks; "" where it has one, or the page has no
     title.
 
-    title: of `<title>`, which often names the site too. texts: of all blocks. main_ids: numbers of
-    the main ones, from 1. headline: as the page's metadata has it. The block that says most of the
-    title is the heading as readers see it, but for the site's name where another says the headline;
-    without such a block it is the headline, else the title.
+    Args:
+        title: Of `<title>`, which often names the site too.
+        texts: Of all blocks.
+        main_ids: Numbers of the main ones, from 1.
+        headline: As the page's metadata has it. The block that says most of the title is the
+            heading as readers see it, but for the site's name where another says the headline;
+            without such a block it is the headline, else the title.
 
     >>> texts = ["The Daily", "Rain in Bergen", "It rained."]
     >>> choose_heading("Rain in Bergen | The Daily", texts, [3], "<p>It rained.</p>")

@@ -20,8 +20,9 @@ def find_addresses(tree: Tree, element: int) -> list[str]:
     """Return the addresses under which an image can be shown, as written, the best first: the
     largest candidate, else what a lazy loader would show, else `src`; of a `video` its poster.
 
-    element: an `img` or a kind of it, or a `picture` with its sources. Pictures within the markup
-    (`data:`) do not count.
+    Args:
+        element: An `img` or a kind of it, or a `picture` with its sources. Pictures within the
+            markup (`data:`) do not count.
     """
     tags, sets, plain = tree.tags, list[tuple[float, bool, str]](), list[str]()
     for inner in range(element, tree.lasts[element] + 1):

@@ -51,7 +51,8 @@ def _is_caption(tree: Tree, element: int) -> bool:
 def find_captioned(tree: Tree, caption: int, shown: Sequence[int]) -> Sequence[int]:
     """Return the images of a caption: those in the nearest element around it that has any.
 
-    shown: all images, in document order.
+    Args:
+        shown: All images, in document order.
     """
     above = caption
     for _ in range(_MOST_ABOVE):

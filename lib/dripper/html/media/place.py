@@ -120,8 +120,11 @@ def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int]) -> list[Spa
     """Return what belongs to main beside the kept pieces: images, and captions of images that are
     main and of which nothing is kept, in document order, disjoint.
 
-    blocks: all of the page, in document order. main: the ids of the main ones. Linear in the page,
-    and in the depth of its images.
+    Linear in the page, and in the depth of its images.
+
+    Args:
+        blocks: All of the page, in document order.
+        main: The ids of the main ones.
     """
     images = find_images(tree) if main else []
     figures = _find_bare_figures(tree) if main else []

@@ -216,8 +216,11 @@ class _Metas:
 def read_metadata(head: Head, tree: Tree, page_title: str = "") -> Metadata:
     """Return what a page says about itself.
 
-    tree: of its visible elements. page_title: of `<title>`. Linear in the page; most of the time
-    goes to its distinct start tags.
+    Linear in the page; most of the time goes to its distinct start tags.
+
+    Args:
+        tree: Of its visible elements.
+        page_title: Of `<title>`.
     """
     metas, data = _Metas(head.metas), JsonLd(head.objects)
     visible = Visible(tree)

@@ -133,10 +133,15 @@ def parse_page(
 ) -> ParsedPage:
     """Return the page's visible body as a tree, its title, hints and metadata.
 
-    read_tags, hidden_share: see `scan`; they decide what is cut out. keep_players: frames of known
-    players leave stand-ins behind (see `media.players`).
-    html: as UTF-8; NULs in texts are dropped. Linear, see `limits`.
-    Raises PageError(PARSE_FAILED) where the parser would need seconds.
+    Linear, see `limits`.
+
+    Args:
+        read_tags, hidden_share: See `scan`; they decide what is cut out.
+        keep_players: Frames of known players leave stand-ins behind (see `media.players`).
+        html: As UTF-8; NULs in texts are dropped.
+
+    Raises:
+        PageError(PARSE_FAILED): If the parser would need seconds.
     """
     refuse_costly(html, limits)
     document = parse_document(html)
@@ -264,8 +269,9 @@ class LosslessProfile:
     def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:
         """Return the main HTML.
 
-        with_media: and the images among it. Where these stand is asked of the page without its ids,
-        hence it is split again.
+        Args:
+            with_media: And the images among it. Where these stand is asked of the page without
+                its ids, hence it is split again.
         """
         if with_media:
             return self.restore(mapping_html, "").prune(main_ids, with_media=True)

@@ -38,7 +38,11 @@ class Profile(Protocol):
         ...
 
     def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:
-        """Return the main HTML; with_media: and the images that stand among it."""
+        """Return the main HTML
+
+        Args:
+            with_media: And the images that stand among it.
+        """
         ...
 
     def restore(self, mapping_html: str, title: str) -> Page:
@@ -77,10 +81,17 @@ def find_profile(name: str) -> Profile:
 def preprocess(html: str, profile: str = "dripper", limits: ParserLimits = DEFAULT_LIMITS) -> Page:
     """Return the page split into blocks (Dripper paper 3.2, A.10).
 
-    html: the page's text, decoded; anything goes, an empty string too. profile: a set of rules, one
-    of PROFILES. limits: what the page may ask of the parser. Deterministic; linear in len(html).
-    Raises PageError(PARSE_FAILED) above a limit, TypeError on bytes (decode them first), ValueError
-    on an unknown profile.
+    Deterministic; linear in len(html).
+
+    Args:
+        html: The page's text, decoded; anything goes, an empty string too.
+        profile: A set of rules, one of PROFILES.
+        limits: What the page may ask of the parser.
+
+    Raises:
+        PageError(PARSE_FAILED): Above a limit.
+        TypeError: On bytes (decode them first).
+        ValueError: On an unknown profile.
 
     >>> page = preprocess("<title>T</title><p>one<p>two <b>three</b>")
     >>> page.title, [block.text for block in page.blocks]
@@ -94,7 +105,8 @@ def preprocess(html: str, profile: str = "dripper", limits: ParserLimits = DEFAU
 def preprocess_utf8(html: bytes, profile: str = "dripper", limits: ParserLimits = DEFAULT_LIMITS) -> Page:
     """Return `preprocess(html.decode(), profile, limits)` without decoding.
 
-    html: UTF-8 without errors, as `dripper.warc.to_utf8` gives it.
+    Args:
+        html: UTF-8 without errors, as `dripper.warc.to_utf8` gives it.
 
     >>> [block.text for block in preprocess_utf8("<p>é".encode()).blocks]
     ['é']
@@ -111,10 +123,13 @@ def restore(mapping_html: str, title: str = "", profile: str = "dripper") -> Pag
     """Return the page that a mapping HTML was written from: for `dripper` and `paper` with the same
     tree and blocks, but no hints.
 
-    mapping_html, title: of that page. For `mineru-1.1`, whose mapping HTML does not tell all of its
-    blocks, what that profile makes of the mapping HTML: on all of 177 archived pages the same
-    blocks. O(len(mapping_html)). Raises as `preprocess` does, ValueError where `mapping_html` is no
-    mapping HTML.
+    O(len(mapping_html)).
+
+    Args:
+        mapping_html, title: Of that page. For `mineru-1.1`, whose mapping HTML does not tell
+            all of its blocks, what that profile makes of the mapping HTML: on all of 177 archived
+            pages the same blocks. Raises as `preprocess` does, ValueError where `mapping_html` is
+            no mapping HTML.
 
     >>> page = preprocess("<title>T</title><p>one<p>two <b>three</b>")
     >>> restore(page.mapping_html, page.title).blocks == page.blocks
@@ -127,12 +142,19 @@ def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper"
     """Return the page with only its main blocks and their ancestors, without `_item_id` (Dripper
     paper 3.2, mapping).
 
-    mapping_html: `Page.mapping_html`, of the same profile. main_ids: any subset of its ids, in any
-    order; none gives "". with_media: images that stand among main blocks are kept too, with their
-    captions (see `media.place`). The same as `Page.prune`. O(len(mapping_html)). Raises
-    pruning.UnknownItemError on a foreign id, ValueError where `mapping_html` is no mapping HTML.
-    Profile `mineru-1.1` does byte for byte what MinerU-HTML 1.1.2 does instead: foreign ids are
-    ignored, helper attributes stay, no id gives "<html></html>".
+    The same as `Page.prune`. O(len(mapping_html)). Profile `mineru-1.1` does byte for byte what
+    MinerU-HTML 1.1.2 does instead: foreign ids are ignored, helper attributes stay, no id gives
+    "<html></html>".
+
+    Args:
+        mapping_html: `Page.mapping_html`, of the same profile.
+        main_ids: Any subset of its ids, in any order; none gives "".
+        with_media: Images that stand among main blocks are kept too, with their captions (see
+            `media.place`).
+
+    Raises:
+        pruning.UnknownItemError: On a foreign id.
+        ValueError: If `mapping_html` is no mapping HTML.
 
     >>> prune('<div><p _item_id="1">menu</p><p _item_id="2">story</p></div>', {2})
     '<div><p>story</p></div>'

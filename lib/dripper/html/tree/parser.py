@@ -88,7 +88,8 @@ def refuse_costly(html: bytes, limits: ParserLimits = DEFAULT_LIMITS) -> None:
     """Raise PageError(PARSE_FAILED) if parsing would take seconds; looks closer only at pages that
     are large enough.
 
-    html: the page as UTF-8.
+    Args:
+        html: The page as UTF-8.
     """
     if (most := _count_most_attributes(html, limits.attributes)) > limits.attributes:
         raise PageError(ErrorCode.PARSE_FAILED, f"a tag with about {most} attributes; the limit is {limits.attributes}")

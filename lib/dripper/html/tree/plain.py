@@ -68,8 +68,11 @@ def set_apart(tree: Tree, texts: list[str], marks: list[str]) -> dict[int, str]:
     """Return the texts that get a space, by index: one between two elements if there is one, else
     that before the first or after the last.
 
-    texts: as `tree.parts`, perhaps with texts changed. marks: for each tag, anything where it
-    begins a line. Linear.
+    Linear.
+
+    Args:
+        texts: As `tree.parts`, perhaps with texts changed.
+        marks: For each tag, anything where it begins a line.
     """
     changed: dict[int, str] = {}
     befores = texts[:-1:2]

@@ -55,13 +55,18 @@ def scan(
     """Return the tree of a serialised page; comments and the doctype vanish, the texts beside them
     join.
 
-    markup: as a parser wrote it (see `tree`). void: names of elements that have no end tag.
-    read_tags: called once with all distinct start tags, says which are special: to be rewritten, or
-    to be cut out
-        with their element.
-    hidden_share: an element with more than this share of the page's text is not cut out. Raises
-    UnbalancedMarkupError where tags do not balance, that is, where `markup` is not a serialisation.
     Linear.
+
+    Args:
+        markup: As a parser wrote it (see `tree`).
+        void: Names of elements that have no end tag.
+        read_tags: Called once with all distinct start tags, says which are special: to be
+            rewritten, or to be cut out with their element.
+        hidden_share: An element with more than this share of the page's text is not cut out.
+
+    Raises:
+        UnbalancedMarkupError: If tags do not balance, that is, where `markup` is not a
+            serialisation.
     """
     parts = split(markup)
     names, kinds_of, rewritten = _read_tags(set(parts[1::2]), void, read_tags)
@@ -125,8 +130,10 @@ def find_elements(kinds: bytes, text_before: list[int], hidden_share: float) -> 
     """Return the elements, whose indexes count without what is to be cut out, and that; None where
     tags do not balance.
 
-    kinds: of the tags. text_before: how many characters of text stand before each tag, and in all;
-    may be empty if none is HIDDEN.
+    Args:
+        kinds: Of the tags.
+        text_before: How many characters of text stand before each tag, and in all; may be empty
+            if none is HIDDEN.
     """
     parents, opens, cuts = list[int](), list[int](), list[tuple[int, int]]()
     closes, lasts = [0] * len(kinds), [0] * len(kinds)

@@ -25,7 +25,11 @@ _POOLED_ROUNDER = 1.5 * 2.0**52 / POOLED_STEPS
 
 
 def choose_operations(starts: IntArray, ends: IntArray) -> Operations:
-    """Return the operations on one page. starts, ends: those of `network.BlockSequence`."""
+    """Return the operations on one page.
+
+    Args:
+        starts, ends: Those of `network.BlockSequence`.
+    """
     return OperationsInC(starts, ends) if IN_C else NumpyOperations(starts, ends)
 
 

@@ -58,13 +58,15 @@ def decide(probability: FloatArray, words: IntArray, beta: float = 1.0, threshol
     """Return the labels of highest expected F1 over words; blocks without words (images) go by the
     same cut.
 
-    beta: how many times as much recall counts as precision (F-beta). threshold: instead, blocks
-    from this probability on are main, and the likeliest with words always is. The F1 that is told
-    is that of the labels chosen.
+    Ties go to the smaller set, and within it to the earlier block.
 
-    probability: (n_blocks,) of main. words: (n_blocks,) number of words: with EDGE_WORDS, the
-    weight of a block. The expectation of F1 is taken as the ratio of expectations, mixed over
-    PAGE_DOUBTS. Ties go to the smaller set, and within it to the earlier block.
+    Args:
+        beta: How many times as much recall counts as precision (F-beta).
+        threshold: Instead, blocks from this probability on are main, and the likeliest with
+            words always is. The F1 that is told is that of the labels chosen.
+        probability: (n_blocks,) of main.
+        words: (n_blocks,) number of words: with EDGE_WORDS, the weight of a block. The
+            expectation of F1 is taken as the ratio of expectations, mixed over PAGE_DOUBTS.
 
     >>> decide(np.array([0.9, 0.2, 0.6]), np.array([10, 5, 30])).main
     array([ True, False,  True])
@@ -118,7 +120,11 @@ class PageSummary:
     """(2, n_features): over blocks, over words."""
 
     def add(self, features: Array, words: IntArray) -> None:
-        """Count more blocks. features: (n_blocks, n_features), standardised, on the grid."""
+        """Count more blocks.
+
+        Args:
+            features: (n_blocks, n_features), standardised, on the grid.
+        """
         # Sums of multiples of 1/256 are exact, so their order does not matter.
         own = np.stack([features.sum(axis=0), words.astype(np.float64) @ features])
         self.sums = own if self.sums is None else self.sums + own
@@ -136,8 +142,9 @@ class PageSummary:
 def classify(matrix: FloatArray, bias: FloatArray, means: FloatArray) -> FloatArray:
     """Return the probability of each of KINDS, multiples of 1/4096; shape (n_kinds,).
 
-    matrix: (2 · n_features, n_kinds), on the grid of weights, as bias is. means: of a
-    `PageSummary`.
+    Args:
+        matrix: (2 · n_features, n_kinds), on the grid of weights, as bias is.
+        means: Of a `PageSummary`.
     """
     logits = means @ matrix + bias  # exact: products of two grids
     odds = np.exp(logits - logits.max())
@@ -155,7 +162,8 @@ def make_evidence(expected_f1: float, kinds: FloatArray) -> FloatArray:
 def estimate_confidence(coefficients: FloatArray, expected_f1: float, kinds: FloatArray) -> float:
     """Return the F1 that such labels of such pages have reached, 0 to 1, a multiple of 1/4096.
 
-    coefficients: (2 · n_kinds,), on the grid of weights.
+    Args:
+        coefficients: (2 · n_kinds,), on the grid of weights.
     """
     logit = float(make_evidence(expected_f1, kinds) @ coefficients)  # exact
     return round(PROBABILITY_STEPS / (1 + math.exp(-logit))) / PROBABILITY_STEPS

@@ -66,8 +66,10 @@ class Conventions(NamedTuple):
     def apply(self, probability: FloatArray, parts: FloatArray) -> FloatArray:
         """Return the probabilities of `main` under the conventions, shape (n_blocks,).
 
-        probability: (n_blocks,) of main, if nothing is asked for. parts: (n_blocks, 2), the
-        probability that a block belongs to the comments, to the title.
+        Args:
+            probability: (n_blocks,) of main, if nothing is asked for.
+            parts: (n_blocks, 2), the probability that a block belongs to the comments, to the
+                title.
 
         >>> parts = np.array([[1.0, 0.0], [0.0, 0.0]])
         >>> Conventions(comments="exclude").apply(np.array([0.5, 0.75]), parts)

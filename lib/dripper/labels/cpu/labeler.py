@@ -65,8 +65,10 @@ class CpuLabeler:
         """Return the labeler with the weights of a file, by default those in the package. Raises
         MachineError.
 
-        conventions: what counts as main where annotators disagree. settings: of which the focus is
-        read. Others than the defaults stand in `version` too.
+        Args:
+            conventions: What counts as main where annotators disagree.
+            settings: Of which the focus is read. Others than the defaults stand in `version`
+                too.
         """
         return cls(load_weights(path), conventions, settings)
 

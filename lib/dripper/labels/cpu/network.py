@@ -66,8 +66,11 @@ class Operations(Protocol):
     be overwritten."""
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias, on the grid of activations (training: on none). bias: of each
-        column, or 0."""
+        """Return x @ matrix + bias, on the grid of activations (training: on none).
+
+        Args:
+            bias: Of each column, or 0.
+        """
 
     def rectify(self, x: Array) -> Array:
         """Return max(x, 0)."""
@@ -104,8 +107,9 @@ def compute_logits(weights: Mapping[str, Array], x: Array, ops: Operations) -> A
 def compute_states(weights: Mapping[str, Array], shape: Shape, features: Array, ops: Operations) -> Array:
     """Return what the network knows of every block, shape (n_blocks, width).
 
-    weights: by name, as :func:`list_weight_shapes` lists them. features: (n_blocks, n_features),
-    standardised, on the grid.
+    Args:
+        weights: By name, as :func:`list_weight_shapes` lists them.
+        features: (n_blocks, n_features), standardised, on the grid.
     """
     x = ops.rectify(ops.linear(features, weights["input"], weights["input_bias"]))
     for layer, dilation in enumerate(shape.dilations):

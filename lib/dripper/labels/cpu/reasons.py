@@ -60,8 +60,11 @@ def weigh_groups(weights: Weights, features: Array, do: Operations) -> Mapping[s
     """Return what each group says for every block to be main, in log odds, shape (n_blocks,); the
     order is that of GROUPS.
 
-    features: (n_blocks, n_features), standardised, on the grid. do: see `network`. Costs a pass of
-    the network for each group.
+    Costs a pass of the network for each group.
+
+    Args:
+        features: (n_blocks, n_features), standardised, on the grid.
+        do: See `network`.
     """
 
     def logits(values: Array) -> FloatArray:

@@ -37,10 +37,12 @@ def apply_focus(
     """Return the probability of `main`, its odds divided by DOUBT outside the smallest container
     with MAIN_SHARE of the main words.
 
-    probability: (n_blocks,), of each block alone, multiples of 2^-12. words: (n_blocks,). A block
-    counts by its words times its squared probability, so that what is certain says where. starts,
-    ends: (n_blocks, n_levels), the ranges of blocks in containers as in `network.BlockSequence`;
-    the last level is the page.
+    Args:
+        probability: (n_blocks,), of each block alone, multiples of 2^-12.
+        words: (n_blocks,). A block counts by its words times its squared probability, so that
+            what is certain says where.
+        starts, ends: (n_blocks, n_levels), the ranges of blocks in containers as in
+            `network.BlockSequence`; the last level is the page.
 
     >>> probability, words = np.array([0.75, 0.75, 0.5]), np.array([50, 60, 5])
     >>> starts, ends = np.array([[0, 0], [0, 0], [2, 0]]), np.array([[2, 3], [2, 3], [3, 3]])

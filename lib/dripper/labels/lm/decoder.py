@@ -40,7 +40,11 @@ class DecisionRule:
         return self.temperature * math.log(self.threshold / (1.0 - self.threshold))
 
     def main(self, margins: FloatArray) -> npt.NDArray[np.bool_]:
-        """Return which labels are main. margins: logit of main minus logit of other, any shape."""
+        """Return which labels are main.
+
+        Args:
+            margins: Logit of main minus logit of other, any shape.
+        """
         return margins > self.margin
 
     def probability(self, margins: FloatArray) -> npt.NDArray[np.float32]:

@@ -40,11 +40,14 @@ def prepare_environment(cpu_cache_gib: int) -> None:
 
 
 def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) -> Any:
-    """Return vLLM's `LLM` with the checkpoint's weights. options: what a decoder wants beside the
-    common ones.
+    """Return vLLM's `LLM` with the checkpoint's weights.
 
-    Raises MachineError where vLLM is not installed, is too old for an option, or cannot start,
-    saying what to do.
+    Args:
+        options: What a decoder wants beside the common ones.
+
+    Raises:
+        MachineError: If vLLM is not installed, is too old for an option, or cannot start,
+            saying what to do.
     """
     prepare_environment(settings.cpu_cache_gib)
     vllm = import_extra("vllm")

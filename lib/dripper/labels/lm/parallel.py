@@ -55,8 +55,11 @@ class Draft:
         return self.settled == len(self.main)
 
     def update(self, margins: FloatArray, decision: DecisionRule) -> None:
-        """Take in a pass. margins: (N - settled,), of the holes that were not yet settled, under
-        this draft."""
+        """Take in a pass.
+
+        Args:
+            margins: (N - settled,), of the holes that were not yet settled, under this draft.
+        """
         self.passes += 1
         self.margins[self.settled :] = margins
         scored = decision.main(margins)
@@ -74,7 +77,9 @@ def decode_to_fixed_point(sizes: Sequence[int], score: MarginScorer, decision: D
     """Return the settled drafts of a batch of pages, in order. Pages share each pass until they are
     done.
 
-    sizes: number of blocks a page. The first draft is all other: most blocks of most pages are.
+    Args:
+        sizes: Number of blocks a page. The first draft is all other: most blocks of most pages
+            are.
     """
     drafts = [Draft(page, np.zeros(size, bool), np.zeros(size)) for page, size in enumerate(sizes)]
     while live := [draft for draft in drafts if not draft.done]:
@@ -106,7 +111,11 @@ class Reading:
         return len(self.job.prompt_ids) + int(self.template.holes[-1])
 
     def input(self, labels: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> dict[str, object]:
-        """Return what the engine reads. labels: (N,) label tokens."""
+        """Return what the engine reads.
+
+        Args:
+            labels: (N,) label tokens.
+        """
         tokens = [*self.job.prompt_ids, *self.template.fill(labels)][: self.length]
         return {"prompt_token_ids": tokens} | ({"cache_salt": self.salt} if self.salt else {})
 

@@ -183,8 +183,11 @@ class Probe:
 
 
 def probe(encoder: PageEncoder, decoder: FreeDecoder, jobs: Sequence[Job], tokens: int) -> Probe:
-    """Return what a checkpoint writes for some jobs, and which form fits. tokens: of a free answer
-    at most. Forms that its tokenizer cannot write are left out."""
+    """Return what a checkpoint writes for some jobs, and which form fits.
+
+    Args:
+        tokens: Of a free answer at most. Forms that its tokenizer cannot write are left out.
+    """
     written = [read_written(text) for text in decoder.write(jobs, tokens)]
     likelihoods = {}
     for name, form in FORMS.items():

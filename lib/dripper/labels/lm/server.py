@@ -100,8 +100,11 @@ def choose_model(models: Sequence[Mapping[str, Any]], encoder: PageEncoder, sett
     """Return the name under which a server serves the checkpoint: its own name, or whatever the
     server's only model is called.
 
-    models: as the server lists them. Raises SettingsError where neither fits or the server's
-    context is shorter than ours.
+    Args:
+        models: As the server lists them.
+
+    Raises:
+        SettingsError: If neither fits or the server's context is shorter than ours.
     """
     names = {str(model.get("id")): model for model in models}
     fitting = [

@@ -78,10 +78,13 @@ def cut_windows(
     """Return windows that cover the page, each of which fits, every next one starting at most
     `overlap` blocks back.
 
-    budget: tokens that the HTML of a window may have, by its number of blocks (what is left of the
-    context beside the prompt and the answer). count_tokens: of an HTML text. A block that does not
-    fit even alone is clipped. Raises PageError as `split_blocks`, and where not even an empty block
-    fits beside the prompt.
+    Args:
+        budget: Tokens that the HTML of a window may have, by its number of blocks (what is left
+            of the context beside the prompt and the answer).
+        count_tokens: Of an HTML text. A block that does not fit even alone is clipped.
+
+    Raises:
+        PageError: As `split_blocks`, and where not even an empty block fits beside the prompt.
     """
     if count_tokens(page.simplified_html) <= budget(page.n_blocks):
         return [PageWindow(0, page.n_blocks, page.simplified_html)]

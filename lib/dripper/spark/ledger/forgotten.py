@@ -131,8 +131,11 @@ class Rules:
         return self.rule_of(page_id, str(storable({"url": url})["url"]), host_name(url)) is not None
 
     def condition(self, of: str = "") -> str:
-        """Return the SQL condition for rows of pages that are forgotten. of: the name of the table
-        among others, with its dot."""
+        """Return the SQL condition for rows of pages that are forgotten.
+
+        Args:
+            of: The name of the table among others, with its dot.
+        """
         named, parts = self._named, []
         for column in ("page_id", "url", "host"):
             parts += _within(f"{of}{column}", named[column])

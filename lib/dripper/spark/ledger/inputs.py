@@ -99,9 +99,11 @@ def without_known(spark: SparkSession, tables: Tables, plan: Plan, entries: Iter
     """Return the plan without the places of selections whose records have a row by another reading
     of their file.
 
-    entries: of the ledger, before the plan is noted. Nobody else writes while the run holds the
-    lease, and no two batches of a plan have a file in common, so what is true of the plan stays
-    true until its last batch is read.
+    Nobody else writes while the run holds the lease, and no two batches of a plan have a file in
+    common, so what is true of the plan stays true until its last batch is read.
+
+    Args:
+        entries: Of the ledger, before the plan is noted.
     """
     keys = {file.key for batch in (*plan.resumed, *plan.fresh) for file in batch.files if file.selection is not None}
     names = {name for name, _ in keys}

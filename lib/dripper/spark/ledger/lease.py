@@ -88,9 +88,16 @@ class Lease:
         self._thread = threading.Thread(target=self._beat_now_and_then, name="lease", daemon=True)
 
     def take(self, *, is_new: bool = False, **columns: Any) -> None:
-        """Begin the run. is_new: whether this driver has made the table, so that nobody can have
-        begun before it did. columns: more values of its row. Raises BusyError where another run
-        holds the lease."""
+        """Begin the run.
+
+        Args:
+            is_new: Whether this driver has made the table, so that nobody can have begun before
+                it did.
+            columns: More values of its row.
+
+        Raises:
+            BusyError: If another run holds the lease.
+        """
         runs: list[dict[str, Any]] = [] if is_new else self._wait_for_others()
         try:
             self._begin(runs, columns)
@@ -172,10 +179,13 @@ class Lease:
             )
 
     def end(self, state: str, **columns: Any) -> None:
-        """Note how the run ended. columns: more values of its row.
+        """Note how the run ended.
 
         Raises nothing: after the loss of the JVM or of the storage there is nothing to write with,
         and the next run finds that out.
+
+        Args:
+            columns: More values of its row.
         """
         self._stop.set()
         if self._thread.is_alive():

@@ -134,8 +134,11 @@ class Ledger:
         self, ended: Sequence[tuple[Batch, Sequence[Report]]], now: datetime, state: str | None = None
     ) -> list[Report]:
         """Note what was counted in each file of some batches, in one commit, and return the rows.
-        state: of all their files; None: of each, one of FINISHED, and what the ledger has of
-        selections from a file that was read whole goes."""
+
+        Args:
+            state: Of all their files; None: of each, one of FINISHED, and what the ledger has
+                of selections from a file that was read whole goes.
+        """
         rows: list[Report] = []
         for batch, reports in ended:
             files = {file.warc_file: file for file in batch.files}
@@ -236,7 +239,8 @@ class Ledger:
     def rebuild(self, rows: Sequence[dict[str, Any]], now: datetime) -> None:
         """Note files that the ledger does not know, by what their rows in a table tell.
 
-        rows: each with `warc_file`, `batch`, `pages`, `failed_pages`, `selection`.
+        Args:
+            rows: Each with `warc_file`, `batch`, `pages`, `failed_pages`, `selection`.
         """
         of_rows = {"state": "done", "attempts": 0, "skipped": {}, "clipped": False, "finished_at": now}
         of_rows |= {"n_problems": 1, "problems": [_REBUILT], "run_id": self._run_id}

@@ -159,13 +159,18 @@ def make_plan(
 ) -> Plan:
     """Return what is to do for `files`, given the ledger.
 
-    limit: at most so many files that are not done; whole batches of an earlier run are never cut,
-    as their rows are committed together. states: at which batches of an earlier run are resumed; at
-    others they are none of this run's, and count as done. redo: files to be read again although
-    they are done; a batch between stages with one of them begins anew. last: new batches are
-    numbered above it, and above those of the ledger. Files of the ledger that are not in `files`
-    are left alone. The same file with another selection is another piece of work; one that was read
-    whole has the records of every selection, and a whole reading replaces those of all selections.
+    Files of the ledger that are not in `files` are left alone. The same file with another selection
+    is another piece of work; one that was read whole has the records of every selection, and a
+    whole reading replaces those of all selections.
+
+    Args:
+        limit: At most so many files that are not done; whole batches of an earlier run are
+            never cut, as their rows are committed together.
+        states: At which batches of an earlier run are resumed; at others they are none of this
+            run's, and count as done.
+        redo: Files to be read again although they are done; a batch between stages with one of
+            them begins anew.
+        last: New batches are numbered above it, and above those of the ledger.
     """
     entries = {entry.file.key: entry for entry in ledger}
     wanted = {file.key: file for file in files}

@@ -78,7 +78,9 @@ def differences(
 ) -> list[Difference]:
     """Return the batches in which the table has not as many rows as the ledger counts, in order.
 
-    rows: of each batch of the table. leaving: of each batch, rows that are on their way out.
+    Args:
+        rows: Of each batch of the table.
+        leaving: Of each batch, rows that are on their way out.
     """
     allowed, found = bounds(entries), []
     for batch in sorted(allowed.keys() | rows.keys()):
@@ -95,8 +97,9 @@ def compare(books: Books, ledger: Ledger, confirm: Callable[[], None]) -> tuple[
     """Return where `extractions` has not the rows that the ledger counts, and the rows of each
     batch. Batches of the ledger are numbered above all that are in the table from then on.
 
-    confirm: raises where the lease has gone to another, which may have written between the look at
-    the one table and at the other.
+    Args:
+        confirm: Raises where the lease has gone to another, which may have written between the
+            look at the one table and at the other.
     """
     rows, entries = books.rows_by_batch(TABLE), ledger.entries()
     ledger.number_above(rows)

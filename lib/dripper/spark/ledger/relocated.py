@@ -73,7 +73,10 @@ def parsed(text: str) -> Move:
 
 def first_name(address: str, moves: Sequence[Move], known: Collection[str]) -> str:
     """Return the address under which a file was read first: its own, where that is known, or none
-    of those is that it had before. moves: the oldest first.
+    of those is that it had before.
+
+    Args:
+        moves: The oldest first.
 
     >>> first_name("c/x", [Move("a", "b"), Move("b", "c")], {"a/x"})
     'a/x'

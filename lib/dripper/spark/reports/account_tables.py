@@ -72,9 +72,12 @@ def _hadoop_file(spark: SparkSession, to: str) -> tuple[Any, Any]:
 def write_account(spark: SparkSession, output: str, to: str, cost: CostSettings, run_id: str | None = None) -> str:
     """Write the account of a run as one HTML page, and return where it is.
 
-    to: a file, or a folder, in which it is called RUN_ID.html; also at an address that Spark can
-    write to, such as `s3a://`; BESIDE: `reports` next to the tables. run_id: which run; None: the
-    last. Raises InputError.
+    Raises InputError.
+
+    Args:
+        to: A file, or a folder, in which it is called RUN_ID.html; also at an address that
+            Spark can write to, such as `s3a://`; BESIDE: `reports` next to the tables.
+        run_id: Which run; None: the last.
     """
     tables = Tables(spark, output)
     check_place(spark, tables, to)

@@ -29,9 +29,11 @@ def evaluate(
     """Work on the shares, append the rows to the table `evaluations` in one commit, and yield the
     lines.
 
-    lines: the lines of a share; runs on the executors, which must reach the same data. rows: the
-    table's rows of a line, in the order of its columns after `batch`. Both are pickled. The lines
-    are computed once, whatever is done with them.
+    Both are pickled. The lines are computed once, whatever is done with them.
+
+    Args:
+        lines: The lines of a share; runs on the executors, which must reach the same data.
+        rows: The table's rows of a line, in the order of its columns after `batch`.
     """
     table = "evaluations"
     last = tables.read(table).agg(F.max("batch")).head()

@@ -19,8 +19,11 @@ _GIVEN_UP = {"set_aside": "set aside", "dismissed": "dismissed"}
 
 
 def summary(outcome: Outcome, output: str, devices: Mapping[str, Device] | None = None) -> str:
-    """Return the closing counts of a run, as lines of text. devices: GPUs whose rent prices a stage
-    `label`."""
+    """Return the closing counts of a run, as lines of text.
+
+    Args:
+        devices: GPUs whose rent prices a stage `label`.
+    """
     totals, ledger = outcome.totals, outcome.ledger
     lines = [""]
     if not (totals.files or totals.rows or totals.label.pages or outcome.complaints or totals.set_aside):

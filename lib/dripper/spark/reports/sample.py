@@ -129,8 +129,11 @@ def _by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings) -> lis
 
 
 def weight_until(file: PlannedFile, record: Record, before: int) -> int:
-    """Return what of a file's weight is read when this record is. before: the same of the record
-    before it."""
+    """Return what of a file's weight is read when this record is.
+
+    Args:
+        before: The same of the record before it.
+    """
     return record.offset + record.length if file.selection is None else before + record.length + REQUEST_BYTES
 
 

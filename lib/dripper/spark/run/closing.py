@@ -53,8 +53,12 @@ def until_closed(
     """Call `do`, which writes `batch`, and again where what it wrote is not what it read, or where
     another commit was first.
 
-    confirm: called before it is called again; raises where the lease has gone to another, as what
-    that one wrote is not what was read here. Raises UnclosedError in the end.
+    Args:
+        confirm: Called before it is called again; raises where the lease has gone to another,
+            as what that one wrote is not what was read here.
+
+    Raises:
+        UnclosedError: In the end.
     """
     for _ in range(_MOST_REDONE):
         try:
@@ -89,9 +93,11 @@ def page_keys() -> Column:
 def told_reports(batch: Batch, told: Sequence[Report], n_rows: int | None) -> list[Report] | None:
     """Return what `whole_reports` does by what tasks told alone; None: rows have to be looked at.
 
-    n_rows: how many the commit of the batch added, as Delta's log says; None: it does not. Spark
-    takes what a task told, and the data files that it wrote, from the same attempt, so that the
-    rows are those that were told where each span was told once, and all of them are as many.
+    Args:
+        n_rows: How many the commit of the batch added, as Delta's log says; None: it does not.
+            Spark takes what a task told, and the data files that it wrote, from the same attempt,
+            so that the rows are those that were told where each span was told once, and all of them
+            are as many.
     """
     spans = {(report["warc_file"], report["span"][0]) for report in told}
     if len(spans) != len(told) or n_rows != sum(report["pages"] for report in told):
@@ -115,10 +121,16 @@ def whole_reports(batch: Batch, told: Iterable[Report], rows: DataFrame) -> list
     """Return one report for each file of `batch`, such that it agrees with the rows that the batch
     wrote.
 
-    told: as tasks told them. Spark may run a task twice, after the loss of an executor: then a file
-    is told twice, perhaps with another outcome, and the rows of one of the two are in the table.
-    rows: those of the batch. The returned reports have `rows`, `failed_pages` and `fallback_pages`
-    as counted in them. Raises UnclosedError where none fits.
+    The returned reports have `rows`, `failed_pages` and `fallback_pages` as counted in them.
+
+    Args:
+        told: As tasks told them. Spark may run a task twice, after the loss of an executor:
+            then a file is told twice, perhaps with another outcome, and the rows of one of the two
+            are in the table.
+        rows: Those of the batch.
+
+    Raises:
+        UnclosedError: If none fits.
     """
     return _agreeing(batch, told, rows_by_file(rows))
 
@@ -219,8 +231,10 @@ def check_rows(tables: Tables, table: str, batch: Batch, expected: DataFrame) ->
 def check_pages(reports: Iterable[Report], pages: DataFrame) -> None:
     """Raise LostRowsError unless `pages` are as many of each file as the ledger counted.
 
-    reports: of the ledger, or of the stage that wrote them. A table compared with another that was
-    emptied, too, would agree with it.
+    A table compared with another that was emptied, too, would agree with it.
+
+    Args:
+        reports: Of the ledger, or of the stage that wrote them.
     """
     found = {row["warc_file"]: row["count"] for row in pages.groupBy("warc_file").count().collect()}
     for report in reports:

@@ -47,8 +47,11 @@ class FusedJob:
 
     def run(self, batches: Sequence[Batch], progress: Progress, new: Iterable[int] = ()) -> Totals:
         """Work through `batches`, `settings.batch.in_flight` at a time. A batch that fails is noted
-        in `failed_batches` and stays `planned`; the others go on. new: those that this run planned,
-        so that no other has written rows of them."""
+        in `failed_batches` and stays `planned`; the others go on.
+
+        Args:
+            new: Those that this run planned, so that no other has written rows of them.
+        """
         work, self._new = self._work, set(new)
 
         def take(batch: Batch) -> None:

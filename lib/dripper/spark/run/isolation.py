@@ -61,8 +61,10 @@ class Isolation:
         """Call `attempt` on `batch`; where it fails for one of its files, on smaller and smaller
         batches.
 
-        split: the tasks of a batch. set_aside: told of a batch of one file that was given up, and
-        why. Raises what `attempt` raises where no file is at fault.
+        Args:
+            split: The tasks of a batch.
+            set_aside: Told of a batch of one file that was given up, and why. Raises what
+                `attempt` raises where no file is at fault.
         """
         waiting = [batch]
         while waiting:

@@ -49,8 +49,14 @@ class LabelStage:
         self._labelling = threading.Lock()
 
     def label(self, batch: Batch, progress: Progress, only: DataFrame | None = None) -> None:
-        """Write the batch's labels. only: the pages to label, in the column `page_id`; None: all
-        that have blocks. Raises UnclosedError where what was written is not that."""
+        """Write the batch's labels.
+
+        Args:
+            only: The pages to label, in the column `page_id`; None: all that have blocks.
+
+        Raises:
+            UnclosedError: If what was written is not that.
+        """
         tables, mine = self._work.tables, within([batch.number])
         stored = tables.read("blocks").where(mine)
         blocks = stored if only is None else stored.join(only.select("page_id"), "page_id", "left_semi")
@@ -137,7 +143,11 @@ def check_made_for(tables: Tables, batch: Batch, run_ids: Collection[str], setti
 
 def check_profiles(tables: Tables, batches: Collection[int], settings: Settings) -> None:
     """Raise SettingsError where a block of these batches is of a profile that the checkpoint does
-    not read. settings: those of the labeler."""
+    not read.
+
+    Args:
+        settings: Those of the labeler.
+    """
     if not batches:
         return
     rows = tables.read("blocks").where(within(batches)).select("profile").distinct().collect()

@@ -67,13 +67,17 @@ class Opened:
 def opened(
     spark: SparkSession, output: str, settings: Settings, *, job: str, input: str, is_staged: bool = False
 ) -> Iterator[Opened]:
-    """Open the tables below `output` for one run: make them where they are not
-    there, and hold the lease until the end.
+    """Open the tables below `output` for one run: make them where they are not there, and hold the
+    lease until the end.
 
-    job, input: what the table `runs` says of the run. Raises BusyError where another run is at work
-    on the output, InputError where it cannot be used, SettingsError where two writers could lose
-    each other's commits, DifferenceError where the rows of `extractions` are not those that the
-    ledger counts.
+    Args:
+        job, input: What the table `runs` says of the run.
+
+    Raises:
+        BusyError: If another run is at work on the output.
+        InputError: If it cannot be used.
+        SettingsError: If two writers could lose each other's commits.
+        DifferenceError: If the rows of `extractions` are not those that the ledger counts.
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, settings.output.single_writer)

@@ -54,9 +54,12 @@ _BINS = 10_000
 def with_escalated(pages: DataFrame, labeler: LabelerSettings) -> DataFrame:
     """Return the pages of a batch with the column `escalated` set where they have blocks.
 
-    pages: with `page_id`, `simplified_html` (null: no blocks) and `first_labels`; read up to three
-    times. A page without labels counts as the least sure, and equal confidence goes by `page_id`:
-    the same pages give the same choice.
+    A page without labels counts as the least sure, and equal confidence goes by `page_id`: the same
+    pages give the same choice.
+
+    Args:
+        pages: With `page_id`, `simplified_html` (null: no blocks) and `first_labels`; read up
+            to three times.
     """
     has_blocks = F.col("simplified_html").isNotNull()
     if labeler.escalate_share is None:

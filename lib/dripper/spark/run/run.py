@@ -43,8 +43,13 @@ def dry_plan(
     really_new: bool = False,
     moves: Sequence[Move] = (),
 ) -> Plan:
-    """Return what `run` would do, and write nothing. moves: to be noted before that run. Raises
-    UsageError like `run`."""
+    """Return what `run` would do, and write nothing.
+
+    Raises UsageError like `run`.
+
+    Args:
+        moves: To be noted before that run.
+    """
     tables = Tables(spark, output)
     version = tables.version("warc_files")
     tables.check_version("warc_files", version)
@@ -69,11 +74,20 @@ def run(
 
     In one pass, or where the labeler wants it (`labeler.staged`) in three, several batches at once
     in different stages.
-    loader: makes the labeler of a staged run. redo: files to be read again, as `warcs` names files.
-    select: in the place of `warcs`, the records of an index (`dripper.warc.index.selection`).
-    really_new: files are others than those of the same name and size that were read elsewhere.
-    Raises UsageError for what a person has to change, BusyError where another run is at work on the
-    output. Everything else ends in the `Outcome`.
+
+    Everything else ends in the `Outcome`.
+
+    Args:
+        loader: Makes the labeler of a staged run.
+        redo: Files to be read again, as `warcs` names files.
+        select: In the place of `warcs`, the records of an index
+            (`dripper.warc.index.selection`).
+        really_new: Files are others than those of the same name and size that were read
+            elsewhere.
+
+    Raises:
+        UsageError: For what a person has to change.
+        BusyError: If another run is at work on the output.
     """
     if is_staged(settings):
         return run_stages(spark, STAGES, output, settings, warcs, limit, loader, redo, select, really_new)
@@ -96,8 +110,11 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
     """Note in the ledger that these files, which could not be read, are not wanted any more; return
     how many there are.
 
-    files: as `run` takes them; they need not exist. Raises InputError where one of them is not a
-    file that failed, or is no whole archive.
+    Args:
+        files: As `run` takes them; they need not exist.
+
+    Raises:
+        InputError: If one of them is not a file that failed, or is no whole archive.
     """
     names = [file.address for file in list_named_files(files, settings.reading)]
     with opened(spark, output, settings, job="dismiss", input=told(files)) as output_at_work:
@@ -181,11 +198,15 @@ def run_stages(
     """Run some of STAGES, neighbours in their order, over what is ready for them in the tables
     below `output`.
 
-    warcs: the input of `preprocess`, which plans; the others take the batches that the stage before
-    has left. limit: at most so many files for `preprocess`, else batches. redo, select, really_new:
-    see `run`.
-    Raises UsageError for what a person has to change, BusyError where another run is at work on the
-    output.
+    Args:
+        warcs: The input of `preprocess`, which plans; the others take the batches that the
+            stage before has left.
+        limit: At most so many files for `preprocess`, else batches.
+        redo, select, really_new: See `run`.
+
+    Raises:
+        UsageError: For what a person has to change.
+        BusyError: If another run is at work on the output.
     """
     is_staged(settings)
     engines = _engines(spark, stages, settings, loader)

@@ -96,9 +96,11 @@ def work_through(
 ) -> Worked:
     """Call `work` on every batch, `at_once` at a time, until the breaker opens.
 
-    cancel: ends what is being worked on. KeyboardInterrupt (Ctrl-C, and SIGTERM where the command
-    turns it into one) opens the breaker, cancels, and is raised again when all threads have ended.
-    BusyError is raised when they have.
+    KeyboardInterrupt (Ctrl-C, and SIGTERM where the command turns it into one) opens the breaker,
+    cancels, and is raised again when all threads have ended. BusyError is raised when they have.
+
+    Args:
+        cancel: Ends what is being worked on.
     """
     worked = Worked()
     lost: list[BusyError] = []

@@ -44,7 +44,9 @@ def most_slots(properties: Mapping[str, str], live: Live | None) -> int:
     """Return how many tasks a session with these Spark properties can come to run at once (see
     `slots`).
 
-    live: what is up of it, None where it does not tell.
+    Args:
+        live: What is up of it, None where it does not tell.
+
     >>> told = {"spark.executor.instances": "3", "spark.executor.cores": "4"}
     >>> most_slots(told, Live(executors=1, slots=4))
     12

@@ -104,7 +104,10 @@ def require_workers(spark: SparkSession, module: str = "dripper.spark.workers.re
     every task of every batch in turn. One task finds out.
 
     In local mode workers are of the driver's own Python, and over Spark Connect of the platform's:
-    there nothing is asked. module: what is imported there.
+    there nothing is asked.
+
+    Args:
+        module: What is imported there.
     """
     if is_local(properties(spark)):
         return

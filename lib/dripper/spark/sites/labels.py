@@ -74,8 +74,10 @@ def site_labels(
 ) -> DataFrame:
     """Return the rows of `labels` for pages of some batches.
 
-    pages: of `select_remembered`, those of the batches that nobody else labels; site_blocks: of all
-    batches; so layouts, whose templates come before what else the host knows.
+    Args:
+        pages: Of `select_remembered`, those of the batches that nobody else labels.
+        site_blocks: Of all batches; so layouts, whose templates come before what else the host
+            knows.
     """
     hosts = hosts_with_evidence(site_blocks)
     large = F.broadcast(hosts.where(F.col("of_host") > _PAGES_A_TASK))

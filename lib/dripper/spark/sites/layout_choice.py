@@ -41,7 +41,11 @@ _CHOSEN = StructType([StructField("page_id", StringType())])
 
 def placed_pages(pages: DataFrame, site_blocks: DataFrame) -> DataFrame:
     """Return of rows of `pages` that have blocks: page_id, batch, host, layout_id (near-equal ones
-    joined), confidence. site_blocks: of all batches."""
+    joined), confidence.
+
+    Args:
+        site_blocks: Of all batches.
+    """
     is_known = can_be_remembered()
     found = pages.select(
         *("page_id", "batch"),
@@ -75,10 +79,13 @@ def choices(
 ) -> DataFrame:
     """Return the rows of `layouts` for some batches of which nothing is chosen yet.
 
-    pages, placed: all pages of those batches that have blocks, as in the table and as
-    `placed_pages` gives them. stored: rows of `layouts` of other batches; a layout of which one has
-    examples is not asked for again. batches: their numbers, in the column `batch`. below: pages in
-    no layout that has representatives go on where the confidence is lower.
+    Args:
+        pages, placed: All pages of those batches that have blocks, as in the table and as
+            `placed_pages` gives them.
+        stored: Rows of `layouts` of other batches; a layout of which one has examples is not
+            asked for again.
+        batches: Their numbers, in the column `batch`.
+        below: Pages in no layout that has representatives go on where the confidence is lower.
     """
     settled = stored.where(F.size("examples") > 0).groupBy(*_KEY).agg(F.max("state").alias("known"))
     layouts = placed.groupBy(*_KEY).agg(F.count("*").alias("n")).join(settled, _KEY, "left")
@@ -132,8 +139,11 @@ def grouped_mapper(
 def recount_layouts(stored: DataFrame, placed: DataFrame) -> DataFrame:
     """Return the rows of `layouts` of batches that lost files to others.
 
-    stored: their rows. placed: the pages that are left in them, as `placed_pages` gives them. What
-    went is no representative and no example of its batch any more.
+    What went is no representative and no example of its batch any more.
+
+    Args:
+        stored: Their rows.
+        placed: The pages that are left in them, as `placed_pages` gives them.
     """
     key = ["batch", *_KEY]
     counts = placed.groupBy(*key).agg(F.count("*").alias("pages"))

@@ -31,8 +31,11 @@ def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> Da
     """Return rows of `layouts` of some batches with the state that the labels of representatives
     make, and the examples: each in the row of its batch.
 
-    labels, pages: rows of these batches; of `labels` no others than representatives' are read. A
-    representative without labels, or none of whose blocks is main, is no example.
+    A representative without labels, or none of whose blocks is main, is no example.
+
+    Args:
+        labels, pages: Rows of these batches; of `labels` no others than representatives' are
+            read.
     """
     asked = layouts.where(F.col("state") == CHOSEN).select(
         "batch", *_KEY, F.explode("representatives").alias("page_id")

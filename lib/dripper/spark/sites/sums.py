@@ -77,8 +77,11 @@ def _is_counted(settings: SiteSettings) -> Column:
 
 
 def is_counted(page_id: str, of_host: int, settings: SiteSettings) -> bool:
-    """Tell whether a page is among those that are counted. of_host: pages of its host in its
-    batch."""
+    """Tell whether a page is among those that are counted.
+
+    Args:
+        of_host: Pages of its host in its batch.
+    """
     return int(page_id[:_HASH_DIGITS], 16) / _HASHES < settings.most_pages / of_host
 
 
@@ -182,8 +185,11 @@ def layout_id_of(fingerprint: int) -> str:
 
 
 def sum_counted(page: PageBlocks, of_batch: Collection[tuple[str, int]]) -> SiteStatistics:
-    """Return what of a page is in the sums of its host. of_batch: kind and fingerprint of the rows
-    that its batch has in `site_blocks`."""
+    """Return what of a page is in the sums of its host.
+
+    Args:
+        of_batch: Kind and fingerprint of the rows that its batch has in `site_blocks`.
+    """
     own = sum_page(page)
     if (PAGE, 0) not in of_batch:
         return SiteStatistics()

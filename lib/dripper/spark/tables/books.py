@@ -71,17 +71,22 @@ class Books(Protocol):
     """That of the run that holds the lease; None: there is no run."""
 
     def read(self, table: str, where: Where = EVERY_ROW, columns: Sequence[str] = ()) -> list[Row]:
-        """Return the rows for which `where` holds. columns: those of them that the table has; none:
-        all. There are none where there is no table."""
+        """Return the rows for which `where` holds.
+
+        Args:
+            columns: Those of them that the table has; none: all. There are none where there is
+                no table.
+        """
         ...
 
     def append(self, table: str, rows: Sequence[Row], sequence: tuple[str, int] | None = None) -> int | None:
         """Add rows. Return the version that this makes, UNKNOWN, or None where the commit was left
         out.
 
-        sequence: a name and a number; nothing is added where the table has seen this number or a
-        higher one of that name. None: those of the run's fence, where what is left out may be told
-        as UNKNOWN.
+        Args:
+            sequence: A name and a number; nothing is added where the table has seen this number
+                or a higher one of that name. None: those of the run's fence, where what is left out
+                may be told as UNKNOWN.
         """
         ...
 

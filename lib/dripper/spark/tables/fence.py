@@ -90,7 +90,8 @@ def persistently(
 ) -> None:
     """Call `commit`, and again where another commit was first, such as that of an OPTIMIZE.
 
-    confirm: called before it is called again; raises where it may not be.
+    Args:
+        confirm: Called before it is called again; raises where it may not be.
     """
     for wait in _WAITS:
         try:

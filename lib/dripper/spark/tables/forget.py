@@ -57,9 +57,14 @@ def forget(
     """Delete the pages that `rules` name from all tables below `output`, and keep runs from writing
     them again; yield what was done, in sentences. Without rules: go on with what was begun.
 
-    dry_run: count, and change nothing. single_writer: as for `maintain`. Raises InputError where
-    there is no table, or nothing to do; BusyError where a run is at work; DifferenceError where the
-    rows of `extractions` are not those that the ledger counts.
+    Args:
+        dry_run: Count, and change nothing.
+        single_writer: As for `maintain`.
+
+    Raises:
+        InputError: If there is no table, or nothing to do.
+        BusyError: If a run is at work.
+        DifferenceError: If the rows of `extractions` are not those that the ledger counts.
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, single_writer)
@@ -162,7 +167,11 @@ def _user(spark: SparkSession) -> str:
 
 def go_on(tables: Tables, ledger: Ledger, held: Lease, known: Sequence[dict[str, Any]]) -> int:
     """Finish what was begun to be forgotten, and return how many pages that was. Needs the lease,
-    and tables that were reconciled. known: the rows of `forgotten`."""
+    and tables that were reconciled.
+
+    Args:
+        known: The rows of `forgotten`.
+    """
     rows = [row for row in known if row["state"] == BEGUN]
     if not rows:
         return 0

@@ -21,7 +21,8 @@ _PACKAGE = "io.delta:delta-storage-s3-dynamodb"
 def require_log_store(spark: SparkSession, tables: Tables, single_writer: bool) -> None:
     """Raise SettingsError where two drivers could lose each other's commits to these tables.
 
-    single_writer: a person vouches for it that there is one.
+    Args:
+        single_writer: A person vouches for it that there is one.
     """
     if single_writer or "DATABRICKS_RUNTIME_VERSION" in os.environ:
         return
@@ -39,8 +40,9 @@ def require_log_store(spark: SparkSession, tables: Tables, single_writer: bool) 
 def log_store_problem(location: str, conf_get: Callable[[str], str | None]) -> str | None:
     """Return what to set before anything writes to `location`, or None where nothing is missing.
 
-    location: the folder or prefix of the tables. conf_get: returns a Spark property, None where it
-    is not set.
+    Args:
+        location: The folder or prefix of the tables.
+        conf_get: Returns a Spark property, None where it is not set.
 
     >>> log_store_problem("/data/out", {}.get)
     >>> print(log_store_problem("s3a://b/out", {}.get)[:48])

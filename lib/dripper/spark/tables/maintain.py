@@ -29,12 +29,16 @@ def maintain(
     """Join the small files of every table that is there and delete what no version of the last
     hours needs.
 
-    repairs: bring the ledger and the rows together again instead, see
-    `dripper.spark.ledger.reconcile`. publishes: bring the table `published` up to date before that,
-    see `dripper.spark.tables.publish`. Yields a sentence a table.
+    Args:
+        repairs: Bring the ledger and the rows together again instead, see
+            `dripper.spark.ledger.reconcile`.
+        publishes: Bring the table `published` up to date before that, see
+            `dripper.spark.tables.publish`. Yields a sentence a table.
 
-    Raises SettingsError below MINIMUM_HOURS, and where two writers could lose each other's commits
-    (single_writer: a person says that there is one); InputError where `output` has no table at all.
+    Raises:
+        SettingsError: Below MINIMUM_HOURS, and where two writers could lose each other's
+            commits (single_writer: a person says that there is one).
+        InputError: If `output` has no table at all.
     """
     if retain_hours < MINIMUM_HOURS:
         raise SettingsError(

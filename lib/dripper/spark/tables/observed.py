@@ -19,8 +19,11 @@ the write out."""
 
 
 def observed(seen: Observation, confirm: Callable[[], None]) -> dict[str, Any]:
-    """Return what was observed in a write that has ended. confirm: raises where nothing was, as the
-    write was another's to do."""
+    """Return what was observed in a write that has ended.
+
+    Args:
+        confirm: Raises where nothing was, as the write was another's to do.
+    """
     while (found := answer(seen)) is None:
         confirm()
     return found

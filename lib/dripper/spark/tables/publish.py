@@ -65,11 +65,15 @@ def publish(spark: SparkSession, output: str, with_main_html: bool = True, targe
     lease on the output: a run that reads files again would move rows from one batch to another
     meanwhile.
 
-    with_main_html: whether a new table has the column main_html; it is most of the bytes.
-    target_bytes: of a data file, after OPTIMIZE. Raises BusyError where a run is at work,
-    InputError where there is nothing to publish from, or where the table is there with main_html
-    and is wanted without; DifferenceError where the rows of `extractions` are not those that the
-    ledger counts.
+    Args:
+        with_main_html: Whether a new table has the column main_html; it is most of the bytes.
+        target_bytes: Of a data file, after OPTIMIZE.
+
+    Raises:
+        BusyError: If a run is at work.
+        InputError: If there is nothing to publish from, or where the table is there with
+            main_html and is wanted without.
+        DifferenceError: If the rows of `extractions` are not those that the ledger counts.
     """
     tables = Tables(spark, output)
     _prepare(tables, with_main_html)

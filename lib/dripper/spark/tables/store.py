@@ -113,8 +113,13 @@ class Tables:
         layout: str = "",
         properties: Mapping[str, str] | None = None,
     ) -> bool:
-        """Make a table that is not there. layout: how SQL says that it is partitioned or clustered.
-        Raises InputError."""
+        """Make a table that is not there.
+
+        Raises InputError.
+
+        Args:
+            layout: How SQL says that it is partitioned or clustered.
+        """
         columns = ", ".join(column_ddl(field) for field in fields)
         told = {VERSION_PROPERTY: str(SCHEMA_VERSION)} | READABLE | dict(properties or {})
         try:
@@ -224,7 +229,10 @@ class Tables:
         **options: str | int,
     ) -> tuple[str, int] | None:
         """Put `rows` in the place of those for which the SQL `condition` holds, in one commit.
-        sequence: as for `append`. options: of Delta's writer. Returns as `append`.
+
+        Args:
+            sequence: As for `append`.
+            options: Of Delta's writer. Returns as `append`.
         """
         return self._save(
             table, rows.write.mode("overwrite").options(**options).option("replaceWhere", condition), sequence
@@ -241,9 +249,11 @@ class Tables:
         """Add `rows`, in one commit; return the sequence that the commit has, or had, where Delta
         left it out.
 
-        sequence: a name and a number; nothing is added where this number or a higher one of that
-        name was there before (Delta's `txnAppId` and `txnVersion`); None: those of the run's fence.
-        options: of Delta's writer.
+        Args:
+            sequence: A name and a number; nothing is added where this number or a higher one of
+                that name was there before (Delta's `txnAppId` and `txnVersion`); None: those of the
+                run's fence.
+            options: Of Delta's writer.
         """
         return self._save(table, rows.write.mode("append").options(**options), sequence)
 
@@ -266,8 +276,9 @@ class Tables:
         """Delete the rows whose `key` is that of a row in the table `other` for which the SQL
         `condition` holds.
 
-        within: a condition on the rows `t` of the table itself; what lies outside may be written by
-        others at the same time.
+        Args:
+            within: A condition on the rows `t` of the table itself; what lies outside may be
+                written by others at the same time.
         """
         self.change(
             table,

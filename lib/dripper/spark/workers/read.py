@@ -132,8 +132,11 @@ def files_mapper(
     step: Callable[[Settings, int], Step[Any]] = extracting,
     rules: Rules = NO_RULES,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow`. Its input column `id` says which of `tasks` to work
-    on. rules: which pages are forgotten, hence skipped."""
+    """Return the function for `mapInArrow`. Its input column `id` says which of `tasks` to work on.
+
+    Args:
+        rules: Which pages are forgotten, hence skipped.
+    """
 
     def read_parts(parts: Sequence[FilePart], watchdog: Watchdog) -> Iterator[pa.RecordBatch]:
         with closing(_rows_of_parts(parts, step(settings, batch), settings, progress, watchdog, rules)) as rows:

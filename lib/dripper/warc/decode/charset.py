@@ -35,7 +35,9 @@ _XML = re.compile(rb"""<\?xml[^>]*?\sencoding\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 def find_declared_label(head: bytes) -> str | None:
     """Return the encoding label that a page declares, as written, or None; never raises.
 
-    head: the page from its start; only the first `SCAN_BYTES` are looked at.
+    Args:
+        head: The page from its start; only the first `SCAN_BYTES` are looked at.
+
     >>> head = b"<META content='text/html; charset=gbk' http-equiv=Content-Type>"
     >>> find_declared_label(b"<!-- <meta charset=a> -->" + head)
     'gbk'

@@ -167,9 +167,10 @@ def read_selected(
     The records are those that reading the whole file gives, with the same `page_id`. A place where
     there is no record, or that of another address, is a problem, and skipped as "not as indexed".
 
-    address: the canonical address that records and report name; None: that of `path`. n_before:
-    records that were selected as well, and are not read, as their rows are there: counted as
-    skipped.
+    Args:
+        address: The canonical address that records and report name; None: that of `path`.
+        n_before: Records that were selected as well, and are not read, as their rows are there:
+            counted as skipped.
     """
     return SelectedReader(path, places, settings or ReadSettings(), address, n_before)
 

@@ -79,8 +79,13 @@ class Selection:
 
     def identity(self, versions: dict[str, str | None], files: Iterable[str] = ()) -> str:
         """Return 16 hex digits that change with what is wanted, with the index, and with where the
-        archives are. versions: of each index file, by its canonical address. files: the archives'
-        addresses. The order in which things were written does not count."""
+        archives are.
+
+        Args:
+            versions: Of each index file, by its canonical address.
+            files: The archives' addresses. The order in which things were written does not
+                count.
+        """
         wanted = {name: sorted(value) if value is not None else None for name, value in asdict(self).items()}
         del wanted["indexes"]
         described = json.dumps([wanted, sorted(versions.items()), sorted(files)], ensure_ascii=True)

@@ -152,8 +152,10 @@ def _strip_password(base: str, *, keeps_user: bool) -> str:
 def page_id(warc_file: str, offset: int, inflated: bool = False) -> str:
     """Return the first 32 hex digits of sha256(canonical address, line feed, offset).
 
-    inflated: whether the offset counts inflated bytes (`Frame.inflated`). It then gets a plus sign,
-    so that it differs from all offsets of stored bytes.
+    It then gets a plus sign, so that it differs from all offsets of stored bytes.
+
+    Args:
+        inflated: Whether the offset counts inflated bytes (`Frame.inflated`).
     """
     return hashlib.sha256(
         f"{warc_file}\n{'+' if inflated else ''}{offset}".encode("utf-8", "surrogateescape")

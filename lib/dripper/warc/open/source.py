@@ -114,8 +114,9 @@ def open_source(path: str, settings: ReadSettings, head_bytes: int | None = 0) -
     """Return the file at `path` (local, `file:`, `s3://`, `http(s)://`, what fsspec knows); raises
     FileError where it cannot be opened.
 
-    head_bytes: how many bytes of its start S3 and HTTP are asked for together with its size and
-    version (None: all of it). `open_at(0, head_bytes)` then takes no other request.
+    Args:
+        head_bytes: How many bytes of its start S3 and HTTP are asked for together with its size
+            and version (None: all of it). `open_at(0, head_bytes)` then takes no other request.
     """
     if is_s3(path):
         with needed("reading from S3", "warc"):

@@ -34,8 +34,9 @@ class Source(Protocol):
     def open_at(self, offset: int, end: int | None = None) -> Readable:
         """Return a stream of the file's bytes from `offset` on; raises InputError or OSError.
 
-        end: the stream may end there. A connection that is read to its end serves the next request
-        too.
+        Args:
+            end: The stream may end there. A connection that is read to its end serves the next
+                request too.
         """
         ...
 

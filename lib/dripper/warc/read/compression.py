@@ -248,9 +248,13 @@ def read_zstd_dictionary(frame: bytes) -> bytes | None:
     """Return the dictionary in the first frame of a `.warc.zst` (IIPC "WARC and Zstandard" 1.0), or
     None.
 
-    frame: a whole skippable frame with magic 0x184D2A5D; its content is the dictionary,
-    zstd-compressed or not. Raises DecompressionError where it is compressed and damaged, or has
-    more than MAX_DICTIONARY bytes.
+    Args:
+        frame: A whole skippable frame with magic 0x184D2A5D; its content is the dictionary,
+            zstd-compressed or not.
+
+    Raises:
+        DecompressionError: If it is compressed and damaged, or has more than MAX_DICTIONARY
+            bytes.
     """
     if frame[0] != 0x5D:
         return None

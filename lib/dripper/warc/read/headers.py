@@ -34,9 +34,10 @@ START_BYTES = 10_240
 def find_start(data: bytes | bytearray, start: int, arc: bool | None, end: int | None = None) -> int:
     """Return where in `data[start:end]` the next record starts, or -1.
 
-    arc: look in an ARC, at the start of lines only, or in a WARC, where the line feed may be
-    missing (it may be what was lost) but what comes before must not make the version a value, as in
-    `format: WARC/1.0`. None: look for both.
+    Args:
+        arc: Look in an ARC, at the start of lines only, or in a WARC, where the line feed may
+            be missing (it may be what was lost) but what comes before must not make the version a
+            value, as in `format: WARC/1.0`. None: look for both.
     """
     pattern = _NEXT_EITHER if arc is None else _NEXT_ARC if arc else _NEXT_WARC
     match = pattern.search(data, start, len(data) if end is None else max(0, end))

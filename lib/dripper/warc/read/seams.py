@@ -23,10 +23,12 @@ from dripper.warc.read.record import Span
 
 
 def find_part(members: Members, span: Span, hold_bytes: int) -> Part | None:
-    """Return which part of a file belongs to `span`; None where nothing does. hold_bytes: as of
-    `FrameReader`.
+    """Return which part of a file belongs to `span`; None where nothing does.
 
     Of a compressed file, about as much is read as the longest run that a member can hold, 128 KiB.
+
+    Args:
+        hold_bytes: As of `FrameReader`.
     """
     end = span.end
     if end == 0:

@@ -94,7 +94,8 @@ def features(html: str) -> list[float]:
 def fit_logistic(rows: Floats, labels: npt.NDArray[np.bool_], ridge: float = 1.0, steps: int = 30) -> Floats:
     """Return the weights of a logistic regression, the constant last, by Newton's steps.
 
-    ridge: what a weight's square costs; the constant's is free.
+    Args:
+        ridge: What a weight's square costs; the constant's is free.
     """
     seen = np.column_stack([rows, np.ones(len(rows))])
     weights, cost = np.zeros(seen.shape[1]), np.diag([ridge] * rows.shape[1] + [1e-9])

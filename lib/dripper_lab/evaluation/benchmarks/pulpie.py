@@ -105,8 +105,14 @@ def levels_of(file: Path) -> list[str]:
 
 
 def means_by_level(scores: PublishedScores, levels: Sequence[str]) -> Mapping[str, Mapping[str, float]]:
-    """Return method → level → mean F1. levels: of all records of the benchmark. Raises InputError
-    where a scored page is not among them."""
+    """Return method → level → mean F1.
+
+    Args:
+        levels: Of all records of the benchmark.
+
+    Raises:
+        InputError: If a scored page is not among them.
+    """
     if scores.pages[-1] >= len(levels):
         raise InputError(f"the scores number pages up to {scores.pages[-1]}, the file has {len(levels)} records")
     own = np.array([levels[page] for page in scores.pages])

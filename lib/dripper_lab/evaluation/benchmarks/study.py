@@ -86,7 +86,8 @@ def macro(parts: Iterable[Iterable[float]]) -> tuple[float, float]:
     """Return the mean of the parts' means and the median of their medians, as the study's Table 3
     has them.
 
-    parts: the scores of each part's pages.
+    Args:
+        parts: The scores of each part's pages.
 
     >>> macro([[0.0, 0.5, 0.7], [0.8], [1.0]])
     (0.7333333333333334, 0.8)

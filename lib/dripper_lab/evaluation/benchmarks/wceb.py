@@ -75,7 +75,11 @@ def truth_of(page: LabelledPage) -> str:
 
 
 def coverage(pages_here: Mapping[str, int]) -> list[str]:
-    """Return one sentence a part of WCEB that is not whole here. pages_here: part → pages."""
+    """Return one sentence a part of WCEB that is not whole here.
+
+    Args:
+        pages_here: Part → pages.
+    """
     return [
         f"{part}: {pages_here.get(part, 0)} of {pages} pages"
         for part, pages in PARTS.items()

@@ -79,7 +79,10 @@ def majority_vote(tokens: Sequence[str], answers: Mapping[str, str], members: Ma
     """Return the tokens with at least `needed` votes, joined by blanks.
 
     An extractor votes for a token if the five tokens that end or begin there stand in its answer.
-    answers: extractor → text; one that failed has "". members: extractor → its votes.
+
+    Args:
+        answers: Extractor → text; one that failed has "".
+        members: Extractor → its votes.
     """
     said = [(_grams(answers.get(name, "").split()), votes) for name, votes in members.items()]
     grams = _ngrams(_padded(tokens))

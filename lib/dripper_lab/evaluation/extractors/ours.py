@@ -27,7 +27,11 @@ def default_labelers(labels: LabelsSettings) -> tuple[str, ...]:
 
 
 def ours(labelers: tuple[str, ...] = LABELERS, labels: LabelsSettings = DEFAULT_LABELS) -> list[Contender]:
-    """Return an extractor for each labeler, and the bounds. labels: the labelers' settings."""
+    """Return an extractor for each labeler, and the bounds.
+
+    Args:
+        labels: The labelers' settings.
+    """
     return [
         *(
             Contender(

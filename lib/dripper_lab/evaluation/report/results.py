@@ -71,7 +71,11 @@ def read_scores(jobs: Iterable[SetScoring]) -> ScoreTable:
 def overall(frame: ScoreTable, extractors: Sequence[Contender], baseline: str, draws: int = 2000) -> list[Line]:
     """Return a line for each extractor that was scored on all pages of `frame`, best first.
 
-    baseline: the extractor that gains are counted from. Raises InputError where it was not run.
+    Args:
+        baseline: The extractor that gains are counted from.
+
+    Raises:
+        InputError: If it was not run.
     """
     wide = frame.pivot(index=["data_set", "id", "host"], columns="extractor", values=MAIN).dropna(axis="columns")
     if baseline not in wide:

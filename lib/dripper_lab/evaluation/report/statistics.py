@@ -49,7 +49,9 @@ class Bootstrap:
         """Return the mean over sets of their mean pages: of the pages, then of each draw; shape (1
         + draws,).
 
-        values: shape (n_pages,). A set of which a draw has no page is left out of that draw's mean.
+        Args:
+            values: Shape (n_pages,). A set of which a draw has no page is left out of that
+                draw's mean.
         """
         with np.errstate(invalid="ignore"):
             means = (self._times @ self._sums(values)) / self._counts

@@ -39,9 +39,14 @@ def train_and_save(
     sample: int | None = None,
 ) -> Path:
     """Read, train, choose the threshold on held-out sites, save; return the checkpoint's folder.
-    folds: one site in so many is held out. sample: pages a set, None for all.
 
-    Raises InputError for a missing set or base, UsageError where there are too few pages.
+    Args:
+        folds: One site in so many is held out.
+        sample: Pages a set, None for all.
+
+    Raises:
+        InputError: For a missing set or base.
+        UsageError: If there are too few pages.
     """
     started = time.process_time()
     model, tokenizer, sequencer = base_model(base, recipe)

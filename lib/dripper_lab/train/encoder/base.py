@@ -42,8 +42,12 @@ class Recipe:
 def base_model(folder: Path, recipe: Recipe) -> tuple[Any, Any, Sequencer]:
     """Return model, tokenizer, and what makes tokens of pages.
 
-    folder: a pretrained BERT-like checkpoint with its tokenizer, or one of an earlier run, which
-    then goes on. Raises InputError where it is none, or of too few layers or positions.
+    Args:
+        folder: A pretrained BERT-like checkpoint with its tokenizer, or one of an earlier run,
+            which then goes on.
+
+    Raises:
+        InputError: If it is none, or of too few layers or positions.
     """
     with needed("training the labeler encoder", "encoder"):
         import torch

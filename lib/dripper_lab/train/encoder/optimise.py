@@ -20,8 +20,11 @@ Drawn = tuple[Example, Chunk]
 def train(
     model: Any, sequencer: Sequencer, examples: Sequence[Example], recipe: Recipe, save: Callable[[], None]
 ) -> None:
-    """Train the model in place. save: called now and then, so that a run that is cut off leaves
-    weights."""
+    """Train the model in place.
+
+    Args:
+        save: Called now and then, so that a run that is cut off leaves weights.
+    """
     import torch
 
     draw = np.random.default_rng(recipe.seed)

@@ -47,10 +47,15 @@ def train_and_save(
     sample: int | None,
 ) -> Path:
     """Read, train, choose the threshold on held-out sites, save; return the checkpoint's folder.
-    folds: one site in so many is held out. sample: pages a set, None for all.
 
-    Raises InputError for a missing set, MachineError for a base that cannot be used, UsageError
-    where there are too few pages.
+    Args:
+        folds: One site in so many is held out.
+        sample: Pages a set, None for all.
+
+    Raises:
+        InputError: For a missing set.
+        MachineError: For a base that cannot be used.
+        UsageError: If there are too few pages.
     """
     with needed("training the labeler neuscraper", "encoder"):
         import torch

@@ -31,10 +31,14 @@ DEFAULTS = Recipe()
 def train_and_save(
     data: Path, output: Path, recipe: Recipe, folds: int, data_sets: Sequence[str], sample: int | None = None
 ) -> Path:
-    """Read, train, choose, save; return the weights' path. sample: pages a set, None
-    for all.
+    """Read, train, choose, save; return the weights' path.
 
-    Raises InputError for a missing set, UsageError where there are too few pages to train on.
+    Args:
+        sample: Pages a set, None for all.
+
+    Raises:
+        InputError: For a missing set.
+        UsageError: If there are too few pages to train on.
     """
     started = time.process_time()
     pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample))

@@ -82,8 +82,12 @@ def model_card(
     result: Result,
     seconds: float,
 ) -> str:
-    """Return the card as Markdown. train, held: the pages learned from, and those held out, which
-    `result` is of. seconds: of CPU."""
+    """Return the card as Markdown.
+
+    Args:
+        train, held: The pages learned from, and those held out, which `result` is of.
+        seconds: Of CPU.
+    """
     scores, ceiling = page_f1(held, result.labels), page_f1(held, [page.main for page in held])
     return _CARD.format(
         version=weights.version, minutes=seconds / 60, arguments=json.dumps(asdict(recipe), indent=1), f1=scores.mean(),

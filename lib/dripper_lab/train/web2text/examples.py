@@ -72,7 +72,8 @@ class Example:
 def read_examples(pages: Iterable[LabelledPage], *, text_nodes: bool = False) -> Iterator[Example]:
     """Yield one example a page; pages that cannot teach are left out, logged.
 
-    text_nodes: the leaves are those of the paper, not blocks.
+    Args:
+        text_nodes: The leaves are those of the paper, not blocks.
     """
     for labelled, page in split_pages(pages):
         example = example_of(page, labelled, text_nodes=text_nodes)

@@ -47,7 +47,11 @@ def choose(examples: Sequence[Example], said: Sequence[Potentials]) -> Choice:
 
 
 def labels_with(said: Sequence[Potentials], pair_weight: float, main_bias: float) -> list[npt.NDArray[np.bool_]]:
-    """Return which leaves of each page are main. said: see :func:`said_of`."""
+    """Return which leaves of each page are main.
+
+    Args:
+        said: See :func:`said_of`.
+    """
     bias = np.array([0.0, main_bias])
     return [choose_most_probable(page.leaves + bias, page.pairs * pair_weight) for page in said]
 
@@ -62,8 +66,12 @@ SMALLEST_SCALE = 0.01
 
 
 def fit(examples: Sequence[Example], recipe: Recipe, validation: Sequence[Example] = ()) -> Weights:
-    """Train both networks. validation: pages by which the best of a network's weights are chosen;
-    without them the last ones are taken."""
+    """Train both networks.
+
+    Args:
+        validation: Pages by which the best of a network's weights are chosen; without them the
+            last ones are taken.
+    """
     mean, scale = _moments(examples)
     unfitted = Weights({}, mean, scale, recipe.pair_weight)
     matrices: dict[str, FloatArray] = {}

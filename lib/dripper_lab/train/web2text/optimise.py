@@ -78,8 +78,11 @@ class BatchOperations:
 
 
 def train(sequences: Sequences, outcomes: int, recipe: Recipe, validation: Sequences | None = None) -> list[Layer]:
-    """Return the trained layers. validation: the weights of lowest cross-entropy on it are
-    taken."""
+    """Return the trained layers.
+
+    Args:
+        validation: The weights of lowest cross-entropy on it are taken.
+    """
     draw = np.random.default_rng(recipe.seed)
     layers = initial_layers(sequences.features.shape[1], outcomes, recipe.seed)
     moments: Any = (jax.tree.map(jnp.zeros_like, layers), jax.tree.map(jnp.zeros_like, layers))

@@ -46,8 +46,9 @@ def compute_group_features(
 ) -> FloatArray:
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
 
-    chars, link_chars, commas: (n_blocks,), of each block's text. cues: (n_blocks, len(CUES)), 0 or
-    1.
+    Args:
+        chars, link_chars, commas: (n_blocks,), of each block's text.
+        cues: (n_blocks, len(CUES)), 0 or 1.
     """
     chars_in, links_in = places.sums_in(chars), places.sums_in(link_chars)
     return np.concatenate(

@@ -128,8 +128,10 @@ def compute_tree_features(
 ) -> npt.NDArray[np.float32]:
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
 
-    tags: of all elements of the page. chars, link_chars: (n_blocks,), length of each block's text,
-    and of the part of it in links.
+    Args:
+        tags: Of all elements of the page.
+        chars, link_chars: (n_blocks,), length of each block's text, and of the part of it in
+            links.
     """
     own, n_tags = places.elements, len(TAG_GROUPS)
     start_tags = number_distinct(places.start_tags)

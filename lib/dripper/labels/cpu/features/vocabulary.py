@@ -69,8 +69,10 @@ _SIEVE_SHIFT = np.uint64(64 - 14)
 def compute_word_features(texts: Sequence[str], page: PageCharacters) -> npt.NDArray[np.float32]:
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
 
-    texts: of the blocks. page: their characters, and behind them those of the page's title, of its
-    description, and of its text in JSON-LD.
+    Args:
+        texts: Of the blocks.
+        page: Their characters, and behind them those of the page's title, of its description,
+            and of its text in JSON-LD.
     """
     n_blocks = len(texts)
     words = page.words[:n_blocks]

@@ -17,8 +17,11 @@ Point = tuple[float, float]
 def rate_chart(points: Sequence[Point], end: float, mean: float, label: str) -> str:
     """Return a chart of a rate that held from each point back to the one before.
 
-    points: in order of time. end: seconds, where the axis ends. mean: a line across. label: for
-    those who cannot see it.
+    Args:
+        points: In order of time.
+        end: Seconds, where the axis ends.
+        mean: A line across.
+        label: For those who cannot see it.
     """
     frame = _Frame.around([*points, (end, mean)])
     corners, before = [frame.place(0, 0)], 0.0
