@@ -98,7 +98,16 @@ def train_and_save(
     tried = folds, scored or folds
     n_kept = len(weights.others) - len(recipe.others)
     card = model_card(
-        version, recipe, tried, examples, held_out, switched, seconds, parameters, n_kept, earlier and earlier.version
+        version,
+        recipe,
+        tried,
+        examples,
+        held_out,
+        switched,
+        seconds,
+        parameters,
+        n_kept,
+        None if earlier is None else earlier.version,
     )
     draw_reliability(held_out, output / "reliability_cpu.png")
     (output / "model_card_cpu.md").write_text(card, encoding="utf-8")

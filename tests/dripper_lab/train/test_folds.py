@@ -14,8 +14,9 @@ from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.network import WEIGHT_STEPS, Shape
 from dripper.labels.cpu.weights import load_weights
 from dripper_lab.train import folds
+from dripper_lab.train.by_site import fold_of
 from dripper_lab.train.examples import Example
-from dripper_lab.train.folds import fit, fold_networks, fold_of, held_out_logits
+from dripper_lab.train.folds import fit, fold_networks, held_out_logits
 from dripper_lab.train.optimise import train_in_stages
 from dripper_lab.train.recipe import GOING_ON, Recipe, Shares
 from dripper_lab.train.weights import START
@@ -79,8 +80,10 @@ def test_only_the_first_folds_are_held_out_where_that_is_asked_for(monkeypatch: 
     monkeypatch.setattr(folds, "fit", lambda examples, _recipe, _start: len(examples))
     examples = [made_example(number) for number in range(30)]
     of_fold = [sum(fold_of(example.host, 3) == fold for example in examples) for fold in range(3)]
-    assert fold_networks(examples, RECIPE, 3) == [30 - n for n in of_fold]
-    assert fold_networks(examples, RECIPE, 3, scored=1) == [30 - of_fold[0], None, None]
+    every: list[object] = [*fold_networks(examples, RECIPE, 3)]
+    first: list[object] = [*fold_networks(examples, RECIPE, 3, scored=1)]
+    assert every == [30 - n for n in of_fold]
+    assert first == [30 - of_fold[0], None, None]
 
 
 def test_what_goes_on_keeps_the_scale_and_the_other_networks(monkeypatch: pytest.MonkeyPatch) -> None:
