@@ -10,7 +10,7 @@ from dripper.config import settings
 from dripper.errors import InputError, UsageError
 from dripper.labels.entry import local_folder
 from dripper.labels.lm.prompt import prompt_folder
-from dripper.local.pages import expand_inputs
+from dripper.local.inputs import expand_inputs
 from dripper.places import Place, archive_place, local_place, output_place
 from dripper.settings import ReadSettings
 from dripper.spark.cli import guarded, parser

@@ -39,7 +39,8 @@ def _compile(written: str) -> re.Pattern[str]:
 
 
 _ANYWHERE = "\\`*_~[]|"
-_AT_START = re.compile(f"({_SEPARATOR}(?=[ 0-9.)+=:#>-]) *[0-9]{{0,9}})([.)]|(?<![0-9])[-+=:#>])")
+# The converter takes a no-break space at a line's start away.
+_AT_START = re.compile(f"({_SEPARATOR}(?=[ \u00a00-9.)+=:#>-])[ \u00a0]*[0-9]{{0,9}})([.)]|(?<![0-9])[-+=:#>])")
 _AT_END = re.compile(f"!(?={_SEPARATOR})|#(?= *{_SEPARATOR})")
 _DESTINATION = re.compile(r"\]\((\d+)\)")
 _HOLE = re.compile("\ufdd2(\\d+)\ufdd3")
