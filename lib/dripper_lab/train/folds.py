@@ -37,7 +37,8 @@ def fit(examples: Sequence[Example], recipe: Recipe, start: Weights | None = Non
     ready = [_with_variants(unfitted, example) for example in examples]
 
     def trained(by: Recipe, earlier: Network | None) -> Network:
-        matrices = train_in_stages(ready, blanks_of(unfitted), by, earlier and earlier.matrices)
+        known = None if earlier is None else earlier.matrices
+        matrices = train_in_stages(ready, blanks_of(unfitted), by, known)
         return Network(
             {name: np.rint(value * WEIGHT_STEPS) / WEIGHT_STEPS for name, value in matrices.items()}, by.shape
         )
