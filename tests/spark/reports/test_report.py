@@ -34,8 +34,8 @@ def test_counts_of_a_run() -> None:
     ]
     second = [report(0, records=10, skipped={"not html": 10}, error="gone")]
     for reports in (first, second):
-        totals.read(reports)
-        totals.written(reports)
+        totals.add_read(reports)
+        totals.add_written(reports)
     words = summary(Outcome(EMPTY, totals, LEDGER, ()), "out")
     assert "files     3 read, 1 with faults, 1 failed" in words
     assert "records   100 = 40 pages + 60 skipped" in words

@@ -18,10 +18,10 @@ def failed(kind: FileErrorKind, name: str = "a") -> dict[str, Any]:
 
 def test_reports_add_up() -> None:
     totals = Totals()
-    totals.read([report(), report(), failed(FileErrorKind.DENIED, "b"), report(records=0, pages=0, skipped={})])
-    totals.written([report(rows=3, failed_pages=1, fallback_pages=2, errors=["empty_page"], methods={"cpu": 2})])
-    totals.noted([{"warc_file": "c", "state": "set_aside", "error": "why"}, {"warc_file": "d", "state": "failed"}])
-    totals.ended(Worked({7: "no"}, [9, 8]))
+    totals.add_read([report(), report(), failed(FileErrorKind.DENIED, "b"), report(records=0, pages=0, skipped={})])
+    totals.add_written([report(rows=3, failed_pages=1, fallback_pages=2, errors=["empty_page"], methods={"cpu": 2})])
+    totals.add_noted([{"warc_file": "c", "state": "set_aside", "error": "why"}, {"warc_file": "d", "state": "failed"}])
+    totals.add_failures(Worked({7: "no"}, [9, 8]))
     assert (totals.files, totals.records, totals.pages, totals.broken_files) == (4, 10, 6, 4)
     assert (totals.skipped, totals.failed_files) == ({"status": 4}, {"denied": ["b"]})
     assert (totals.rows, totals.failed_pages, totals.fallback_pages, totals.errors) == (3, 1, 2, {"empty_page": 1})
@@ -32,7 +32,7 @@ def test_reports_add_up() -> None:
 def test_archives_that_are_none_or_cut_short_are_kept_apart_from_damage_inside() -> None:
     totals, noise = Totals(), {"skipped": {"broken record": 1}, "records": 1, "pages": 0}
     done = {"state": "done", "n_problems": 1, "selection": None}
-    totals.noted([
+    totals.add_noted([
         report(warc_file="cut") | done,
         report(warc_file="text", clipped=False) | done | noise,
         report(warc_file="cut text") | done | noise,

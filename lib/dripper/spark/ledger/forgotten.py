@@ -101,7 +101,7 @@ class Rules:
         return bool(self.rules)
 
     @cached_property
-    def _named(self) -> Mapping[str, Mapping[str, Rule]]:
+    def _rules_by_kind(self) -> Mapping[str, Mapping[str, Rule]]:
         """By kind, the rule of each value."""
         named: dict[str, dict[str, Rule]] = {kind: {} for kind in KINDS}
         for each in sorted(self.rules):
@@ -111,7 +111,7 @@ class Rules:
 
     def rule_of(self, page_id: str, url: str, host: str | None) -> Rule | None:
         """Return the rule by which a page is forgotten; None: by no rule."""
-        named = self._named
+        named = self._rules_by_kind
         found = named["page_id"].get(page_id) or named["url"].get(url)
         if found or not host:
             return found
@@ -136,7 +136,7 @@ class Rules:
         Args:
             of: The name of the table among others, with its dot.
         """
-        named, parts = self._named, []
+        named, parts = self._rules_by_kind, []
         for column in ("page_id", "url", "host"):
             parts += _within(f"{of}{column}", named[column])
         return " OR ".join([*parts, *_of_domains(f"{of}host", named["domain"])]) or "FALSE"
@@ -144,7 +144,7 @@ class Rules:
     def host_condition(self) -> str:
         """Return the SQL condition for rows of hosts that are forgotten as a whole, in tables whose
         rows are of no single page."""
-        named = self._named
+        named = self._rules_by_kind
         return " OR ".join([*_within("host", named["host"]), *_of_domains("host", named["domain"])]) or "FALSE"
 
 

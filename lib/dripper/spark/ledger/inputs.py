@@ -21,14 +21,17 @@ from dripper.warc.open.identity import canonical_address, opening_path
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What a run is to read. redo: addresses of files that are read again, as was typed. told: of
-    all that, for the table `runs`, without signatures. problems: of an index."""
+    """What a run is to read."""
 
     files: tuple[PlannedFile, ...] = ()
     redo: frozenset[str] = frozenset()
+    """Addresses of files that are read again."""
     redo_typed: str = ""
-    told: str = ""
+    """The same, as somebody typed them."""
+    description: str = ""
+    """All that was typed, without signatures: for the table `runs`."""
     problems: tuple[str, ...] = ()
+    """Those of an index."""
 
 
 def read_input(warcs: str, redo: str, selection: str, settings: Settings) -> Input:
@@ -45,13 +48,13 @@ def read_input(warcs: str, redo: str, selection: str, settings: Settings) -> Inp
     found = expand(warcs, settings.reading) if warcs or not redo else []
     known = {file.address for file in found}
     files = tuple(map(_planned, [*found, *(file for file in again if file.address not in known)]))
-    return Input(files, names, redo, told(warcs or redo))
+    return Input(files, names, redo, describe_input(warcs or redo))
 
 
 def _selected(text: str, redo: frozenset[str], redo_typed: str, settings: Settings) -> Input:
     found = select(text, settings.reading)
     if not found.n_records:
-        raise InputError(f"--select {told(text)}: no record of the index fits")
+        raise InputError(f"--select {describe_input(text)}: no record of the index fits")
     by_address: dict[str, tuple[str, dict[Place, None]]] = {}
     for path, places in found.files.items():
         # Two indexes may name one file in two ways.
@@ -63,7 +66,7 @@ def _selected(text: str, redo: frozenset[str], redo_typed: str, settings: Settin
     problems = (
         (f"{found.n_problems} lines of the index hold no capture: {found.problems[0]}",) if found.problems else ()
     )
-    return Input(tuple(files), redo, redo_typed, f"--select {told(text)}", problems)
+    return Input(tuple(files), redo, redo_typed, f"--select {describe_input(text)}", problems)
 
 
 def _planned(file: SourceFile) -> PlannedFile:
@@ -81,16 +84,16 @@ def check_known(given: Input, entries: Sequence[LedgerEntry]) -> None:
         )
 
 
-def told(typed: str) -> str:
+def describe_input(typed: str) -> str:
     """Return what somebody typed after --warcs or --select, without signatures.
 
-    >>> told("index=https://e.org/a.cdxj?sig=1,host=e.org")
+    >>> describe_input("index=https://e.org/a.cdxj?sig=1,host=e.org")
     'index=https://e.org/a.cdxj,host=e.org'
     """
-    return ",".join(_told(part) for part in typed.split(","))
+    return ",".join(_describe_part(part) for part in typed.split(","))
 
 
-def _told(part: str) -> str:
+def _describe_part(part: str) -> str:
     key, equals, value = part.partition("=")
     return f"{key}={loggable(value)}" if equals and key.replace("-", "").isalpha() else loggable(part)
 

@@ -133,14 +133,14 @@ class Lease:
                 made = self._books.append(TABLE, [self._row], (_SEQUENCE, epoch))
             except SPARK_ERRORS as error:
                 if is_conflict(error):
-                    raise BusyError(_taken_first(first_line(error))) from error
+                    raise BusyError(_say_taken(first_line(error))) from error
                 raise InputError(f"cannot write to {self._books.name(TABLE)}: {first_line(error)}") from error
             # What was committed nobody else has the number of.
             if made is not None or self._is_newest():
                 self._newest_at = None if made == UNKNOWN else made
                 break
             if self._runs(at_least("epoch", epoch)):
-                raise BusyError(_taken_first(f"number {epoch} is another's"))
+                raise BusyError(_say_taken(f"number {epoch} is another's"))
         else:
             raise InputError(f"{self._books.name(TABLE)} takes no row: drop the table, and the run makes it anew")
         self._books.fence = Fence(started, self._writers, self.confirm)
@@ -357,5 +357,5 @@ def _at_work_words(other: Mapping[str, Any]) -> str:
     )
 
 
-def _taken_first(why: str) -> str:
+def _say_taken(why: str) -> str:
     return f"another run began on this output at the same moment ({why}); run the same command again when it has ended"

@@ -190,7 +190,7 @@ def make_plan(
     first = max(first, last + 1)
     untouched = wanted.keys() - {file.key for file in todo}
     return Plan(
-        resumed=tuple(_opened_as_typed(batch, wanted) for batch in resumed),
+        resumed=tuple(_open_as_typed(batch, wanted) for batch in resumed),
         fresh=tuple(Batch(first + i, tuple(group)) for i, group in enumerate(_groups(chosen, size))),
         moved=tuple(entries[file.key] for file in chosen if file.key in entries),
         n_done=len(untouched) - sum(len(untouched & {f.key for f in batch.files}) for batch in resumed),
@@ -280,7 +280,7 @@ def _again(file: PlannedFile, entry: LedgerEntry) -> PlannedFile:
     )
 
 
-def _opened_as_typed(batch: Batch, wanted: dict[Key, PlannedFile]) -> Batch:
+def _open_as_typed(batch: Batch, wanted: dict[Key, PlannedFile]) -> Batch:
     """A signed address is not kept: the one that was typed for this run is the one that works. Nor
     are the places of records."""
     files = (

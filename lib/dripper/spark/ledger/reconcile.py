@@ -129,13 +129,13 @@ def reconcile(spark: SparkSession, tables: Tables, ledger: Ledger, confirm: Call
     if any(each.batch not in since for each in found):
         of_ledger = f"; the ledger was last changed by version {_changed_by_people(spark, tables, 'warc_files')}"
     raise DifferenceError(
-        f"{name} and the ledger differ: {'; '.join(_told(each, since) for each in found[:_SHOWN])}"
+        f"{name} and the ledger differ: {'; '.join(_describe(each, since) for each in found[:_SHOWN])}"
         f"{f'; and {len(found) - _SHOWN} more' if len(found) > _SHOWN else ''}{of_ledger}. Nothing was done. Restore the table, or "
         f"{repair} has the files of these batches read again by the next run"
     )
 
 
-def _told(difference: Difference, since: Mapping[int, str]) -> str:
+def _describe(difference: Difference, since: Mapping[int, str]) -> str:
     when = since.get(difference.batch, "")
     since_when = f" since version {when}" if when else ""
     return f"batch {difference.batch} has {difference.rows} rows of {difference.counted}{since_when}"
@@ -245,7 +245,7 @@ def _repair(tables: Tables, books: Books, ledger: Ledger, held: Lease) -> Iterat
         yield f"rows of earlier readings of {len(mended.outdated)} files deleted"
     if mended.unknown:
         ledger.rebuild(mended.unknown, datetime.now(UTC))
-        names = _named(row["warc_file"] for row in mended.unknown)
+        names = _list_names(row["warc_file"] for row in mended.unknown)
         yield (
             f"the ledger is rebuilt for {len(mended.unknown)} files, {names}, with what their rows tell: whether they were "
             "read to their ends it cannot know (--redo FILES reads them again, and so must those of --select)"
@@ -254,12 +254,12 @@ def _repair(tables: Tables, books: Books, ledger: Ledger, held: Lease) -> Iterat
         batches_again = _apart(mended.again, ledger)
         ledger.record(Plan(fresh=tuple(batches_again), moved=tuple(mended.again)))
         yield (
-            f"{len(mended.again)} files are planned again, {_named(entry.file.warc_file for entry in mended.again)}: "
+            f"{len(mended.again)} files are planned again, {_list_names(entry.file.warc_file for entry in mended.again)}: "
             "give them to the next run"
         )
 
 
-def _named(files: Iterable[str]) -> str:
+def _list_names(files: Iterable[str]) -> str:
     names = sorted(set(files))
     return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
 

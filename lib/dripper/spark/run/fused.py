@@ -18,7 +18,7 @@ from dripper.spark.run.notes import Notes
 from dripper.spark.run.outcome import Report, Totals, is_outage
 from dripper.spark.run.output import BETWEEN, OF_SITES, Work
 from dripper.spark.run.parts import Tasks, split_into_tasks
-from dripper.spark.run.progress import Progress, cancel, described
+from dripper.spark.run.progress import Progress, cancel, describe_jobs
 from dripper.spark.run.scheduler import Breaker, Turns, work_through
 from dripper.spark.session import capacity
 from dripper.spark.tables.batches import replaced_rows, touched_batches, within
@@ -55,7 +55,9 @@ class FusedJob:
         work, self._new = self._work, set(new)
 
         def take(batch: Batch) -> None:
-            with described(work.spark, work.lease.run_id, f"batch {batch.number}: extract {len(batch.files)} files"):
+            with describe_jobs(
+                work.spark, work.lease.run_id, f"batch {batch.number}: extract {len(batch.files)} files"
+            ):
                 self._isolation.work_off(
                     batch,
                     lambda part: split_into_tasks(part, capacity.slots(work.spark), work.settings.batch.split_bytes),
@@ -76,12 +78,12 @@ class FusedJob:
             self._notes.finish()
             raise
         worked.failed |= self._notes.finish()
-        self._totals.ended(worked)
+        self._totals.add_failures(worked)
         return self._totals
 
     def _noted(self, rows: Sequence[Report]) -> None:
         with self._totals.lock:
-            self._totals.noted(rows)
+            self._totals.add_noted(rows)
 
     def _attempt(self, batch: Batch, tasks: Tasks, progress: Progress) -> None:
         work, start = self._work, time.monotonic()
@@ -112,8 +114,8 @@ class FusedJob:
         progress.batch_done(batch.number)
         self._breaker.failed() if is_outage(reports) else self._breaker.succeeded()
         with self._totals.lock:
-            self._totals.read(reports)
-            self._totals.written(reports)
+            self._totals.add_read(reports)
+            self._totals.add_written(reports)
             self._totals.stage_ms["extract"] += round((time.monotonic() - start) * 1000)
 
     def _write(self, batch: Batch, rows: DataFrame) -> int | None:

@@ -74,7 +74,7 @@ class Totals:
     `asked` for, the `layouts` that have representatives, pages labelled `by_template`."""
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
-    def read(self, reports: Iterable[Report]) -> None:
+    def add_read(self, reports: Iterable[Report]) -> None:
         """Add the file reports of a batch that was read."""
         for report in reports:
             self.files += 1
@@ -86,7 +86,7 @@ class Totals:
                 self.failed_files.setdefault(str(kind), []).append(report["warc_file"])
             self.skipped.update(report["skipped"])
 
-    def written(self, reports: Iterable[Report]) -> None:
+    def add_written(self, reports: Iterable[Report]) -> None:
         """Add what a batch became in `extractions`, by its file reports."""
         for report in reports:
             self.rows += report["rows"]
@@ -95,12 +95,12 @@ class Totals:
             self.errors.update(report["errors"])
             self.methods.update(report["methods"])
 
-    def ended(self, worked: Worked) -> None:
+    def add_failures(self, worked: Worked) -> None:
         """Add what did not work."""
         self.failed_batches.update(worked.failed)
         self.batches_not_begun += sorted(worked.not_begun)
 
-    def noted(self, rows: Iterable[Mapping[str, Any]]) -> None:
+    def add_noted(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Add the files that, by these rows of the ledger, will not be tried again, and those that
         are no whole archives."""
         rows = list(rows)
@@ -180,7 +180,7 @@ def work_left(totals: Totals) -> list[str]:
             continue
         cure = _CURES.get(FileErrorKind(kind), "see the column error of warc_files, mend the cause")
         words.append(
-            f"{len(open_files)} files could not be read to their end ({kind}: {cure}), {_named(open_files)}; {_AGAIN}"
+            f"{len(open_files)} files could not be read to their end ({kind}: {cure}), {_list_names(open_files)}; {_AGAIN}"
         )
     return words
 
@@ -193,20 +193,22 @@ def bad_inputs(totals: Totals, plan: Plan) -> list[str]:
     for fault, what in _FAULTS.items():
         if names := [name for name, found in faults.items() if found is fault]:
             words.append(
-                f"{len(names)} files {what}, {_named(names)}: fetch them again, or say with --dismiss FILE,… that it is known"
+                f"{len(names)} files {what}, {_list_names(names)}: fetch them again, or say with --dismiss FILE,… that it is known"
             )
     gone = [name for name in totals.failed_files.get(FileErrorKind.GONE, []) if name not in totals.set_aside]
     if gone:
-        words.append(f"{len(gone)} files do not exist, {_named(gone)}; if that is known, say so with --dismiss FILE,…")
+        words.append(
+            f"{len(gone)} files do not exist, {_list_names(gone)}; if that is known, say so with --dismiss FILE,…"
+        )
     aside = [*totals.set_aside, *(name for name in plan.set_aside if name not in totals.set_aside)]
     if aside:
         words.append(
-            f"{len(aside)} files are set aside, as reading them failed too often, {_named(aside)}: see the column error of "
+            f"{len(aside)} files are set aside, as reading them failed too often, {_list_names(aside)}: see the column error of "
             "warc_files; --redo FILE,… tries them again, --dismiss FILE,… says that it is known"
         )
     return words
 
 
-def _named(names: Iterable[str]) -> str:
+def _list_names(names: Iterable[str]) -> str:
     listed = list(names)
     return ", ".join(islice(sorted(listed), _SHOWN)) + (", …" if len(listed) > _SHOWN else "")

@@ -55,7 +55,7 @@ are there."""
 
 
 @dataclass(slots=True)
-class Opened:
+class OpenOutput:
     """An output at work. Who opened it sets `outcome` before the end, which the table `runs` then
     tells."""
 
@@ -64,9 +64,9 @@ class Opened:
 
 
 @contextmanager
-def opened(
+def open_output(
     spark: SparkSession, output: str, settings: Settings, *, job: str, input: str, is_staged: bool = False
-) -> Iterator[Opened]:
+) -> Iterator[OpenOutput]:
     """Open the tables below `output` for one run: make them where they are not there, and hold the
     lease until the end.
 
@@ -111,7 +111,7 @@ def opened(
         if not (is_empty and is_new.get("extractions", False)):
             reconcile(spark, tables, ledger, held.confirm)
         rules = rules_in_force(tables, ledger, held)
-        output_at_work = Opened(Work(spark, tables, ledger, held, settings, rules))
+        output_at_work = OpenOutput(Work(spark, tables, ledger, held, settings, rules))
         yield output_at_work
         if tables.fence and tables.fence.is_used:
             held.confirm()

@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def described(spark: SparkSession, tag: str, description: str) -> Iterator[None]:
+def describe_jobs(spark: SparkSession, tag: str, description: str) -> Iterator[None]:
     """Name the jobs that this thread starts inside, and tag them."""
     context = _context(spark)
     spark.addTag(tag)

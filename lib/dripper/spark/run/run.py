@@ -9,14 +9,14 @@ from dripper.config import Settings
 from dripper.errors import InputError
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_blocks, check_use, load_from_settings
-from dripper.spark.ledger.inputs import Input, check_known, read_input, told, without_known
+from dripper.spark.ledger.inputs import Input, check_known, describe_input, read_input, without_known
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, Batch, BatchSize, Plan, make_plan
 from dripper.spark.ledger.relocated import Move, check_not_moved, first_name, moves_of, under_first_names
 from dripper.spark.run.fused import FusedJob
 from dripper.spark.run.label_stage import check_made_for, check_profiles
 from dripper.spark.run.outcome import Outcome, Totals, bad_inputs, work_left
-from dripper.spark.run.output import BETWEEN, Opened, Work, opened
+from dripper.spark.run.output import BETWEEN, OpenOutput, Work, open_output
 from dripper.spark.run.progress import Progress
 from dripper.spark.run.routing import is_staged, who_labels
 from dripper.spark.run.staged import STAGES, StagedJob
@@ -95,15 +95,15 @@ def run(
     load_from_settings(settings.labeler, settings.labels)
     require_workers(spark)
     given = read_input(warcs, redo, select, settings)
-    with opened(spark, output, settings, job="run", input=given.told) as output_at_work:
+    with open_output(spark, output, settings, job="run", input=given.description) as output_at_work:
         work = output_at_work.work
         plan = _plan(spark, work.tables, work.ledger, given, settings, limit, really_new=really_new)
-        batches = _begun(work.ledger, plan)
+        batches = _begin_batches(work.ledger, plan)
         totals = Totals()
         if batches:
             with Progress(spark, _n_files(batches)) as progress:
                 totals = FusedJob(work).run(batches, progress, (batch.number for batch in plan.fresh))
-        return _ended(output_at_work, plan, totals, given.problems)
+        return _end_run(output_at_work, plan, totals, given.problems)
 
 
 def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) -> int:
@@ -117,7 +117,7 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
         InputError: If one of them is not a file that failed, or is no whole archive.
     """
     names = [file.address for file in list_named_files(files, settings.reading)]
-    with opened(spark, output, settings, job="dismiss", input=told(files)) as output_at_work:
+    with open_output(spark, output, settings, job="dismiss", input=describe_input(files)) as output_at_work:
         ledger = output_at_work.work.ledger
         bad = {
             entry.file.warc_file for entry in ledger.entries() if entry.fault or entry.state in ("failed", "set_aside")
@@ -157,8 +157,8 @@ def _plan(
     return without_known(spark, tables, plan, entries)
 
 
-def _ended(
-    output_at_work: Opened, plan: Plan, totals: Totals, problems: Sequence[str] = (), stages: Sequence[str] = ()
+def _end_run(
+    output_at_work: OpenOutput, plan: Plan, totals: Totals, problems: Sequence[str] = (), stages: Sequence[str] = ()
 ) -> Outcome:
     ledger = output_at_work.work.ledger
     # There is no data file without a commit of a batch, hence a number.
@@ -222,7 +222,9 @@ def run_stages(
     plans = stages[0] == "preprocess"
     given = read_input(warcs or "", redo, select, settings) if plans else Input()
     states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
-    with opened(spark, output, settings, job=", ".join(stages), input=given.told, is_staged=True) as output_at_work:
+    with open_output(
+        spark, output, settings, job=", ".join(stages), input=given.description, is_staged=True
+    ) as output_at_work:
         work = output_at_work.work
         lost = [] if has_pages else _lost(work.ledger)
         if plans:
@@ -233,14 +235,14 @@ def run_stages(
             plan = _ready(work.ledger, states[0], limit)
         if "label" in stages:
             _check_made_for(work, plan, settings)
-        batches = _begun(work.ledger, plan)
+        batches = _begin_batches(work.ledger, plan)
         totals = Totals()
         if batches:
             with Progress(spark, _n_files(batches)) as progress:
                 totals = StagedJob(work, engines).run(batches, progress, stages)
         left = {batch.number for batch in lost} - {batch.number for batch in batches}
         totals.put_back |= dict.fromkeys(left, ("preprocess", _NO_PAGES))
-        return _ended(output_at_work, plan, totals, given.problems, stages)
+        return _end_run(output_at_work, plan, totals, given.problems, stages)
 
 
 _NO_PAGES = "the table pages is not there"
@@ -286,7 +288,7 @@ def _ready(ledger: Ledger, state: str, limit: int | None) -> Plan:
     return Plan(resumed=tuple(taken), n_left=_n_files(batches) - _n_files(taken))
 
 
-def _begun(ledger: Ledger, plan: Plan) -> list[Batch]:
+def _begin_batches(ledger: Ledger, plan: Plan) -> list[Batch]:
     batches = [*plan.resumed, *plan.fresh]
     logger.info("%d files to do in %d batches, %d done before", _n_files(batches), len(batches), plan.n_done)
     for batch in plan.resumed:

@@ -37,7 +37,7 @@ from dripper.spark.run.label_stage import LabelStage, made_for, with_labels
 from dripper.spark.run.outcome import Report, Totals, is_outage
 from dripper.spark.run.output import Work
 from dripper.spark.run.parts import Tasks, split_into_tasks
-from dripper.spark.run.progress import Progress, cancel, described
+from dripper.spark.run.progress import Progress, cancel, describe_jobs
 from dripper.spark.run.routing import to_be_labelled, who_labels, with_escalated
 from dripper.spark.run.scheduler import Breaker, Turns, work_through
 from dripper.spark.session import capacity
@@ -179,7 +179,7 @@ class StagedJob:
         """Return whether all of it worked."""
         stop = lambda: cancel(self._work.spark, self._work.lease.run_id)  # noqa: E731
         worked = work_through(batches, at_once, take, self._breaker, stop)
-        self._totals.ended(worked)
+        self._totals.add_failures(worked)
         return not (worked.failed or worked.not_begun)
 
     def _do(self, stage: str, batch: Batch, do: Callable[[], None]) -> None:
@@ -189,7 +189,7 @@ class StagedJob:
     def _do_timed(self, stage: str, what: str, batch: Batch, do: Callable[[], None]) -> None:
         """Do it until its counts close. what: its name in Spark's UI."""
         start = time.monotonic()
-        with described(self._work.spark, self._work.lease.run_id, what):
+        with describe_jobs(self._work.spark, self._work.lease.run_id, what):
             until_closed(do, batch, lambda: self._breaker.is_open, self._work.lease.confirm)
         with self._totals.lock:
             self._totals.stage_ms[stage] += round((time.monotonic() - start) * 1000)
@@ -254,8 +254,8 @@ class StagedJob:
         self._reports[batch.number] = reports
         self._breaker.failed() if is_outage(reports) else self._breaker.succeeded()
         with self._totals.lock:
-            self._totals.read(reports)
-            self._totals.noted(noted)
+            self._totals.add_read(reports)
+            self._totals.add_noted(noted)
             self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in reports)
             if self._first is not None and self._sites is None:
                 self._totals.escalated = (self._totals.escalated or 0) + n_blocks
@@ -285,7 +285,7 @@ class StagedJob:
         """Whether what the stages before `stage` wrote of the batch is all there, by the ledger;
         where not, the batch goes back to the one that lacks rows."""
         try:
-            with described(self._work.spark, self._work.lease.run_id, f"batch {batch.number}: before {stage}"):
+            with describe_jobs(self._work.spark, self._work.lease.run_id, f"batch {batch.number}: before {stage}"):
                 self._check_before(stage, batch)
         except LostRowsError as lost:
             logger.warning("batch %d goes back to the stage %s: %s", batch.number, lost.stage, lost)
@@ -340,8 +340,8 @@ class StagedJob:
         self._work.lease.check()
         noted = self._work.ledger.finish([(batch, reports)], datetime.now(UTC))
         with self._totals.lock:
-            self._totals.written(reports)
-            self._totals.noted(noted)
+            self._totals.add_written(reports)
+            self._totals.add_noted(noted)
 
     def _files_of(self, batch: Batch) -> list[Report]:
         """Return what is known of the batch's files: from this run's first stage, or from the

@@ -76,7 +76,7 @@ def forget(
     if dry_run:
         if not rules:
             raise InputError(_NOTHING_NAMED)
-        counted = _counted(tables, Rules(frozenset(rules)))
+        counted = _count_pages(tables, Rules(frozenset(rules)))
         yield from _sentences(counted, rules, "would be")
         return
     for table in ("runs", "warc_files", *there, TABLE):
@@ -104,15 +104,15 @@ def _forget(spark: SparkSession, tables: Tables, held: Lease, rules: Collection[
             raise InputError(_NOTHING_NAMED)
         yield _horizon(tables)
         return
-    counted = _counted(tables, Rules(frozenset(rules)))
+    counted = _count_pages(tables, Rules(frozenset(rules)))
     held.check()
-    tables.append(TABLE, _begun(spark, counted, rules, reason))
+    tables.append(TABLE, _begin_rows(spark, counted, rules, reason))
     go_on(tables, ledger, held, rows_of(tables))
     yield from _sentences(counted, rules, "are")
     yield _horizon(tables)
 
 
-def _counted(tables: Tables, rules: Rules) -> dict[tuple[Rule, int], int]:
+def _count_pages(tables: Tables, rules: Rules) -> dict[tuple[Rule, int], int]:
     """Return how many pages each rule names, by batch; a page counts once, for the first kind of
     rule."""
     pages = _pages(tables, rules.condition())
@@ -140,7 +140,7 @@ def _pages(tables: Tables, condition: str) -> DataFrame | None:
     return found.dropDuplicates(["page_id", "batch"]) if found is not None else None
 
 
-def _begun(
+def _begin_rows(
     spark: SparkSession, counted: Mapping[tuple[Rule, int], int], rules: Collection[Rule], reason: str
 ) -> DataFrame:
     """Return the rows of `forgotten` for new rules: one for each batch that has pages of it, and
@@ -238,11 +238,11 @@ def _close_counts(tables: Tables, ledger: Ledger, counts: Mapping[int, int], hel
     ]
     left: dict[str, dict[tuple[int, str], tuple[int, int]]] = {}
     for table in _OF_PAGES:
-        batches = {entry.batch for entry in mine if _held_by(entry) == table}
+        batches = {entry.batch for entry in mine if _table_of(entry) == table}
         left[table] = _rows_left(tables, table, batches) if batches else {}
     reports = []
     for entry in mine:
-        n_pages, n_failed = left[_held_by(entry)].get((entry.batch, entry.file.warc_file), (0, 0))
+        n_pages, n_failed = left[_table_of(entry)].get((entry.batch, entry.file.warc_file), (0, 0))
         if n_pages < entry.pages:
             reports.append((entry, n_pages, n_failed))
     if reports:
@@ -250,7 +250,7 @@ def _close_counts(tables: Tables, ledger: Ledger, counts: Mapping[int, int], hel
         ledger.forget(reports)
 
 
-def _held_by(entry: LedgerEntry) -> str:
+def _table_of(entry: LedgerEntry) -> str:
     """Return the table that has the rows which the ledger counts of a file."""
     return "pages" if entry.state in UNFINISHED else "extractions"
 

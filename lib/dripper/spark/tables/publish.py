@@ -94,7 +94,7 @@ def _publish(spark: SparkSession, tables: Tables, held: Lease, target_bytes: int
     ledger = Ledger(SparkBooks(spark, tables), held.run_id)
     reconcile(spark, tables, ledger, held.confirm)
     rules_in_force(tables, ledger, held)
-    wanted, there = _wanted(tables), _there(tables)
+    wanted, there = _read_states(tables), _there(tables)
     lost = _lost(wanted, there)
     since = changed_at(spark, tables, TABLE, lost) if lost else {}
     groups = list(_groups(wanted, there))
@@ -137,7 +137,7 @@ def _prepare(tables: Tables, with_main_html: bool) -> None:
         raise InputError(f"{tables.sql_name(TABLE)} has the column main_html: drop the table, and it is made without")
 
 
-def _wanted(tables: Tables) -> dict[int, State]:
+def _read_states(tables: Tables) -> dict[int, State]:
     """Return what the batches of `extractions` hold, by the ledger.
 
     Of a file that is on its way to be read again the rows of the reading before are still there, in
