@@ -18,7 +18,7 @@ from dripper.html.tree.head import Hints
 from dripper.labels import Labels
 from dripper.labels.chain import name_substitute
 from dripper.page.finish import Extraction, Finisher, Splits
-from dripper.page.prepare import Prepared
+from dripper.page.prepare import Prepared, prepare
 from dripper.page.rows import Row, extraction_columns, storable
 from dripper.spark.workers.read import ProgressSink, in_batches
 from dripper.spark.workers.singleton import WorkerSingleton
@@ -74,7 +74,7 @@ def _finisher(
     """The worker's model singleton (the fallback's), warm before any page process is forked, so
     that none loads it by itself."""
     finisher = Finisher(labeler, labels, html, markdown)
-    page = Prepared(mapping_html='<p _item_id="1">One short page.</p>', texts=["One short page."])
+    page = prepare("<p>One short page.</p>")
     finisher.finish(Splits.of_prepared(page, "dripper"), Labels.certain(np.array([True])), "")
     return finisher
 
