@@ -10,7 +10,7 @@ from dripper.config import settings
 from dripper.errors import InputError, UsageError
 from dripper.labels.entry import local_folder
 from dripper.labels.lm.prompt import prompt_folder
-from dripper.local.inputs import expand_inputs
+from dripper.local.inputs import InputKind, expand_inputs
 from dripper.places import Place, archive_place, local_place, output_place
 from dripper.settings import ReadSettings
 from dripper.spark.cli import guarded, parser
@@ -196,5 +196,9 @@ def test_a_slip_of_the_pen_in_an_archives_address_is_one_sentence(here: Path, ty
     for spec in (typed, "@list") if "write" in words else (typed,):
         with pytest.raises(InputError, match=re.escape(words)):
             expand(spec)
-        with pytest.raises(InputError, match=re.escape(words)):
-            expand_inputs([spec], ReadSettings())
+    with pytest.raises(InputError, match=re.escape(words)):
+        expand_inputs([typed], ReadSettings())
+    # A line of a list becomes a row with the sentence, and the others are read.
+    (line,) = expand_inputs(["@list"], ReadSettings())
+    assert line.kind is InputKind.MISSING
+    assert words in line.problem
