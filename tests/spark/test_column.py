@@ -138,7 +138,7 @@ def test_a_query_that_names_two_fields_makes_one_extraction_of_a_page(
 ) -> None:
     settings = load().model_dump_json()
     made: list[Any] = []
-    monkeypatch.setattr(column, "_made", lambda *given: made.append(given) or {"title": str(len(made))})
+    monkeypatch.setattr(column, "_extract_row", lambda *given: made.append(given) or {"title": str(len(made))})
     titles = [
         extract_row(settings, False, html)["title"] for html in ("<p>a", "<p>a", bytearray(b"<p>a"), b"<p>a", "<p>b")
     ]

@@ -154,7 +154,7 @@ def test_a_run_that_is_killed_after_any_of_its_commits_asks_nobody_twice_and_wri
         # What they teach is stored.
         ("dripper.spark.sites.stage.site_labels", load_dead, ("dripper.spark.sites.layouts.choices",)),
         # The labels of the others stand beside them, and the ledger does not know.
-        ("dripper.spark.sites.stage._counted", load_dead, ("dripper.spark.sites.layouts.with_examples",)),
+        ("dripper.spark.sites.stage._count_methods", load_dead, ("dripper.spark.sites.layouts.with_examples",)),
     )
     for point, loader, forbidden in points:
         with monkeypatch.context() as patch:
