@@ -30,6 +30,7 @@ class Night:
     files: int = 0
     rows: int = 0
     failed: Counter[str] = field(default_factory=Counter)
+    reasons: list[str] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
 
     def add(self, path: str, got: Reading, true: Reading) -> None:
@@ -39,6 +40,7 @@ class Night:
         self.rows += len(records)
         if report.error is not None:
             self.failed[str(report.error_kind)] += 1
+            self.reasons.append(str(report.error))
             if records != true[0][: len(records)]:
                 self.differences.append(f"{path} failed, and its rows are not the first of the true ones")
         elif records != true[0]:
