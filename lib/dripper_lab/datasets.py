@@ -143,6 +143,7 @@ DATA_SETS: Mapping[str, DataSet] = {
         DataSet("web-forum-52", Role.TRAIN_SHIPS, "MIT"),
         DataSet("web-kinds", Role.TRAIN_SHIPS, "permissive, named by row", split="train"),
         DataSet("web-kinds-more", Role.TRAIN_SHIPS, "permissive, named by row"),
+        DataSet("web-kinds-2", Role.TRAIN_SHIPS, "permissive, named by row"),
         DataSet("canola", Role.TRAIN_RESEARCH, "CC-BY-SA-4.0", "en"),
         DataSet("xmu-zh-finance-news", Role.TRAIN_RESEARCH, "none stated", "zh"),
         DataSet("daniel-waddle", Role.TRAIN_RESEARCH, "GPL-3.0 (repository)"),
@@ -151,6 +152,7 @@ DATA_SETS: Mapping[str, DataSet] = {
         DataSet("dragnet", Role.EVALUATION, "AGPL-3.0 (repository)", "en"),
         DataSet("l3s-gn1", Role.EVALUATION, "research only", "en"),
         DataSet("web-kinds-evaluation", Role.EVALUATION, "permissive, named by row", None, "evaluation", "web-kinds"),
+        DataSet("web-kinds-2-evaluation", Role.EVALUATION, "permissive, named by row"),
         DataSet("llm-webkit-bench", Role.EVALUATION, "none stated"),
         DataSet("webmainbench-samples", Role.FORMAT_SAMPLE, "Apache-2.0"),
     )
