@@ -105,10 +105,14 @@ class Span(Protocol):
     """Blocks start to end (0-based, end not included) of a page."""
 
     @property
-    def start(self) -> int: ...  # noqa: D102
+    def start(self) -> int:
+        """The first block."""
+        ...
 
     @property
-    def end(self) -> int: ...  # noqa: D102
+    def end(self) -> int:
+        """The block after the last."""
+        ...
 
 
 def merge_windows(windows: Sequence[Span], labels: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:

@@ -29,11 +29,12 @@ def evaluate(
     """Work on the shares, append the rows to the table `evaluations` in one commit, and yield the
     lines.
 
-    Both are pickled. The lines are computed once, whatever is done with them.
+    The lines are computed once, whatever is done with them.
 
     Args:
-        lines: The lines of a share; runs on the executors, which must reach the same data.
-        rows: The table's rows of a line, in the order of its columns after `batch`.
+        lines: The lines of a share. It is pickled and runs on the executors, which must reach the
+            same data.
+        rows: The table's rows of a line, in the order of its columns after `batch`. Pickled, too.
     """
     table = "evaluations"
     last = tables.read(table).agg(F.max("batch")).head()

@@ -58,7 +58,7 @@ def until_closed(
             as what that one wrote is not what was read here.
 
     Raises:
-        UnclosedError: In the end.
+        UnclosedError: If the last try fails, too.
     """
     for _ in range(_MOST_REDONE):
         try:
