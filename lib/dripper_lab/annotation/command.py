@@ -19,6 +19,7 @@ from dripper.labels.lm.settings import LmSettings
 from dripper_lab.annotation import agreement
 from dripper_lab.annotation.asking import FIRST, SECOND, Round, ask, twice_share
 from dripper_lab.annotation.chat import Annotator
+from dripper_lab.annotation.collecting import collect, read_recipe
 from dripper_lab.annotation.export import Export, export
 from dripper_lab.annotation.filtering import Filter, agreements, filter_data_set
 from dripper_lab.annotation.folders import guidelines
@@ -37,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m dripper_lab.annotate", description="Annotate pages, and make training data of them."
     )
     steps = made.add_subparsers(required=True, metavar="STEP")
-    for add in (_add_export, _add_ask, _add_import, _add_agreement, _add_filter, _add_sft):
+    for add in (_add_export, _add_ask, _add_import, _add_collect, _add_agreement, _add_filter, _add_sft):
         add(steps)
     return made
 
@@ -140,6 +141,22 @@ def _import(told: argparse.Namespace) -> int:
     if missing or answers.wrong:
         _say(f"{_pages(missing)} of the export without an answer; {len(answers.wrong)} lines not usable")
     return 0
+
+
+def _add_collect(steps: Steps) -> None:
+    step = steps.add_parser("collect", help="make a data set of a recipe, whose pages lie in public repositories")
+    step.add_argument("recipe", help="a file of rows, or the name of one in dripper_lab/recipes")
+    step.add_argument("--clones", type=Path, required=True, help="folder of the repositories' clones, OWNER+NAME each")
+    step.add_argument("--fetch", action="store_true", help="clone from github.com what is not there")
+    step.add_argument("--out", type=Path, required=True, help="folder to make; its name is the data set's")
+    step.set_defaults(run=_collect)
+
+
+def _collect(told: argparse.Namespace) -> int:
+    made = collect(read_recipe(told.recipe), told.clones, told.out, told.fetch)
+    _say(f"{_pages(made.written)} written to {told.out}")
+    _say_left_out(made.left_out)
+    return NOT_ALL if made.left_out else 0
 
 
 def _add_agreement(steps: Steps) -> None:

@@ -21,6 +21,7 @@ from dripper_lab.train.kinds import kind_of
 from dripper_lab.train.recipe import Recipe
 from dripper_lab.train.switch_scores import SwitchScore
 from dripper_lab.train.validate import calibration_error, macro_over_kinds, mean_by, reliability
+from dripper_lab.train.weights import SEEN_BY_START
 
 _CARD = """\
 # Model card: labeler `cpu`
@@ -124,8 +125,8 @@ comments that their truth leaves out. Against the truths as they are (mostly wit
 """
 
 _AFTER_START = """\
-The first network goes on from that of the weights `{start}`, which were taught from scratch on all sets
-but web-kinds-more, by {epochs} epochs on all pages, and is the mean of before and after, with a share of {share:g} of before.
+The first {taught} go on from those of the weights `{start}`, which were taught from scratch on
+{seen}, by {epochs} epochs on all pages; each is the mean of before and after, with a share of {share:g} of before.
 The other networks, and what features are standardised by, are those of `{start}`. """
 
 _CHOSEN: Mapping[bool, Mapping[str, str]] = {
@@ -214,7 +215,13 @@ def _flags(folds: tuple[int, int], kept: int, start: str | None) -> str:
 def _stages(recipe: Recipe, start: str | None) -> str:
     """Return the sentence that says what the networks were taught on first."""
     if start:
-        return _AFTER_START.format(start=start, share=recipe.first_share, epochs=recipe.epochs)
+        return _AFTER_START.format(
+            start=start,
+            share=recipe.first_share,
+            epochs=recipe.epochs,
+            taught="network" if not recipe.others else f"{1 + len(recipe.others)} networks",
+            seen=", ".join(name for name in DATA_SETS if name in SEEN_BY_START),
+        )
     return _STAGES.format(share=recipe.first_share) if recipe.first_epochs else ""
 
 

@@ -2,11 +2,11 @@
 
 import argparse
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dripper.errors import UsageError
-from dripper_lab.datasets import Role, names_with
+from dripper_lab.datasets import Role, available, names_with
 
 log = logging.getLogger(__name__)
 
@@ -45,12 +45,29 @@ def training_parser(
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
     parser.add_argument("--output", type=Path, required=True, help=f"folder for {makes}")
     ships = names_with(Role.TRAIN_SHIPS)
-    parser.add_argument("--sets", nargs="+", choices=ships, default=ships, help="data sets (default: all of them)")
+    parser.add_argument("--sets", nargs="+", choices=ships, help="data sets (default: all that are in --data)")
     parser.add_argument("--folds", type=at_least(2), default=folds, help=f"{folds_help} (default %(default)s)")
     parser.add_argument(
         "--sample", type=at_least(1), default=None, help="only so many pages of each set (default: all)"
     )
     return parser
+
+
+def choose_sets(data: Path, named: Sequence[str] | None) -> list[str]:
+    """Return the data sets to train on: those named, or all of a role that ships whose pages are in
+    the folder; a warning names the others."""
+    if named:
+        return list(named)
+    ships = names_with(Role.TRAIN_SHIPS)
+    there = set(available(data))
+    if missing := [name for name in ships if name not in there]:
+        log.warning(
+            "trained without %s, which is not in %s; python -m dripper_lab.annotate collect makes a set of its recipe, "
+            "see docs/annotation.md",
+            ", ".join(missing),
+            data,
+        )
+    return [name for name in ships if name in there] or ships
 
 
 def run_training(train: Callable[[], Path]) -> int:

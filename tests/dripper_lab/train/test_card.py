@@ -131,15 +131,15 @@ def test_networks_of_earlier_weights_are_counted_and_named() -> None:
 
 
 def test_what_goes_on_from_earlier_weights_says_so() -> None:
-    text = " ".join(card(recipe=GOING_ON, folds=(2, 1), kept=3, start="e1e2e3").split())
+    text = " ".join(card(recipe=GOING_ON, folds=(2, 1), kept=2, start="e1e2e3").split())
     assert "--folds 2 --scored 1`, in" in text
     assert "1 of 2 folds by site held out" in text
     assert "that saw no page of its site, and only of sets that `e1e2e3` was not taught on." in text
-    assert "goes on from that of the weights `e1e2e3`" in text
-    assert "with a share of 0.2 of before" in text
+    assert "The first 2 networks go on from those of the weights `e1e2e3`" in text
+    assert "with a share of 0.1 of before" in text
     assert "chosen on held-out pages of the training of `e1e2e3`" in text
-    assert "without the 3 kept networks" not in text
-    assert "goes on" not in card()
+    assert "without the 2 kept networks" not in text
+    assert "go on" not in card()
 
 
 def test_the_first_stage_is_named_where_there_is_one() -> None:

@@ -23,7 +23,7 @@ from dripper.labels.arrays import FloatArray
 from dripper_lab.datasets import read_pages
 from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.checkpoint_card import Training, base_name, save_scores
-from dripper_lab.train.command_line import at_least, run_training, training_parser
+from dripper_lab.train.command_line import at_least, choose_sets, run_training, training_parser
 from dripper_lab.train.neuscraper.examples import Example, Vectors, read_examples
 from dripper_lab.train.neuscraper.optimise import Recipe, train
 from dripper_lab.train.validate import choose_threshold
@@ -108,7 +108,14 @@ def main(arguments: Sequence[str]) -> int:
     shape = Shape(node_tokens=options.node_tokens, pooling=options.pooling)
     return run_training(
         lambda: train_and_save(
-            options.base, options.data, options.output, recipe, shape, options.folds, options.sets, options.sample
+            options.base,
+            options.data,
+            options.output,
+            recipe,
+            shape,
+            options.folds,
+            choose_sets(options.data, options.sets),
+            options.sample,
         )
     )
 

@@ -1,0 +1,202 @@
+"""Makes a data set of a recipe: rows that say in which public repository a page lies, and which of
+its blocks are main.
+
+The pages belong to their sites and lie in repositories under permissive licences; a recipe (see
+`dripper_lab/recipes/README.md`) holds what is our own: the choice of pages and their labels.
+"""
+
+import gzip
+import json
+import logging
+import re
+import subprocess
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from email import message_from_bytes
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from dripper.errors import InputError
+from dripper.html.blocks.page import Page
+from dripper.page.language import detect
+from dripper_lab.annotation.answers import from_ranges
+from dripper_lab.annotation.folders import new_folder
+from dripper_lab.annotation.importing import NO_MAIN
+from dripper_lab.datasets import LabelledPage
+from dripper_lab.train.truth import split_pages
+
+log = logging.getLogger(__name__)
+
+_FORMS = {
+    "id": re.compile(r"\w[\w-]*"),
+    "repository": re.compile(r"github:\w[\w.-]*/\w[\w.-]*"),
+    "commit": re.compile(r"[0-9a-f]{40}"),
+    "path": re.compile(r"[^-].*"),
+    "html_sha256": re.compile(r"[0-9a-f]{64}"),
+}
+"""What goes into names of files and into commands."""
+_KEPT = ("id", "url", "html_sha256", "host", "licence", "commit", "sure")
+"""Fields of a recipe's row that a row of truth has, too."""
+
+
+@dataclass(slots=True)
+class Collection:
+    """What came of a recipe."""
+
+    written: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Rows without a page, by the reason."""
+
+
+def read_recipe(name: str) -> list[dict[str, Any]]:
+    """Return the labelled rows of a recipe: a file, or the name of one that comes with the package.
+
+    Raises InputError where there is none, and for rows that are not in form.
+    """
+    packaged = files("dripper_lab").joinpath("recipes")
+    path = Path(name)
+    if path.is_file():
+        text = path.read_text(encoding="utf-8")
+    elif (source := packaged.joinpath(f"{name}.jsonl")).is_file():
+        text = source.read_text(encoding="utf-8")
+    else:
+        there = sorted(each.name.removesuffix(".jsonl") for each in packaged.iterdir() if each.name.endswith(".jsonl"))
+        raise InputError(f"no recipe {name}: name a file, or one of {', '.join(there)}")
+    try:
+        rows = [json.loads(line) for line in text.split("\n") if line.strip()]
+    except ValueError as error:
+        raise InputError(f"{name} is not JSON, one object a line: {error}") from error
+    for number, row in enumerate(rows, 1):
+        if wrong := [field for field, form in _FORMS.items() if not form.fullmatch(str(row.get(field) or ""))]:
+            raise InputError(f"{name}: row {number} has no usable {wrong[0]}")
+    return [row for row in rows if "main" in row]
+
+
+def collect(rows: Sequence[Mapping[str, Any]], clones: Path, out: Path, fetch: bool = False) -> Collection:
+    """Write the data set `out` of a recipe's rows.
+
+    Args:
+        clones: A folder of Git repositories, each `OWNER+NAME` or `OWNER/NAME`, bare or not.
+        fetch: Clone from github.com what is not there.
+
+    Raises:
+        InputError: Where `out` is there, or no page can be had.
+    """
+    made = Collection()
+    with new_folder(out) as folder:
+        (folder / "html").mkdir()
+        by_id = {row["id"]: row for row in rows}
+        with (folder / "truth.jsonl").open("w", encoding="utf-8", newline="\n") as truth:
+            for labelled, page in split_pages(_read_pages(rows, out.name, clones, fetch, made.left_out)):
+                row = by_id[labelled.id]
+                if len(page.blocks) != row["n_blocks"]:
+                    _leave_out(made.left_out, row, "it has other blocks now than when it was labelled")
+                    continue
+                (folder / "html" / f"{labelled.id}.html").write_bytes(labelled.html)
+                truth.write(json.dumps(_truth_row(row, page), ensure_ascii=False) + "\n")
+                made.written += 1
+        if not made.written:
+            reasons = "; ".join(f"{count} pages: {reason}" for reason, count in made.left_out.most_common(3))
+            raise InputError(f"no page of the recipe can be had from {clones} ({reasons})")
+        meta = {"source": "public repositories, named in each row", "n": made.written, "left_out": dict(made.left_out)}
+        (folder / "META.json").write_text(json.dumps(meta, indent=1) + "\n", encoding="utf-8")
+    return made
+
+
+def _truth_row(row: Mapping[str, Any], page: Page) -> dict[str, Any]:
+    main = set(from_ranges(row["main"], row["n_blocks"]))
+    text = "\n".join(block.text for block in page.blocks if block.item_id in main and block.text)
+    truth = {name: row[name] for name in _KEPT if row.get(name) is not None}
+    truth |= {"file": f"html/{row['id']}.html", "source": row["repository"], "truth_text": text}
+    truth |= {"page_type": row["kind"], "main_blocks": row["main"], "n_blocks": row["n_blocks"]}
+    if (language := detect(text)[0]) is not None:
+        truth["lang"] = language
+    return truth if text else truth | {"bad": NO_MAIN}
+
+
+def _read_pages(
+    rows: Sequence[Mapping[str, Any]], data_set: str, clones: Path, fetch: bool, left_out: Counter[str]
+) -> Iterator[LabelledPage]:
+    repositories: dict[str, Path | None] = {}
+    for row in rows:
+        name = row["repository"].removeprefix("github:")
+        if name not in repositories:
+            repositories[name] = _find_clone(clones, name) or (_clone(clones, name) if fetch else None)
+        repository = repositories[name]
+        if repository is None:
+            _leave_out(left_out, row, f"no clone of {name}")
+            continue
+        stored = _show(repository, row["commit"], row["path"])
+        if stored is None and fetch:
+            _run_git(repository, "fetch", "--quiet", "--depth=1", "origin", row["commit"])
+            stored = _show(repository, row["commit"], row["path"])
+        html = None if stored is None else unpack_page(row["path"], stored)
+        if html is None:
+            _leave_out(left_out, row, f"{name} has no such file at that commit")
+        elif sha256(html).hexdigest() != row["html_sha256"]:
+            _leave_out(left_out, row, "the page is another one than was labelled")
+        else:
+            yield LabelledPage(row["id"], data_set, row["url"], html, None, "", more={"host": row["host"]})
+
+
+def unpack_page(path: str, stored: bytes) -> bytes | None:
+    """Return the page in a file of a repository: `.gz` is unpacked, of `.mhtml` the first part of
+    type `text/html`, decoded; None where there is no page.
+
+    >>> unpack_page("a.html", b"<p>Hello")
+    b'<p>Hello'
+    """
+    if path.endswith(".gz"):
+        try:
+            return gzip.decompress(stored)
+        except (OSError, EOFError, zlib.error):
+            return None
+    if path.endswith(".mhtml"):
+        for part in message_from_bytes(stored).walk():
+            if part.get_content_type() == "text/html":
+                payload = part.get_payload(decode=True)
+                return payload if isinstance(payload, bytes) else None
+        return None
+    return stored
+
+
+def _leave_out(left_out: Counter[str], row: Mapping[str, Any], reason: str) -> None:
+    left_out[reason] += 1
+    log.warning("%s left out: %s (%s)", row["id"], reason, row["path"])
+
+
+def _find_clone(clones: Path, name: str) -> Path | None:
+    for folder in (clones / name, clones / name.replace("/", "+")):
+        for place in (folder, folder.with_name(f"{folder.name}.git"), folder / "repo"):
+            if (place / "HEAD").is_file() or (place / ".git").exists():
+                return place
+    return None
+
+
+def _clone(clones: Path, name: str) -> Path | None:
+    into = clones / name.replace("/", "+")
+    log.info("cloning %s", name)
+    address = f"https://github.com/{name}"
+    done = _run_git(clones, "clone", "--quiet", "--bare", "--filter=blob:none", address, str(into))
+    return into if done is not None else None
+
+
+def _show(repository: Path, commit: str, path: str) -> bytes | None:
+    return _run_git(repository, "cat-file", "blob", f"{commit}:{path}")
+
+
+def _run_git(folder: Path, *arguments: str) -> bytes | None:
+    folder.mkdir(parents=True, exist_ok=True)
+    command = ["git", "-c", "safe.directory=*", "-C", str(folder), *arguments]
+    try:
+        done = subprocess.run(command, check=False, capture_output=True)
+    except FileNotFoundError:
+        raise InputError("the command git is missing: install it to fetch pages") from None
+    if done.returncode:
+        log.debug("%s", done.stderr.decode("utf-8", "replace"))
+        return None
+    return done.stdout

@@ -1,0 +1,130 @@
+"""A recipe and the repositories that it names give a data set; what cannot be had is counted, by
+its reason."""
+
+import gzip
+import json
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from dripper.errors import InputError
+from dripper_lab.annotate import main
+from dripper_lab.annotation.collecting import collect, read_recipe, unpack_page
+from dripper_lab.datasets import DATA_SETS, Role, read_pages
+
+PAGE = (
+    b"<html><body><nav><a href='/'>Home</a></nav>"
+    b"<article><h1>Boats</h1><p>A boat of wood, found in a lake.</p></article></body></html>"
+)
+MHTML = (
+    b"From: <Saved by a browser>\r\nMIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=x\r\n\r\n"
+    b"--x\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n<p>a =3D b</p>\r\n--x--\r\n"
+)
+
+
+@pytest.fixture
+def clones(tmp_path: Path) -> tuple[Path, str]:
+    """A folder with one repository, and its commit."""
+    repository = tmp_path / "clones" / "somebody+pages"
+    (repository / "html").mkdir(parents=True)
+    (repository / "html" / "a.html").write_bytes(PAGE)
+    (repository / "html" / "b.html.gz").write_bytes(gzip.compress(PAGE))
+
+    def git(*arguments: str) -> str:
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        done = subprocess.run(
+            ["git", "-C", str(repository), *who, *arguments], check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "pages")
+    return repository.parent, git("rev-parse", "HEAD")
+
+
+def row(commit: str, number: int, **fields: object) -> dict[str, object]:
+    return {
+        "id": f"w{number}", "repository": "github:somebody/pages", "commit": commit, "path": "html/a.html",
+        "licence": "MIT", "html_sha256": sha256(PAGE).hexdigest(), "url": f"https://e.org/{number}", "host": "e.org",
+        "n_blocks": 3, "kind": "article", "main": "2-3", "sure": 3,
+    } | fields  # fmt: skip
+
+
+def test_a_recipe_gives_a_data_set(clones: tuple[Path, str], tmp_path: Path) -> None:
+    folder, commit = clones
+    rows = [row(commit, 1), row(commit, 2, path="html/b.html.gz"), row(commit, 3, main="")]
+    made = collect(rows, folder, tmp_path / "set")
+    assert (made.written, made.left_out) == (3, {})
+    pages = list(read_pages(tmp_path, "set"))
+    assert [page.id for page in pages] == ["w1", "w2"]
+    assert {page.truth_text for page in pages} == {"Boats\nA boat of wood, found in a lake."}
+    assert {page.page_type for page in pages} == {"article"}
+    assert [page.id for page in read_pages(tmp_path, "set", empty=True)] == ["w1", "w2", "w3"]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"repository": "github:somebody/else"}, "no clone of somebody/else"),
+        ({"path": "html/gone.html"}, "somebody/pages has no such file at that commit"),
+        ({"commit": "0" * 40}, "somebody/pages has no such file at that commit"),
+        ({"html_sha256": "0" * 64}, "the page is another one than was labelled"),
+        ({"n_blocks": 4}, "it has other blocks now than when it was labelled"),
+    ],
+)
+def test_what_cannot_be_had_is_counted(
+    clones: tuple[Path, str], tmp_path: Path, change: dict[str, object], reason: str
+) -> None:
+    folder, commit = clones
+    made = collect([row(commit, 1), row(commit, 2) | change], folder, tmp_path / "set")
+    assert (made.written, made.left_out) == (1, {reason: 1})
+    with pytest.raises(InputError, match=f"no page of the recipe can be had .*{reason}"):
+        collect([row(commit, 2) | change], folder, tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_command_says_what_is_missing(
+    clones: tuple[Path, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, commit = clones
+    recipe = tmp_path / "recipe.jsonl"
+    rows = [row(commit, 1), row(commit, 2, path="x.html"), row(commit, 3)]
+    del rows[2]["main"]
+    recipe.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    assert main(["collect", str(recipe), "--clones", str(folder), "--out", str(tmp_path / "set")]) == 3
+    said = capsys.readouterr().out
+    assert said == (
+        f"1 page written to {tmp_path / 'set'}\n1 left out: somebody/pages has no such file at that commit\n"
+    )
+    assert main(["collect", "no-such", "--clones", str(folder), "--out", str(tmp_path / "other")]) == 2
+
+
+def test_pages_are_unpacked() -> None:
+    assert unpack_page("a.mhtml", MHTML) == b"<p>a = b</p>"
+    assert unpack_page("a.mhtml", b"nothing") is None
+    assert unpack_page("a.gz", b"nothing") is None
+    assert unpack_page("a.html", PAGE) == PAGE
+
+
+def test_the_recipes_of_the_package_are_known_sets() -> None:
+    training, evaluation = read_recipe("web_kinds_2_training"), read_recipe("web_kinds_2_evaluation")
+    assert (len(training), len(evaluation)) == (959, 200)
+    assert not {row["host"] for row in training} & {row["host"] for row in evaluation}
+    assert DATA_SETS["web-kinds-2"].role == Role.TRAIN_SHIPS
+    assert DATA_SETS["web-kinds-2-evaluation"].role == Role.EVALUATION
+    with pytest.raises(InputError, match="one of web_kinds_2_evaluation, web_kinds_2_training"):
+        read_recipe("nothing")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("id", "../a"), ("repository", "https://e.org/a"), ("commit", "--help"), ("path", "-x"), ("html_sha256", None)],
+)
+def test_rows_out_of_form_are_refused(tmp_path: Path, field: str, value: object) -> None:
+    recipe = tmp_path / "recipe.jsonl"
+    recipe.write_text(json.dumps(row("0" * 40, 1)) + "\n" + json.dumps(row("0" * 40, 2) | {field: value}))
+    with pytest.raises(InputError, match=f"row 2 has no usable {field}"):
+        read_recipe(str(recipe))
