@@ -170,7 +170,7 @@ $(VENV)-vllm/all: $(VENV)-vllm/packages setup.py
 
 test-vllm: $(VENV)-vllm/all
 	@$(VENV)-vllm/bin/python -m pytest -rs tests/labels/lm tests/spark/test_lm_stage.py tests/dripper_lab/annotation/test_fine_tune.py \
-	    tests/dripper_labelers/encoder tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/neuscraper
+	    tests/dripper_labelers/encoder tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/lm tests/dripper_lab/train/neuscraper
 
 # From the labelled pages to the file that ships. It goes on from lib/dripper_lab/train/cpu_start.npz, so that on one machine
 # the same checkout and the same pages give the same bytes.

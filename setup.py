@@ -160,6 +160,7 @@ LM = [
 ENCODER = [
     "huggingface_hub>=1.0",
     "safetensors>=0.5",
+    "tokenizers>=0.22",
     "torch>=2.8",
     # The first with EuroBERT, which Pulpie's checkpoints are.
     "transformers>=5.3",

@@ -408,6 +408,8 @@ EXTRAS = {
     "dripper_lab": ["TRAIN", "EVAL"],
     "dripper_lab/train/descent": ["ENCODER"],
     "dripper_lab/train/encoder": ["ENCODER"],
+    "dripper_lab/train/lm": ["ENCODER"],
+    "dripper_lab/gpu_check": ["ENCODER"],
     "dripper_lab/train/neuscraper": ["ENCODER"],
 }
 """What parts of the library may import beside what every installation has."""

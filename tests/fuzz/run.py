@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 # Of what is imported here the branches are counted, which guides the fuzzer.
 with atheris.instrument_imports(include=["dripper"]):
     from fuzz.targets import TARGETS
+from fuzz.seeds import write_seeds
 
 
 def main() -> None:
@@ -23,6 +24,9 @@ def main() -> None:
     name, *rest = sys.argv[1:] or [""]
     if name not in TARGETS:
         sys.exit(f"which target? One of {', '.join(TARGETS)}")
+    corpus = Path(rest[0]) if rest else Path("-")
+    if corpus.is_dir() and not any(corpus.iterdir()):
+        write_seeds(name, corpus)
     atheris.Setup([sys.argv[0], *rest], TARGETS[name])
     atheris.Fuzz()
 

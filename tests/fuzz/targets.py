@@ -20,6 +20,7 @@ from dripper.html.tree.urls import Base
 from dripper.page.extraction import Extractor
 from dripper.settings import HtmlSettings, LabelerSettings, ReadSettings
 from dripper.warc import decode, read_records
+from fuzz.seeds import ENDINGS
 from support.dangers import dangers
 from support.laws import check_laws
 from support.renderers import forged
@@ -33,7 +34,7 @@ def fuzz_records(data: bytes) -> None:
 
     The first byte says under which ending the archive stands.
     """
-    ending = ("warc", "warc.gz", "warc.zst", "arc", "arc.gz", "html")[data[0] % 6] if data else "warc"
+    ending = ENDINGS[data[0] % len(ENDINGS)] if data else "warc"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"a.{ending}"
         path.write_bytes(data[1:])

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from fuzz.seeds import write_seeds
 from fuzz.targets import TARGETS
 from support.dangers import VECTORS
 
@@ -25,3 +26,10 @@ def test_each_target_takes_nothing_and_noise(name: str) -> None:
 @pytest.mark.parametrize("name", ["html", "markdown", "metadata"])
 def test_each_target_takes_the_vectors(name: str) -> None:
     TARGETS[name]("\n".join(vector for vector in VECTORS if "plaintext" not in vector).encode())
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_each_target_takes_its_seeds(name: str, tmp_path: Path) -> None:
+    assert write_seeds(name, tmp_path) >= 20
+    for path in sorted(tmp_path.iterdir())[::10]:
+        TARGETS[name](path.read_bytes())

@@ -48,7 +48,7 @@ def find_start(data: bytes | bytearray, start: int, arc: bool | None, end: int |
 # % of reading a page.
 _PARSER = StatusAndHeadersParser([], verify=False)
 
-_FOLD = re.compile(rb"\r*\n(?=[ \t])")
+_FOLD = re.compile(rb"(?<!\r)\r*\n(?=[ \t])")
 _MANY_FOLDS = 1000
 """warcio appends continuation lines one by one, which takes the square of their number."""
 

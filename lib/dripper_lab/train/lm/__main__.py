@@ -1,0 +1,139 @@
+"""Train a small causal model for the labeler `lm` from the archives of labelled pages:
+
+    python -m dripper_lab.train.lm --data DIR --output DIR --sets web-kinds web-kinds-more
+
+It makes a tokenizer from the pages, writes them as conversations (`dripper_lab.annotate sft`), and
+learns from these in one pass. After each of --sizes pages it writes OUTPUT/pages-N, a checkpoint
+that labels.lm.model can name, with `labeler.yml`: the settings that go with it. Reads only sets
+whose role is "train, ships". Tokenizer and conversations that OUTPUT has already are used again.
+"""
+
+import json
+import logging
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dripper.errors import PageError
+from dripper_lab.annotation.fine_tuning import TRAIN, VALIDATION, Framing, write_conversations
+from dripper_lab.annotation.sources import split_page
+from dripper_lab.datasets import LabelledPage, read_pages
+from dripper_lab.train.command_line import at_least, run_training, training_parser
+from dripper_lab.train.lm.base import ANSWER, PROFILE, Recipe, labeler_options, labeler_settings, make_base
+from dripper_lab.train.lm.examples import Reader
+from dripper_lab.train.lm.optimise import label_errors, train
+
+log = logging.getLogger(__name__)
+
+DEFAULTS = Recipe()
+TOKENIZER_PAGES = 800
+CHECKED_WINDOWS = 200
+"""Held-out windows on which each size is looked at."""
+
+
+def train_and_save(
+    data: Path,
+    output: Path,
+    recipe: Recipe,
+    sizes: Sequence[int],
+    data_sets: Sequence[str],
+    folds: int,
+    sample: int | None,
+) -> Path:
+    """Make the tokenizer, write the conversations, train, save; return the folder.
+
+    Args:
+        sizes: Of the training data, in pages: a checkpoint each.
+        folds: One site in so many is held out.
+        sample: Pages a set, None for all.
+    """
+    import transformers
+
+    started = time.process_time()
+    base, conversations = output / "base", output / "sft"
+    about = {"data_sets": list(data_sets), "answer": ANSWER}
+    if not conversations.is_dir():
+        make_base(_texts(_pages(data, data_sets, sample)), base, recipe)
+        framing = Framing.of(labeler_settings(base, recipe))
+        pages = _pages(data, data_sets, sample)
+        written = write_conversations(pages, framing, conversations, PROFILE, 1 / folds, about)
+        log.info("%s windows of %s pages", dict(written.windows), dict(written.pages))
+    model = transformers.AutoModelForCausalLM.from_pretrained(base)
+    reader = Reader(transformers.AutoTokenizer.from_pretrained(base))
+    learned = list(reader.read(conversations / TRAIN, recipe.windows_a_page, recipe.seed))
+    held = reader.read(conversations / VALIDATION, 3, recipe.seed)
+    checked = [window for windows in held for window in windows][:CHECKED_WINDOWS]
+    weights = sum(value.numel() for value in model.parameters())
+    log.info(
+        "%d pages to learn from, %d weights, %.0f CPU seconds", len(learned), weights, time.process_time() - started
+    )
+    reports = list[dict[str, Any]]()
+
+    def save(averaged: Any, pages: int) -> None:
+        loss, wrong = label_errors(averaged, checked, recipe)
+        reports.append(
+            {"pages": pages, "loss": loss, "wrong": wrong, "cpu_seconds": round(time.process_time() - started)}
+        )
+        log.info("%d pages: held-out labels: loss %.4f, %.1f %% wrong", pages, loss, 100 * wrong)
+        _save(averaged, base, output / f"pages-{pages}", recipe)
+        (output / "training.json").write_text(
+            json.dumps({"recipe": asdict(recipe), "weights": weights, **about, "sizes": reports}, indent=1) + "\n"
+        )
+
+    train(model, learned, recipe, sizes or [len(learned)], save)
+    return output
+
+
+def _save(model: Any, base: Path, folder: Path, recipe: Recipe) -> None:
+    shutil.copytree(base, folder, dirs_exist_ok=True)
+    model.save_pretrained(folder)
+    told = {"profile": PROFILE, "labels": {"lm": labeler_options(folder.resolve(), recipe)}}
+    (folder / "labeler.yml").write_text(yaml.safe_dump(told, sort_keys=False))
+
+
+def _pages(data: Path, data_sets: Sequence[str], sample: int | None) -> Iterator[LabelledPage]:
+    for name in data_sets:
+        yield from read_pages(data, name, sample=sample)
+
+
+def _texts(pages: Iterator[LabelledPage]) -> Iterator[str]:
+    for _, page in zip(range(TOKENIZER_PAGES), pages, strict=False):
+        try:
+            yield split_page(page, PROFILE).simplified_html
+        except PageError:
+            continue
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
+    something."""
+    parser = training_parser("lm", "the checkpoints", folds=30)
+    parser.add_argument("--sizes", nargs="+", type=at_least(1), default=[], help="pages to learn from (default: all)")
+    for name in (
+        "vocabulary",
+        "layers",
+        "width",
+        "inner",
+        "heads",
+        "context_tokens",
+        "windows_a_page",
+        "batch_windows",
+        "seed",
+    ):
+        least = 0 if name == "seed" else 1
+        parser.add_argument(f"--{name.replace('_', '-')}", type=at_least(least), default=getattr(DEFAULTS, name))
+    parser.add_argument("--learning-rate", type=float, default=DEFAULTS.learning_rate)
+    options = vars(parser.parse_args(arguments))
+    where = {name: options.pop(name) for name in ("data", "output", "folds", "sample", "sizes")}
+    sets = options.pop("sets")
+    return run_training(lambda: train_and_save(**where, recipe=replace(DEFAULTS, **options), data_sets=sets))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,120 @@
+"""The training loop: cross-entropy at the answer and at the ends of blocks, AdamW, in PyTorch."""
+
+import copy
+import logging
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dripper_lab.train.descent import batches_of_like_length, descend
+from dripper_lab.train.lm.base import Recipe
+from dripper_lab.train.lm.examples import Example
+
+log = logging.getLogger(__name__)
+
+LOG_STEPS = 20
+
+
+def train(
+    model: Any,
+    pages: Sequence[Sequence[Example]],
+    recipe: Recipe,
+    sizes: Sequence[int],
+    save: Callable[[Any, int], None],
+) -> None:
+    """Train the model in place, one pass over the pages.
+
+    Args:
+        pages: The windows of each, in the order in which they are learned.
+        sizes: Of the training data, in pages, ascending; more than there are means all.
+        save: Called with the averaged model after each size.
+    """
+    import torch
+
+    sizes = sorted({min(size, len(pages)) for size in sizes})
+    draw = np.random.default_rng(recipe.seed)
+    batches, ends = list[list[Example]](), dict[int, int]()
+    for first, last in zip([0, *sizes], sizes, strict=False):
+        windows = [window for page in pages[first:last] for window in page]
+        order = draw.permutation(len(windows))
+        batches += batches_of_like_length(
+            [windows[at] for at in order], lambda window: len(window.tokens), recipe.batch_windows, draw
+        )
+        ends[len(batches)] = last
+    averaged = copy.deepcopy(model).eval()
+
+    def after(done: int) -> None:
+        _average(averaged, model, min(done // 4 + 1, recipe.averaged_steps))
+        if done in ends:
+            save(averaged, ends[done])
+
+    torch.manual_seed(recipe.seed)
+    weights = torch.optim.AdamW(
+        model.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.95), weight_decay=recipe.weight_decay
+    )
+    descend(
+        model, weights, batches, lambda batch: loss_of(model, batch, recipe),
+        lambda step: min(1.0, (step + 1) / recipe.warmup_steps), LOG_STEPS, after,
+    )  # fmt: skip
+
+
+def _average(averaged: Any, model: Any, steps: int) -> None:
+    import torch
+
+    with torch.no_grad():
+        for mean, now in zip(averaged.parameters(), model.parameters(), strict=True):
+            mean.lerp_(now, 1.0 / steps)
+
+
+def loss_of(model: Any, batch: Sequence[Example], recipe: Recipe) -> Any:
+    """Return the weighted mean cross-entropy of a batch: labels of the answer weigh 1, its other
+    tokens and the ends of blocks as the recipe says."""
+    import torch
+
+    longest = max(len(one.tokens) for one in batch)
+    ids = torch.full((len(batch), longest), int(model.config.pad_token_id))
+    for row, one in enumerate(batch):
+        ids[row, : len(one.tokens)] = torch.tensor(one.tokens)
+    with torch.autocast("cpu", torch.bfloat16, enabled=recipe.bfloat16):
+        # Padding stands behind everything that is learned, and a causal model does not look there.
+        states = model.model(ids).last_hidden_state
+        rows, places, targets, weights = _targets(batch, recipe)
+        logits = model.lm_head(states[rows, places])
+    losses = torch.nn.functional.cross_entropy(logits.float(), torch.tensor(targets), reduction="none")
+    share = torch.tensor(weights)
+    return (losses * share).sum() / share.sum()
+
+
+def _targets(batch: Sequence[Example], recipe: Recipe) -> tuple[list[int], list[int], list[int], list[float]]:
+    """Return row, position, the token that should come next, and its weight."""
+    rows, places, targets, weights = list[int](), list[int](), list[int](), list[float]()
+    for row, one in enumerate(batch):
+        labels = set(one.labels)
+        places += range(one.answer - 1, len(one.tokens) - 1)
+        targets += one.tokens[one.answer :]
+        weights += [1.0 if at in labels else recipe.form_weight for at in range(one.answer, len(one.tokens))]
+        if recipe.block_weight and one.block_ends:
+            places += one.block_ends
+            targets += [one.tokens[at] for at in one.labels]
+            weights += [recipe.block_weight] * len(one.block_ends)
+        rows += [row] * (len(places) - len(rows))
+    return rows, places, targets, weights
+
+
+def label_errors(model: Any, windows: Sequence[Example], recipe: Recipe) -> tuple[float, float]:
+    """Return the mean loss of labels and the share of wrong ones, given the right labels before
+    them: a quick look at windows that were not learned from."""
+    import torch
+
+    loss, wrong, count = 0.0, 0, 0
+    with torch.inference_mode():
+        for one in windows:
+            states = model.model(torch.tensor([one.tokens])).last_hidden_state[0]
+            right = torch.tensor([one.tokens[at] for at in one.labels])
+            logits = model.lm_head(states[[at - 1 for at in one.labels]])
+            loss += float(torch.nn.functional.cross_entropy(logits, right, reduction="sum"))
+            wrong += int((logits.argmax(1) != right).sum())
+            count += len(right)
+    return (loss / count, wrong / count) if count else (math.nan, math.nan)
