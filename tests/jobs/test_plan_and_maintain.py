@@ -29,8 +29,8 @@ def test_plan_writes_nothing(archives_of_two: Path, tmp_path: Path, capsys: pyte
     assert job("plan").main(["--warcs", str(archives_of_two), "--output", str(output), "--limit", "1"]) == 0
     told = capsys.readouterr().out
     assert "0 files are done" in told
-    assert "batch 1 (new): 1 files, 0.0 MB" in told
-    assert "--limit leaves 1 files" in told
+    assert "batch 1 (new): 1 file, 0.0 MB" in told
+    assert "--limit leaves 1 file" in told
     assert not output.exists()
 
 
@@ -44,7 +44,7 @@ def test_plan_knows_what_is_done_and_maintain_joins_files_and_keeps_rows(
     assert job("plan").main(["--warcs", str(archives_of_two), "--output", output]) == 0
     told = capsys.readouterr().out
     assert "2 files are done" in told
-    assert "batch 2 (new): 1 files" in told
+    assert "batch 2 (new): 1 file" in told
     assert job("maintain").main(["--output", output]) == 0
     told = capsys.readouterr().out
     assert all(f"/{table}`: " in told for table in ("extractions", "warc_files", "runs"))

@@ -80,7 +80,7 @@ def first_run(four_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Fir
 def test_from_files_to_rows(first_run: FirstRun) -> None:
     told = first_run.told
     assert told.returncode == 0, told.stderr
-    assert "4 files to do in 1 batches, 0 done before" in told.stderr
+    assert "4 files to do in 1 batch, 0 done before" in told.stderr
     assert re.search(r"4 of 4 files, 20 pages, [\d.]+ pages/s, 0 pages failed", told.stderr)
     assert "records   20 = 20 pages + 0 skipped" in told.stdout
     assert told.stdout.count("http://example.org/") == 3
@@ -178,7 +178,7 @@ def test_a_file_that_vanished_ends_with_exit_code_4(
     (tmp_path / "list").write_text(f"{four_files}/0.warc.gz\n{four_files}/gone.warc.gz\n")
     assert call("--warcs", f"@{tmp_path}/list", "--output", str(tmp_path / "out")) == 4
     told = capsys.readouterr().out
-    assert f"BAD INPUT: 1 files do not exist, {four_files}/gone.warc.gz; if that is known, say so with" in told
+    assert f"BAD INPUT: 1 file does not exist, {four_files}/gone.warc.gz; if that is known, say so with" in told
     assert len(rows(tmp_path / "out", "page_id")) == 5
 
 

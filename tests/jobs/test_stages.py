@@ -53,7 +53,7 @@ def test_a_dry_run_tells_the_cost_and_writes_nothing(tmp_path: Path, capsys: pyt
     flags = ["--warcs", archive, "--output", output, "--labeler", "lm"]
     assert job("run").main([*flags, "--dry-run"]) == 0
     told = capsys.readouterr().out
-    assert "batch 1 (new): 1 files" in told
+    assert "batch 1 (new): 1 file" in told
     assert "about 3 to label" in told
     assert "GPU hours at 0.68 pages/s" in told
     assert job("plan").main(flags) == 0

@@ -93,7 +93,7 @@ def test_a_file_that_is_gone_is_told_then_set_aside_and_dismissed(output: Output
     assert output.ledger()["gone.warc"] == ("set_aside", 0, "gone")
     quiet = output.run(warcs)
     assert (quiet.totals.files, quiet.exit_code) == (0, 4)
-    assert "1 files are set aside" in quiet.bad_inputs[0]
+    assert "1 file is set aside" in quiet.bad_inputs[0]
     with pytest.raises(InputError, match=r"--dismiss .*a.warc: no file of that address failed"):
         dismiss(output.spark, f"{tmp_path}/a.warc", output.folder, Settings())
     assert dismiss(output.spark, f"{tmp_path}/gone.warc", output.folder, Settings()) == 1

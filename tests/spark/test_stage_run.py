@@ -244,7 +244,7 @@ def test_files_that_failed_are_read_again_and_leave_no_row_behind(spark: SparkSe
     output = tmp_path / "out"
     first = run(spark, f"@{tmp_path}/list", str(output), STAGED, loader=load_hash)
     assert first.exit_code == 4
-    assert first.bad_inputs[0].startswith(f"1 files do not exist, {tmp_path}/b.warc")
+    assert first.bad_inputs[0].startswith(f"1 file does not exist, {tmp_path}/b.warc")
     assert (first.ledger["done"], first.ledger["failed"]) == (1, 1)
     write_warc(tmp_path / "b.warc", pages(3, 2))
     second = run(spark, f"@{tmp_path}/list", str(output), STAGED, loader=load_hash)

@@ -109,6 +109,23 @@ class MemoryBooks:
             assert where.holds(row), f"{row} is none of those that it replaces: {where.sql}"
         return self._commit("replace", table, lambda found: self._replaced(table, found, rows, where))
 
+    def amend(self, table: str, amended: Sequence[tuple[Row, Row]], where: Where) -> bool:
+        for old, _ in amended:
+            assert where.holds(old), f"{old} is none of those that were read: {where.sql}"
+        n_found: list[int] = []
+
+        def change(found: MemoryTable) -> Commit:
+            def new(row: Row) -> Row:
+                return next((new for old, new in amended if old == row), row)
+
+            touched = {number: file for number, file in found.files.items() if any(new(row) != row for row in file)}
+            n_found.append(sum(new(row) != row for file in touched.values() for row in file))
+            rows = [new(row) for file in touched.values() for row in file]
+            return Commit(self._storage.new_files(table, rows), frozenset(touched), False, None)
+
+        made = self._commit("amend", table, change)
+        return made is not None and n_found[-1] == len(amended)
+
     def delete(self, table: str, where: Where) -> int | None:
         return self._commit("delete", table, lambda found: self._replaced(table, found, (), where))
 
@@ -123,7 +140,7 @@ class MemoryBooks:
 
     def shut_out(self, lanes: int) -> None:
         assert self.fence is not None
-        for table in ("extractions", "runs", "warc_files"):
+        for table in ("extractions", "forgotten", "runs", "warc_files"):
             for lane in range(lanes):
                 sequence = self.fence.sequence(lane)
                 persistently(lambda: self._shut(table, sequence), self.fence.confirm, self._sleep)  # noqa: B023
@@ -166,6 +183,8 @@ class MemoryBooks:
         at = len(found.commits)
         mine = replace(change(found), sequence=sequence)
         self._pause(f"commit {what} {table}")
+        if what == "amend" and sequence is None and not mine.removed:
+            return at  # Delta commits no MERGE that finds nothing, unless it has a number.
         for earlier in found.commits[at:]:
             if conflict := mine.hinders(earlier, table):
                 raise PySparkException(f"{conflict}: another commit of {table} was first")

@@ -31,7 +31,7 @@ RUN = {
     "skipped": {"not html": 15, "status": 5},
     "errors": {"empty_page": 1, "time_limit": 1},
     "stage_ms": {"extract": 95000},
-    "complaints": ["1 files do not exist, s3://crawl/warc/9.warc.gz; if that is known, say so"],
+    "complaints": ["1 file does not exist, s3://crawl/warc/9.warc.gz; if that is known, say so"],
 }
 FILES = [
     FileFacts("s3://crawl/warc/1.warc.gz", "done", 1, 10, 0, 5_000_000, finished_at=at(40), task_ms=20_000),

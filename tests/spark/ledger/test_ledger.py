@@ -8,6 +8,8 @@ import pytest
 
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import Batch, BatchSize, LedgerEntry, Plan, PlannedFile, make_plan
+from dripper.spark.tables.books import EVERY_ROW
+from dripper.spark.tables.fence import Fence
 from support.ledgers import SIZE, files, report, states
 from support.memory_books import MemoryBooks, Storage
 
@@ -90,3 +92,35 @@ def test_what_is_known_is_what_is_written(ledger: Ledger) -> None:
         assert {entry.file.key: entry for entry in ledger.entries()} == by_key, number
         assert (ledger.counts(), ledger.last_batch >= read.last_batch) == (read.counts(), True), number
     assert ledger.counts()["skipped"] == 2
+
+
+def test_what_a_person_writes_between_the_look_at_rows_and_their_change_is_kept() -> None:
+    """Before the commit began, and while it was under way."""
+    for place in ("begin amend warc_files", "commit amend warc_files"):
+        storage, waiting = Storage(), [place]
+        person = MemoryBooks(storage, lambda _: None, lambda _: None)
+
+        def pause(at: str, waiting: list[str] = waiting, person: MemoryBooks = person) -> None:
+            if at in waiting:
+                waiting.remove(at)
+                person.replace("warc_files", [row | {"mine": 1} for row in person.read("warc_files")], EVERY_ROW)
+
+        books = MemoryBooks(storage, pause, lambda _: None)
+        books.fence = Fence(1, 1, lambda: None)
+        ledger = Ledger(books, "a run")
+        ledger.record(make_plan(files("a", "b"), [], SIZE))
+        ledger.finish([(Batch(1, files("a", "b")), [report("a"), report("b", error="x")])], NOW)
+        ledger.dismiss(["b"])
+        assert not waiting
+        assert [(row["mine"], row["state"]) for row in person.read("warc_files")] == [(1, "done"), (1, "dismissed")]
+        assert states(ledger)["b"][1] == "dismissed"
+
+
+def test_who_is_always_overtaken_gives_up() -> None:
+    books = MemoryBooks(Storage(), lambda _: None, lambda _: None)
+    ledger = Ledger(books, "a run")
+    ledger.record(make_plan(files("a"), [], SIZE))
+    ledger.finish([(Batch(1, files("a")), [report("a", error="x")])], NOW)
+    books.amend = lambda *_: False  # type: ignore[method-assign]
+    with pytest.raises(RuntimeError, match="others change the same rows"):
+        ledger.dismiss(["a"])

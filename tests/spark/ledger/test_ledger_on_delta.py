@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -82,11 +83,13 @@ def test_an_optimize_beside_a_run_fails_no_write(
         lambda: ledger.record(again),
         lambda: ledger.set_aside(Batch(3, files("b")), "it crashed", NOW),
     ]
+    amending = writes[2:4]
     for number, write in enumerate(writes, start=10):
         ledger.record(make_plan(files(f"more {number}"), [LedgerEntry(PlannedFile("z"), number, "done")], SIZE))
         with monkeypatch.context() as patch:
             join = lambda: optimize(spark, tables, "warc_files")  # noqa: E731
-            patch.setattr(books, "frame", meanwhile(books.frame, join))
+            source = "pairs" if write in amending else "frame"
+            patch.setattr(books, source, meanwhile(getattr(books, source), join))
             write()
         assert "another commit was first" in caplog.text
         caplog.clear()
@@ -102,3 +105,43 @@ def test_many_data_files_are_joined(tables: Tables, ledger: Ledger, monkeypatch:
     tables.join_files("warc_files")
     assert len(tables.read("warc_files").inputFiles()) == 1
     assert states(ledger) == before
+
+
+def test_what_a_person_writes_between_the_look_at_rows_and_their_change_is_kept(
+    spark: SparkSession, tables: Tables, books: SparkBooks, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = tables.sql_name("warc_files")
+    spark.sql(f"ALTER TABLE {name} ADD COLUMNS (mine MAP<STRING, INT>, `it's` STRING)")
+    ledger.record(make_plan(files("a", "b", "c"), [], SIZE))
+    reports = [report("a"), report("b", error="x"), report("c", error="x")]
+    ledger.finish([(Batch(1, files("a", "b", "c")), reports)], NOW)
+    again = Plan(fresh=(Batch(2, files("b")),), moved=(LedgerEntry(PlannedFile("b"), 1, "failed"),))
+    left = [(entry, 0, 0) for entry in ledger.entries() if entry.file.warc_file == "a"]
+    writes: list[Callable[[], object]] = [
+        lambda: ledger.dismiss(["c"]),
+        lambda: ledger.record(again),
+        lambda: ledger.forget(left),
+        lambda: ledger.put_back(Batch(1, files("a", "c")), "labelled"),
+    ]
+    for number, write in enumerate(writes):
+        looked: list[Any] = []
+
+        def first(*args: Any, number: int = number, looked: list[Any] = looked) -> bool:
+            if not looked:
+                spark.sql(f"UPDATE {name} SET mine = map('n', {number}), `it's` = warc_file")
+            looked.append(args)
+            return SparkBooks.amend(books, *args)
+
+        monkeypatch.setattr(books, "amend", first)
+        write()
+        assert len(looked) == 2
+        rows = {row["warc_file"]: row for row in books.read("warc_files")}
+        assert [(row["mine"], row["it's"]) for row in rows.values()] == [({"n": number}, key) for key in rows]
+        entries = Ledger(books, "").entries()
+        assert sorted(entries, key=repr) == sorted(ledger.entries(), key=repr)
+    told = {key: (row["batch"], row["state"], row["pages"], row["skipped"]) for key, row in rows.items()}
+    assert told == {
+        "a": (1, "labelled", 0, {"status": 2, "forgotten": 1}),
+        "b": (2, "planned", 1, {"status": 2}),
+        "c": (1, "labelled", 1, {"status": 2}),
+    }

@@ -121,7 +121,7 @@ def test_what_a_selection_says_that_cannot_be(crawl: Crawl) -> None:
     with pytest.raises(InputError, match="give one of them"):
         crawl.run(crawl.urls(1), warcs=str(crawl.folder))
     plan = dry_plan(crawl.spark, "", str(crawl.folder / "out"), Settings(), select=crawl.urls(1, 2))
-    assert "batch 1 (new): 1 files, 2 records, 0.0 MB" in plan_summary(plan)
+    assert "batch 1 (new): 1 file, 2 records, 0.0 MB" in plan_summary(plan)
 
 
 @pytest.mark.slow

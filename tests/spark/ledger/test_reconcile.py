@@ -111,8 +111,8 @@ def removed(table: str) -> Damage:
         ),
         pytest.param(
             sql("DELETE FROM {extractions} WHERE url = 'http://example.org/1'"),
-            r"batch 1 has 1 rows of 2 since version 3 \(DELETE, .* UTC\)\. Nothing was done",
-            r"1 files are planned again, .*/a.warc: give",
+            r"batch 1 has 1 row of 2 since version 3 \(DELETE, .* UTC\)\. Nothing was done",
+            r"1 file is planned again, .*/a.warc: give",
             id="host deleted",
         ),
         pytest.param(
@@ -131,14 +131,14 @@ def removed(table: str) -> Damage:
         pytest.param(
             sql("DELETE FROM {warc_files} WHERE batch = 2"),
             r"batch 2 has 2 rows of 0; the ledger was last changed by version \d+ \(DELETE, ",
-            r"the ledger is rebuilt for 1 files, .*/b.warc",
+            r"the ledger is rebuilt for 1 file, .*/b.warc",
             id="ledger partly deleted",
             marks=pytest.mark.slow,
         ),
         pytest.param(
             sql("INSERT INTO {extractions} SELECT * FROM {extractions} WHERE batch = 1"),
             r"batch 1 has 4 rows of 2 since version 3 \(WRITE, ",
-            r"1 files are planned again, .*/a.warc",
+            r"1 file is planned again, .*/a.warc",
             id="rows twice",
             marks=pytest.mark.slow,
         ),
@@ -195,7 +195,7 @@ def test_nothing_is_published_from_rows_that_are_not_as_counted_and_lost_ones_ar
 ) -> None:
     publish(spark, tables.output)
     tables.delete("extractions", "url = 'http://example.org/1'")
-    with pytest.raises(DifferenceError, match="batch 1 has 1 rows of 2"):
+    with pytest.raises(DifferenceError, match="batch 1 has 1 row of 2"):
         publish(spark, tables.output)
     list(maintain(spark, tables.output, repairs=True))
     assert "nothing to publish" in publish(spark, tables.output)

@@ -85,9 +85,9 @@ def test_complaints_are_shown_even_where_nothing_was_read() -> None:
 
 def test_bad_inputs_and_what_was_given_up_are_shown() -> None:
     totals, ledger = Totals(set_aside={"a": "why"}), LEDGER | {"set_aside": 1, "dismissed": 2}
-    words = summary(Outcome(EMPTY, totals, ledger, bad_inputs=("1 files are set aside",)), "out")
+    words = summary(Outcome(EMPTY, totals, ledger, bad_inputs=("1 file is set aside",)), "out")
     assert "files     3 done, 1 failed, 0 planned, 1 set aside, 2 dismissed" in words
-    assert words.endswith("BAD INPUT: 1 files are set aside\n")
+    assert words.endswith("BAD INPUT: 1 file is set aside\n")
 
 
 def test_a_plan_in_words() -> None:
@@ -95,6 +95,6 @@ def test_a_plan_in_words() -> None:
     new = Batch(3, (PlannedFile("b", 1_500_000), PlannedFile("c", None)))
     words = plan_summary(Plan((old,), (new,), n_done=5, n_left=9))
     assert "5 files are done" in words
-    assert "batch 2 (goes on): 1 files, 3.0 MB" in words
-    assert "batch 3 (new): 2 files, 1.5 MB and 1 files of unknown size" in words
+    assert "batch 2 (goes on): 1 file, 3.0 MB" in words
+    assert "batch 3 (new): 2 files, 1.5 MB and 1 file of unknown size" in words
     assert "--limit leaves 9 files" in words

@@ -28,10 +28,10 @@ def test_work_that_is_left_is_told_with_what_to_do() -> None:
     assert [sentence.split(";")[0] for sentence in told] == [
         "batch 7 failed (ValueError: no)",
         "batch 9 failed (OSError: disk)",
-        "2 batches were not begun, as too many before them failed in a row: mend the cause, then run the same command "
+        "2 batches were not begun, as too many before failed in a row: mend the cause, then run the same command "
         "again: only what is missing is done",
-        "7 files could not be read to their end (expired: renew the credentials), f0, f1, f2, f3, f4, …",
-        "1 files could not be read to their end (internal: see the column error of warc_files, mend the cause), i",
+        "7 files could not be read to the end (expired: renew the credentials), f0, f1, f2, f3, f4, …",
+        "1 file could not be read to the end (internal: see the column error of warc_files, mend the cause), i",
     ]
     assert told[0].endswith("run the same command again: only what is missing is done")
 
@@ -39,15 +39,15 @@ def test_work_that_is_left_is_told_with_what_to_do() -> None:
 def test_inputs_that_stay_bad_are_told_apart() -> None:
     totals = Totals(failed_files={FileErrorKind.GONE.value: ["g", "s"]}, set_aside={"s": "why"})
     told = bad_inputs(totals, Plan(set_aside=("old",)))
-    assert told[0].startswith("1 files do not exist, g; if that is known, say so with --dismiss")
-    assert told[1].startswith("2 files are set aside, as reading them failed too often, old, s: see")
+    assert told[0].startswith("1 file does not exist, g; if that is known, say so with --dismiss")
+    assert told[1].startswith("2 files are set aside, as reading failed too often, old, s: see")
     assert "--redo FILE" in told[1]
 
 
 def test_files_that_are_no_whole_archives_are_named_until_they_are_dismissed() -> None:
     totals = Totals(faults={"text": ArchiveFault.NO_ARCHIVE, "cut": ArchiveFault.CUT_SHORT})
     told = bad_inputs(totals, Plan(faults={"old": ArchiveFault.CUT_SHORT}))
-    assert told[0].startswith("1 files hold no WARC or ARC record, text: fetch them again, or say")
+    assert told[0].startswith("1 file holds no WARC or ARC record, text: fetch again, or say")
     assert told[1].startswith("2 files are cut short (the pages before the cut are rows), cut, old: fetch")
     assert all(sentence.endswith("--dismiss FILE,… that it is known") for sentence in told)
 

@@ -130,7 +130,7 @@ def test_an_archive_that_is_cut_short_is_named_until_somebody_dismisses_it(spark
         outcome = run(spark, f"{tmp_path}/a.warc.gz", output, Settings())
         assert (outcome.exit_code, outcome.totals.files) == (4, n_files)
         assert outcome.bad_inputs[0].startswith(
-            f"1 files are cut short (the pages before the cut are rows), {tmp_path}/a"
+            f"1 file is cut short (the pages before the cut are rows), {tmp_path}/a"
         )
     n_rows = read(spark, Path(output)).count()
     assert n_rows >= 2
@@ -172,7 +172,7 @@ def test_an_unreadable_file_is_told_and_tried_again(spark: SparkSession, tmp_pat
     output = tmp_path / "out"
     first = run(spark, f"@{tmp_path}/list", str(output), Settings())
     assert (first.exit_code, first.complaints) == (4, ())
-    assert first.bad_inputs[0].startswith(f"1 files do not exist, {tmp_path}/b.warc; if that is known")
+    assert first.bad_inputs[0].startswith(f"1 file does not exist, {tmp_path}/b.warc; if that is known")
     assert "BAD INPUT" in summary(first, "out")
     states = {Path(r["warc_file"]).name: (r["state"], r["error"]) for r in read(spark, output, "warc_files").collect()}
     assert states["a.warc"] == ("done", None)
@@ -211,7 +211,7 @@ def test_a_limit_is_gone_on_from(spark: SparkSession, tmp_path: Path) -> None:
     output = tmp_path / "out"
     first = run(spark, str(tmp_path), str(output), Settings(), limit=2)
     assert (first.totals.files, first.plan.n_left) == (2, 1)
-    assert "--limit left 1 files" in summary(first, "out")
+    assert "--limit left 1 file" in summary(first, "out")
     second = run(spark, str(tmp_path), str(output), Settings(), limit=2)
     assert (second.totals.files, second.plan.n_done, second.plan.n_left) == (1, 2, 0)
     assert_closed(spark, second, output)

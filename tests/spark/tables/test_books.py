@@ -46,6 +46,11 @@ def told(books: Books, where: Where = EVERY_ROW) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda each: (each["batch"], each["warc_file"]))
 
 
+def amended(books: Books) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return the rows, each with what it is to become: in another batch, with another map."""
+    return [(each, each | {"batch": 4, "skipped": {"x": 1}}) for each in books.read("warc_files", at_least("batch", 1))]
+
+
 STEPS: list[Callable[[Books], object]] = [
     lambda books: books.append("warc_files", ROWS) is not None,
     lambda books: books.append("warc_files", [row("n", 9)], ("x", 5)) is not None,
@@ -53,6 +58,8 @@ STEPS: list[Callable[[Books], object]] = [
     lambda books: books.append("warc_files", [row("m", 9)], ("x", 4)),
     lambda books: books.append("warc_files", [row("m", 9)], ("y", 1)) is not None,
     lambda books: books.replace("warc_files", [row("a", 2, pages=3)], replaced(AGAIN)) and None,
+    lambda books: books.amend("warc_files", amended(books), at_least("batch", 1)),
+    lambda books: books.amend("warc_files", [(row("a", 2, pages=7), row("a", 2))], among("batch", [2])),
     lambda books: books.delete("warc_files", among("warc_file", ["m"])) and None,
     lambda books: books.rows_by_batch("warc_files"),
     lambda books: books.read("warc_files", among("batch", [2]), ("warc_file", "pages", "state")),

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dripper.errors import BusyError, InputError
-from dripper.spark.tables.books import EVERY_ROW, UNKNOWN, Books, Where, among, at_least
+from dripper.spark.tables.books import EVERY_ROW, UNKNOWN, Books, Row, Where, amend, among, at_least
 from dripper.spark.tables.fence import SPARK_ERRORS, Fence, is_conflict
 from dripper.spark.tables.sql import first_line, reason
 
@@ -152,9 +152,8 @@ class Lease:
             logger.info("commits of an earlier run, which did not end well, are shut out from now on")
             self._books.shut_out(lanes)
         if lost := [run["run_id"] for run in runs if run["state"] == "running"]:
-            rows = self._books.read(TABLE, among("run_id", lost))
-            told = [row | {"state": "lost"} if row["state"] == "running" else row for row in rows]
-            self._newest_at = self._after(self._books.replace(TABLE, told, among("run_id", lost)))
+            self._newest_at = None
+            amend(self._books, TABLE, among("run_id", lost), _lost)
 
     @property
     def is_first(self) -> bool:
@@ -339,6 +338,10 @@ def lanes_to_shut(runs: Sequence[Mapping[str, Any]]) -> int:
             break
         lanes = max(lanes, run["writers"] or 1)
     return max([lanes, *(run["writers"] or 1 for run in runs if run["state"] == "running")])
+
+
+def _lost(run: Row) -> Row:
+    return run | {"state": "lost"} if run["state"] == "running" else run
 
 
 def _milliseconds(moment: datetime) -> int:

@@ -21,7 +21,7 @@ from dripper.spark.ledger.plan import (
     existing,
     fault_of,
 )
-from dripper.spark.tables.books import EVERY_ROW, Books, Row, Where, among, is_set
+from dripper.spark.tables.books import EVERY_ROW, Books, Row, Where, amend, among, is_set
 from dripper.warc.open.identity import reading_path
 from dripper.warc.read.record import FORGOTTEN
 
@@ -88,14 +88,15 @@ class Ledger:
                 self._known = known | {_key(row): _entry(row) for row in rows}
 
     def _change(self, batches: Collection[int], change: Callable[[Row], Row]) -> None:
-        """Put in the place of each row of these batches what `change` makes of it."""
+        """Put in the place of each row of these batches what `change` makes of it, as `amend`
+        does."""
         if not batches:
             return
-        where = among("batch", batches)
         with self._lock:
-            rows = [change(row) for row in self._books.read(TABLE, where)]
-            # Rows may leave their batches.
-            self._replace(rows, where | among("batch", {row["batch"] for row in rows}))
+            known, self._known = self._known, None
+            changed = amend(self._books, TABLE, among("batch", batches), change)
+            if known is not None and changed is not None:
+                self._known = known | {_key(row): _entry(row) for row in changed}
 
     @property
     def last_batch(self) -> int:
@@ -197,9 +198,9 @@ class Ledger:
         it had reached is there no more, or is not wanted."""
         if state == UNFINISHED[0]:
             rows = [_planned_row(file, batch.number, self._run_id) for file in batch.files]
+            self._replace(rows, among("batch", [batch.number]))
         else:
-            rows = [report | {"state": state} for report in self.reports(batch)]
-        self._replace(rows, among("batch", [batch.number]))
+            self._change([batch.number], lambda row: row | {"state": state})
 
     def set_aside(self, batch: Batch, reason: str, now: datetime) -> None:
         """Note that the files of `batch` take their worker down, and are not to be tried again

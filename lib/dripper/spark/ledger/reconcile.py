@@ -32,6 +32,7 @@ from dripper.spark.tables.counts import rows_by_batch
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.sql import quoted
 from dripper.spark.tables.store import Tables
+from dripper.spark.wording import say_count
 
 logger = logging.getLogger(__name__)
 
@@ -121,8 +122,9 @@ def reconcile(spark: SparkSession, tables: Tables, ledger: Ledger, confirm: Call
     if not entries:
         raise DifferenceError(
             f"the ledger {tables.sql_name('warc_files')} was dropped or emptied by version "
-            f"{_changed_by_people(spark, tables, 'warc_files')}, and {name} has {sum(rows.values())} rows in {_batches(rows)}; "
-            f"nothing was done, as a run would write over them. Restore the ledger, or {repair} rebuilds it from the rows"
+            f"{_changed_by_people(spark, tables, 'warc_files')}, and {name} has {say_count(sum(rows.values()), 'row')} "
+            f"in {_batches(rows)}; nothing was done, as a run would write over them. Restore the ledger, or {repair} rebuilds "
+            "it from the rows"
         )
     since = changed_at(spark, tables, TABLE, found)
     of_ledger = ""
@@ -138,7 +140,7 @@ def reconcile(spark: SparkSession, tables: Tables, ledger: Ledger, confirm: Call
 def _describe(difference: Difference, since: Mapping[int, str]) -> str:
     when = since.get(difference.batch, "")
     since_when = f" since version {when}" if when else ""
-    return f"batch {difference.batch} has {difference.rows} rows of {difference.counted}{since_when}"
+    return f"batch {difference.batch} has {say_count(difference.rows, 'row')} of {difference.counted}{since_when}"
 
 
 def _batches(numbers: Iterable[int]) -> str:
@@ -242,21 +244,19 @@ def _repair(tables: Tables, books: Books, ledger: Ledger, held: Lease) -> Iterat
             batches[batch].append(quoted(name))
         which = " OR ".join(f"({within([n])} AND warc_file IN ({', '.join(names)}))" for n, names in batches.items())
         tables.delete(TABLE, which)
-        yield f"rows of earlier readings of {len(mended.outdated)} files deleted"
+        yield f"rows of earlier readings of {say_count(len(mended.outdated), 'file')} deleted"
     if mended.unknown:
         ledger.rebuild(mended.unknown, datetime.now(UTC))
         names = _list_names(row["warc_file"] for row in mended.unknown)
         yield (
-            f"the ledger is rebuilt for {len(mended.unknown)} files, {names}, with what their rows tell: whether they were "
-            "read to their ends it cannot know (--redo FILES reads them again, and so must those of --select)"
+            f"the ledger is rebuilt for {say_count(len(mended.unknown), 'file')}, {names}, with what their rows tell: whether they "
+            "were read to their ends it cannot know (--redo FILES reads them again, and so must those of --select)"
         )
     if mended.again:
         batches_again = _apart(mended.again, ledger)
         ledger.record(Plan(fresh=tuple(batches_again), moved=tuple(mended.again)))
-        yield (
-            f"{len(mended.again)} files are planned again, {_list_names(entry.file.warc_file for entry in mended.again)}: "
-            "give them to the next run"
-        )
+        names = _list_names(entry.file.warc_file for entry in mended.again)
+        yield (f"{say_count(len(mended.again), 'file', 'is')} planned again, {names}: give them to the next run")
 
 
 def _list_names(files: Iterable[str]) -> str:

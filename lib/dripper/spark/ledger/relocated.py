@@ -24,6 +24,7 @@ from dripper.spark.tables.log_store import require_log_store
 from dripper.spark.tables.schemas import RELOCATED, nullable
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
+from dripper.spark.wording import say_count
 from dripper.warc.open.identity import canonical_address, reading_path
 
 TABLE = "relocated"
@@ -123,7 +124,8 @@ def check_not_moved(files: Iterable[PlannedFile], entries: Iterable[LedgerEntry]
     was, file = alike[0]
     old, now = _prefixes(was, file.warc_file)
     raise InputError(
-        f"{len(alike)} of {len(new)} new files have name and size of files that were read before, such as "
+        f"of {say_count(len(new), 'new file')} {len(alike)} {'has' if len(alike) == 1 else 'have'} name and size of files that "
+        f"were read before, such as "
         f"{loggable(file.warc_file)} and {loggable(was)}; nothing was done: if they were moved, say --relocated "
         f"{loggable(old)}={loggable(now)}, and if they are other files, --really-new"
     )
@@ -172,10 +174,11 @@ def relocate(
     n_files = sum(1 for name in known if _is_at(name, moved.old, moves))
     if not n_files:
         raise InputError(
-            f"{moved.old}: none of the {len(known)} files that were read is there; the column warc_file has names"
+            f"{moved.old}: none of the files that were read ({len(known)}) is there; the column warc_file has names"
         )
     told = (
-        f"{n_files} files of {moved.old} are found at {moved.new}; their pages keep their ids, and warc_file its names"
+        f"{say_count(n_files, 'file')} of {moved.old} {'is' if n_files == 1 else 'are'} found at {moved.new}; pages keep their "
+        "ids, and warc_file its names"
     )
     if dry_run:
         return f"dry run: {told}"

@@ -13,6 +13,7 @@ from dripper.spark.ledger.plan import Plan
 from dripper.spark.reports.sample import PagesRead, take_sample
 from dripper.spark.run.outcome import Outcome, Totals
 from dripper.spark.tables.store import Tables
+from dripper.spark.wording import say_count
 
 _SHOWN_CHARACTERS = 70
 _GIVEN_UP = {"set_aside": "set aside", "dismissed": "dismissed"}
@@ -43,7 +44,7 @@ def summary(outcome: Outcome, output: str, devices: Mapping[str, Device] | None 
         f"  records   {ledger['records']} = {ledger['pages']} pages + {ledger['skipped']} skipped",
     ]
     if outcome.plan.n_left:
-        lines.append(f"--limit left {outcome.plan.n_left} files for the next run")
+        lines.append(f"--limit left {say_count(outcome.plan.n_left, 'file')} for the next run")
     lines += [f"NOT DONE: {complaint}" for complaint in outcome.complaints]
     lines += [f"BAD INPUT: {sentence}" for sentence in outcome.bad_inputs]
     return "".join(printable(line) + "\n" for line in lines)
@@ -119,17 +120,19 @@ def _rows(totals: Totals) -> list[str]:
 
 def plan_summary(plan: Plan) -> str:
     """Return what a run would do, one line per batch."""
-    lines = [f"{plan.n_done} files are done; {len(plan.moved)} that failed or have changed are read again"]
+    lines = [
+        f"{say_count(plan.n_done, 'file', 'is')} done; {len(plan.moved)} that failed or have changed are read again"
+    ]
     for kind, batches in (("goes on", plan.resumed), ("new", plan.fresh)):
         for batch in batches:
             known = sum(file.size_bytes or 0 for file in batch.files)
             unknown = sum(file.size_bytes is None for file in batch.files)
-            sizes = f"{known / 1e6:.1f} MB" + (f" and {unknown} files of unknown size" if unknown else "")
+            sizes = f"{known / 1e6:.1f} MB" + (f" and {say_count(unknown, 'file')} of unknown size" if unknown else "")
             if places := [place for file in batch.files for place in file.places]:
-                sizes = f"{len(places)} records, {sum(place.length for place in places) / 1e6:.1f} MB"
-            lines.append(f"batch {batch.number} ({kind}): {len(batch.files)} files, {sizes}")
+                sizes = f"{say_count(len(places), 'record')}, {sum(place.length for place in places) / 1e6:.1f} MB"
+            lines.append(f"batch {batch.number} ({kind}): {say_count(len(batch.files), 'file')}, {sizes}")
     if plan.n_left:
-        lines.append(f"--limit leaves {plan.n_left} files")
+        lines.append(f"--limit leaves {say_count(plan.n_left, 'file')}")
     return "\n".join(lines) + "\n"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from dripper.errors import FileErrorKind
 from dripper.spark.ledger.plan import Plan, fault_of
 from dripper.spark.run.scheduler import Worked
+from dripper.spark.wording import say_count
 from dripper.warc.read.record import ArchiveFault
 
 Report = dict[str, Any]
@@ -128,8 +129,8 @@ _CURES = {
 
 
 _FAULTS = {
-    ArchiveFault.NO_ARCHIVE: "hold no WARC or ARC record",
-    ArchiveFault.CUT_SHORT: "are cut short (the pages before the cut are rows)",
+    ArchiveFault.NO_ARCHIVE: ("holds", "no WARC or ARC record"),
+    ArchiveFault.CUT_SHORT: ("is", "cut short (the pages before the cut are rows)"),
 }
 
 
@@ -171,8 +172,8 @@ def work_left(totals: Totals) -> list[str]:
     ]
     if totals.batches_not_begun:
         words.append(
-            f"{len(totals.batches_not_begun)} batches were not begun, as too many before them failed in a row: mend the "
-            f"cause, then {_AGAIN}"
+            f"{say_count(len(totals.batches_not_begun), 'batch', 'was')} not begun, as too many before failed in a row: "
+            f"mend the cause, then {_AGAIN}"
         )
     for kind, names in sorted(totals.failed_files.items()):
         open_files = [name for name in names if name not in totals.set_aside]
@@ -180,7 +181,8 @@ def work_left(totals: Totals) -> list[str]:
             continue
         cure = _CURES.get(FileErrorKind(kind), "see the column error of warc_files, mend the cause")
         words.append(
-            f"{len(open_files)} files could not be read to their end ({kind}: {cure}), {_list_names(open_files)}; {_AGAIN}"
+            f"{say_count(len(open_files), 'file')} could not be read to the end ({kind}: {cure}), "
+            f"{_list_names(open_files)}; {_AGAIN}"
         )
     return words
 
@@ -190,21 +192,22 @@ def bad_inputs(totals: Totals, plan: Plan) -> list[str]:
     those that are cut short, and one for those that are set aside."""
     words = []
     faults = {**plan.faults, **totals.faults}
-    for fault, what in _FAULTS.items():
+    for fault, (verb, what) in _FAULTS.items():
         if names := [name for name, found in faults.items() if found is fault]:
             words.append(
-                f"{len(names)} files {what}, {_list_names(names)}: fetch them again, or say with --dismiss FILE,… that it is known"
+                f"{say_count(len(names), 'file', verb)} {what}, {_list_names(names)}: fetch again, or say "
+                "with --dismiss FILE,… that it is known"
             )
     gone = [name for name in totals.failed_files.get(FileErrorKind.GONE, []) if name not in totals.set_aside]
     if gone:
         words.append(
-            f"{len(gone)} files do not exist, {_list_names(gone)}; if that is known, say so with --dismiss FILE,…"
+            f"{say_count(len(gone), 'file', 'does')} not exist, {_list_names(gone)}; if that is known, say so with --dismiss FILE,…"
         )
     aside = [*totals.set_aside, *(name for name in plan.set_aside if name not in totals.set_aside)]
     if aside:
         words.append(
-            f"{len(aside)} files are set aside, as reading them failed too often, {_list_names(aside)}: see the column error of "
-            "warc_files; --redo FILE,… tries them again, --dismiss FILE,… says that it is known"
+            f"{say_count(len(aside), 'file', 'is')} set aside, as reading failed too often, {_list_names(aside)}: see the "
+            "column error of warc_files; --redo FILE,… tries them again, --dismiss FILE,… says that it is known"
         )
     return words
 

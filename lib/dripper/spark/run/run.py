@@ -27,6 +27,7 @@ from dripper.spark.session.session import require_workers
 from dripper.spark.tables.counts import rows_by_batch
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import FILES_TO_JOIN, Tables
+from dripper.spark.wording import say_count
 from dripper.spark.workers.label import Loader, check_labeler, load_labeler
 from dripper.warc.open.expand import list_named_files
 
@@ -290,7 +291,8 @@ def _ready(ledger: Ledger, state: str, limit: int | None) -> Plan:
 
 def _begin_batches(ledger: Ledger, plan: Plan) -> list[Batch]:
     batches = [*plan.resumed, *plan.fresh]
-    logger.info("%d files to do in %d batches, %d done before", _n_files(batches), len(batches), plan.n_done)
+    files, in_batches = say_count(_n_files(batches), "file"), say_count(len(batches), "batch")
+    logger.info("%s to do in %s, %d done before", files, in_batches, plan.n_done)
     for batch in plan.resumed:
         if batch.number in plan.anew:
             ledger.put_back(batch, UNFINISHED[0])

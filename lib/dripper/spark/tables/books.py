@@ -1,7 +1,7 @@
 """The small tables of an output as rows: what the lease, the ledger and the like need of a storage.
 
-Five operations: read, append, replace, delete, version. `SparkBooks` does them on Delta with Spark;
-tests have others in memory, where drivers meet in every order there is.
+Six operations: read, append, replace, amend, delete, version. `SparkBooks` does them on Delta with
+Spark; tests have others in memory, where drivers meet in every order there is.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -31,6 +31,9 @@ class Where:
         return Where(f"({self.sql}) OR ({other.sql})", lambda row: self.holds(row) or other.holds(row))
 
 
+_MOST_LOOKS = 8
+"""How often rows are looked at that others change meanwhile."""
+
 EVERY_ROW = Where("TRUE", lambda row: True)
 
 
@@ -57,6 +60,32 @@ def at_least(column: str, least: int) -> Where:
 def is_set(column: str) -> Where:
     """Return the condition that a column has a value."""
     return Where(f"{column} IS NOT NULL", lambda row: row.get(column) is not None)
+
+
+def amend(books: "Books", table: str, where: Where, change: Callable[[Row], Row]) -> list[Row] | None:
+    """Put in the place of each row for which `where` holds what `change` makes of it.
+
+    What another writes between the look at a row and the commit stays: the row is looked at again.
+
+    Args:
+        change: Returns a row that needs no change as it is, so also one that it has made.
+
+    Returns:
+        The rows that were changed, as they are now; None: others changed some meanwhile, so that it
+        takes another look to know.
+
+    Raises:
+        RuntimeError: If others are faster each time.
+        BusyError: If the lease has gone to another.
+    """
+    for look in range(_MOST_LOOKS):
+        rows = books.read(table, where)
+        amended = [(row, new) for row in rows if (new := change(row)) != row]
+        if not amended or books.amend(table, amended, where):
+            return None if look else [new for _, new in amended]
+        if books.fence is not None:
+            books.fence.confirm()
+    raise RuntimeError(f"{books.name(table)}: others change the same rows all the time; run the same command again")
 
 
 class Books(Protocol):
@@ -93,6 +122,15 @@ class Books(Protocol):
     def replace(self, table: str, rows: Sequence[Row], where: Where) -> int | None:
         """Put rows in the place of those for which `where` holds, as it does for them. Returns as
         `append`."""
+        ...
+
+    def amend(self, table: str, amended: Sequence[tuple[Row, Row]], where: Where) -> bool:
+        """Put the second row of each pair in the place of the first, where that one is still as it
+        was read; return whether all were.
+
+        Args:
+            amended: Whole rows, as `read` has them, for which `where` held; and what they become.
+        """
         ...
 
     def delete(self, table: str, where: Where) -> int | None:

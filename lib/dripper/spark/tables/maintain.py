@@ -10,6 +10,7 @@ from dripper.spark.tables import publish
 from dripper.spark.tables.log_store import require_log_store
 from dripper.spark.tables.schemas import TABLES
 from dripper.spark.tables.store import Tables
+from dripper.spark.wording import say_count
 
 MINIMUM_HOURS = 168
 """Delta refuses less unless told otherwise: a reader or a run that started before would lose its
@@ -65,4 +66,4 @@ def maintain(
             assert metrics is not None
             removed, added = metrics["numFilesRemoved"], metrics["numFilesAdded"]
         spark.sql(f"VACUUM {name} RETAIN {retain_hours} HOURS")
-        yield f"{name}: {removed} files joined into {added}, old versions cleared"
+        yield f"{name}: {say_count(removed, 'file')} joined into {added}, old versions cleared"

@@ -1,5 +1,6 @@
 """The books as Delta tables, by Spark."""
 
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructField, StructType
 
 from dripper.spark.tables.books import EVERY_ROW, UNKNOWN, Row, Where
 from dripper.spark.tables.counts import rows_by_batch
@@ -68,6 +70,23 @@ class SparkBooks:
         before = self.version(table)
         return self._made(table, self._tables.replace_where(table, self.frame(table, rows), where.sql), before)
 
+    def amend(self, table: str, amended: Sequence[tuple[Row, Row]], where: Where) -> bool:
+        """Put rows in the place of those that are still as they were read; see `Books`."""
+        pairs, view = self.pairs(table, amended), f"amended_{uuid.uuid4().hex}"
+        columns = [field for field in self._kind(table, amended[0]) if field.name in amended[0][0]]
+        same = " AND ".join(map(_same, columns))
+        new = ", ".join(f"t.`{field.name}` = a.`{NOW}{field.name}`" for field in columns)
+        pairs.createOrReplaceTempView(view)
+        try:
+            told = self._tables.change(
+                table,
+                f"MERGE INTO {self.name(table)} t USING (SELECT * FROM {view}) a ON ({where.sql}) AND {same} "
+                f"WHEN MATCHED THEN UPDATE SET {new}",
+            ).head()
+        finally:
+            self._spark.catalog.dropTempView(view)
+        return told is not None and bool(told["num_affected_rows"] == len(amended))
+
     def delete(self, table: str, where: Where) -> int | None:
         """Delete rows; see `Books`."""
         self._tables.delete(table, where.sql)
@@ -101,17 +120,46 @@ class SparkBooks:
 
     def frame(self, table: str, rows: Sequence[Row]) -> DataFrame:
         """Return rows as a data frame of the table's columns."""
+        kind = self._kind(table, rows)
+        frame = self._spark.createDataFrame(_arrow(rows, kind), kind)
+        return frame.coalesce(1) if len(rows) <= ROWS_A_FILE else frame
+
+    def pairs(self, table: str, amended: Sequence[tuple[Row, Row]]) -> DataFrame:
+        """Return pairs of rows, each once, as a data frame of the table's columns, twice."""
+        once = list({repr(sorted(old.items())): (old, new) for old, new in amended}.values())
+        kind = self._kind(table, [new for _, new in once])
+        sides = [_arrow([pair[i] for pair in once], kind) for i in range(2)]
+        both = StructType([StructField(side + field.name, field.dataType) for side in (WAS, NOW) for field in kind])
+        return self._spark.createDataFrame(
+            pa.Table.from_arrays([column for side in sides for column in side.columns], names=both.names), both
+        )
+
+    def _kind(self, table: str, rows: Sequence[Row]) -> StructType:
+        """Return the columns of rows of a table."""
         declared = TABLES[table][0]
         # Rows that were read, and are written back, have people's own columns as well.
         more = {name for row in rows for name in row} - {*declared.names}
         others = [field for field in self._tables.read(table).schema if field.name in more] if more else []
-        kind = nullable([*declared.fields, *others])
-        schema = to_arrow_schema(kind)
-        columns = [
-            pa.array([_storable(row.get(field.name), field.type) for row in rows], field.type) for field in schema
-        ]
-        frame = self._spark.createDataFrame(pa.Table.from_arrays(columns, schema=schema), kind)
-        return frame.coalesce(1) if len(rows) <= ROWS_A_FILE else frame
+        return nullable([*declared.fields, *others])
+
+
+WAS, NOW = "was ", "now "
+"""What the columns of `pairs` begin with."""
+
+
+def _arrow(rows: Sequence[Row], kind: StructType) -> pa.Table:
+    schema = to_arrow_schema(kind)
+    columns = [pa.array([_storable(row.get(field.name), field.type) for row in rows], field.type) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _same(column: StructField) -> str:
+    """Return the SQL condition that a column of the table `t` is what it was; maps, which SQL does
+    not compare, as JSON."""
+    sides = f"t.`{column.name}`", f"a.`{WAS}{column.name}`"
+    if "map<" in column.dataType.simpleString():
+        sides = f"to_json({sides[0]})", f"to_json({sides[1]})"
+    return " <=> ".join(sides)
 
 
 def rows_of(table: pa.Table) -> list[Row]:

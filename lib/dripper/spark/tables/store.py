@@ -286,16 +286,19 @@ class Tables:
             f"ON {within} AND t.{key} = o.{key} WHEN MATCHED THEN DELETE",
         )
 
-    def change(self, table: str, statement: str) -> None:
-        """Run a DELETE, MERGE or UPDATE of the table: one commit."""
+    def change(self, table: str, statement: str) -> DataFrame:
+        """Run a DELETE, MERGE or UPDATE of the table: one commit. Return what it tells of itself:
+        no row, where Delta left it out."""
+        told: list[DataFrame] = []
 
         def run(sequence: tuple[str, int] | None) -> None:
             with self._sequenced(sequence):
-                self._spark.sql(statement)
+                told[:] = [self._spark.sql(statement)]
 
         # What they are given is the session's, and so is of one statement at a time.
         with self._changing:
             self._commit(table, run)
+        return told[0]
 
     @contextmanager
     def _sequenced(self, sequence: tuple[str, int] | None) -> Iterator[None]:

@@ -47,7 +47,7 @@ def test_all_that_is_known_of_a_run_is_on_it() -> None:
     for words in (
         "ab" * 16,
         "exit code 4: all work is done, but some inputs are bad",
-        "1 files do not exist, s3://crawl/warc/9.warc.gz",
+        "1 file does not exist, s3://crawl/warc/9.warc.gz",
         "60 records = 40 pages + 20 skipped",
         "40 pages = 38 extractions + 2 error rows",
         "0.4 pages a second over 1 min 40 s, 2 commits",

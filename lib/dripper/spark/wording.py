@@ -1,0 +1,17 @@
+"""Numbers of things, as sentences have them."""
+
+_PLURALS = {"batch": "batches", "is": "are", "was": "were", "has": "have", "does": "do", "holds": "hold"}
+
+
+def say_count(number: int, thing: str, verb: str = "") -> str:
+    """Return so many things, and a verb that goes with them.
+
+    >>> say_count(1, "file"), say_count(2, "error row"), say_count(0, "batch")
+    ('1 file', '2 error rows', '0 batches')
+    >>> say_count(1, "file", "is"), say_count(2, "file", "is")
+    ('1 file is', '2 files are')
+    """
+    words = [str(number), *filter(None, (thing, verb))]
+    if number != 1:
+        words[1:] = [_PLURALS.get(word, f"{word}s") for word in words[1:]]
+    return " ".join(words)
