@@ -124,7 +124,8 @@ class Splits:
         """
 
         def whole() -> tuple[Page, Decoded]:
-            decoded = Decoded.of(prepared.source if prepared.source is not None else prepared.mapping_html)
+            text = prepared.source if prepared.source is not None else prepared.mapping_html
+            decoded = Decoded(text.encode("utf-8", "ignore"))
             if prepared.source is not None:
                 return html_core.preprocess_utf8(decoded.utf8, profile, NO_LIMITS), decoded
             restored = html_core.restore(prepared.mapping_html, prepared.title, profile)

@@ -20,6 +20,7 @@ from dripper.labels.cost import estimate_tokens
 from dripper.page.language import SAMPLE_CHARACTERS
 from dripper.sites import PageMemory
 from dripper.warc import to_utf8
+from dripper.warc.decode.double import mend_double_encoding
 from dripper.warc.read.saved import close_empty_elements
 
 BLOCK_SAMPLE = 4 * SAMPLE_CHARACTERS
@@ -38,11 +39,12 @@ class Decoded:
     @classmethod
     def of(cls, html: str | bytes, content_type: str | None = None) -> "Decoded":
         """Read bytes as browsers do, with the HTTP `content_type` if given; of text only lone
-        surrogates are lost."""
+        surrogates are lost. What was surely encoded twice is mended."""
         if isinstance(html, str):
-            return cls(close_empty_elements(html.encode("utf-8", "ignore"), content_type))
-        utf8, charset, source = to_utf8(html, content_type)
-        return cls(close_empty_elements(utf8, content_type), charset, source)
+            utf8, charset, source = html.encode("utf-8", "ignore"), None, None
+        else:
+            utf8, charset, source = to_utf8(html, content_type)
+        return cls(close_empty_elements(mend_double_encoding(utf8), content_type), charset, source)
 
     def without(self, selectors: Sequence[str]) -> "Decoded":
         """Return the page without what CSS selectors find."""

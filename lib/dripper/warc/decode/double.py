@@ -1,0 +1,111 @@
+"""Mends text that was encoded as UTF-8 twice ("cafÃ©" for "café"), where that is certain.
+
+Somebody's program read UTF-8 as windows-1252 or Latin-1 and wrote the result as UTF-8. Each such
+character is a letter that starts one in UTF-8 (`Ã`, `â`, `Ð`…), and signs that go on with it (`©`,
+`€™`…). Some of these pairs stand in correct text too ("CAFÉ»", "MENÜ“"). A page is mended only
+where signs follow that nobody writes after a letter, and where nothing speaks against it.
+"""
+
+import re
+from collections import Counter
+from itertools import islice
+
+_MOST_OFTEN = 3
+"""Times: text that was encoded four times is mended in three rounds."""
+_FEWEST_KINDS = 2
+_FEWEST_HITS = 3
+"""So many different characters that are surely broken, or so many in all, and a page is mended."""
+
+_LATIN_1 = {chr(byte): byte for byte in range(0x80, 0x100)}
+_WINDOWS_1252 = {
+    bytes((byte,)).decode("cp1252"): byte for byte in range(0x80, 0xA0) if byte not in b"\x81\x8d\x8f\x90\x9d"
+}
+_BYTES = {ord(sign): byte for sign, byte in {**_LATIN_1, **_WINDOWS_1252}.items()}
+"""Character → the character whose number is its byte."""
+_SIGNS = {byte: sign for sign, byte in _WINDOWS_1252.items()}
+_NATURAL = "\xa0\xad«»®°·º™‘’‚“”„•–—…šžŠŽœŒŸ"
+"""What people write right after a letter."""
+_CONTINUING = [sign for sign, byte in {**_LATIN_1, **_WINDOWS_1252}.items() if byte < 0xC0]
+
+
+_LOST_BLANK = "\xc3 "
+"""An "à" whose second sign, a no-break space, became a blank."""
+_ANY = f"[{re.escape(''.join(_CONTINUING))}]"
+_BROKEN = re.compile(
+    rf"[\xc2-\xf4](?:(?<=[\xc2-\xdf]){_ANY}|(?<=[\xe0-\xef]){_ANY}{{2}}|(?<=[\xf0-\xf4]){_ANY}{{3}}|"
+    rf"(?<=(?<![A-Z\xc0-\xde])\xc3) )"
+)
+_LETTER = re.compile(r"[\xc2-\xf4]")
+_BESIDE = re.compile(r"\0[\xc0-\xff]|[\xc0-\xff]\0")
+"""A letter beside what may be broken: such text was read in another encoding, such as GBK."""
+_STARTS: dict[bytes, bytes] = {}
+for _sign in _CONTINUING:
+    if _sign not in _NATURAL:
+        _STARTS[_sign.encode()[:-1]] = _STARTS.get(_sign.encode()[:-1], b"") + _sign.encode()[-1:]
+_HINT = re.compile(
+    rb"\xc3[\x82-\xb4](?=[\xc2-\xe2])(?:%s)"
+    % b"|".join(b"%s[%s]" % (start, re.escape(ends)) for start, ends in _STARTS.items())
+)
+"""What a page with a surely broken character has, in UTF-8."""
+
+
+def mend_double_encoding(utf8: bytes) -> bytes:
+    """Return a page, given as UTF-8, with characters in place of those that were surely encoded
+    twice; all else stays as it is. Linear in the page.
+
+    Nothing is mended where a letter in question also stands by itself ("SÃO") or beside another
+    one, where most of the mended characters stand on the page as well (it may be a page about
+    encodings), and where there are too few to be sure.
+
+    >>> mend_double_encoding("cafÃ© and thÃ©, itâ€™s".encode()).decode()
+    'café and thé, it’s'
+    >>> mend_double_encoding("CAFÉ» and É“".encode()).decode()
+    'CAFÉ» and É“'
+    """
+    if sum(1 for _ in islice(_HINT.finditer(utf8), _FEWEST_KINDS)) < _FEWEST_KINDS:
+        return utf8
+    text = utf8.decode("utf-8", "replace")
+    mended = _mend(text, _FEWEST_KINDS, _FEWEST_HITS)
+    for _ in range(_MOST_OFTEN - 1):
+        if mended == text:
+            break
+        text, mended = mended, _mend(mended, 1, 1)
+    return mended.encode()
+
+
+def _mend(text: str, fewest_kinds: int, fewest_hits: int) -> str:
+    """Return a text mended once, if it has so many surely broken characters."""
+    counts = Counter(match[0] for match in _BROKEN.finditer(text))
+    meant = {broken: character for broken in counts if (character := _decode(broken))}
+    rest = _BROKEN.sub(lambda match: "\0" if match[0] in meant else match[0], text)
+    if _BESIDE.search(rest):
+        return text
+    alone = set(_LETTER.findall(rest))
+    meant = {
+        broken: character
+        for broken, character in meant.items()
+        if broken[0] not in alone or broken[:2] in ("â€", "â\x80")
+    }
+    sure = [broken for broken, character in meant.items() if _is_sure(broken, character)]
+    if len(sure) < fewest_kinds and sum(counts[broken] for broken in sure) < fewest_hits:
+        return text
+    if 2 * sum(meant[broken] in rest for broken in sure) > len(sure):
+        return text
+    return _BROKEN.sub(lambda match: meant.get(match[0], match[0]), text)
+
+
+def _decode(broken: str) -> str | None:
+    """Return the character that was meant, None where there is none."""
+    if broken == _LOST_BLANK:
+        return "à "
+    try:
+        character = broken.translate(_BYTES).encode("latin-1").decode()
+    except UnicodeDecodeError:
+        return None
+    # The number of a control character, which nobody wrote, is the byte of a sign in windows-1252.
+    return _SIGNS.get(ord(character), character)
+
+
+def _is_sure(broken: str, character: str) -> bool:
+    """Tell whether nobody writes these characters one after the other."""
+    return character.isprintable() and character != "\ufffd" and not all(sign in _NATURAL + " " for sign in broken[1:])
