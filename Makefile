@@ -22,7 +22,7 @@ help:
 	@echo "  make test-fast     every test but the slow ones (pyproject.toml says which those are)"
 	@echo "  make test          every test, in $(TEST_PROCESSES) processes"
 	@echo "  make lint          ruff and mypy"
-	@echo "  make test-adapters the adapters for datatrove, NeMo Curator, LangChain and others, in an environment of their own"
+	@echo "  make test-adapters the adapters for datatrove, NeMo Curator, Ray Data, LangChain and others, in an environment of their own"
 	@echo "  make test-vllm     the labelers lm, encoder and neuscraper on vLLM for CPU: 7 GB, 5 minutes to install"
 	@echo "  make fuzz          each target of tests/fuzz for SECONDS=$(SECONDS), in an environment of its own"
 	@echo "  make audit         licences, known holes, and a list of what users install (CycloneDX) -> dist/sbom.json"
@@ -80,11 +80,11 @@ test-fast: $(VENV)/all
 
 # Of NeMo Curator, which brings torch and CUDA, only what its extractors' base classes import.
 $(VENV)-adapters/done: setup.py conf/constraints.txt
-	@echo "installing datatrove, NeMo Curator, LangChain, LlamaIndex, Haystack and Scrapy into $(VENV)-adapters"
+	@echo "installing datatrove, NeMo Curator, Ray Data, LangChain, LlamaIndex, Haystack and Scrapy into $(VENV)-adapters"
 	@"$$(sh conf/preflight.sh)" -m venv $(VENV)-adapters
 	@$(VENV)-adapters/bin/python -m pip install --quiet --upgrade pip
 	@DRIPPER_COMPILE=0 $(VENV)-adapters/bin/python -m pip install --quiet $(PINNED) --editable ".[warc,parquet,datatrove,langchain,llama-index,haystack,scrapy]" \
-	    "datatrove==0.10.1" langchain-core==1.7.2 llama-index-core==0.14.25 haystack-ai==3.4.0 scrapy==2.19.0 orjson pytest hypothesis cosmos-xenna==0.2.0 trafilatura lxml_html_clean resiliparse justext \
+	    "datatrove==0.10.1" langchain-core==1.7.2 llama-index-core==0.14.25 haystack-ai==3.4.0 scrapy==2.19.0 "ray[data]==2.60.0" orjson pytest hypothesis cosmos-xenna==0.2.0 trafilatura lxml_html_clean resiliparse justext \
 	    beautifulsoup4 mwparserfromhell pandas pycld2
 	@$(VENV)-adapters/bin/python -m pip install --quiet --no-deps "nemo-curator==1.4.0"
 	@touch $@

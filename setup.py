@@ -79,7 +79,8 @@ SPARK = [
 ]
 # Adapters: the steps of other people's pipelines, each with what those need themselves.
 DATATROVE = ["datatrove>=0.6"]
-NEMO = ["nemo-curator>=1.0"]
+NEMO = [*PARQUET, "nemo-curator>=1.0"]
+RAY = [*PARQUET, "ray[data]>=2.40"]
 LANGCHAIN = ["langchain-core>=1.0"]
 LLAMA_INDEX = ["llama-index-core>=0.14"]
 HAYSTACK = ["haystack-ai>=2.10"]
@@ -249,6 +250,7 @@ setup(
         "spark": SPARK,
         "datatrove": DATATROVE,
         "nemo": NEMO,
+        "ray": RAY,
         "langchain": LANGCHAIN,
         "llama-index": LLAMA_INDEX,
         "haystack": HAYSTACK,

@@ -28,12 +28,12 @@ from pyspark.sql import SparkSession
 from dripper.config import Settings, load
 from dripper.labels import Labels, SimplifiedLabeler
 from dripper.labels.base import SimplifiedPage
+from dripper.labels.engine import groups, load_labeler
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.settings import LmSettings
 from dripper.spark.run.run import run_stages
 from dripper.spark.session.session import open_session
 from dripper.spark.tables.store import Tables
-from dripper.spark.workers.label import groups, load_labeler
 from lm_pages import ONE_BLOCK, Choice, choose, write_archive
 from support.tiny_lm import copy_tokenizer, make_checkpoint, make_config
 

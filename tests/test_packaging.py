@@ -392,7 +392,7 @@ def test_the_notebook_is_stored_with_outputs_that_name_no_machine() -> None:
 
 
 EXTRAS = {
-    "dripper/adapters": ["DATATROVE", "NEMO", "LANGCHAIN", "LLAMA_INDEX", "HAYSTACK", "SCRAPY"],
+    "dripper/adapters": ["DATATROVE", "NEMO", "RAY", "LANGCHAIN", "LLAMA_INDEX", "HAYSTACK", "SCRAPY"],
     "dripper/warc": ["WARC"],
     "dripper/warc/index/columnar": ["PARQUET"],
     "dripper/local/output": ["PARQUET"],

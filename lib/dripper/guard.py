@@ -317,7 +317,7 @@ def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Res
         except (EOFError, ConnectionError):
             os._exit(0)
         _allow_cpu(limits.cpu_seconds)
-        outcome = _run_item(work, item)
+        outcome = run_item(work, item)
         del item
         # Fragmented or leaked memory counts towards the next page's limit: start afresh at half of
         # it.
@@ -373,7 +373,9 @@ def _say_if_too_low(limits: GuardLimits) -> None:
         )
 
 
-def _run_item(work: Callable[[Item], Result], item: Item) -> Result | PageError | UsageError:
+def run_item(work: Callable[[Item], Result], item: Item) -> Result | PageError | UsageError:
+    """Return `work(item)`, or as a value what it raised: an exception that no page should meet is
+    an INTERNAL error of the page."""
     try:
         return work(item)
     except (PageError, UsageError) as error:

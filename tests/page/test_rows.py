@@ -3,14 +3,16 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dripper.errors import ErrorCode
+from dripper.labels import Labels
 from dripper.page.columns import EXTRACTIONS, ORIGIN
 from dripper.page.extraction import Extraction
-from dripper.page.rows import extraction_row, host_name, record_columns, storable, text_sha256
+from dripper.page.rows import extraction_row, host_name, outcome_columns, record_columns, storable, text_sha256
 from dripper.warc import Record
 
 RECORD = Record(
@@ -84,3 +86,15 @@ def test_any_text_can_be_stored(text: str) -> None:
     assert stored["n_main"] == 3
     if text.isascii():
         assert stored["title"] == text
+
+
+def test_columns_of_labels_without_probabilities_are_null() -> None:
+    columns = outcome_columns(Labels.certain(np.array([True, False])))
+    assert columns == {
+        "main": [True, False],
+        "probability": None,
+        "confidence": None,
+        "page_kind": None,
+        "passes": 0,
+        "windows": 1,
+    }

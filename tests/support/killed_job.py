@@ -13,10 +13,10 @@ from pathlib import Path
 
 from dripper.config import Settings, load
 from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage
+from dripper.labels.engine import load_labeler
 from dripper.labels.registry import labeler_settings
 from dripper.spark import cli
 from dripper.spark.run.run import run
-from dripper.spark.workers.label import load_labeler
 from support.stage_labelers import HashLabeler
 
 ROOT = Path(__file__).parents[2]

@@ -1,12 +1,13 @@
 """Shares what the steps for other pipelines need: which form of an extraction becomes a document's
 text, and its metadata.
 
-The steps are `dripper.adapters.datatrove` and `dripper.adapters.nemo_curator`; what loads documents
-is `langchain`, `llama_index` and `haystack`, and `scrapy` has a pipeline of items. Each needs the
-package that it is named after: extras `datatrove`, `nemo`, `langchain`, `llama-index`, `haystack`
-and `scrapy`.
+The steps are `dripper.adapters.datatrove`, `dripper.adapters.nemo_curator` and
+`dripper.adapters.ray_data`; what loads documents is `langchain`, `llama_index` and `haystack`, and
+`scrapy` has a pipeline of items. Each needs the package that it is named after: extras `datatrove`,
+`nemo`, `ray`, `langchain`, `llama-index`, `haystack` and `scrapy`.
 """
 
+import logging
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
@@ -14,24 +15,50 @@ from dripper.config import Settings
 from dripper.errors import SettingsError
 from dripper.page.extraction import Extraction, checked_settings
 
+logger = logging.getLogger(__name__)
+
 Form = Literal["markdown", "text", "main_html"]
 
 
-def check_step_settings(
-    labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any], form: str
-) -> Settings:
-    """Return the settings of a step.
+class PageStep:
+    """A step that makes documents of extractions.
 
     Args:
+        form: The field of an extraction that becomes a document's text: `markdown`, `text` or
+            `main_html`.
         labeler, settings, options: As `dripper.extract` takes them.
-        form: The field of an extraction that becomes a document's text.
 
     Raises:
         UsageError: The form, the labeler or a setting cannot work.
     """
+
+    def __init__(
+        self,
+        form: Form = "markdown",
+        labeler: str | None = None,
+        settings: Settings | Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        check_form(form)
+        self.settings = checked_settings(labeler, settings, options)
+        self.form = form
+
+    def select(self, extraction: Extraction) -> str:
+        """Return the main content in the step's form, or "" for a page without any."""
+        return select_text(extraction, self.form)
+
+    def select_or_warn(self, extraction: Extraction, place: str) -> str:
+        """Return the same, with a warning in the log for a page without any."""
+        text = self.select(extraction)
+        if not text:
+            logger.warning("%s has no content (%s)", place, extraction.error_code)
+        return text
+
+
+def check_form(form: str) -> None:
+    """Raise SettingsError for a form that no extraction has."""
     if form not in get_args(Form):
         raise SettingsError(f"form={form!r}: there are {', '.join(get_args(Form))}")
-    return checked_settings(labeler, settings, options)
 
 
 def select_text(extraction: Extraction, form: Form) -> str:
@@ -48,3 +75,13 @@ def collect_metadata(extraction: Extraction) -> dict[str, Any]:
         "method": extraction.method,
     }
     return {name: value for name, value in values.items() if value is not None}
+
+
+def collect_declared(extraction: Extraction) -> dict[str, str | None]:
+    """Return what the page declares about itself, as plain values that every index can hold."""
+    told = extraction.metadata
+    return {
+        "authors": ", ".join(told.authors) or None if told is not None else None,
+        "published": told.published if told is not None else None,
+        "site": told.site if told is not None else None,
+    }

@@ -14,7 +14,7 @@ from contextlib import closing, nullcontext
 from typing import Any
 
 from dripper import extras as optional
-from dripper.adapters import Form, check_step_settings, collect_metadata, select_text
+from dripper.adapters import Form, PageStep, collect_metadata
 from dripper.config import Settings
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
@@ -25,7 +25,7 @@ with optional.needed("dripper.adapters.datatrove", "datatrove"):
     from datatrove.utils.typeshelper import StatHints
 
 
-class Dripper(BaseExtractor):  # type: ignore[misc]
+class Dripper(PageStep, BaseExtractor):  # type: ignore[misc]
     """Replaces the text of each HTML document by its main content.
 
     A document's `metadata["url"]` completes relative links. Title, language, confidence and method
@@ -52,14 +52,13 @@ class Dripper(BaseExtractor):  # type: ignore[misc]
         exclusion_writer: Any = None,
         **options: Any,
     ) -> None:
-        self.settings = check_step_settings(labeler, settings, options, form)
-        super().__init__(timeout=self.settings.limits.page_wall_seconds)
-        self.form = form
+        PageStep.__init__(self, form, labeler, settings, **options)
+        BaseExtractor.__init__(self, timeout=self.settings.limits.page_wall_seconds)
         self.exclusion_writer = exclusion_writer
 
     def extract(self, text: str) -> str:
         """Return the main content of one page, or "" without one. Uses no child process."""
-        return select_text(shared_extractor(self.settings).extract(text), self.form)
+        return self.select(shared_extractor(self.settings).extract(text))
 
     def run(self, data: Iterable[Any], rank: int = 0, world_size: int = 1) -> Iterator[Any]:
         """Yield the documents that have main content."""
@@ -72,7 +71,7 @@ class Dripper(BaseExtractor):  # type: ignore[misc]
                 self.stat_update(StatHints.total)
                 with self.track_time():
                     extraction = _extract_guarded(guard, document)
-                    content = select_text(extraction, self.form)
+                    content = self.select(extraction)
                 if content:
                     document.text = content
                     document.metadata.update(collect_metadata(extraction))

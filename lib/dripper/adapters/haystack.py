@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dripper import extras as optional
-from dripper.adapters import Form, check_step_settings, collect_metadata, select_text
+from dripper.adapters import Form, PageStep, collect_metadata
 from dripper.local.many import extract_many
 
 with optional.needed("dripper.adapters.haystack", "haystack"):
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 @component
-class DripperConverter:
+class DripperConverter(PageStep):
     """Converts pages to their main content: a document per page, with its metadata.
 
     Args:
@@ -43,9 +43,8 @@ class DripperConverter:
         settings: Mapping[str, Any] | None = None,
         jobs: int | None = None,
     ) -> None:
+        super().__init__(form, labeler, settings)
         self._given = {"form": form, "labeler": labeler, "settings": dict(settings or {}), "jobs": jobs}
-        self._settings = check_step_settings(labeler, settings, {}, form)
-        self._form = form
         self._jobs = jobs
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,12 +75,9 @@ class DripperConverter:
             told.append(stream.meta | given)
             pages.append((stream.data, told[-1].get("url")))
         documents = []
-        extractions = extract_many(pages, settings=self._settings, jobs=self._jobs)
+        extractions = extract_many(pages, settings=self.settings, jobs=self._jobs)
         for of_page, extraction in zip(told, extractions, strict=True):
-            text = select_text(extraction, self._form)
+            text = self.select_or_warn(extraction, of_page.get("url") or of_page.get("file_path", "a page"))
             if text:
                 documents.append(Document(content=text, meta=of_page | collect_metadata(extraction)))
-            else:
-                place = of_page.get("url") or of_page.get("file_path", "a page")
-                logger.warning("%s has no content (%s)", place, extraction.error_code)
         return {"documents": documents}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dripper.adapters import Form, check_step_settings, collect_metadata, select_text
+from dripper.adapters import Form, PageStep, collect_declared, collect_metadata
 from dripper.addresses import loggable
 from dripper.config import Settings
 from dripper.errors import PageError
@@ -31,7 +31,7 @@ class Loaded(NamedTuple):
     metadata: dict[str, Any]
 
 
-class PageLoader:
+class PageLoader(PageStep):
     """Loads the main content of pages, in processes of their own with the limits of the settings.
 
     Args:
@@ -56,47 +56,40 @@ class PageLoader:
         url_prefix: str = "",
         **options: Any,
     ) -> None:
+        super().__init__(form, labeler, settings, **options)
         names = [pages] if isinstance(pages, str | Path) else pages
-        self._settings = check_step_settings(labeler, settings, options, form)
-        self._files = expand_inputs([str(name) for name in names], self._settings.reading)
+        self._files = expand_inputs([str(name) for name in names], self.settings.reading)
         require_reader(self._files)
-        self._form = form
         self._jobs = jobs or count_processors()
         self._options = PageOptions(url_prefix)
 
     def load(self) -> Iterator[Loaded]:
         """Yield what there is of each page with main content, in their order. A page without, and a
         file that cannot be read, is a warning in the log."""
-        extractor, counts = shared_extractor(self._settings), InputCounts()
+        extractor, counts = shared_extractor(self.settings), InputCounts()
 
         def work(record: Record) -> Extraction:
             if record.error_code is not None:
                 return Extraction(error_code=record.error_code, error_detail=record.error_detail)
             return extractor.extract(record.payload, record.url or None, record.content_type)
 
-        records = read_pages(self._files, self._settings.reading, (), counts, self._options)
-        for record, outcome in map_in_order(work, records, GuardLimits.of(self._settings.limits), self._jobs):
+        records = read_pages(self._files, self.settings.reading, (), counts, self._options)
+        for record, outcome in map_in_order(work, records, GuardLimits.of(self.settings.limits), self._jobs):
             extraction = make_failed(outcome) if isinstance(outcome, PageError) else outcome
-            text = select_text(extraction, self._form)
+            text = self.select_or_warn(extraction, loggable(record.url or record.warc_file))
             if text:
                 yield Loaded(record.page_id, text, make_metadata(record, extraction))
-            else:
-                logger.warning(
-                    "%s has no content (%s)", loggable(record.url or record.warc_file), extraction.error_code
-                )
         for sentence in counts.unread:
             logger.warning("%s", sentence)
 
 
 def make_metadata(record: Record, extraction: Extraction) -> dict[str, Any]:
     """Return the metadata of a document: plain values that every index can hold."""
-    url, told = record.url or extraction.url, extraction.metadata
+    url = record.url or extraction.url
     declared = {
         "url": url,
         "source": url or record.warc_file,
         "page_kind": extraction.page_kind,
-        "authors": ", ".join(told.authors) if told is not None else None,
-        "published": told.published if told is not None else None,
-        "site": told.site if told is not None else None,
+        **collect_declared(extraction),
     }
     return collect_metadata(extraction) | {name: value for name, value in declared.items() if value}

@@ -1,4 +1,9 @@
-"""Extracts main content in NeMo Curator's download stages.
+"""Extracts main content in NeMo Curator: in stages of its pipelines, and in its download stages.
+
+    pipeline.add_stage(DripperPages(labeler="cpu,lm", model="…", gpus=1))
+
+splits pages on CPUs, labels batches on GPUs those pages that `cpu` is unsure of, and finishes pages
+on CPUs. Every page stays a row: one that fails has an `error_code`.
 
     CommonCrawlDownloadExtractStage(…, html_extraction=DripperAlgorithm())
 
@@ -11,8 +16,8 @@ for which it has no stop words.
 replaces the whole `CommonCrawlHTMLExtractor`: it takes every language, uses the page's address, and
 gives the reason where there is no content.
 
-Both work in Curator's own process, which cannot safely be forked as it has threads. So the limits
-of the HTML parser hold, but those of CPU time and memory do not.
+All work in Curator's own processes, which cannot safely be forked as they have threads. So the
+limits of the HTML parser hold, but those of CPU time and memory do not.
 """
 
 import re
@@ -20,41 +25,37 @@ from collections.abc import Mapping
 from typing import Any
 
 from dripper import extras as optional
-from dripper.adapters import Form, check_step_settings, select_text
+from dripper.adapters import Form, PageStep
+from dripper.adapters.steps import EXTRACTED, PagePlan, finish_table, label_table, prepare_table
 from dripper.config import Settings
+from dripper.labels.base import Closable
+from dripper.labels.engine import Engine, Loader, load_labeler
 from dripper.page.extraction import shared_extractor
 
 with optional.needed("dripper.adapters.nemo_curator", "nemo"):
+    import pyarrow as pa
+    from nemo_curator.stages.base import CompositeStage, ProcessingStage
+    from nemo_curator.stages.resources import Resources
     from nemo_curator.stages.text.download import DocumentExtractor
     from nemo_curator.stages.text.download.html_extractors import HTMLExtractorAlgorithm
+    from nemo_curator.tasks import DocumentBatch
 
 _BETWEEN = re.compile(r"\n{2,}")
 
 
-class DripperAlgorithm(HTMLExtractorAlgorithm):  # type: ignore[misc]
+class DripperAlgorithm(PageStep, HTMLExtractorAlgorithm):  # type: ignore[misc]
     """Extracts the main content of a page as paragraphs, which Curator joins again.
 
-    Args:
-        form, labeler, settings, options: See `DripperExtractor`.
+    Args: those of `PageStep`.
     """
-
-    def __init__(
-        self,
-        form: Form = "markdown",
-        labeler: str | None = None,
-        settings: Settings | Mapping[str, Any] | None = None,
-        **options: Any,
-    ) -> None:
-        self.settings = check_step_settings(labeler, settings, options, form)
-        self.form = form
 
     def extract_text(self, html: str, stop_words: frozenset[str], language: str) -> list[str] | None:
         """Return the paragraphs, or None without any. Ignores `stop_words` and `language`."""
-        text = select_text(shared_extractor(self.settings).extract(html), self.form).strip()
+        text = self.select(shared_extractor(self.settings).extract(html)).strip()
         return _BETWEEN.split(text) if text else None
 
 
-class DripperExtractor(DocumentExtractor):  # type: ignore[misc]
+class DripperExtractor(PageStep, DocumentExtractor):  # type: ignore[misc]
     """Extracts the main content (`text`) of a record that holds a page as bytes (`content`).
 
     Args:
@@ -76,16 +77,15 @@ class DripperExtractor(DocumentExtractor):  # type: ignore[misc]
         keep_failed: bool = False,
         **options: Any,
     ) -> None:
-        super().__init__()
-        self.settings = check_step_settings(labeler, settings, options, form)
-        self.form = form
+        PageStep.__init__(self, form, labeler, settings, **options)
+        DocumentExtractor.__init__(self)
         self.keep_failed = keep_failed
 
     def extract(self, record: dict[str, Any]) -> dict[str, Any] | None:
         """Return the record with its text; None where there is none and `keep_failed` is not
         set."""
         extraction = shared_extractor(self.settings).extract(record.get("content") or b"", record.get("url"))
-        text = select_text(extraction, self.form)
+        text = self.select(extraction)
         if not text and not self.keep_failed:
             return None
         kept = {name: record.get(name) for name in ("url", "warc_id", "source_id")}
@@ -104,3 +104,138 @@ class DripperExtractor(DocumentExtractor):  # type: ignore[misc]
     def output_columns(self) -> list[str]:
         """Return the columns that a record has afterwards."""
         return ["url", "warc_id", "source_id", "language", "title", "confidence", "error_code", "text"]
+
+
+class DripperPages(CompositeStage[DocumentBatch, DocumentBatch]):  # type: ignore[misc]
+    """Replaces the pages of document batches by their main content, in two or three stages.
+
+    Their names are `dripper_prepare`, `dripper_label` (only for labelers that run in a stage of
+    their own, such as `lm` and `encoder`) and `dripper_finish`; `with_` changes their resources and
+    numbers of workers. A batch keeps its other columns, and gets those that
+    `dripper.adapters.steps.EXTRACTED` lists.
+
+    Args:
+        labeler, settings, options: As `dripper.extract` takes them. Of a chain, such as `cpu,lm`,
+            the first labels in the first stage, and `labeler.escalate_below` decides which pages
+            go on.
+        form: The field of an extraction that becomes `text`: `markdown`, `text` or `main_html`.
+        content, url: The columns with pages, as bytes or text, and with their addresses.
+        gpus: Of an engine; None: one, where the labeler is at home on GPUs.
+        batches: Document batches that an engine gets at once.
+        loader: Loads the labeler of an engine, in place of the registry.
+
+    Raises:
+        UsageError: The form, the labeler or a setting cannot work.
+    """
+
+    name = "dripper"
+
+    def __init__(
+        self,
+        labeler: str | None = None,
+        settings: Settings | Mapping[str, Any] | None = None,
+        *,
+        form: Form = "markdown",
+        content: str = "content",
+        url: str = "url",
+        gpus: float | None = None,
+        batches: int = 4,
+        loader: Loader = load_labeler,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        self._plan = PagePlan.make(labeler, settings, options, form=form, content=content, url=url, loader=loader)
+        self._gpus = float(self._plan.asks_gpu) if gpus is None else gpus
+        self._batches = batches
+
+    def decompose(self) -> list[ProcessingStage]:
+        """Return the stages."""
+        engine = [LabelStage(self._plan, self._gpus, self._batches)] if self._plan.asks_engine else []
+        return [PrepareStage(self._plan), *engine, FinishStage(self._plan)]
+
+
+class _TableStage(ProcessingStage[DocumentBatch, DocumentBatch]):  # type: ignore[misc]
+    """A stage over the Arrow tables of document batches."""
+
+    def __init__(self, plan: PagePlan) -> None:
+        self._plan = plan
+
+    def _work(self, pages: pa.Table) -> pa.Table:
+        raise NotImplementedError
+
+    def process(self, task: DocumentBatch) -> DocumentBatch:
+        """Return the batch with other columns and the same rows."""
+        return _replace_data(task, self._work(task.to_pyarrow()))
+
+
+def _replace_data(batch: DocumentBatch, pages: pa.Table) -> DocumentBatch:
+    return DocumentBatch(
+        dataset_name=batch.dataset_name, data=pages, _metadata=batch._metadata, _stage_perf=batch._stage_perf
+    )
+
+
+class PrepareStage(_TableStage):
+    """Splits pages into blocks, on CPUs."""
+
+    name = "dripper_prepare"
+
+    def inputs(self) -> tuple[list[str], list[str]]:
+        """Return what a batch must have."""
+        return ["data"], [self._plan.content]
+
+    def _work(self, pages: pa.Table) -> pa.Table:
+        return prepare_table(pages, self._plan)
+
+
+class LabelStage(_TableStage):
+    """Labels the blocks of pages with one engine a worker."""
+
+    name = "dripper_label"
+
+    def __init__(self, plan: PagePlan, gpus: float, batches: int) -> None:
+        super().__init__(plan)
+        self.resources = Resources(cpus=1.0, gpus=gpus)
+        self.batch_size = batches
+        self._engine: Engine | None = None
+
+    def setup(self, worker_metadata: Any = None) -> None:
+        """Start the engine: Curator has given this worker its GPU."""
+        self._engine = self._plan.start_engine()
+
+    def process_batch(self, tasks: list[DocumentBatch]) -> list[DocumentBatch]:
+        """Return the batches with labels; the engine gets their pages together."""
+        tables = [task.to_pyarrow() for task in tasks]
+        columns = [name for name in tables[0].column_names if name.startswith("dripper_")]
+        together = pa.concat_tables([table.select(columns) for table in tables])
+        labels = self._work(together)["dripper_labels"].combine_chunks()
+        made, start = [], 0
+        for task, table in zip(tasks, tables, strict=True):
+            part = pa.chunked_array([labels.slice(start, len(table))]) if len(table) else labels.slice(0, 0)
+            made.append(_replace_data(task, table.append_column("dripper_labels", part)))
+            start += len(table)
+        return made
+
+    def teardown(self) -> None:
+        """Give back what the engine holds."""
+        if self._engine is not None and isinstance(self._engine.labeler, Closable):
+            self._engine.labeler.close()
+        self._engine = None
+
+    def _work(self, pages: pa.Table) -> pa.Table:
+        if self._engine is None:
+            self.setup()
+        assert self._engine is not None
+        return label_table(pages, self._plan, self._engine)
+
+
+class FinishStage(_TableStage):
+    """Makes main HTML, Markdown and metadata of pages and their labels, on CPUs."""
+
+    name = "dripper_finish"
+
+    def outputs(self) -> tuple[list[str], list[str]]:
+        """Return what a batch has afterwards."""
+        return ["data"], [field.name for field in EXTRACTED]
+
+    def _work(self, pages: pa.Table) -> pa.Table:
+        return finish_table(pages, self._plan)

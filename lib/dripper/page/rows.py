@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 import dripper
+from dripper.errors import ErrorCode
 from dripper.extras import needed
 from dripper.html.metadata import Metadata, first_day
 from dripper.labels import Labels
@@ -105,8 +106,14 @@ def prepared_row(
         first: Name and version of the labeler that labelled on the way.
         crawl: See `record_columns`.
     """
+    return record_columns(record, batch, crawl) | prepared_columns(prepared, profile, first)
+
+
+def prepared_columns(prepared: Prepared, profile: str, first: tuple[str, str] | None = None) -> Row:
+    """Return what the first half of a page's way leaves to the second; `dripper.page.stages` reads
+    it back. Arguments as of `prepared_row`."""
     is_good = prepared.error_code is None
-    return record_columns(record, batch, crawl) | {
+    return {
         "charset": prepared.charset,
         "charset_source": prepared.charset_source,
         "title": prepared.title if is_good else None,
@@ -151,6 +158,17 @@ def label_columns(labels: Labels) -> Row:
         "confidence": None if math.isnan(labels.confidence) else float(labels.confidence),
         "page_kind": labels.page_kind,
     }
+
+
+def outcome_columns(outcome: Labels | str) -> Row:
+    """Return what `labels` says of one page's labels, or of why there are none.
+
+    >>> outcome_columns("no answer")["error_code"]
+    'labeler_failed'
+    """
+    if isinstance(outcome, str):
+        return {"error_code": ErrorCode.LABELER_FAILED.value, "error_detail": outcome}
+    return label_columns(outcome) | {"passes": outcome.passes, "windows": outcome.windows}
 
 
 def _make_first_labels(labels: Labels, labeler: str, version: str) -> Row:

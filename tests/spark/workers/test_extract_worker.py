@@ -10,8 +10,9 @@ from dripper.config import Settings, load
 from dripper.errors import ErrorCode
 from dripper.page.prepare import Prepared, prepare
 from dripper.page.rows import prepared_row, record_columns
+from dripper.page.stages import labels_of
 from dripper.spark.tables.schemas import EXTRACTIONS
-from dripper.spark.workers.extract import extractions_mapper, labels_of
+from dripper.spark.workers.extract import extractions_mapper
 from dripper.warc import Record
 from support.warcs import page
 

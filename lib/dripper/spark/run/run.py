@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 
 from dripper.config import Settings
 from dripper.errors import InputError
+from dripper.labels.engine import Loader, check_labeler, load_labeler
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_blocks, check_use, load_from_settings
 from dripper.spark.ledger.inputs import Input, check_known, describe_input, read_input, without_known
@@ -28,7 +29,6 @@ from dripper.spark.tables.counts import rows_by_batch
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import FILES_TO_JOIN, Tables
 from dripper.spark.wording import say_count
-from dripper.spark.workers.label import Loader, check_labeler, load_labeler
 from dripper.warc.open.expand import list_named_files
 
 logger = logging.getLogger(__name__)

@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 
 from dripper.config import StageSettings
 from dripper.errors import SettingsError
+from dripper.labels.engine import Loader
 from dripper.spark.session.capacity import live, most_executors, properties
-from dripper.spark.workers.label import Loader
 
 _ENVIRONMENT = "DRIPPER_STAGE"
 _OWN_CLUSTER = (

@@ -1,8 +1,7 @@
 """What runs in a task of the stage `extract`: rows of `pages` with their labels in, rows of
 `extractions` out."""
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from typing import Any
 
@@ -13,17 +12,13 @@ import dripper
 from dripper.config import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
 from dripper.errors import ErrorCode, PageError
 from dripper.guard import Guard, GuardLimits, Watchdog
-from dripper.html.metadata import Metadata
-from dripper.html.tree.head import Hints
 from dripper.labels import Labels
-from dripper.labels.chain import name_substitute
 from dripper.page.finish import Extraction, Finisher, Splits
-from dripper.page.prepare import Prepared, prepare
+from dripper.page.prepare import prepare
 from dripper.page.rows import Row, extraction_columns, storable
+from dripper.page.stages import finish, with_first_labels
 from dripper.spark.workers.read import ProgressSink, in_batches
 from dripper.spark.workers.singleton import WorkerSingleton
-
-_NO_LABELS = "the table labels has no row that fits the page's blocks"
 
 
 def extractions_mapper(
@@ -77,65 +72,6 @@ def _finisher(
     page = prepare("<p>One short page.</p>")
     finisher.finish(Splits.of_prepared(page, "dripper"), Labels.certain(np.array([True])), "")
     return finisher
-
-
-def finish(finisher: Finisher, row: Row) -> Extraction:
-    """Return the second half of a page's way, from a row of `pages` that has blocks, with its
-    labels."""
-    page = Splits.of_prepared(prepared_of(row), row["profile"], row["url"])
-    labels = labels_of(row)
-    detail = row["label_error"] or (_NO_LABELS if labels is None else "")
-    return finisher.finish(page, labels, row["labeler"] or "", detail)
-
-
-def prepared_of(row: Row) -> Prepared:
-    """Return what the first half kept of a page that has blocks. `source` is not among the columns
-    where no fallback reads it."""
-    told = row["metadata"]
-    # Rows of an earlier release have null in it.
-    ingredients = tuple(told.get("ingredients") or ())
-    hints = Hints(tuple(told["types"]), told["description"], told["body"], row.get("base_href") or "", ingredients)
-    return Prepared(
-        title=row["title"],
-        mapping_html=row["mapping_html"],
-        texts=row["texts"],
-        hints=hints,
-        source=row.get("source"),
-        metadata=Metadata.of_row(row.get("page_metadata")),
-    )
-
-
-def with_first_labels(row: Row) -> Row:
-    """Return the row of a page with the labels of a chain's first labeler in place of those of the
-    next, where that was not asked or marked nothing: as if it had been alone, but for `method`."""
-    first, last = row.get("first_labels"), row["labeler"]
-    if first is None or (_fits(row["main"], row) and any(row["main"])):
-        return row
-    return row | {
-        "main": first["main"],
-        "label_confidence": first["confidence"],
-        "page_kind": first["page_kind"],
-        "windows": 1,
-        "labeler": first["labeler"],
-        "labeler_version": first["labeler_version"],
-        "method": name_substitute(first["method"], last) if last else first["method"],
-    }
-
-
-def _fits(main: Sequence[bool] | None, row: Row) -> bool:
-    return main is not None and len(main) == row["n_blocks"]
-
-
-def labels_of(row: Row) -> Labels | None:
-    """Return the labels of a row; None where there are none that fit its blocks."""
-    if not _fits(row["main"], row):
-        return None
-    main = np.array(row["main"], bool)
-    confidence = math.nan if row["label_confidence"] is None else row["label_confidence"]
-    return Labels(
-        main, np.full(len(main), np.nan, np.float32), confidence, 0, row["windows"] or 1,
-        method=row.get("method") or "", page_kind=row.get("page_kind"),
-    )  # fmt: skip
 
 
 def _extraction_row(row: Row, guard: Guard[Row, Extraction]) -> Row:

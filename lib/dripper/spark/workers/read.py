@@ -21,16 +21,16 @@ from dripper.addresses import loggable, loggable_text
 from dripper.config import LabelerSettings, LabelsSettings, Settings
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits, Watchdog
-from dripper.html import ParserLimits, preprocess
+from dripper.html import preprocess
 from dripper.labels import Labeler
 from dripper.labels.chain import chain_of
 from dripper.labels.cost import estimate_tokens
 from dripper.labels.entry import CountTokens
-from dripper.labels.fallback import Fallback
-from dripper.labels.registry import find_entry, labeler_settings, load_from_settings, resolve_fallback
+from dripper.labels.registry import find_entry, labeler_settings, load_from_settings
 from dripper.page.extraction import Extraction, shared_extractor
-from dripper.page.prepare import Prepared, prepare
+from dripper.page.prepare import Prepared
 from dripper.page.rows import Row, extraction_row, prepared_row, storable
+from dripper.page.stages import preparer
 from dripper.spark.ledger.forgotten import NO_RULES, Rules
 from dripper.spark.run.closing import page_key
 from dripper.spark.run.parts import FilePart, Tasks, reader_of
@@ -89,12 +89,9 @@ def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     count_tokens = _token_counter(chain_of(last.name)[0], sections) if last is not None else estimate_tokens
     labeler = _first_labeler(first.model_dump_json(), sections) if first is not None else None
     by = (labeler.name, labeler.version) if labeler is not None else None
-    keep_source = resolve_fallback(settings.labeler) == Fallback.TRAFILATURA
-    limits, remembers, drop = ParserLimits.of(settings.limits), settings.sites.enabled, settings.html.drop
+    prepare = preparer(settings, count_tokens, labeler)
     return Step(
-        lambda page: prepare(
-            page[0], page[1], settings.profile, count_tokens, keep_source, limits, labeler, remembers, drop
-        ),
+        lambda page: prepare(page[0], page[1]),
         Prepared,
         lambda record, prepared: prepared_row(record, prepared, batch, settings.profile, by, settings.reading.crawl),
     )

@@ -1,0 +1,86 @@
+"""Extracts main content in Ray Data, on CPUs and GPUs at once.
+
+    pages = ray.data.read_parquet("pages/")  # columns content (HTML) and url
+    extract_dataset(pages, "cpu,lm", model="…", concurrency=4).write_parquet("extracted/")
+
+Pages are split in tasks on CPUs, labelled in batches by a pool of actors with a GPU each, and
+finished in tasks on CPUs. Every page stays a row: one that fails has an `error_code`.
+
+Ray's workers cannot safely be forked as they have threads. So the limits of the HTML parser hold,
+but those of CPU time and memory do not.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dripper import extras as optional
+from dripper.adapters import Form
+from dripper.adapters.steps import PagePlan, finish_table, label_table, prepare_table
+from dripper.config import Settings
+from dripper.labels.engine import Loader, load_labeler
+
+with optional.needed("dripper.adapters.ray_data", "ray"):
+    import pyarrow as pa
+    from ray.data import Dataset
+
+
+def extract_dataset(
+    pages: Dataset,
+    labeler: str | None = None,
+    settings: Settings | Mapping[str, Any] | None = None,
+    *,
+    form: Form = "markdown",
+    content: str = "content",
+    url: str = "url",
+    concurrency: int | tuple[int, int] = 1,
+    num_gpus: float | None = None,
+    batch_pages: int = 1024,
+    loader: Loader = load_labeler,
+    **options: Any,
+) -> Dataset:
+    """Return the main content of pages: their other columns, and those that
+    `dripper.adapters.steps.EXTRACTED` lists. Ray Data keeps no order unless it is told to.
+
+    Args:
+        labeler, settings, options: As `dripper.extract` takes them. Of a chain, such as `cpu,lm`,
+            the first labels where pages are split, and `labeler.escalate_below` decides which of
+            them go on to the engines.
+        form: The field of an extraction that becomes `text`: `markdown`, `text` or `main_html`.
+        content, url: The columns with pages, as bytes or text, and with their addresses.
+        concurrency: Engines, or from how many to how many. Without a labeler that runs in a stage
+            of its own, such as `lm` or `encoder`, there are none.
+        num_gpus: Of an engine; None: one, where the labeler is at home on GPUs.
+        batch_pages: Pages that an actor gets at once. Of them it makes batches for its engine, by
+            the settings `stages.batch_pages` and `stages.batch_tokens`.
+        loader: Loads the labeler of an engine, in place of the registry.
+
+    Raises:
+        UsageError: The form, the labeler or a setting cannot work.
+    """
+    plan = PagePlan.make(labeler, settings, options, form=form, content=content, url=url, loader=loader)
+    made = pages.map_batches(prepare_table, batch_format="pyarrow", batch_size=_CPU_PAGES, fn_kwargs={"plan": plan})
+    if plan.asks_engine:
+        made = made.map_batches(
+            _Labelling,
+            batch_format="pyarrow",
+            batch_size=batch_pages,
+            concurrency=concurrency,
+            num_gpus=float(plan.asks_gpu) if num_gpus is None else num_gpus,
+            fn_constructor_kwargs={"plan": plan},
+        )
+    return made.map_batches(finish_table, batch_format="pyarrow", batch_size=_CPU_PAGES, fn_kwargs={"plan": plan})
+
+
+_CPU_PAGES = 256
+"""Pages that a task gets at once: a few seconds of work."""
+
+
+class _Labelling:
+    """An actor of the pool: an engine, started once."""
+
+    def __init__(self, plan: PagePlan) -> None:
+        self._plan = plan
+        self._engine = plan.start_engine()
+
+    def __call__(self, pages: pa.Table) -> pa.Table:
+        return label_table(pages, self._plan, self._engine)

@@ -1,0 +1,261 @@
+"""Extracts Arrow tables of pages in three steps, so that a pipeline of workers keeps CPUs and GPUs
+busy at once: pages are split on CPUs, blocks are labelled by an engine, pages are finished on CPUs.
+
+Between the steps a page is a few columns whose names begin with `dripper_`. No page is lost: one
+that fails has an `error_code`. Workers of such pipelines have threads and cannot safely be forked.
+So the limits of the HTML parser hold, but those of CPU time and memory do not.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+
+from dripper.adapters import Form, check_form, collect_declared, select_text
+from dripper.config import Settings, split_settings
+from dripper.errors import ErrorCode, InputError, PageError, SettingsError, UsageError
+from dripper.guard import run_item
+from dripper.html.metadata import find_own_address
+from dripper.labels import Labeler, SimplifiedPage
+from dripper.labels.chain import chain_of, is_sure
+from dripper.labels.cost import estimate_tokens
+from dripper.labels.engine import Engine, Loader, check_labeler, environment, groups, load_labeler
+from dripper.labels.entry import CountTokens, Use
+from dripper.labels.registry import (
+    check_use,
+    find_entry,
+    labeler_settings,
+    load_from_settings,
+    runs_staged,
+    split_into_stages,
+)
+from dripper.page.extraction import Extraction, check_single_pages, make_failed
+from dripper.page.finish import Finisher
+from dripper.page.prepare import Decoded, Prepared
+from dripper.page.rows import Row, extraction_columns, outcome_columns, prepared_columns, storable
+from dripper.page.stages import finish, preparer, with_first_labels
+from dripper.settings import LabelerSettings
+from dripper.warc.read.saved import open_page
+
+_PREPARED: Sequence[pa.Field] = (
+    pa.field("dripper_page", pa.large_string()),
+    pa.field("dripper_simplified", pa.large_string()),
+    pa.field("dripper_blocks", pa.int32()),
+    pa.field("dripper_tokens", pa.int64()),
+)
+"""What the first step adds. dripper_simplified: null where nobody has to label the page."""
+_LABELLED = pa.field("dripper_labels", pa.large_string())
+EXTRACTED: Sequence[pa.Field] = (
+    pa.field("text", pa.large_string()),
+    *(pa.field(name, pa.string()) for name in ("title", "language", "method", "page_kind")),
+    pa.field("confidence", pa.float64()),
+    *(pa.field(name, pa.int32()) for name in ("n_blocks", "n_main")),
+    *(pa.field(name, pa.string()) for name in ("authors", "published", "site", "error_code", "error_detail")),
+)
+"""What the last step leaves in place of the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class PagePlan:
+    """How tables of pages are extracted: the same value for all steps and workers."""
+
+    settings: Settings
+    form: Form = "markdown"
+    content: str = "content"
+    """The column of pages, as bytes or text."""
+    url: str = "url"
+    """The column of their addresses, which complete relative links; it may be absent."""
+    loader: Loader = load_labeler
+
+    @classmethod
+    def make(
+        cls,
+        labeler: str | None,
+        settings: Settings | Mapping[str, Any] | None,
+        options: Mapping[str, Any],
+        **named: Any,
+    ) -> "PagePlan":
+        """Return a plan that can work, as far as that can be told without a GPU. Raises UsageError.
+
+        Args:
+            labeler, settings, options: As `dripper.extract` takes them.
+            named: The other fields.
+        """
+        check_form(named.get("form", "markdown"))
+        plan = cls(split_settings(labeler, settings, options), **named)
+        asked = plan.settings
+        check_single_pages(asked)
+        if asked.labeler.escalate_share is not None:
+            raise SettingsError(
+                "labeler.escalate_share compares the pages of a job's batch: set labeler.escalate_below instead"
+            )
+        stages = ("preprocess", "label", "extract") if plan.asks_engine else ()
+        check_use(asked.labeler, asked.labels, Use(asked.profile, stages))
+        if plan.asks_engine:
+            check_labeler(plan._in_engine, plan.loader)
+        return plan
+
+    @property
+    def asks_engine(self) -> bool:
+        """Whether there is a step between the first and the last."""
+        return runs_staged(self.settings.labeler)
+
+    @property
+    def asks_gpu(self) -> bool:
+        """Whether the engine is at home on GPUs."""
+        return self.asks_engine and any(find_entry(name).gpus for name in chain_of(self._last.name))
+
+    @property
+    def _last(self) -> LabelerSettings:
+        return split_into_stages(self.settings.labeler)[1]
+
+    @property
+    def _in_engine(self) -> Settings:
+        return self.settings.model_copy(update={"labeler": self._last})
+
+    def start_engine(self) -> Engine:
+        """Return the engine of a worker of the second step."""
+        settings = self._in_engine
+        os.environ.update(environment(settings))
+        return Engine(lambda: self.loader(settings))
+
+
+def prepare_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
+    """Return the pages split into blocks; their own column is dropped. Raises InputError where they
+    have no such column."""
+    if plan.content not in pages.column_names:
+        raise InputError(f"pages have no column {plan.content!r}; there are {', '.join(pages.column_names) or 'none'}")
+    preparing = _preparing(plan.settings.model_dump_json())
+    urls = pages.column(plan.url).to_pylist() if plan.url in pages.column_names else [None] * len(pages)
+    rows = [
+        preparing.prepare(html, url) for html, url in zip(pages.column(plan.content).to_pylist(), urls, strict=True)
+    ]
+    return _append(pages.drop_columns([plan.content]), _PREPARED, rows)
+
+
+def label_table(pages: pa.Table, plan: PagePlan, engine: Engine) -> pa.Table:
+    """Return prepared pages with the labels of those that ask for some. Raises EngineError where
+    the engine can label no page at all."""
+    columns = {field.name.removeprefix("dripper_"): pages.column(field.name).to_pylist() for field in _PREPARED[1:]}
+    asked = [
+        {"row": row, "simplified": simplified, "blocks": blocks, "tokens": tokens}
+        for row, (simplified, blocks, tokens) in enumerate(zip(*columns.values(), strict=True))
+        if simplified is not None
+    ]
+    # Pages of like length share batches, as in the job's stage.
+    asked.sort(key=lambda page: -page["tokens"])
+    labels: list[Row] = [{_LABELLED.name: None} for _ in range(len(pages))]
+    by = {"labeler": engine.labeler.name, "labeler_version": engine.labeler.version}
+    for group in groups(asked, plan.settings.stages):
+        outcomes = engine.label([SimplifiedPage(page["simplified"], page["blocks"]) for page in group])
+        for page, outcome in zip(group, outcomes, strict=True):
+            told = storable(by | outcome_columns(outcome) | {"probability": None})
+            labels[page["row"]] = {_LABELLED.name: json.dumps(told)}
+    return _append(pages.drop_columns(["dripper_simplified"]), (_LABELLED,), labels)
+
+
+def finish_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
+    """Return the pages' main content, or why there is none: the columns `EXTRACTED`."""
+    finisher = _finisher(plan.settings.model_dump_json())
+    has_labels = _LABELLED.name in pages.column_names
+    labels = pages.column(_LABELLED.name).to_pylist() if has_labels else [None] * len(pages)
+    rows = []
+    for page, told in zip(pages.column("dripper_page").to_pylist(), labels, strict=True):
+        extraction = _finish(finisher, json.loads(page), json.loads(told or "{}"))
+        text = select_text(extraction, plan.form)
+        rows.append(storable(_describe(extraction) | {"text": text}))
+    ours = [name for name in pages.column_names if name.startswith("dripper_")]
+    return _append(pages.drop_columns(ours), EXTRACTED, rows)
+
+
+class _Preparing:
+    """The first step of a worker."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._page_bytes, self._profile = settings.reading.page_bytes, settings.profile
+        first, last = split_into_stages(settings.labeler) if runs_staged(settings.labeler) else (settings.labeler, None)
+        self._first: Labeler | None = load_from_settings(first, settings.labels) if first is not None else None
+        self._below = settings.labeler.escalate_below if last is not None else None
+        count_tokens: CountTokens = estimate_tokens
+        if last is not None:
+            name = chain_of(last.name)[0]
+            count_tokens = find_entry(name).count_tokens(labeler_settings(name, settings.labels)) or estimate_tokens
+        self._prepare = preparer(settings, count_tokens, self._first)
+
+    def prepare(self, html: bytes | str | None, url: str | None) -> Row:
+        """Return the columns `_PREPARED` of a page."""
+        outcome = run_item(lambda html: self._split(html, url), html or b"")
+        if isinstance(outcome, UsageError):
+            raise outcome
+        if isinstance(outcome, PageError):
+            outcome = Prepared(error_code=outcome.code, error_detail=outcome.detail), url
+        page, address = outcome
+        by = (self._first.name, self._first.version) if self._first is not None else None
+        row = storable(prepared_columns(page, self._profile, by) | {"url": address})
+        simplified = row.pop("simplified_html")
+        return {
+            "dripper_page": json.dumps(row),
+            "dripper_simplified": simplified if self._goes_on(page) else None,
+            "dripper_blocks": row["n_blocks"],
+            "dripper_tokens": row["tokens"],
+        }
+
+    def _split(self, html: bytes | str, url: str | None) -> tuple[Prepared, str | None]:
+        saved = open_page(html, self._page_bytes)
+        page = self._prepare(saved.html, saved.content_type)
+        url = url or saved.url
+        if not url and page.error_code is None:
+            url = find_own_address(Decoded.of(saved.html, saved.content_type).utf8, page.metadata)
+        return page, url
+
+    def _goes_on(self, page: Prepared) -> bool:
+        if self._below is None or page.error_code is not None:
+            return False
+        return page.labels is None or not is_sure(page.labels, self._below)
+
+
+@lru_cache(maxsize=4)
+def _preparing(settings: str) -> _Preparing:
+    """This process's first step. settings: as JSON, which unlike them can be hashed."""
+    return _Preparing(Settings.model_validate_json(settings))
+
+
+@lru_cache(maxsize=4)
+def _finisher(settings: str) -> Finisher:
+    """This process's last step. settings: as JSON."""
+    parsed = Settings.model_validate_json(settings)
+    return Finisher(parsed.labeler, parsed.labels, parsed.html, parsed.markdown)
+
+
+_LABEL_NAMES = {"confidence": "label_confidence", "error_detail": "label_error"}
+"""Columns of a page's labels that have another name beside those of the page."""
+
+
+def _finish(finisher: Finisher, page: Row, told: Row) -> Extraction:
+    if page["error_code"] is not None:
+        return Extraction(error_code=ErrorCode(page["error_code"]), error_detail=page["error_detail"])
+    names = ("main", "confidence", "page_kind", "windows", "labeler", "labeler_version", "error_detail")
+    labels = {_LABEL_NAMES.get(name, name): told.get(name) for name in names}
+    row = with_first_labels(page | labels)
+    outcome = run_item(lambda row: finish(finisher, row), row)
+    if isinstance(outcome, UsageError):
+        raise outcome
+    return make_failed(outcome) if isinstance(outcome, PageError) else outcome
+
+
+def _describe(extraction: Extraction) -> Row:
+    columns = extraction_columns(extraction) | collect_declared(extraction)
+    return {field.name: columns.get(field.name) for field in EXTRACTED}
+
+
+def _append(pages: pa.Table, fields: Sequence[pa.Field], rows: Sequence[Row]) -> pa.Table:
+    """Return the table with more columns; those of the same name are replaced."""
+    same = [field.name for field in fields if field.name in pages.column_names]
+    pages = pages.drop_columns(same)
+    for field in fields:
+        pages = pages.append_column(field, pa.array([row[field.name] for row in rows], field.type))
+    return pages

@@ -1,0 +1,98 @@
+"""Pages in Ray Data, on a Ray of this machine (make test-adapters)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import dripper
+from dripper.errors import SettingsError
+from dripper.labels import Labels
+from support.rays import ray_of_two_processors
+from support.stage_labelers import HashLabeler, load_hash
+from support.warcs import pages
+
+pytest.importorskip("ray", reason="Ray is not installed: make test-adapters")
+pytest.importorskip("ray.data", reason="ray[data] is not installed: make test-adapters")
+
+import ray
+import ray.data
+
+from dripper.adapters.ray_data import extract_dataset
+
+STAGED = {"labeler.name": "all", "labeler.staged": True}
+EMPTY = ("http://example.org/empty", b"<html><body></body></html>")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster() -> Iterator[None]:
+    with ray_of_two_processors():
+        yield
+
+
+def dataset(*documents: tuple[str, bytes | None]) -> Any:
+    urls, htmls = zip(*documents, strict=True)
+    return ray.data.from_arrow(pa.table({"url": list(urls), "content": list(htmls)})).repartition(3)
+
+
+def by_url(made: Any) -> dict[str, dict[str, Any]]:
+    rows = made.take_all()
+    return {row["url"]: row for row in rows}
+
+
+def test_the_labeler_cpu_needs_no_pool_and_loses_no_page() -> None:
+    documents = [*pages(0, 5), EMPTY, ("http://example.org/none", None)]
+    rows = by_url(extract_dataset(dataset(*documents), form="text"))
+    assert len(rows) == len(documents)
+    for url, html in pages(0, 5):
+        alone = dripper.extract(html, url=url)
+        assert (rows[url]["text"], rows[url]["title"]) == (alone.text, alone.title)
+    assert [rows[url]["error_code"] for url, _ in documents[5:]] == ["empty_page", "empty_page"]
+
+
+class WhereLabeler(HashLabeler):
+    """Marks all blocks; its name tells how many GPUs its actor has, and its address."""
+
+    def __init__(self) -> None:
+        context = ray.get_runtime_context()
+        is_actor = context.get_actor_id() is not None
+        self.name = (
+            f"{context.get_assigned_resources()['GPU']:g} of {context.get_accelerator_ids()}" if is_actor else ""
+        )
+
+    def of(self, page: Any) -> Labels:
+        return Labels.certain(super().of(page).main | True)
+
+
+def load_where(settings: Any) -> WhereLabeler:
+    return WhereLabeler()
+
+
+def test_a_pool_of_actors_labels_batches() -> None:
+    made = extract_dataset(
+        dataset(*pages(0, 9), EMPTY), settings=STAGED, concurrency=(1, 2), batch_pages=4, loader=load_hash
+    )
+    rows = by_url(made)
+    assert len(rows) == 10
+    assert {row["method"] for row in rows.values() if row["n_main"]} == {"hash"}
+    assert rows[EMPTY[0]]["error_code"] == "empty_page"
+
+
+def test_only_pages_below_a_confidence_reach_the_pool() -> None:
+    settings = {"labeler.name": "cpu,all", "labeler.staged": True, "labeler.escalate_below": 0}
+    rows = by_url(extract_dataset(dataset(*pages(0, 3)), settings=settings, loader=load_hash))
+    assert {row["method"] for row in rows.values()} == {"cpu"}
+
+
+def test_what_cannot_work_is_told_before_any_page() -> None:
+    with pytest.raises(SettingsError, match="the labeler lm needs"):
+        extract_dataset(dataset(EMPTY), "lm")
+
+
+def test_an_actor_has_as_many_gpus_as_are_asked_for() -> None:
+    """GPUs that Ray is only told of."""
+    ray.shutdown()
+    with ray_of_two_processors(gpus=2):
+        made = extract_dataset(dataset(*pages(0, 3)), settings=STAGED, num_gpus=2, loader=load_where)
+        assert {row["method"] for row in by_url(made).values()} == {"2 of {'GPU': ['0', '1']}"}
