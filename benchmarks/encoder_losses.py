@@ -1,7 +1,7 @@
 """What the weights of blocks, of classes, and a teacher change in a small encoder (docs/papers.md).
 
 python benchmarks/encoder_losses.py --base MODEL --data ../shared/data [--sets wcxb-dev]
-[--sample 50] [--epochs 2] [--teacher-layers 3] [--layers 1]
+[--sample 120] [--epochs 4] [--teacher-layers 3] [--layers 1]
 
 Half of the sites are held out. A teacher and then students of fewer layers are trained on the pages
 of the others, each from the same pretrained model. F1 is over words of the pages held out, with a
@@ -65,8 +65,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--base", type=Path, required=True)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--sets", nargs="+", default=["wcxb-dev"])
-    parser.add_argument("--sample", type=int, default=50)
-    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--sample", type=int, default=120)
+    parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--context-tokens", type=int, default=256)
     parser.add_argument("--teacher-layers", type=int, default=3)
     parser.add_argument("--layers", type=int, default=1)
