@@ -83,6 +83,11 @@ def save_scores(training: Training, folder: Path) -> None:
         "recipe": dict(training.arguments), "pages": len(training.learned), "held_out_pages": len(training.held),
         "held_out_f1": choice.f1, "held_out_f1_at_half": choice.f1_at_half, "threshold": choice.threshold,
         "cpu_seconds": round(training.cpu_seconds), "data_sets": sorted({truth.key[0] for truth in training.learned}),
+        # So that two trainings with the same pages held out can be compared page by page.
+        "held_out_f1_by_page": {
+            "/".join(truth.key): round(truth.f1(page > choice.threshold), 4)
+            for truth, page in zip(training.held, training.probabilities, strict=True)
+        },
     }  # fmt: skip
     (folder / "scores.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
     (folder / "README.md").write_text(model_card(training), encoding="utf-8")

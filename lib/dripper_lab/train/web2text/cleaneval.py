@@ -1,6 +1,6 @@
 """The paper's own protocol (4.1, 4.4): train on CleanEval's first pages, score on the others:
 
-    python -m dripper_lab.train.web2text.cleaneval --data DIR
+    python -m dripper_lab.train.web2text.cleaneval --data DIR [--split ours --seeds 8] [--baselines]
 
 Research: CleanEval is an evaluation set here, so that the weights are scored and thrown away.
 Leaves are text nodes, labels those of two thirds in the truth, and every leaf counts the same. What
@@ -20,6 +20,7 @@ import numpy as np
 
 from dripper.errors import UsageError
 from dripper_lab.datasets import read_pages
+from dripper_lab.train.web2text import baselines
 from dripper_lab.train.web2text.examples import Example, Recipe, read_examples
 from dripper_lab.train.web2text.fit import LeafScore, fit, labels_of
 
@@ -48,12 +49,19 @@ def split(
     return drawn[test + validation :], drawn[test : test + validation], drawn[:test]
 
 
+def test_pages(examples: Sequence[Example], which: str, seed: int) -> list[Example]:
+    """Return the pages to test on. Raises UsageError where there are too few to have any."""
+    test = split(examples, which, seed)[2]
+    if not test:
+        raise UsageError(f"{len(examples)} usable pages are too few: {TRAIN_PAGES + VALIDATION_PAGES} are trained on")
+    return test
+
+
 def score(examples: Sequence[Example], recipe: Recipe, which: str = "original") -> tuple[LeafScore, LeafScore, int]:
     """Return the scores on the test pages, of both networks and of that of leaves alone, and the
     number of pages. Raises UsageError where there are too few."""
-    train, validation, test = split(examples, which, recipe.seed)
-    if not test:
-        raise UsageError(f"{len(examples)} usable pages are too few: {TRAIN_PAGES + VALIDATION_PAGES} are trained on")
+    test = test_pages(examples, which, recipe.seed)
+    train, validation, _ = split(examples, which, recipe.seed)
     weights = fit(train, recipe, validation)
     alone = replace(weights, pair_weight=0.0)
     return LeafScore.of(test, labels_of(weights, test)), LeafScore.of(test, labels_of(alone, test)), len(test)
@@ -70,30 +78,69 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--split", choices=list(PUBLISHED), default="original", help="of the paper's Table 1")
     parser.add_argument("--seeds", type=int, default=1, help="runs to take the mean of (default %(default)s)")
     parser.add_argument("--sample", type=int, default=None, help="only so many pages (default: all)")
+    parser.add_argument(
+        "--baselines", action="store_true", help="the paper's baselines on the same leaves, no training"
+    )
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     started = time.process_time()
     try:
         examples = list(read_examples(read_pages(options.data, DATA_SET, sample=options.sample), text_nodes=True))
-        runs = [
-            score(examples, replace(DEFAULTS, steps=options.steps, seed=seed), options.split)
-            for seed in range(options.seeds)
-        ]
+        if options.baselines:
+            tests = [test_pages(examples, options.split, seed) for seed in range(options.seeds)]
+            labels = baselines.label_leaves(read_pages(options.data, DATA_SET, sample=options.sample))
+            table = _baseline_table([baselines.score_baselines(labels, test) for test in tests], options.split)
+        else:
+            runs = [
+                score(examples, replace(DEFAULTS, steps=options.steps, seed=seed), options.split)
+                for seed in range(options.seeds)
+            ]
+            table = _table(runs, PUBLISHED[options.split])
     except UsageError as error:
         log.error("%s", error)
         return 2
-    sys.stdout.write(_table(runs, PUBLISHED[options.split]))
+    sys.stdout.write(table)
     log.info("%.0f CPU seconds", time.process_time() - started)
     return 0
 
 
+HEAD = ["| | accuracy | precision | recall | F1 |", "|---|---|---|---|---|"]
+
+
 def _table(runs: Sequence[tuple[LeafScore, LeafScore, int]], published: LeafScore) -> str:
-    joint, alone = (LeafScore(*np.mean([run[which] for run in runs], axis=0)) for which in (0, 1))
+    joint, alone = _mean([joint for joint, _, _ in runs]), _mean([alone for _, alone, _ in runs])
     rows = (("published", published), (f"here ({runs[0][2]} pages)", joint), ("here, leaves alone", alone))
-    lines = ["| | accuracy | precision | recall | F1 |", "|---|---|---|---|---|"]
-    lines += [f"| {name} | " + " | ".join(f"{value:.3f}" for value in values) + " |" for name, values in rows]
-    f1 = ", ".join(f"{joint.f1:.3f}" for joint, _, _ in runs)
-    return "\n".join(lines) + f"\nF1 by seed: {f1}\n"
+    f1 = [run.f1 for run, _, _ in runs]
+    told = f"F1 by seed: {', '.join(f'{value:.3f}' for value in f1)}"
+    if len(f1) > 1:
+        low, high = interval_of_one(f1)
+        told += f"; 95 % of draws are from {low:.3f} to {high:.3f}"
+    return "\n".join([*HEAD, *(_row(*each) for each in rows), told, ""])
+
+
+def interval_of_one(values: Sequence[float]) -> tuple[float, float]:
+    """Return where 95 % of single runs are, as the spread of some says.
+
+    >>> interval_of_one([0.8, 0.9])
+    (0.711, 0.989)
+    """
+    reach = 1.96 * float(np.std(values, ddof=1))
+    return round(float(np.mean(values)) - reach, 3), round(float(np.mean(values)) + reach, 3)
+
+
+def _baseline_table(runs: Sequence[dict[str, LeafScore]], which: str) -> str:
+    rows = list[str]()
+    for name, published in baselines.PUBLISHED[which].items():
+        rows += [_row(f"{name}, published", published), _row(f"{name}, here", _mean([run[name] for run in runs]))]
+    return "\n".join([*HEAD, *rows, ""])
+
+
+def _mean(scores: Sequence[LeafScore]) -> LeafScore:
+    return LeafScore(*np.mean(scores, axis=0))
+
+
+def _row(name: str, values: LeafScore) -> str:
+    return f"| {name} | " + " | ".join(f"{value:.3f}" for value in values) + " |"
 
 
 if __name__ == "__main__":

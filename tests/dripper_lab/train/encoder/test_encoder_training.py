@@ -10,7 +10,7 @@ import pytest
 from dripper.labels import load
 from dripper_lab.train.encoder.__main__ import DEFAULTS, main
 from dripper_lab.train.encoder.examples import Example, random_chunk, read_examples
-from dripper_lab.train.encoder.optimise import epoch, weights_of
+from dripper_lab.train.encoder.optimise import epoch
 from dripper_labelers.encoder.reading import Reading
 from dripper_labelers.encoder.sequence import Sequencer
 from support.labelled import FOLDER, labelled_pages, pages
@@ -50,14 +50,6 @@ def test_an_epoch_has_the_chunks_of_every_page(examples: list[Example], sequence
     drawn = [example.truth.key for batch in batches for example, _ in batch]
     assert sorted(drawn) == sorted(example.truth.key for example in examples for _ in range(3))
     assert max(map(len, batches)) == 4
-
-
-def test_longer_blocks_weigh_more(examples: list[Example], sequencer: Sequencer) -> None:
-    chunk = random_chunk(examples[0], sequencer, np.random.default_rng(0))
-    weights = weights_of(examples[0], chunk, 4)
-    order = np.argsort(examples[0].truth.words[chunk.start : chunk.end])
-    assert (np.diff(weights[order]) >= 0).all()
-    assert weights.min() >= 2
 
 
 def test_it_learns_and_its_checkpoint_labels(tmp_path: Path) -> None:

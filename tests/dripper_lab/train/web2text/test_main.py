@@ -1,6 +1,7 @@
 """The training command and the paper's protocol, end to end on a few pages."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from support.labelled import FOLDER, pages
 
 pytest.importorskip("jax", reason="needs the extra [train]")
 
-from dripper_lab.train.web2text import cleaneval
+from dripper_lab.train.web2text import baselines, cleaneval
 from dripper_lab.train.web2text.__main__ import main
 from dripper_lab.train.web2text.examples import read_examples
 from dripper_lab.train.web2text.fit import LeafScore
@@ -70,3 +71,34 @@ def test_every_leaf_counts_the_same() -> None:
     everything = LeafScore.of(examples, [np.ones(len(page.main), bool) for page in examples])
     share = float(np.concatenate([page.main for page in examples]).mean())
     assert everything == pytest.approx((share, share, 1, 2 * share / (1 + share)))
+
+
+def test_a_baseline_is_scored_by_the_leaves_that_its_text_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = labelled_pages()[:2]
+    monkeypatch.setattr(
+        baselines,
+        "BASELINES",
+        {"truth": lambda: lambda task: task.page.truth_text, "nothing": lambda: lambda task: "", "fails": _failing},
+    )
+    examples = list(read_examples(chosen, text_nodes=True))
+    scores = baselines.score_baselines(baselines.label_leaves(chosen), examples)
+    assert scores["truth"] == (1, 1, 1, 1)
+    assert scores["nothing"] == scores["fails"]
+    assert (scores["nothing"].recall, scores["nothing"].f1) == (0, 0)
+
+
+def _failing() -> Callable[[object], str]:
+    def fail(task: object) -> str:
+        raise ValueError("no such page")
+
+    return fail
+
+
+def test_the_papers_baselines_take_some_of_an_article() -> None:
+    pytest.importorskip("boilerpy3", reason="needs the extra [eval]")
+    chosen = labelled_pages()[:1]
+    (example,) = read_examples(chosen, text_nodes=True)
+    scores = baselines.score_baselines(baselines.label_leaves(chosen), [example])
+    assert set(scores) == set(baselines.PUBLISHED["ours"]) == set(baselines.PUBLISHED["original"])
+    assert all(score.f1 > 0.3 for score in scores.values())
+    assert len({score.f1 for score in scores.values()}) > 1

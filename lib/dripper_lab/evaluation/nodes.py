@@ -1,0 +1,133 @@
+"""Accuracy, precision, recall and F1 over text nodes, as NeuScraper counts those of extractors that
+give text (its Table 1 and A.2):
+
+    python -m dripper_lab.evaluation.nodes --data DATA --sample 20
+
+A node is taken where the extractor's text holds it, white space apart; short ones can be held by
+chance. All nodes of all pages count the same. The true label of a node comes from the page's true
+text, as words in order: it is main where two thirds of its words are there. The paper has labels
+that came with ClueWeb22.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dripper.errors import MachineError, UsageError
+from dripper_lab.datasets import LabelledPage, Role, available, names_with
+from dripper_lab.evaluation.extractors.base import Contender, Extract, Task, choose, converter
+from dripper_lab.evaluation.extractors.ours import ours
+from dripper_lab.evaluation.extractors.peers import peers
+from dripper_lab.evaluation.sources import PageSource
+from dripper_lab.evaluation.store import decode_page
+from dripper_lab.train.truth import Truth, split_pages
+from dripper_labelers.web2text.leaves import Leaves
+
+SHARE = 2 / 3
+"""Of a node's words, from which on it is main."""
+EXTRACTORS = (
+    *("beautifulsoup", "html2text", "inscriptis", "boilerpy3", "justext", "readability-lxml", "trafilatura"),
+    *("dripper-web2text", "dripper-cpu"),
+)
+
+
+@dataclass(slots=True)
+class Counts:
+    """Nodes of all pages so far."""
+
+    both: int = 0
+    """Main, and taken."""
+    taken: int = 0
+    main: int = 0
+    nodes: int = 0
+
+    def add(self, main: Sequence[bool], taken: Sequence[bool]) -> None:
+        """Count the nodes of one page."""
+        self.both += sum(one and other for one, other in zip(main, taken, strict=True))
+        self.taken += sum(taken)
+        self.main += sum(main)
+        self.nodes += len(main)
+
+    @property
+    def accuracy(self) -> float:
+        """The share of nodes that are taken and main, or neither."""
+        return (self.nodes - self.taken - self.main + 2 * self.both) / max(1, self.nodes)
+
+    @property
+    def precision(self) -> float:
+        """The share of the nodes taken that are main."""
+        return self.both / max(1, self.taken)
+
+    @property
+    def recall(self) -> float:
+        """The share of the main nodes that are taken."""
+        return self.both / max(1, self.main)
+
+    @property
+    def f1(self) -> float:
+        """Of both."""
+        return 2 * self.both / max(1, self.taken + self.main)
+
+
+def score_nodes(pages: Iterable[LabelledPage], extractors: Sequence[Contender]) -> Mapping[str, Counts]:
+    """Return the counts of each extractor; a page on which one fails is one of which it takes
+    nothing."""
+    ready = {one.name: (one.load(), one.form) for one in extractors}
+    found = {name: Counts() for name in ready}
+    for labelled, page in split_pages(pages):
+        nodes = Leaves.of_text_nodes(page.elements).texts
+        truth = Truth.of(nodes, labelled, SHARE)
+        counted = np.flatnonzero(truth.words).tolist()
+        main = [bool(truth.main[index]) for index in counted]
+        task = Task(labelled, decode_page(labelled))
+        for name, (extract, form) in ready.items():
+            held = " ".join(converter(form, labelled.data_set)(_output(extract, task)).split())
+            found[name].add(main, [nodes[index] in held for index in counted])
+    return found
+
+
+def _output(extract: Extract, task: Task) -> str:
+    try:
+        return extract(task)
+    except Exception:  # Peers raise what they like.
+        return ""
+
+
+def table(counts: Mapping[str, Counts]) -> str:
+    """Return the counts as Markdown."""
+    lines = ["| | accuracy | precision | recall | F1 |", "|---|---|---|---|---|"]
+    for name, count in counts.items():
+        values = (count.accuracy, count.precision, count.recall, count.f1)
+        lines.append(f"| {name} | {' | '.join(f'{100 * value:.2f}' for value in values)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the table; return 0, or 2 for wrong usage."""
+    parser = argparse.ArgumentParser(prog="python -m dripper_lab.evaluation.nodes", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder with the archives of the data sets")
+    parser.add_argument("--extractors", default=",".join(EXTRACTORS), help="with commas (default %(default)s)")
+    parser.add_argument("--sample", type=int, default=20, help="pages a set (default %(default)s)")
+    given = parser.parse_args(arguments)
+    known = {one.name: one for one in [*ours(), *peers()]}
+    try:
+        chosen = choose(given.extractors.split(","), known)
+        sets = [name for name in names_with(Role.EVALUATION) if name in available(given.data)]
+        source = PageSource(given.data, given.sample)
+        counts = score_nodes((page for name in sets for page in source.pages(name)), chosen)
+        n_nodes = max((count.nodes for count in counts.values()), default=0)
+        if not n_nodes:
+            raise UsageError(f"no labelled pages in {given.data}")
+    except (UsageError, MachineError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    sys.stdout.write(f"{', '.join(sets)}: at most {given.sample} pages a set, {n_nodes:,} nodes\n\n{table(counts)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
