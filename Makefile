@@ -113,7 +113,7 @@ fuzz: $(VENV)-fuzz/done
 	    mkdir -p $(VENV)-fuzz/corpus/$$target $(VENV)-fuzz/finds tests/data/fuzz/$$target && cp -r lib/. $(VENV)-fuzz/c && \
 	    LD_PRELOAD=$(SANITIZERS) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 PYTHONPATH=$(VENV)-fuzz/c \
 	    $(VENV)-fuzz/bin/python tests/fuzz/run.py $$target $(VENV)-fuzz/corpus/$$target tests/data/fuzz/$$target \
-	    -max_total_time=$(SECONDS) -timeout=60 -max_len=20000 -artifact_prefix=$(VENV)-fuzz/finds/$$target- \
+	    -max_total_time=$(SECONDS) -timeout=300 -max_len=20000 -artifact_prefix=$(VENV)-fuzz/finds/$$target- \
 	    > $(VENV)-fuzz/$$target.log 2>&1 || { tail -n 40 $(VENV)-fuzz/$$target.log; exit 1; }; \
 	    echo "$$target: $$(tail -n 1 $(VENV)-fuzz/$$target.log)"; \
 	done

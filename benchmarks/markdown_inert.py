@@ -1,6 +1,6 @@
 """Does rendered Markdown show what main HTML shows, and nothing else?
 
-    python benchmarks/markdown_inert.py --data ../shared/data [--pages 300]
+    python benchmarks/markdown_inert.py --data ../shared/data [--pages 300] [--seconds 1200]
 
 Labelled pages are extracted with the labeler `cpu`, and their main HTML becomes Markdown, which
 four programs render with HTML passed through. Counted: pages whose text differs from that of main
@@ -10,10 +10,13 @@ tests/html/markdown/test_inert.py.
 """
 
 import argparse
+import itertools
+import math
 import statistics
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -33,10 +36,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of the labelled sets (*.tar.xz)")
     parser.add_argument("--pages", type=int, default=300)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="CPU seconds after which no page is begun")
     given = parser.parse_args()
     texts, elements, milliseconds, formulas = Counter[str](), Counter[str](), list[float](), 0
-    pages = main_htmls(given.data, given.pages)
-    for url, html in pages:
+    for url, html in read_main_htmls(given.data, given.pages):
+        if time.process_time() > given.seconds:
+            break
         started = time.process_time()
         markdown = to_markdown(html, is_pruned=True)
         milliseconds.append(1000 * (time.process_time() - started))
@@ -47,20 +52,23 @@ def main() -> None:
             is_other = "$" not in markdown and differs(markdown, html, name)
             texts[name] += is_other
             if is_forged or is_other:
-                print(f"{name}: {url}", file=sys.stderr)
-    print(f"{len(pages)} pages, {formulas} with a dollar sign")
+                print(f"{name}: {'elements, ' if is_forged else ''}{url}", file=sys.stderr, flush=True)
+    print(f"{len(milliseconds)} pages, {formulas} with a dollar sign")
     print(f"CPU ms a page: mean {statistics.mean(milliseconds):.2f}, median {statistics.median(milliseconds):.2f}")
     print("| renderer | other text or elements | other elements |")
     for name in RENDERERS:
         print(f"| {name} | {texts[name]} | {elements[name]} |")
 
 
-def main_htmls(data: Path, n_pages: int) -> list[tuple[str, str]]:
-    """Return address and main HTML of pages of the training sets, as many of each as there are."""
-    names = names_with(Role.TRAIN_SHIPS)
-    pages = (page for name in names for page in read_pages(data, name, sample=-(-n_pages // len(names))))
-    results = ((page.url, extract(decode(page.html, page.content_type).text, url=page.url).main_html) for page in pages)
-    return [(url or "", html) for url, html in results if html and len(html) < LARGEST]
+def read_main_htmls(data: Path, n_pages: int) -> Iterator[tuple[str, str]]:
+    """Yield address and main HTML of pages of the training sets that are there, as many of each, a
+    page of each in turn."""
+    names = [name for name in names_with(Role.TRAIN_SHIPS) if (data / f"{name}.tar.xz").exists()]
+    sets = [read_pages(data, name, sample=-(-n_pages // len(names))) for name in names]
+    for page in filter(None, itertools.chain.from_iterable(itertools.zip_longest(*sets))):
+        html = extract(decode(page.html, page.content_type).text, url=page.url).main_html
+        if html and len(html) < LARGEST:
+            yield page.url or f"{page.data_set}/{page.id}", html
 
 
 if __name__ == "__main__":

@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterator
 
 from dripper.html.tree.tree import Tree, attribute, escape_attribute, raw_attributes, unescape
+from dripper.html.tree.urls import read_set
 
 _PICTURE = re.compile(r"(?!.*\s)[^{}<>]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\b", re.IGNORECASE | re.DOTALL)
 _ADDRESS = re.compile(r"(?!.*\s)(?:(?:https?:)?//.|/.)", re.IGNORECASE | re.DOTALL)
 _LAZY = re.compile(r"data-(?:[a-z]+-)*(?:src|original|lazy|actualsrc|echo|image|img)(?:-[a-z]+)?")
 """Attributes in which loaders keep an address, which need not end as a picture's."""
-_CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)(?:(?<!,)[\t\n\f\r ]++([^,]*+))?+,?")
 _SIZE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)[wx]")
 IMAGE_TAGS = frozenset({"img", "amp-img"})
 _SHOWING = IMAGE_TAGS | {"source"}
@@ -104,6 +104,6 @@ def read_candidates(value: str) -> Iterator[tuple[float, str]]:
     >>> list(read_candidates("a.jpg 480w, b,c.jpg 2x, d.jpg"))
     [(480.0, 'a.jpg'), (2.0, 'b,c.jpg'), (1.0, 'd.jpg')]
     """
-    for match in _CANDIDATE.finditer(value.strip()):
-        size = _SIZE.search(match[2] or "")
-        yield (float(size[1]) if size else 1.0), match[1].rstrip(",")
+    for address, descriptor in read_set(value):
+        size = _SIZE.search(descriptor)
+        yield (float(size[1]) if size else 1.0), address

@@ -2,7 +2,7 @@
 images of archived pages need it."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
@@ -122,16 +122,26 @@ def read_scheme(address: str) -> str:
     return match[1].lower() if match else ""
 
 
+def read_set(candidates: str) -> Iterator[tuple[str, str]]:
+    """Yield address and descriptor of each candidate of a `srcset` (HTML standard 4.8.4.2.1).
+
+    >>> list(read_set(", a.jpg, b,c.jpg 2x"))
+    [('a.jpg', ''), ('b,c.jpg', '2x')]
+    """
+    # With nothing but commas left, the expression would be tried at each of them.
+    for match in _CANDIDATE.finditer(candidates.strip(_BETWEEN)):
+        yield match[1].rstrip(","), (match[2] or "").strip()
+
+
 def rewrite_set(candidates: str, rewrite: Callable[[str], str | None]) -> str:
-    """Return a `srcset` (HTML standard 4.8.4.2.1) with each address rewritten; None drops its
-    candidate.
+    """Return a `srcset` with each address rewritten; None drops its candidate.
 
     >>> rewrite_set("a.jpg, b,c.jpg 2x", str.upper)
     'A.JPG, B,C.JPG 2x'
     """
     written: list[str] = []
-    for match in _CANDIDATE.finditer(candidates.strip(_BETWEEN)):
-        address = rewrite(match[1].rstrip(","))
-        if address is not None:
-            written.append(f"{address} {(match[2] or '').strip()}".rstrip())
+    for address, descriptor in read_set(candidates):
+        rewritten = rewrite(address)
+        if rewritten is not None:
+            written.append(f"{rewritten} {descriptor}".rstrip())
     return ", ".join(written)
