@@ -14,7 +14,7 @@ def ray_of_two_processors(gpus: int = 0) -> Iterator[None]:
     import ray
 
     # A busy machine is no failure.
-    os.environ["RAY_raylet_start_wait_time_s"] = "300"
+    os.environ["RAY_raylet_start_wait_time_s"] = "300"  # noqa: SIM112 - Ray reads it in lower case
     path = os.pathsep.join([str(TESTS.parent / "lib"), str(TESTS), os.environ.get("PYTHONPATH", "")])
     ray.init(
         num_cpus=2,
