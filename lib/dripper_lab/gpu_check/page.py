@@ -74,4 +74,7 @@ def _number(value: float | None) -> str:
 
 
 def _dollars(rate: float | None, dollars: float) -> str:
-    return "" if rate is None else f"{dollars_per_million(rate, dollars):,.0f}"
+    if rate is None:
+        return ""
+    price = dollars_per_million(rate, dollars)
+    return f"{price:,.0f}" if price >= 10 else f"{price:.2g}"
