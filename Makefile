@@ -10,7 +10,7 @@ PINNED := --constraint conf/constraints.txt
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run sql test test-fast test-adapters test-vllm fuzz audit lock wheel bench bench-lm report lint docs cpu encoder install clean
+.PHONY: help run sql test test-fast test-adapters test-vllm fuzz audit lock wheel bench bench-lm gpu-check report lint docs cpu encoder install clean
 
 help:
 	@echo "Use"
@@ -32,6 +32,7 @@ help:
 	@echo "  make bench         ratios against peers, in one run"
 	@echo "  make report        scores of all extractors, as one HTML page"
 	@echo "  make bench-lm      the decoders of the labeler lm against each other"
+	@echo "  make gpu-check     checkpoints on a machine with a GPU: make gpu-check LM=FOLDER ENCODERS=FOLDER PAGES=FOLDER (docs/gpu_day.md)"
 	@echo "  make cpu           trains the weights of the labeler cpu and puts them, with their card, in place; 10 minutes"
 	@echo "  make encoder       trains a small model for the labeler encoder -> ./$(ENCODER); 1 hour"
 	@echo "Tidy"
@@ -170,7 +171,7 @@ $(VENV)-vllm/all: $(VENV)-vllm/packages setup.py
 
 test-vllm: $(VENV)-vllm/all
 	@$(VENV)-vllm/bin/python -m pytest -rs tests/labels/lm tests/spark/test_lm_stage.py tests/dripper_lab/annotation/test_fine_tune.py \
-	    tests/dripper_labelers/encoder tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/lm tests/dripper_lab/train/neuscraper
+	    tests/dripper_labelers/encoder tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/lm tests/dripper_lab/train/neuscraper tests/dripper_lab/gpu_check
 
 # From the labelled pages to the file that ships. It goes on from lib/dripper_lab/train/cpu_start.npz, so that on one machine
 # the same checkout and the same pages give the same bytes.
@@ -201,6 +202,29 @@ bench-lm: $(VENV)-vllm/all
 	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_decoders.py --data $(DATA) --keep $(VENV)-vllm/bench --most 8192 --batch 1
 	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_stage.py --data $(DATA)
 	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_overlap.py --data $(DATA)
+
+# On a machine with a GPU and a driver for CUDA 13. The authors' packages lie apart: they want other versions than ours.
+LM ?=
+ENCODERS ?=
+PAGES ?= tests/data/labelled/wcxb-dev
+GPU_CHECK ?= gpu_check.html
+AUTHORS := mineru-html==1.1.2 pulpie==0.0.2
+
+$(VENV)-gpu/done: setup.py conf/vllm-gpu.txt
+	@sh conf/preflight.sh > /dev/null
+	@echo "installing vLLM for CUDA 13 into $(VENV)-gpu (about 10 minutes, 10 GB)"
+	@test -x $(VENV)-gpu/bin/python || "$$(sh conf/preflight.sh)" -m venv $(VENV)-gpu
+	@$(VENV)-gpu/bin/python -m pip --disable-pip-version-check --quiet install $(PINNED) --upgrade pip setuptools wheel
+	@DRIPPER_COMPILE=0 $(VENV)-gpu/bin/python -m pip --quiet install --constraint conf/vllm-gpu.txt --editable '.[warc,gpu,encoder]'
+	@$(VENV)-gpu/bin/python -m pip --quiet install --no-deps --target $(VENV)-gpu/authors $(AUTHORS) \
+	    beautifulsoup4 soupsieve "selectolax<0.4" || echo "the authors' packages could not be had: nothing is compared with them"
+	@touch $@
+
+gpu-check: $(VENV)-gpu/done
+	@test -n "$(LM)$(ENCODERS)" || { echo "no checkpoint: make gpu-check LM=FOLDER ENCODERS=FOLDER PAGES=FOLDER"; exit 1; }
+	@$(if $(LM),$(VENV)-gpu/bin/dripper prompts fetch)
+	@$(VENV)-gpu/bin/python -m dripper_lab.gpu_check $(PAGES) $(if $(LM),--lm $(LM)) $(if $(ENCODERS),--encoder $(ENCODERS)) \
+	    --authors $(VENV)-gpu/authors --out $(GPU_CHECK) $(if $(DOLLARS),--dollars-per-hour $(DOLLARS)) $(GPU_CHECK_FLAGS)
 
 lint: $(VENV)/all
 	@$(BIN)/ruff check .
@@ -234,4 +258,4 @@ report: $(VENV)/all
 	    $(if $(NEUSCRAPER_MODEL),--set labels.neuscraper.model=$(NEUSCRAPER_MODEL))
 
 clean:
-	rm -rf $(VENV) $(VENV)-adapters $(VENV)-audit $(VENV)-bench $(VENV)-fuzz $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib -name '*.so')
+	rm -rf $(VENV) $(VENV)-adapters $(VENV)-audit $(VENV)-bench $(VENV)-fuzz $(VENV)-gpu $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib -name '*.so')

@@ -68,6 +68,16 @@ class TrueLabeler(HashLabeler):
         return Labels.certain(np.array(["verily" in part for part in BLOCK.split(page.simplified_html)[1:]]))
 
 
+class DraftLabeler(HashLabeler):
+    """Answers with the draft that a page has, turned round."""
+
+    name = "draft"
+
+    def of(self, page: SimplifiedPage) -> Labels:
+        assert page.draft is not None
+        return Labels.certain(~np.array(page.draft, bool))
+
+
 class DyingLabeler(HashLabeler):
     """Its engine dies of a page that says "deadly", and answers nothing from then on."""
 
@@ -112,6 +122,10 @@ def load_poisoned(settings: Settings) -> HashLabeler:
 
 def load_true(settings: Settings) -> HashLabeler:
     return TrueLabeler()
+
+
+def load_draft(settings: Settings) -> HashLabeler:
+    return DraftLabeler()
 
 
 def load_dead(settings: Settings) -> HashLabeler:

@@ -52,6 +52,9 @@ class SimplifiedPage:
 
     simplified_html: str
     n_blocks: int
+    draft: Sequence[bool] | None = None
+    """What a cheaper labeler says of the blocks, where one was asked: a decoder that goes from a
+    draft to its labels may begin there."""
 
 
 class Labeler(Protocol):

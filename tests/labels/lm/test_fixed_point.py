@@ -101,5 +101,21 @@ def test_the_worst_case_ends_after_as_many_passes_as_blocks() -> None:
     assert draft.passes == 30
 
 
+@settings(deadline=None)
+@given(st.integers(0, 2**32), st.lists(st.integers(1, 25), min_size=1, max_size=4), st.data())
+def test_the_first_draft_decides_the_passes_and_not_the_labels(
+    seed: int, sizes: list[int], data: st.DataObject
+) -> None:
+    first = [
+        data.draw(st.none() | st.lists(st.booleans(), min_size=size, max_size=size), label="first") for size in sizes
+    ]
+    drafts = decode_to_fixed_point(sizes, Model(seed), DecisionRule(), first)
+    for page, (draft, size) in enumerate(zip(drafts, sizes, strict=True)):
+        labels, margins = greedy(seed, page, size, DecisionRule())
+        assert (draft.main.tolist(), draft.margins.tolist()) == (labels, margins)
+    right = [greedy(seed, page, size, DecisionRule())[0] for page, size in enumerate(sizes)]
+    assert {draft.passes for draft in decode_to_fixed_point(sizes, Model(seed), DecisionRule(), right)} == {1}
+
+
 def test_no_pages() -> None:
     assert decode_to_fixed_point([], Model(0), DecisionRule()) == []

@@ -1,6 +1,7 @@
 """The labeler around a decoder that is a rule: windows, counts, failures."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from dripper.errors import ErrorCode, MachineError, PageError
 from dripper.html import preprocess
 from dripper.labels.base import SimplifiedPage
+from dripper.labels.fallback import AllLabeler
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.checkpoint import Checkpoint
 from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
@@ -40,10 +42,13 @@ class Rule:
 
     def __init__(self) -> None:
         self.calls: list[int] = []
+        self.drafts: list[Sequence[bool] | None] = []
         self.fails: Exception | None = None
         self.closed = False
 
-    def decode(self, jobs: Sequence[Job]) -> list[DecodedLabels]:
+    def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
+        jobs = list(jobs)
+        self.drafts = [job.draft for job in jobs]
         self.calls.append(len(jobs))
         if self.fails:
             raise self.fails
@@ -99,6 +104,35 @@ def test_a_page_object_gives_the_same_as_its_simplified_html(labeler: LmLabeler)
     (ours,) = labeler.label([made])
     (theirs,) = labeler.label_simplified([SimplifiedPage(made.simplified_html, len(made.blocks))])
     assert ours.main.tolist() == theirs.main.tolist() == [True, False, True]
+
+
+def test_a_draft_goes_with_the_windows_of_its_page(labeler: LmLabeler, rule: Rule) -> None:
+    whole, long = page(3), page(30, size=40)
+    draft = [block % 4 == 0 for block in range(30)]
+    (_, labels) = labeler.label_simplified([replace(whole, draft=[True, False, True]), replace(long, draft=draft)])
+    assert rule.drafts[0] == [True, False, True]
+    windows = labeler.encoder.windows(long)
+    assert rule.drafts[1:] == [draft[window.start : window.end] for window in windows]
+    assert labels.windows == len(windows) > 1
+    labeler.label_simplified([whole])
+    assert rule.drafts == [None]
+
+
+def test_whole_pages_are_drafted_by_another_labeler(labeler: LmLabeler, rule: Rule) -> None:
+    made = preprocess("<body><p>One</p><p>Two</p><h2>Three</h2></body>")
+    labeler.label([made])
+    assert rule.drafts == [None]
+    drafted = LmLabeler(labeler.encoder, rule, DecisionRule(), AllLabeler())
+    assert drafted.label([made])[0].main.tolist() == [True, False, True]
+    assert rule.drafts == [[True, True, True]]
+
+
+def test_a_page_that_fits_is_tokenized_once(labeler: LmLabeler, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = list[str]()
+    encode = labeler.encoder.tokenizer.encode
+    monkeypatch.setattr(labeler.encoder.tokenizer, "encode", lambda text: texts.append(text) or encode(text))
+    labeler.label_simplified([page(4), page(2)])
+    assert sum("_item_id" in text for text in texts) == 2
 
 
 def test_nothing_is_asked_for_nothing(labeler: LmLabeler, rule: Rule) -> None:

@@ -1,14 +1,14 @@
 """What the decoder `parallel` asks of an engine and takes from its answers; the engine is a table
 of logits."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dripper.errors import PageError
+from dripper.errors import ErrorCode, PageError
 from dripper.labels.lm import parallel
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.decoder import DecisionRule
@@ -35,6 +35,9 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def __getitem__(self, some: slice) -> "Rows":
+        return Rows(self._rows[some])
 
 
 def logits(ids: Sequence[int]) -> Any:
@@ -156,6 +159,25 @@ def test_no_more_pages_share_a_pass_than_the_cache_can_hold() -> None:
     )
     assert [len(group) for group in rounds(readings, 1)] == [1] * 30
     assert list(rounds([], 1)) == []
+
+
+@pytest.mark.usefixtures("_vllm")
+def test_a_page_begins_with_the_draft_that_it_has() -> None:
+    plain = decoder_of(Engine()).decode(JOBS)
+    drafted = [Job(job.prompt_ids, job.n_blocks, one.main.tolist()) for job, one in zip(JOBS, plain, strict=True)]
+    again = decoder_of(Engine()).decode(iter(drafted))
+    assert {one.passes for one in again} == {1}
+    assert all(np.array_equal(one.margins, two.margins) for one, two in zip(plain, again, strict=True))
+
+
+@pytest.mark.usefixtures("_vllm")
+def test_what_tokenizing_raises_is_raised() -> None:
+    def jobs() -> Iterator[Job]:
+        yield JOBS[0]
+        raise PageError(ErrorCode.LABELER_FAILED, "no number")
+
+    with pytest.raises(PageError, match="no number"):
+        decoder_of(Engine()).decode(jobs())
 
 
 def test_the_size_of_an_engines_cache() -> None:

@@ -15,7 +15,7 @@ from dripper.spark.run.routing import with_escalated
 from dripper.spark.run.run import run, run_stages
 from dripper.spark.tables.store import Tables
 from dripper.warc import read_records
-from support.stage_labelers import load_poisoned
+from support.stage_labelers import load_draft, load_poisoned
 from support.warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark
@@ -107,6 +107,22 @@ def test_where_the_next_labeler_fails_the_first_one_decides(spark: SparkSession,
     none = run(spark, archive, str(tmp_path / "none"), load(assignments=[*chain[:2], "labeler.escalate_below=0"]))
     assert (none.complaints, none.totals.escalated, none.totals.label.pages) == ((), 0, 0)
     assert none.totals.methods == {"cpu": 4}
+
+
+def test_the_next_labeler_gets_the_labels_of_the_first_as_a_draft(spark: SparkSession, tmp_path: Path) -> None:
+    archive = str(write_warc(tmp_path / "a.warc", pages(1, 3)))
+    chain = ["labeler.name=cpu,all", "labeler.staged=true", "labeler.escalate_below=1"]
+    output, settings = str(tmp_path / "out"), load(assignments=chain)
+    run_stages(spark, ["preprocess"], output, settings, archive)
+    assert run_stages(spark, ["label"], output, settings, loader=load_draft).totals.label.failed == 0
+    stored = {table: rows_of(spark, tmp_path / "out", table) for table in ("pages", "blocks", "labels")}
+    first = {page: row["first_labels"]["main"] for page, row in stored["pages"].items()}  # type: ignore[index]
+    assert len(first) == 3
+    assert {page: row["draft"] for page, row in stored["blocks"].items()} == first
+    assert {page: [not main for main in row["main"]] for page, row in stored["labels"].items()} == first  # type: ignore[attr-defined]
+    alone = load(assignments=["labeler.name=all", "labeler.staged=true"])
+    run_stages(spark, ["preprocess"], str(tmp_path / "alone"), alone, archive)
+    assert {row["draft"] for row in rows_of(spark, tmp_path / "alone", "blocks").values()} == {None}
 
 
 def test_a_chain_in_one_pass(spark: SparkSession, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ probability.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -74,9 +74,13 @@ class DecodedLabels:
 class Decoder(Protocol):
     """Turns jobs into labels."""
 
-    def decode(self, jobs: Sequence[Job]) -> list[DecodedLabels]:
+    def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
         """Return one answer a job, in order. Raises PageError (labeler_failed) where an answer
-        cannot be had."""
+        cannot be had.
+
+        Args:
+            jobs: Made as they are taken, which is where pages are tokenized.
+        """
         ...
 
     def close(self) -> None:

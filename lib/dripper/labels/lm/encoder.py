@@ -32,6 +32,8 @@ class Job:
 
     prompt_ids: Sequence[int]
     n_blocks: int
+    draft: Sequence[bool] | None = None
+    """Labels to begin from, as in SimplifiedPage."""
 
 
 class PageEncoder:
@@ -107,15 +109,29 @@ class PageEncoder:
     def windows(self, page: SimplifiedPage) -> list[PageWindow]:
         """Return the page cut to fit the context; one window for most pages, none for a page
         without blocks."""
+        return [window for window, _ in self.read(page)]
+
+    def read(self, page: SimplifiedPage) -> list[tuple[PageWindow, Job]]:
+        """Return the page's windows, each with what a decoder gets for it. A page that fits is
+        tokenized once."""
         if not page.n_blocks:
             return []
-        safe = SimplifiedPage(self.tokenizer.without_specials(page.simplified_html), page.n_blocks)
-        return cut_windows(safe, self._budget, self.tokenizer.count, self._overlap)
+        html = self.tokenizer.without_specials(page.simplified_html)
+        whole = Job(self.tokenizer.prompt_ids(self.prompt.text(html)), page.n_blocks, page.draft)
+        if len(whole.prompt_ids) - self._prompt_tokens <= self._budget(page.n_blocks):
+            return [(PageWindow(0, page.n_blocks, html), whole)]
+        safe = SimplifiedPage(html, page.n_blocks)
+        windows = cut_windows(safe, self._budget, self.tokenizer.count, self._overlap)
+        draft = page.draft
+        return [
+            (window, self.job(window, None if draft is None else draft[window.start : window.end]))
+            for window in windows
+        ]
 
-    def job(self, window: PageWindow) -> Job:
+    def job(self, window: PageWindow, draft: Sequence[bool] | None = None) -> Job:
         """Return what a decoder gets for a window; prompt and answer together have at most
         `context` tokens."""
-        return Job(self.tokenizer.prompt_ids(self.prompt.text(window.html)), window.end - window.start)
+        return Job(self.tokenizer.prompt_ids(self.prompt.text(window.html)), window.end - window.start, draft)
 
     def _budget(self, n_blocks: int) -> int:
         rounded = -(-n_blocks // ANSWER_STEP) * ANSWER_STEP

@@ -9,7 +9,7 @@ Slow, and exact by construction: what the other decoders are tested against.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from dripper.errors import ErrorCode, PageError, SettingsError
 from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.engine import call_engine, require, start_engine, stop_engine, uses_model_runner_v2
+from dripper.labels.lm.form_check import FormCheck
 from dripper.labels.lm.settings import LmSettings, import_extra
 from dripper.labels.lm.template import Template, Templates
 
@@ -25,26 +26,49 @@ from dripper.labels.lm.template import Template, Templates
 class GeneratingDecoder(ABC):
     """Gives no probabilities: the sampler sees only which label won."""
 
-    def __init__(self, engine: Any, templates: Templates) -> None:
+    def __init__(self, engine: Any, templates: Templates, form_check: FormCheck | None = None) -> None:
         """engine: vLLM's LLM, with what `parameters` asks of it."""
         self._engine = engine
         self._templates = templates
+        self._form_check = form_check
 
     @abstractmethod
     def parameters(self, template: Template) -> Any:
         """Return vLLM's SamplingParams that hold an answer to `template`, up to its last label."""
 
-    def decode(self, jobs: Sequence[Job]) -> list[DecodedLabels]:
+    def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
         """Return one answer a job, in order."""
+        jobs = list(jobs)
         templates = [self._templates.of(job.n_blocks) for job in jobs]
         prompts = [{"prompt_token_ids": list(job.prompt_ids)} for job in jobs]
         parameters = [self.parameters(one) for one in templates]
+        if self._form_check is not None and self._form_check.wants:
+            self._check_form(self._form_check, jobs)
         outputs = call_engine(self._engine, lambda: self._engine.generate(prompts, parameters, use_tqdm=False))
         return [self._decode_output(output, template) for output, template in zip(outputs, templates, strict=True)]
 
     def close(self) -> None:
         """Stop the engine."""
         stop_engine(self._engine)
+
+    def _check_form(self, check: FormCheck, jobs: Sequence[Job]) -> None:
+        """Let the check know which token the model would write where forms part, of the likeliest
+        ones; one that is not among them is at most as likely as the last of them."""
+        places = sorted({rival.at for rival in check.rivals})
+        looked = jobs[: check.wants]
+        begun = self._templates.of(1).tokens
+        inputs = [{"prompt_token_ids": [*job.prompt_ids, *begun[:at].tolist()]} for job in looked for at in places]
+        parameters = import_extra("vllm").SamplingParams(temperature=0, max_tokens=1, logprobs=LIKELIEST)
+        outputs = iter(call_engine(self._engine, lambda: self._engine.generate(inputs, parameters, use_tqdm=False)))
+        for _ in looked:
+            told = {at: next(outputs).outputs[0].logprobs[0] for at in places}
+            likely = {at: {token: one.logprob for token, one in of.items()} for at, of in told.items()}
+            check.add(
+                {
+                    rival.name: _likely(likely[rival.at], rival.token) - _likely(likely[rival.at], rival.set_token)
+                    for rival in check.rivals
+                }
+            )
 
     def _decode_output(self, output: Any, template: Template) -> DecodedLabels:
         written = np.array(output.outputs[0].token_ids, np.int64)
@@ -69,6 +93,14 @@ def follow(
     )
 
 
+LIKELIEST = 20
+"""Tokens of which vLLM tells the probability: its default limit."""
+
+
+def _likely(logprobs: Mapping[int, float], token: int) -> float:
+    return logprobs.get(token, min(logprobs.values()))
+
+
 # Where the processor classes lie, by model runner; as text, so that vLLM's process can import them
 # too.
 PROCESSORS = {False: "dripper.labels.lm.fsm_v1:StateMachine", True: "dripper.labels.lm.fsm_v2:StateMachine"}
@@ -77,9 +109,11 @@ PROCESSORS = {False: "dripper.labels.lm.fsm_v1:StateMachine", True: "dripper.lab
 class FsmDecoder(GeneratingDecoder):
     """See the module."""
 
-    def __init__(self, engine: Any, templates: Templates, decision: DecisionRule) -> None:
+    def __init__(
+        self, engine: Any, templates: Templates, decision: DecisionRule, form_check: FormCheck | None = None
+    ) -> None:
         """engine: vLLM's LLM with the state machine among its logits processors."""
-        super().__init__(engine, templates)
+        super().__init__(engine, templates, form_check)
         self._decision = decision
 
     @classmethod
@@ -88,7 +122,7 @@ class FsmDecoder(GeneratingDecoder):
         require(settings, "vllm.v1.sample.logits_processor", "LogitsProcessor")
         processor = PROCESSORS[uses_model_runner_v2(encoder, settings)]
         engine = start_engine(encoder, settings, logits_processors=[processor])
-        return cls(engine, encoder.templates, DecisionRule.of(settings))
+        return cls(engine, encoder.templates, DecisionRule.of(settings), FormCheck.of(encoder))
 
     def parameters(self, template: Template) -> Any:
         """After the last label the answer holds nothing that is not known."""
@@ -113,9 +147,11 @@ BIAS_LIMIT = 100.0
 class RegexDecoder(GeneratingDecoder):
     """See the module."""
 
-    def __init__(self, engine: Any, templates: Templates, decision: DecisionRule) -> None:
+    def __init__(
+        self, engine: Any, templates: Templates, decision: DecisionRule, form_check: FormCheck | None = None
+    ) -> None:
         """engine: vLLM's LLM with structured outputs."""
-        super().__init__(engine, templates)
+        super().__init__(engine, templates, form_check)
         self._bias = label_bias(templates, decision)
 
     @classmethod
@@ -123,7 +159,7 @@ class RegexDecoder(GeneratingDecoder):
         """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
         require(settings, "vllm.sampling_params", "StructuredOutputsParams")
         engine = start_engine(encoder, settings, structured_outputs_config={"backend": BACKEND})
-        return cls(engine, encoder.templates, DecisionRule.of(settings))
+        return cls(engine, encoder.templates, DecisionRule.of(settings), FormCheck.of(encoder))
 
     def parameters(self, template: Template) -> Any:
         """The expression says where digits and labels stand; the allowed tokens, how they are

@@ -1,14 +1,14 @@
 """The labeler `lm`: pages in, labels out; windows, decoder and probabilities put together."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, pairwise
 
 import numpy as np
 
 from dripper.errors import ErrorCode, PageError, UsageError
 from dripper.html.blocks.page import Page
-from dripper.labels.base import Labels, SimplifiedPage
+from dripper.labels.base import Labeler, Labels, SimplifiedPage
 from dripper.labels.lm.decoder import DecisionRule, DecodedLabels, Decoder
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.generating import FsmDecoder, RegexDecoder
@@ -16,6 +16,7 @@ from dripper.labels.lm.parallel import ParallelDecoder
 from dripper.labels.lm.server import ServerDecoder
 from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.windows import PageWindow, merge_windows
+from dripper.labels.registry import load
 
 DECODERS: Mapping[str, Callable[[PageEncoder, LmSettings], Decoder]] = {
     "parallel": ParallelDecoder.start,
@@ -30,8 +31,12 @@ class LmLabeler:
 
     name = "lm"
 
-    def __init__(self, encoder: PageEncoder, decoder: Decoder, decision: DecisionRule) -> None:
+    def __init__(
+        self, encoder: PageEncoder, decoder: Decoder, decision: DecisionRule, drafter: Labeler | None = None
+    ) -> None:
+        """drafter: labels whole pages first, where that saves passes."""
         self.version = encoder.version
+        self._drafter = drafter
         self.encoder = encoder
         self._decoder = decoder
         self._decision = decision
@@ -43,11 +48,20 @@ class LmLabeler:
         MachineError."""
         encoder = PageEncoder.load(settings)
         start = ServerDecoder.start if settings.endpoint else DECODERS[settings.decoder]
-        return cls(encoder, start(encoder, settings), DecisionRule.of(settings))
+        drafts = settings.draft == "cpu" and start is ParallelDecoder.start
+        return cls(encoder, start(encoder, settings), DecisionRule.of(settings), load("cpu") if drafts else None)
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page, in order. Raises as `label_simplified`."""
-        return self.label_simplified([SimplifiedPage(page.simplified_html, len(page.blocks)) for page in pages])
+        drafts: list[Sequence[bool] | None] = [None] * len(pages)
+        if self._drafter is not None:
+            drafts = [labels.main.tolist() for labels in self._drafter.label(pages)]
+        return self.label_simplified(
+            [
+                SimplifiedPage(page.simplified_html, len(page.blocks), draft)
+                for page, draft in zip(pages, drafts, strict=True)
+            ]
+        )
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` a page, in order; all pages share each forward pass.
@@ -57,9 +71,15 @@ class LmLabeler:
         a server is gone, for all pages then.
         """
         started = time.monotonic()
-        windows = [self.encoder.windows(page) for page in pages]
-        jobs = [self.encoder.job(window) for cut in windows for window in cut]
-        decoded = self._decode(jobs)
+        windows = list[Sequence[PageWindow]]()
+
+        def read() -> Iterator[Job]:
+            for page in pages:
+                cut = self.encoder.read(page)
+                windows.append([window for window, _ in cut])
+                yield from (job for _, job in cut)
+
+        decoded = self._decode(read())
         ends = np.cumsum([0, *(len(cut) for cut in windows)])
         labels = [self._labels(cut, decoded[a:b]) for cut, (a, b) in zip(windows, pairwise(ends), strict=True)]
         self._count(labels, decoded, time.monotonic() - started)
@@ -79,11 +99,13 @@ class LmLabeler:
         """Stop the engine; the labeler cannot be used after."""
         self._decoder.close()
 
-    def _decode(self, jobs: Sequence[Job]) -> list[DecodedLabels]:
-        if not jobs:
+    def _decode(self, jobs: Iterator[Job]) -> list[DecodedLabels]:
+        first = next(jobs, None)
+        if first is None:
             return []
+        every: Iterable[Job] = chain([first], jobs)
         try:
-            return self._decoder.decode(jobs)
+            return self._decoder.decode(every)
         except (PageError, UsageError):
             raise
         except Exception as error:  # An engine's exceptions are many; a page's row must say what happened.

@@ -18,7 +18,7 @@ Pure: scores come from a function, so the law is tested on random score tables w
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,9 +27,11 @@ import numpy.typing as npt
 
 from dripper.errors import ErrorCode, PageError
 from dripper.labels.arrays import FloatArray
+from dripper.labels.lm.ahead import ahead
 from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.engine import call_engine, require, start_engine, stop_engine
+from dripper.labels.lm.form_check import FormCheck
 from dripper.labels.lm.settings import LmSettings, import_extra
 from dripper.labels.lm.template import Template, Templates
 
@@ -73,15 +75,24 @@ MarginScorer = Callable[[Sequence[Draft]], Sequence[FloatArray]]
 settled,)."""
 
 
-def decode_to_fixed_point(sizes: Sequence[int], score: MarginScorer, decision: DecisionRule) -> list[Draft]:
+def decode_to_fixed_point(
+    sizes: Sequence[int],
+    score: MarginScorer,
+    decision: DecisionRule,
+    first: Sequence[Sequence[bool] | None] | None = None,
+) -> list[Draft]:
     """Return the settled drafts of a batch of pages, in order. Pages share each pass until they are
     done.
 
     Args:
-        sizes: Number of blocks a page. The first draft is all other: most blocks of most pages
-            are.
+        sizes: Number of blocks a page.
+        first: The draft that each page begins with; None: all other, as most blocks of most
+            pages are. It decides how many passes it takes, not what comes out.
     """
-    drafts = [Draft(page, np.zeros(size, bool), np.zeros(size)) for page, size in enumerate(sizes)]
+    drafts = [
+        Draft(page, np.zeros(size, bool) if draft is None else np.array(draft, bool), np.zeros(size))
+        for page, (size, draft) in enumerate(zip(sizes, first or [None] * len(sizes), strict=True))
+    ]
     while live := [draft for draft in drafts if not draft.done]:
         for draft, margins in zip(live, score(live), strict=True):
             draft.update(margins, decision)
@@ -89,6 +100,8 @@ def decode_to_fixed_point(sizes: Sequence[int], score: MarginScorer, decision: D
 
 
 TASK = "token_classify"
+AHEAD = 256
+"""Pages that are tokenized while the engine is at work on those before."""
 
 
 @dataclass(slots=True)
@@ -128,9 +141,17 @@ class ParallelDecoder:
     """See the module. `decode` is deterministic up to the engine's own rounding, which depends on
     the batch."""
 
-    def __init__(self, engine: Any, templates: Templates, decision: DecisionRule, cache_tokens: int) -> None:
-        """engine: vLLM's LLM with the pooling runner and the two-row head. cache_tokens: whose keys
-        and values it can hold."""
+    def __init__(
+        self,
+        engine: Any,
+        templates: Templates,
+        decision: DecisionRule,
+        cache_tokens: int,
+        form_check: FormCheck | None = None,
+    ) -> None:
+        """engine: vLLM's LLM with the pooling runner and a head of two rows, main and other, then
+        one for each of the check's tokens. cache_tokens: whose keys and values it can hold."""
+        self._form_check = form_check
         self._engine = engine
         self._templates = templates
         self._decision = decision
@@ -143,22 +164,27 @@ class ParallelDecoder:
         # A field that vLLM marks as internal: a version without it would compute whole pages anew
         # in every pass.
         require(settings, "vllm", "PoolingParams.skip_reading_prefix_cache")
-        labels = [encoder.tokenizer.token(token) for token in (encoder.templates.main, encoder.templates.other)]
+        check = FormCheck.of(encoder)
+        rows = (encoder.templates.main, encoder.templates.other, *check.tokens)
         engine = start_engine(
             encoder,
             settings,
             runner="pooling",
             convert="classify",
-            hf_overrides={"classifier_from_token": labels, "method": "no_post_processing"},
+            hf_overrides={
+                "classifier_from_token": [encoder.tokenizer.token(token) for token in rows],
+                "method": "no_post_processing",
+            },
             pooler_config={"task": TASK, "use_activation": False},
             # There is no token-by-token decoding whose launches a CUDA graph would save.
             enforce_eager=True,
         )
-        return cls(engine, encoder.templates, DecisionRule.of(settings), cache_tokens(engine))
+        return cls(engine, encoder.templates, DecisionRule.of(settings), cache_tokens(engine), check)
 
-    def decode(self, jobs: Sequence[Job]) -> list[DecodedLabels]:
+    def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
         """Return one answer a job, in order."""
-        readings = [Reading(job, self._templates.of(job.n_blocks)) for job in jobs]
+        # Prompts and templates both need the tokenizer, which is for one thread at a time.
+        readings = ahead((Reading(job, self._templates.of(job.n_blocks)) for job in jobs), AHEAD)
         return [decoded for some in rounds(readings, self._cache_tokens) for decoded in self._decode_together(some)]
 
     def close(self) -> None:
@@ -169,7 +195,10 @@ class ParallelDecoder:
         def score(drafts: Sequence[Draft]) -> list[FloatArray]:
             return self._margins([readings[draft.page] for draft in drafts], drafts)
 
-        drafts = decode_to_fixed_point([reading.job.n_blocks for reading in readings], score, self._decision)
+        jobs = [reading.job for reading in readings]
+        drafts = decode_to_fixed_point(
+            [job.n_blocks for job in jobs], score, self._decision, [job.draft for job in jobs]
+        )
         return [
             DecodedLabels(draft.main, draft.margins, reading.passes, reading.tokens)
             for reading, draft in zip(readings, drafts, strict=True)
@@ -184,6 +213,10 @@ class ParallelDecoder:
         have put there.
         """
         outputs = self._encode(readings, drafts)
+        if self._form_check is not None and self._form_check.wants:
+            for reading, output in zip(readings, outputs, strict=True):
+                if reading.passes == 1:
+                    check_form(self._form_check, output, len(reading.job.prompt_ids))
         hidden = [
             at for at, draft in enumerate(drafts) if readings[at].open(draft)[0] < count_cached_tokens(outputs[at])
         ]
@@ -221,7 +254,7 @@ def cache_tokens(engine: Any) -> int:
     return int(cache.num_gpu_blocks * cache.block_size)
 
 
-def rounds(readings: Sequence[Reading], tokens: int) -> Iterator[Sequence[Reading]]:
+def rounds(readings: Iterable[Reading], tokens: int) -> Iterator[Sequence[Reading]]:
     """Yield the readings in groups, in order, that are in the engine's cache at once; one that is
     larger goes alone.
 
@@ -262,3 +295,24 @@ def margins_at(output: Any, positions: "np.ndarray[tuple[int], np.dtype[np.int64
         )
     logits = output.outputs.data.float().numpy()[positions - cached].astype(np.float64)
     return np.asarray(logits[:, 0] - logits[:, 1])
+
+
+def check_form(check: FormCheck, output: Any, prompt: int) -> None:
+    """Let the check know what a pass says about other answer forms, unless that came from the
+    cache.
+
+    Args:
+        prompt: Tokens of the prompt.
+    """
+    first = prompt - 1 - count_cached_tokens(output)
+    if first < 0 or not check.wants:
+        return
+    last = first + max(rival.at for rival in check.rivals)
+    logits = output.outputs.data[first : last + 1].float().numpy()
+    column = {token: at for at, token in enumerate(check.tokens, 2)}
+    check.add(
+        {
+            rival.name: float(logits[rival.at, column[rival.token]] - logits[rival.at, column[rival.set_token]])
+            for rival in check.rivals
+        }
+    )

@@ -2,7 +2,7 @@
 OpenAI-compatible API."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -45,7 +45,7 @@ class ServerDecoder:
         served = choose_model(api.get("models").get("data", []), encoder, settings)
         return cls(api, served, encoder.templates, DecisionRule.of(settings), settings.concurrency)
 
-    def decode(self, jobs: Sequence[Job]) -> list[DecodedLabels]:
+    def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
         """Return one answer a job, in order. Raises MachineError where the server does not answer
         any more."""
         return list(self._requests.map(self._decode, jobs))

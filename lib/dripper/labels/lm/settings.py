@@ -16,6 +16,10 @@ class LmSettings(Section):
     """A folder with a checkpoint, or its name on a model hub."""
     decoder: Literal["parallel", "fsm", "regex"] = "parallel"
     """How labels are decoded; all three give the same labels."""
+    draft: Literal["cpu", "other"] = "cpu"
+    """From which labels `parallel` starts where it is given whole pages: those of the labeler
+    `cpu`, or all other. In a chain the stage `label` starts from those of the first labeler. The
+    labels in the end are the same."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     """Of weights and activations; auto: what the checkpoint says."""
     answer: Literal["auto", "json", "json_tight", "compact", "tagged", "tagged_tight"] = "auto"

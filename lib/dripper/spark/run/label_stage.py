@@ -95,7 +95,8 @@ class LabelStage:
         mapper = labels_mapper(self._engines.loader, self._settings, to_arrow_schema(schema), progress.sink)
         pages = (
             blocks.select(
-                "page_id", "batch", "simplified_html", F.size("item_ids").alias("n_blocks"), "tokens", "profile"
+                *("page_id", "batch", "simplified_html", F.size("item_ids").alias("n_blocks"), "tokens"),
+                *("profile", "draft"),
             )
             .observe(read, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
             # The shuffle keeps the scan off the GPU executors. Longest first: pages of like length

@@ -26,7 +26,7 @@ def labels_mapper(
     loader: Loader, settings: Settings, schema: pa.Schema, progress: ProgressSink | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function for `mapInArrow` over (page_id, batch, simplified_html, n_blocks, tokens,
-    profile), pages of like length next to each other."""
+    profile, draft), pages of like length next to each other."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         watchdog = Watchdog(settings.stages.stall_seconds, f"the labeler {settings.labeler.name} labels")
@@ -69,7 +69,7 @@ def _engine(loader: Loader, settings: str) -> Engine:
 
 
 def _labelled(engine: Engine, rows: Sequence[Row]) -> list[Row]:
-    outcomes = engine.label([SimplifiedPage(row["simplified_html"], row["n_blocks"]) for row in rows])
+    outcomes = engine.label([SimplifiedPage(row["simplified_html"], row["n_blocks"], row["draft"]) for row in rows])
     by = {"labeler": engine.labeler.name, "labeler_version": engine.labeler.version}
     return [
         storable({"page_id": row["page_id"], "batch": row["batch"]} | by | outcome_columns(outcome))

@@ -1,0 +1,48 @@
+"""Makes things in a thread, some ahead of who takes them: pages are tokenized while the engine is
+at work."""
+
+import threading
+from collections.abc import Iterable, Iterator
+from queue import Queue
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def ahead(items: Iterable[T], most: int) -> Iterator[T]:
+    """Yield the items in order; a thread makes up to `most` of them before they are asked for.
+
+    What making one raises is raised where that one would come. The thread ends with the items, or
+    when the iterator is closed.
+
+    >>> list(ahead(range(4), 2))
+    [0, 1, 2, 3]
+    """
+    made = Queue[tuple[list[T], BaseException | None]](most)
+    stopped = threading.Event()
+
+    def make() -> None:
+        problem: BaseException | None = None
+        try:
+            for item in items:
+                made.put(([item], None))
+                if stopped.is_set():
+                    return
+        except BaseException as error:  # Raised again by who takes it.
+            problem = error
+        made.put(([], problem))
+
+    maker = threading.Thread(target=make, name="ahead", daemon=True)
+    maker.start()
+    try:
+        while (got := made.get())[0]:
+            yield got[0][0]
+        if got[1] is not None:
+            raise got[1]
+    finally:
+        stopped.set()
+        # A thread that waits for room finds it, sees that it is to stop, and is gone.
+        while maker.is_alive():
+            while not made.empty():
+                made.get_nowait()
+            maker.join(0.01)

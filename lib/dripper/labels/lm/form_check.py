@@ -1,0 +1,122 @@
+"""Warns where a checkpoint would rather write another answer form than the one that is set.
+
+A decoder holds the answer to its form, so a wrong one never shows, only costs labels. Two forms are
+alike up to some token, and there the model has a preference: the difference of the logits of both
+tokens is the logarithm of how many times likelier it takes the one than the other. Where the set
+form is written anyway that costs nothing but a few rows of the output matrix. `dripper lm probe`
+looks at whole answers, and says more.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from dripper.errors import MachineError
+from dripper.labels.lm.answer import FORMS
+from dripper.labels.lm.encoder import PageEncoder
+from dripper.labels.lm.template import HOLE, Encode, Template, Templates
+
+log = logging.getLogger(__name__)
+
+CHECKED_PAGES = 8
+"""Of the first batch."""
+LIKELIER = 1.0
+"""Natural logarithm, from which on it is said; the forms of a checkpoint that was trained are far
+apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """Another form, and where it parts from the one that is set."""
+
+    name: str
+    at: int
+    """Position in the answer, before the first label."""
+    set_token: int
+    """There, of the form that is set."""
+    token: int
+    """There, of the other."""
+
+
+def find_rivals(set_form: str, template: Template, encode: Encode) -> list[Rival]:
+    """Return the other forms that a tokenizer can write, and where each parts from the one that is
+    set; without those that part from it after the first label only.
+
+    Args:
+        template: Of the set form, for a page of one block.
+    """
+    rivals = []
+    for name, form in FORMS.items():
+        # Where the tokenizer writes a label in several tokens there.
+        with suppress(MachineError):
+            if name != set_form:
+                other = Templates(form, encode).of(len(template.holes))
+                parting = _parting(template.tokens.tolist(), other.tokens.tolist())
+                if parting is not None:
+                    rivals.append(Rival(name, *parting))
+    return rivals
+
+
+def _parting(ours: Sequence[int], theirs: Sequence[int]) -> tuple[int, int, int] | None:
+    for at, (one, other) in enumerate(zip(ours, theirs, strict=False)):
+        if HOLE in (one, other):
+            # A label here and something else there cannot be compared: the label is not known.
+            return None
+        if one != other:
+            return at, one, other
+    return None
+
+
+class FormCheck:
+    """Gathers what the first pages say, and says once what they say together."""
+
+    def __init__(self, version: str, set_form: str, rivals: Sequence[Rival], pages: int = CHECKED_PAGES) -> None:
+        """version: of the checkpoint, for the warning."""
+        self.rivals = tuple(rivals)
+        self._version = version
+        self._set_form = set_form
+        self._left = pages if rivals else 0
+        self._odds = defaultdict[str, list[float]](list)
+
+    @classmethod
+    def of(cls, encoder: PageEncoder) -> "FormCheck":
+        """Return the check of a checkpoint with its settings."""
+        form = encoder.templates.form.name
+        rivals = find_rivals(form, encoder.templates.of(1), encoder.tokenizer.encode)
+        return cls(encoder.version, form, rivals)
+
+    @property
+    def wants(self) -> int:
+        """Of how many pages more it wants to know."""
+        return self._left
+
+    @property
+    def tokens(self) -> list[int]:
+        """The tokens whose logits it needs, each once."""
+        return list(dict.fromkeys(token for rival in self.rivals for token in (rival.set_token, rival.token)))
+
+    def add(self, odds: Mapping[str, float]) -> None:
+        """Take in a page.
+
+        Args:
+            odds: By form, the logit of its token less that of the set form's, where they part.
+        """
+        for name, value in odds.items():
+            self._odds[name].append(value)
+        self._left -= 1
+        if not self._left:
+            self._tell()
+
+    def _tell(self) -> None:
+        means = {name: float(np.mean(values)) for name, values in self._odds.items()}
+        best = max(means, key=lambda name: means[name], default=None)
+        if best is not None and means[best] > LIKELIER:
+            log.warning(
+                "%s: labels.lm.answer=%s is set, and on the first %d pages the model would rather begin to write %s, which is %.3g "
+                "times likelier: run `dripper lm probe` on a few pages",
+                *(self._version, self._set_form, len(self._odds[best]), best, float(np.exp(min(means[best], 100.0)))),
+            )

@@ -1,0 +1,89 @@
+"""Check public checkpoints on this machine, and write one HTML page:
+
+    python -m dripper_lab.gpu_check PAGES… --lm MODEL… --encoder MODEL… --out gpu_check.html
+
+Loads each checkpoint, lets it answer freely, labels the pages with each decoder and compares the
+labels, compares them with the authors' code where that is installed, and measures pages a second
+beside the estimate. `make gpu-check` installs what that needs first. See docs/gpu_day.md.
+"""
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+from dripper import config as flags
+from dripper.errors import InputError, UsageError
+from dripper.labels.registry import list_options
+from dripper.warc import decode
+from dripper_lab.annotation.sources import unlabelled_pages
+from dripper_lab.datasets import LabelledPage
+from dripper_lab.gpu_check.check import Asked, Part, ask_step, check_encoder, check_lm
+from dripper_lab.gpu_check.estimate import GPUS, find_gpu
+from dripper_lab.gpu_check.page import write_page
+
+log = logging.getLogger(__name__)
+
+FULL_LOAD = 256
+"""Pages that fill a GPU; the stage `label` has as many in a batch."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Check, write the page, and return 0; 1 where a step failed, 2 for wrong usage."""
+    given = _parser().parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    try:
+        parts = _check(given)
+    except (UsageError, RuntimeError) as error:
+        log.error("%s", error)
+        return 2
+    return int(any(part.problems for part in parts))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m dripper_lab.gpu_check", description=__doc__)
+    parser.add_argument("pages", nargs="+", help="HTML files, folders, archives, or folders with a pages.jsonl")
+    parser.add_argument("--lm", nargs="+", default=[], metavar="MODEL", help="checkpoints of the labeler lm")
+    parser.add_argument("--encoder", nargs="+", default=[], metavar="MODEL", help="checkpoints of the labeler encoder")
+    parser.add_argument("--out", type=Path, default=Path("gpu_check.html"), help="the page (default %(default)s)")
+    parser.add_argument("--limit", type=flags.positive, default=FULL_LOAD, help="pages at most (default %(default)s)")
+    parser.add_argument("--decoders", nargs="+", default=["parallel", "fsm"], choices=("parallel", "fsm", "regex"))
+    parser.add_argument("--dollars-per-hour", type=float, help="of the GPU (default: that of its data sheet here)")
+    parser.add_argument("--gpu", choices=sorted(GPUS), help="whose data sheet (default: by the device's name)")
+    parser.add_argument("--authors", type=Path, help="folder with the packages pulpie and mineru-html")
+    flags.add_settings(parser)
+    return parser
+
+
+def _check(given: argparse.Namespace) -> list[Part]:
+    if not given.lm and not given.encoder:
+        raise InputError("name a checkpoint: --lm MODEL or --encoder MODEL")
+    settings = flags.settings(given, {})
+    found = (page for page in unlabelled_pages(given.pages) if isinstance(page, LabelledPage))
+    pages = [decode(page.html, page.content_type).text for page in islice(found, given.limit)]
+    if not pages:
+        raise InputError("there is no page in " + ", ".join(given.pages))
+    if len(pages) < FULL_LOAD:
+        log.warning("%d pages do not fill a GPU: %d and more do", len(pages), FULL_LOAD)
+    machine = ask_step("machine")
+    sheet = given.gpu or find_gpu(machine["device"])
+    gpu = GPUS[sheet] if sheet else None
+    dollars = given.dollars_per_hour or (gpu.dollars_per_hour if gpu else 1.0)
+    asked = Asked(
+        pages, list_options("lm", settings.labels), list_options("encoder", settings.labels), gpu, settings.profile,
+        given.decoders, given.authors,
+    )  # fmt: skip
+    parts = list[Part]()
+    for check, models in ((check_lm, given.lm), (check_encoder, given.encoder)):
+        for model in models:
+            parts.append(check(model, asked))
+            # After each, so that a run that is cut off leaves what it has.
+            given.out.write_text(write_page(parts, machine, sheet, dollars, len(pages)), encoding="utf-8")
+    log.info("wrote %s", given.out)
+    return parts
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

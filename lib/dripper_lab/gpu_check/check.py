@@ -1,0 +1,223 @@
+"""Does the steps for each checkpoint that is given, and keeps what each said."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dripper.labels.lm.checkpoint import find_checkpoint, read_config
+from dripper_lab.gpu_check.authors import MINERU, PULPIE
+from dripper_lab.gpu_check.estimate import Gpu, Load, Shape, encoder_rate, fsm_rate, parallel_rate
+
+log = logging.getLogger(__name__)
+
+ENCODER_PROFILE = "mineru-1.1"
+PROBED_PAGES, COMPARED_PAGES = 5, 20
+SHOWN_CHARACTERS = 600
+Answer = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Figure:
+    """Pages a second of one way to label with one checkpoint."""
+
+    name: str
+    measured: float | None = None
+    estimate: float | None = None
+    note: str = ""
+
+
+@dataclass(slots=True)
+class Part:
+    """What was found out about one checkpoint."""
+
+    checkpoint: str
+    figures: list[Figure] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
+    report: str = ""
+    """Of the probe."""
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the check is to do.
+
+    pages: decoded HTML. gpu: whose data sheet the estimates are made from; None: no estimates.
+    authors: a folder with the packages of the checkpoints' authors; None: what is installed.
+    """
+
+    pages: Sequence[str]
+    lm: Mapping[str, Any]
+    encoder: Mapping[str, Any]
+    gpu: Gpu | None
+    profile: str
+    decoders: Sequence[str] = ("parallel", "fsm")
+    authors: Path | None = None
+
+
+def check_lm(model: str, asked: Asked) -> Part:
+    """Return what a checkpoint of the labeler `lm` does on the pages."""
+    part = Part(model)
+    checkpoint = find_checkpoint(model)
+    settings = {**asked.lm, "model": model}
+    given = {"settings": settings, "profile": checkpoint.training.profile or asked.profile}
+    read = _try(part, "read", **given, html=asked.pages)
+    if read is None:
+        return part
+    pages = read["pages"]
+    load = Load(read["prompt_tokens"] / pages, read["answer_tokens"] / pages)
+    part.sentences.append(
+        f"{read['version']}: {pages} pages, {read['blocks']} blocks; of the mean page the prompt has {load.prompt:,.0f} tokens and "
+        f"the answer {load.answer:,.0f}; {read['windows']} windows"
+    )
+    probed = _try(part, "probe", **given, html=asked.pages[:PROBED_PAGES])
+    if probed is not None:
+        part.report = probed["report"]
+        part.sentences.append(
+            f"The answer form {probed['set']} is set, and {probed['likeliest']} is the likeliest"
+            + ("." if probed["fits"] else f": labels.lm.answer={probed['likeliest']} may fit better.")
+        )
+    shape, labelled = Shape.of(read_config(checkpoint.folder)), dict[str, Answer]()
+    for decoder in asked.decoders:
+        found = _try(
+            part, "label", **given | {"settings": {**settings, "decoder": decoder}}, html=asked.pages, labeler="lm"
+        )
+        if found is None:
+            part.figures.append(Figure(f"`lm`, {decoder}", note="failed"))
+            continue
+        labelled[decoder] = found
+        passes = found["passes"] / max(1, found["windows"])
+        part.figures.append(
+            Figure(f"`lm`, {decoder}", _rate(found), _estimate(asked.gpu, shape, load, decoder, passes))
+        )
+        part.figures[
+            -1
+        ].note = f"{passes:.1f} passes a window, {found['main_share']:.0%} main, start {found['start_seconds']:.0f} s"
+    _compare_decoders(part, labelled)
+    if "hunyuan" in checkpoint.architecture.lower() and labelled:
+        asks = {"model": model, "context": checkpoint.training.context}
+        _compare_authors(part, "mineru-html", MINERU, asks, next(iter(labelled.values())), asked)
+    return part
+
+
+def check_encoder(model: str, asked: Asked) -> Part:
+    """Return what a checkpoint of the labeler `encoder` does on the pages."""
+    part = Part(model)
+    found = _try(
+        part,
+        "label",
+        labeler="encoder",
+        settings={**asked.encoder, "model": model},
+        profile=ENCODER_PROFILE,
+        html=asked.pages,
+    )
+    if found is None:
+        part.figures.append(Figure("`encoder`", note="failed"))
+        return part
+    rate = None
+    counted = _try(part, "count", settings={**asked.encoder, "model": model}, profile=ENCODER_PROFILE, html=asked.pages)
+    if counted is not None:
+        part.sentences.append(f"{found['version']}: the mean page has {counted['tokens']:,.0f} tokens")
+        if asked.gpu is not None and Path(model).is_dir():
+            rate = encoder_rate(Shape.of(read_config(Path(model))), asked.gpu, counted["tokens"])
+    note = f"{found['main_share']:.0%} main, start {found['start_seconds']:.0f} s"
+    part.figures.append(Figure("`encoder`", _rate(found), rate, note))
+    options = {"device": "cpu"} if asked.encoder.get("device") == "cpu" else {}
+    if asked.encoder.get("context_tokens"):
+        options["max_tokens"] = asked.encoder["context_tokens"]
+    _compare_authors(part, "pulpie", PULPIE, {"model": model, "options": options}, found, asked)
+    return part
+
+
+def ask_step(step: str, **question: object) -> Answer:
+    """Return what a step answers, in a process of its own. Raises RuntimeError with the end of what
+    it said where it fails."""
+    command = [sys.executable, "-m", "dripper_lab.gpu_check.steps"]
+    answer: Answer = _ask(command, {"step": step, **question}, os.environ)
+    return answer
+
+
+def _ask(command: Sequence[str], question: object, environment: Mapping[str, str]) -> Any:
+    with tempfile.TemporaryFile("w+") as told:
+        done = subprocess.run(
+            command,
+            input=json.dumps(question),
+            stdout=subprocess.PIPE,
+            stderr=told,
+            text=True,
+            check=False,
+            env=environment,
+        )
+        told.seek(0)
+        said = told.read().strip()
+    if done.returncode:
+        raise RuntimeError(said[-SHOWN_CHARACTERS:] or f"exit code {done.returncode}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _try(part: Part, step: str, **question: object) -> Answer | None:
+    log.info("%s: %s", part.checkpoint, step)
+    try:
+        return ask_step(step, **question)
+    except RuntimeError as error:
+        log.error("%s: %s failed: %s", part.checkpoint, step, error)
+        part.problems.append(f"{step} failed: {error}")
+        return None
+
+
+def _rate(found: Answer) -> float | None:
+    return found["pages"] / found["seconds"] if found["pages"] and found["seconds"] else None
+
+
+def _estimate(gpu: Gpu | None, shape: Shape, load: Load, decoder: str, passes: float) -> float | None:
+    if gpu is None:
+        return None
+    ways: Mapping[str, Callable[[], float]] = {
+        "parallel": lambda: parallel_rate(shape, gpu, load, passes),
+        "fsm": lambda: fsm_rate(shape, gpu, load),
+    }
+    return ways[decoder]() if decoder in ways else None
+
+
+def _compare_decoders(part: Part, labelled: Mapping[str, Answer]) -> None:
+    """Say of how many blocks the label is another than by the first decoder."""
+    names = list(labelled)
+    for name in names[1:]:
+        one, other = labelled[names[0]]["labels"], labelled[name]["labels"]
+        n_blocks, differing = sum(map(len, one)), _differing(one, other)
+        part.sentences.append(f"{names[0]} and {name}: {differing} of {n_blocks} labels differ.")
+
+
+def _differing(ones: Sequence[str], others: Sequence[str]) -> int:
+    return sum(a != b for one, other in zip(ones, others, strict=True) for a, b in zip(one, other, strict=True))
+
+
+def _compare_authors(
+    part: Part, package: str, code: str, question: Mapping[str, object], ours: Answer, asked: Asked
+) -> None:
+    """Say of how many blocks the published code gives another label, on pages of which it has as
+    many blocks."""
+    environment = dict(os.environ)
+    if asked.authors is not None:
+        environment["PYTHONPATH"] = str(asked.authors)
+    try:
+        theirs = _ask([sys.executable, "-c", code], {**question, "pages": asked.pages[:COMPARED_PAGES]}, environment)
+    except RuntimeError as error:
+        last = str(error).splitlines()[-1]
+        part.sentences.append(f"Not compared with the authors' code ({package}): {last}")
+        return
+    differing = n_blocks = pages = 0
+    for (_, labels), label in zip([one for one in theirs if one[1]], ours["labels"], strict=False):
+        if len(labels) == len(label):
+            pages += 1
+            n_blocks += len(label)
+            said = "".join("01"[labels[str(block)] == "main"] for block in range(1, len(label) + 1))
+            differing += _differing([said], [label])
+    part.sentences.append(f"Beside {package}: {differing} of {n_blocks} labels differ, on {pages} pages.")

