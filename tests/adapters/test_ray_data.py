@@ -8,9 +8,8 @@ import pytest
 
 import dripper
 from dripper.errors import SettingsError
-from dripper.labels import Labels
-from support.rays import ray_of_two_processors
-from support.stage_labelers import HashLabeler, load_hash
+from support.rays import load_where, ray_of_two_processors
+from support.stage_labelers import load_hash
 from support.warcs import pages
 
 pytest.importorskip("ray", reason="Ray is not installed: make test-adapters")
@@ -51,24 +50,6 @@ def test_the_labeler_cpu_needs_no_pool_and_loses_no_page() -> None:
     assert [rows[url]["error_code"] for url, _ in documents[5:]] == ["empty_page", "empty_page"]
 
 
-class WhereLabeler(HashLabeler):
-    """Marks all blocks; its name tells how many GPUs its actor has, and its address."""
-
-    def __init__(self) -> None:
-        context = ray.get_runtime_context()
-        is_actor = context.get_actor_id() is not None
-        self.name = (
-            f"{context.get_assigned_resources()['GPU']:g} of {context.get_accelerator_ids()}" if is_actor else ""
-        )
-
-    def of(self, page: Any) -> Labels:
-        return Labels.certain(super().of(page).main | True)
-
-
-def load_where(settings: Any) -> WhereLabeler:
-    return WhereLabeler()
-
-
 def test_a_pool_of_actors_labels_batches() -> None:
     made = extract_dataset(
         dataset(*pages(0, 9), EMPTY), settings=STAGED, concurrency=(1, 2), batch_pages=4, loader=load_hash
@@ -95,4 +76,4 @@ def test_an_actor_has_as_many_gpus_as_are_asked_for() -> None:
     ray.shutdown()
     with ray_of_two_processors(gpus=2):
         made = extract_dataset(dataset(*pages(0, 3)), settings=STAGED, num_gpus=2, loader=load_where)
-        assert {row["method"] for row in by_url(made).values()} == {"2 of {'GPU': ['0', '1']}"}
+        assert {row["method"] for row in by_url(made).values()} == {"2 of ['0', '1']"}

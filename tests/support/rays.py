@@ -5,7 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from dripper.config import Settings
+from dripper.labels import Labels, SimplifiedPage
+from support.stage_labelers import HashLabeler
+
 TESTS = Path(__file__).parents[1]
+# A busy machine is no failure. Ray reads it when it is imported, and spells it so.
+os.environ["RAY_raylet_start_wait_time_s"] = "600"  # noqa: SIM112
 
 
 @contextmanager
@@ -13,8 +19,6 @@ def ray_of_two_processors(gpus: int = 0) -> Iterator[None]:
     """Keep a Ray whose workers import this project and its tests. gpus: pretended ones."""
     import ray
 
-    # A busy machine is no failure.
-    os.environ["RAY_raylet_start_wait_time_s"] = "300"  # noqa: SIM112 - Ray reads it in lower case
     path = os.pathsep.join([str(TESTS.parent / "lib"), str(TESTS), os.environ.get("PYTHONPATH", "")])
     ray.init(
         num_cpus=2,
@@ -27,3 +31,26 @@ def ray_of_two_processors(gpus: int = 0) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+class WhereLabeler(HashLabeler):
+    """Marks all blocks; its name tells how many GPUs its actor has, and its address."""
+
+    def __init__(self) -> None:
+        import ray
+
+        context = ray.get_runtime_context()
+        on_driver = context.get_actor_id() is None
+        told = (
+            ""
+            if on_driver
+            else f"{context.get_assigned_resources()['GPU']:g} of {context.get_accelerator_ids()['GPU']}"
+        )
+        self.name = told
+
+    def of(self, page: SimplifiedPage) -> Labels:
+        return Labels.certain(super().of(page).main | True)
+
+
+def load_where(settings: Settings) -> WhereLabeler:
+    return WhereLabeler()

@@ -40,6 +40,8 @@ class EncoderCheckpoint:
     """Which of them is of `main`."""
     vocabulary: int | None = None
     """Tokens that the weights have a row for; None: the configuration does not say."""
+    first_place: int = 0
+    """The position of a chunk's first token."""
 
     @classmethod
     def find(cls, settings: EncoderSettings) -> "EncoderCheckpoint":
@@ -69,6 +71,7 @@ class EncoderCheckpoint:
             outcomes,
             _find_main(names, outcomes),
             config.get("vocab_size"),
+            _find_first_place(config),
         )
 
     def margins(self, logits: FloatArray) -> FloatArray:
@@ -100,9 +103,12 @@ def _read_context(config: dict[str, Any], wanted: int) -> int:
     reach = config.get("max_position_embeddings")
     if not isinstance(reach, int) or reach < 1:
         return wanted
-    # RoBERTa numbers its positions from the one after padding on.
-    lost = int(config.get("pad_token_id") or 0) + 1 if "roberta" in str(config.get("model_type")) else 0
-    return min(wanted, reach - lost)
+    return min(wanted, reach - _find_first_place(config))
+
+
+def _find_first_place(config: dict[str, Any]) -> int:
+    """RoBERTa numbers its positions from the one after padding on."""
+    return int(config.get("pad_token_id") or 0) + 1 if "roberta" in str(config.get("model_type")) else 0
 
 
 def _read_names(config: dict[str, Any], folder: Path) -> list[str]:

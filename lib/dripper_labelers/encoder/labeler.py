@@ -1,7 +1,8 @@
 """Implements the labeler `encoder`: cuts pages into chunks, batches them, runs the model and
 returns labels."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Protocol
 
@@ -14,9 +15,9 @@ from dripper.labels.base import Labels, SimplifiedPage
 from dripper.labels.lm.windows import merge_windows
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.network import EncoderNetwork
+from dripper_labelers.encoder.packing import pack
 from dripper_labelers.encoder.sequence import Chunk, Sequencer
 from dripper_labelers.encoder.settings import EncoderSettings
-from dripper_labelers.torch_batches import split_into_batches
 
 
 class Network(Protocol):
@@ -24,7 +25,7 @@ class Network(Protocol):
 
     precision: str
     batch_tokens: int
-    """Tokens, padding included, of the chunks that it is given at once; 0: each goes alone."""
+    """Tokens of the chunks that it is given at once; 0: each goes alone."""
 
     def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
         """Return, for each chunk, how much speaks for each of its blocks to be main: the difference
@@ -75,8 +76,8 @@ class EncoderLabeler:
         Raises PageError (labeler_failed) where one page's labels cannot be had, whichever it is:
         label the pages in smaller calls to find it.
         """
-        chunks = [self._sequencer.chunks(page, self._overlap) for page in pages]
-        margins = self._margins([chunk for cut in chunks for chunk in cut])
+        chunks: list[list[Chunk]] = []
+        margins = list(self._margins(self._cut_ahead(pages, chunks)))
         ends = np.cumsum([0, *map(len, chunks)])
         return [self._labels(cut, margins[a:b]) for cut, (a, b) in zip(chunks, pairwise(ends), strict=True)]
 
@@ -88,16 +89,23 @@ class EncoderLabeler:
         """Give back the model's memory."""
         self._network.close()
 
-    def _margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
-        chunk_margins: list[FloatArray] = [np.zeros(0)] * len(chunks)
-        for batch in split_into_batches([len(chunk.ids) for chunk in chunks], self._network.batch_tokens):
+    def _cut_ahead(self, pages: Sequence[SimplifiedPage], chunks: list[list[Chunk]]) -> Iterator[Chunk]:
+        """Yield the chunks of all pages, and note those of each: a thread makes tokens of the pages
+        that come next while the model works."""
+        thread = ThreadPoolExecutor(1, "tokenizer")
+        try:
+            for of_page in thread.map(lambda page: self._sequencer.chunks(page, self._overlap), pages):
+                chunks.append(of_page)
+                yield from of_page
+        finally:
+            thread.shutdown(cancel_futures=True)
+
+    def _margins(self, chunks: Iterator[Chunk]) -> Iterator[FloatArray]:
+        for packed in pack(chunks, lambda chunk: len(chunk.ids), self._network.batch_tokens):
             try:
-                margins = self._network.margins([chunks[index] for index in batch])
+                yield from self._network.margins(packed)
             except RuntimeError as error:  # All that goes wrong in a pass, as no memory left.
                 raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
-            for index, values in zip(batch, margins, strict=True):
-                chunk_margins[index] = values
-        return chunk_margins
 
     def _labels(self, chunks: Sequence[Chunk], chunk_margins: Sequence[FloatArray]) -> Labels:
         if not chunks:

@@ -1,5 +1,6 @@
 """Loads the model of a checkpoint in PyTorch, and runs it on batches of chunks."""
 
+import logging
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,9 +14,12 @@ from dripper.extras import needed
 from dripper.labels.arrays import FloatArray
 from dripper.labels.lm.checkpoint import read_config
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
+from dripper_labelers.encoder.packing import place_tokens, prepare_model, segments
 from dripper_labelers.encoder.sequence import Chunk
 from dripper_labelers.encoder.settings import EncoderSettings
 from dripper_labelers.torch_batches import choose_device, limit_children_to_one_thread
+
+log = logging.getLogger(__name__)
 
 
 class EncoderNetwork:
@@ -27,7 +31,7 @@ class EncoderNetwork:
         self.device, self.precision, self.batch_tokens = device, precision, batch_tokens
         self._model = model
         self._checkpoint = checkpoint
-        self._padding = int(model.config.pad_token_id or 0)
+        self._first_place = checkpoint.first_place
 
     @classmethod
     def load(cls, checkpoint: EncoderCheckpoint, settings: EncoderSettings) -> "EncoderNetwork":
@@ -47,26 +51,27 @@ class EncoderNetwork:
             model = _quantize(model)
             # Activations are scaled by what a batch holds: pages would change each other's labels.
             batch_tokens = 0
+        if batch_tokens and not prepare_model(model, checkpoint.first_place):
+            log.warning("%s cannot read chunks side by side: each goes alone", type(model).__name__)
+            batch_tokens = 0
         return cls(model, checkpoint, device, precision, batch_tokens)
 
     def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
         """Return, for each chunk, how much speaks for each of its blocks to be main: the difference
-        of both logits, shape (end - start,). One forward pass."""
+        of both logits, shape (end - start,). One forward pass over all of them in a row."""
         import torch
 
-        longest = max(len(chunk.ids) for chunk in chunks)
-        ids = np.full((len(chunks), longest), self._padding, np.int64)
-        for row, chunk in enumerate(chunks):
-            ids[row, : len(chunk.ids)] = chunk.ids
-        lengths = np.array([len(chunk.ids) for chunk in chunks])
-        inside = (np.arange(longest) < lengths[:, None]).astype(np.int64)
-        with torch.inference_mode():
-            logits = self._model(
-                input_ids=torch.from_numpy(ids).to(self.device), attention_mask=torch.from_numpy(inside).to(self.device)
-            ).logits
-            rows = np.repeat(np.arange(len(chunks)), [len(chunk.separators) for chunk in chunks])
-            places = np.concatenate([np.asarray(chunk.separators, np.int64) for chunk in chunks])
-            outcomes = logits[torch.from_numpy(rows), torch.from_numpy(places)].float().cpu().numpy().astype(np.float64)
+        lengths = [len(chunk.ids) for chunk in chunks]
+        starts = np.cumsum([0, *lengths[:-1]])
+        ids = torch.from_numpy(np.concatenate([np.asarray(chunk.ids, np.int64) for chunk in chunks]))[None]
+        separators = np.concatenate(
+            [start + np.asarray(chunk.separators, np.int64) for start, chunk in zip(starts, chunks, strict=True)]
+        )
+        # A model that cannot pack gets one chunk at a time, as it expects it.
+        placed = {"position_ids": place_tokens(lengths, self._first_place).to(self.device)} if len(chunks) > 1 else {}
+        with torch.inference_mode(), segments(lengths):
+            logits = self._model(input_ids=ids.to(self.device), **placed).logits[0]
+            outcomes = logits[torch.from_numpy(separators).to(self.device)].float().cpu().numpy().astype(np.float64)
         return np.split(self._checkpoint.margins(outcomes), np.cumsum([len(chunk.separators) for chunk in chunks])[:-1])
 
     def close(self) -> None:

@@ -33,8 +33,8 @@ class EncoderSettings(Section):
     """So many blocks at most are read twice where a page is cut. null: as the checkpoint says, none
     where it says nothing."""
     batch_tokens: int | None = Field(default=None, ge=1)
-    """Tokens, padding included, of the chunks that share a forward pass. null: 65,536 on a GPU; on
-    a CPU each chunk goes alone, as it always does with int8."""
+    """Tokens of the chunks that share a forward pass, one after the other without padding. null:
+    65,536 on a GPU; on a CPU each chunk goes alone, as it always does with int8."""
     threshold: float | None = Field(default=None, gt=0, lt=1)
     """A block is main where its probability is above it. null: as the checkpoint says, 0.5 where it
     says nothing."""

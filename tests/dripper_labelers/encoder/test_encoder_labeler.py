@@ -55,16 +55,27 @@ def test_on_a_cpu_labels_do_not_depend_on_company(model: Path, precision: str) -
     assert_company_changes_nothing(encoder(model, precision=precision), simplified()[:5])
 
 
-def test_in_padded_batches_they_are_the_same_up_to_rounding(model: Path) -> None:
+def test_packed_they_are_the_same_up_to_rounding(model: Path) -> None:
     some = simplified()[:5]
-    alone, batched = encoder(model), encoder(model, batch_tokens=4 * CONTEXT)
+    alone, packed = encoder(model), encoder(model, batch_tokens=4 * CONTEXT)
+    assert isinstance(packed._network, EncoderNetwork)
+    assert packed._network.batch_tokens == 4 * CONTEXT, "it can pack"
     order = np.random.default_rng(1).permutation(len(some))
-    shuffled = batched.label_simplified([some[index] for index in order])
+    shuffled = packed.label_simplified([some[index] for index in order])
     for index, labels in zip(order, shuffled, strict=True):
         expected = alone.label_simplified([some[index]])[0]
-        np.testing.assert_allclose(labels.probability, expected.probability, atol=1e-4)
-        clear = np.abs(expected.probability - 0.5) > 1e-3
+        np.testing.assert_allclose(labels.probability, expected.probability, atol=1e-5)
+        clear = np.abs(expected.probability - 0.5) > 1e-4
         assert (labels.main == expected.main)[clear].all()
+
+
+def test_a_page_that_has_no_blocks_where_it_says_so_ends_the_call(bert: Path) -> None:
+    from dripper.errors import PageError
+    from dripper.labels.base import SimplifiedPage
+
+    bad = SimplifiedPage("<html><body></body></html>", 3)
+    with pytest.raises(PageError):
+        encoder(bert).label_simplified([simplified()[0], bad, *simplified()[1:4]])
 
 
 def test_the_model_reads_in_both_directions(bert: Path) -> None:

@@ -1,0 +1,133 @@
+"""Lets a model of transformers read several chunks in one row of tokens without padding: each token
+attends to those of its own chunk, and is at the place that it has there.
+
+Of a layer only the attention sees more than one token, so it alone works chunk by chunk; all else
+runs over the whole row. Sliding windows, as ModernBERT has them in most layers, end at the chunk's
+ends.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+ATTENTION = "dripper_segments"
+"""The name under which transformers has the attention of this module."""
+_CLOSE = {"float32": 1e-3}
+"""How far logits of packed chunks may be from their own, as a share of how far these are apart."""
+_CLOSE_ELSE = 0.1
+"""In shorter numbers."""
+
+_lengths: ContextVar[Sequence[int]] = ContextVar("lengths")
+Item = TypeVar("Item")
+
+
+def pack(items: Iterable[Item], size: Callable[[Item], int], budget: int) -> Iterator[list[Item]]:
+    """Yield the items in packs, in their order, as they come.
+
+    Args:
+        size: Returns an item's tokens.
+        budget: Tokens of a pack; an item that is longer goes alone.
+
+    >>> list(pack(["aa", "bbb", "cccccccc", "d"], len, 6))
+    [['aa', 'bbb'], ['cccccccc'], ['d']]
+    """
+    packed: list[Item] = []
+    tokens = 0
+    for item in items:
+        if packed and tokens + size(item) > budget:
+            yield packed
+            packed, tokens = [], 0
+        packed.append(item)
+        tokens += size(item)
+    if packed:
+        yield packed
+
+
+@contextmanager
+def segments(lengths: Sequence[int]) -> Iterator[None]:
+    """Say what the row that the model reads meanwhile consists of: the tokens of each chunk."""
+    token = _lengths.set(lengths)
+    try:
+        yield
+    finally:
+        _lengths.reset(token)
+
+
+def place_tokens(lengths: Sequence[int], first: int) -> Any:
+    """Return the position of each token in its own chunk, shape (1, tokens). first: of a chunk's
+    first token."""
+    import torch
+
+    return torch.cat([torch.arange(first, first + length) for length in lengths])[None]
+
+
+def prepare_model(model: Any, first: int) -> bool:
+    """Let a model read packed chunks; return False, and leave it as it was, where its architecture
+    cannot: what it says of two packed chunks has to be what it says of each.
+
+    Args:
+        model: In the precision and on the device in which it will run.
+        first: The position of a chunk's first token.
+    """
+    import torch
+    from transformers import AttentionInterface
+
+    if "position_ids" not in inspect.signature(model.forward).parameters:
+        return False
+    before = model.config._attn_implementation
+    probes = [torch.arange(5, 5 + length, device=model.device) % model.config.vocab_size for length in (7, 12)]
+    AttentionInterface.register(ATTENTION, _attend)
+    with torch.inference_mode():
+        expected = torch.cat([model(input_ids=ids[None]).logits[0] for ids in probes]).float()
+        try:
+            model.set_attn_implementation(ATTENTION)
+            if model.config._attn_implementation != ATTENTION:  # transformers only logs that.
+                return False
+            lengths = [len(ids) for ids in probes]
+            places = place_tokens(lengths, first).to(model.device)
+            with segments(lengths):
+                told = model(input_ids=torch.cat(probes)[None], position_ids=places).logits[0].float()
+        except (LookupError, RuntimeError, TypeError, ValueError):  # What an architecture of another kind does.
+            model.set_attn_implementation(before)
+            return False
+    close = _CLOSE.get(str(model.dtype).removeprefix("torch."), _CLOSE_ELSE)
+    if (told - expected).abs().max() > close * (expected.max() - expected.min()):
+        model.set_attn_implementation(before)
+        return False
+    return True
+
+
+def _attend(
+    module: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    attention_mask: Any,
+    sliding_window: int | None = None,
+    **options: Any,
+) -> tuple[Any, None]:
+    """Attend within chunks; an attention function of transformers. query, key, value: (1, heads,
+    tokens, size). Returns (1, tokens, heads, size)."""
+    import torch
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+    lengths = list(_lengths.get((query.shape[2],)))
+    options |= {"is_causal": False}
+    parts = [
+        sdpa_attention_forward(module, q, k, v, _make_band(q, sliding_window), **options)[0]
+        for q, k, v in zip(*(states.split(lengths, dim=2) for states in (query, key, value)), strict=True)
+    ]
+    return torch.cat(parts, dim=1), None
+
+
+def _make_band(query: Any, window: int | None) -> Any:
+    """Return which tokens of a chunk see which; None: all."""
+    import torch
+
+    length = query.shape[2]
+    if window is None or window >= length:
+        return None
+    places = torch.arange(length, device=query.device)
+    return ((places[:, None] - places[None, :]).abs() < window)[None, None]
