@@ -21,6 +21,7 @@ TABLE_3: Mapping[str, tuple[str, str, float, float]] = {
     "boilerpy3": ("Boilerpipe", "boilerpipe", 0.834, 0.946),
     "bte": ("BTE", "bte", 0.817, 0.936),
     "newspaper4k": ("Newspaper3k", "newspaper3k", 0.816, 0.958),
+    "news-please": ("news-please", "news_please", 0.815, 0.958),
     "goose3": ("Goose3", "goose3", 0.810, 0.940),
     "justext-wceb": ("jusText", "justext", 0.759, 0.904),
     "lxml-cleaner": ("lxml Cleaner", "lxml_cleaner", 0.717, 0.798),

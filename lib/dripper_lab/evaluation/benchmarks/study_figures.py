@@ -29,7 +29,6 @@ NAMES: Mapping[str, str] = {
     "go_domdistiller": "DOM Distiller",
     "web2text": "Web2Text",
     "dragnet": "Dragnet",
-    "news_please": "news-please",
     "boilernet": "BoilerNet",
     "extractnet": "ExtractNet",
 }

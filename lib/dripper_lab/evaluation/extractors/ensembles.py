@@ -39,10 +39,11 @@ BEST_SHARE, WEIGHTED_SHARE = Fraction(5, 9), Fraction(5, 12)
 VARIANTS = frozenset(
     {
         *("trafilatura-precision", "trafilatura-recall", "trafilatura-fast", "rs-trafilatura", "mineru-fallback"),
-        *("boilerpy3-default", "boilerpy3-largest", "boilerpy3-canola"),
+        *("boilerpy3-default", "boilerpy3-largest", "boilerpy3-canola", "news-please"),
     }
 )
-"""Extractors whose family has a vote already. Trafilatura's would be six of thirteen."""
+"""Extractors whose family has a vote already: news-please gives Newspaper's text. Trafilatura's
+would be six of thirteen."""
 
 
 def ensembles(voters: Sequence[str]) -> list[Ensemble]:

@@ -48,6 +48,7 @@ def peers() -> list[Contender]:
         _peer("bte", "numpy", bte, "written here after Finn et al. 2001"),
         _peer("goose3", "goose3", goose3),
         _peer("newspaper4k", "newspaper4k", newspaper4k),
+        _peer("news-please", "news-please", news_please),
         _peer("gne", "gne", gne),
         _peer("magic-html", "magic_html", magic_html, "GeneralExtractor", Form.HTML),
         _peer("mineru-fallback", "trafilatura", mineru_fallback, "trafilatura to HTML, no comments", Form.HTML),
@@ -143,6 +144,18 @@ def newspaper4k() -> Extract:
         article.download(input_html=task.html)
         article.parse()
         return article.text or ""
+
+    return extract
+
+
+def news_please() -> Extract:
+    """news-please, the article's main text. In no extra, as it brings a crawler and drivers of
+    databases: used where somebody has installed it."""
+    please = import_extra("newsplease").NewsPlease
+
+    def extract(task: Task) -> str:
+        article = please.from_html(task.html, url=task.page.url, fetch_images=False) if task.html.strip() else None
+        return (article and article.maintext) or ""
 
     return extract
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from dripper.errors import InputError
 from dripper_lab.evaluation.benchmarks import study_figures
 from dripper_lab.evaluation.benchmarks.study_figures import Scored, boxes, main, means, published_scores, scores_of_run
-from dripper_lab.evaluation.benchmarks.wceb import InputError, Reference
+from dripper_lab.evaluation.benchmarks.wceb import Reference
 from support.small_set import write_set
 
 SCORES = [

@@ -2,18 +2,20 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from dripper.errors import UsageError
 from support.labelled import FOLDER, pages
 
 pytest.importorskip("jax", reason="needs the extra [train]")
 
 from dripper_lab.train.web2text import baselines, cleaneval
 from dripper_lab.train.web2text.__main__ import main
-from dripper_lab.train.web2text.examples import read_examples
+from dripper_lab.train.web2text.examples import Example, read_examples
 from dripper_lab.train.web2text.fit import LeafScore
 from dripper_labelers.web2text.labeler import Web2TextLabeler
 from support.labelled import labelled_pages
@@ -46,7 +48,7 @@ def test_the_split_goes_by_the_pages_numbers(monkeypatch: pytest.MonkeyPatch) ->
     train, validation, test = cleaneval.split(numbered)
     assert [page.key[1] for page in train[:3]] == ["9", "10", "70"]
     assert (len(train), len(validation), len(test)) == (55, 5, 44)
-    with pytest.raises(cleaneval.UsageError, match="4 usable pages are too few: 60 are trained on"):
+    with pytest.raises(UsageError, match="4 usable pages are too few: 60 are trained on"):
         cleaneval.score(numbered[:4], cleaneval.DEFAULTS)
 
 
@@ -59,10 +61,8 @@ def test_the_papers_second_split_is_drawn() -> None:
     assert cleaneval.split(numbered, "ours", seed=2)[2] != test
 
 
-def _numbered(example: object, number: int) -> object:
-    from dataclasses import replace
-
-    return replace(example, key=("cleaneval-en", str(number)))  # type: ignore[type-var]
+def _numbered(example: Example, number: int) -> Example:
+    return replace(example, key=("cleaneval-en", str(number)))
 
 
 def test_every_leaf_counts_the_same() -> None:
@@ -82,9 +82,9 @@ def test_a_baseline_is_scored_by_the_leaves_that_its_text_holds(monkeypatch: pyt
     )
     examples = list(read_examples(chosen, text_nodes=True))
     scores = baselines.score_baselines(baselines.label_leaves(chosen), examples)
-    assert scores["truth"] == (1, 1, 1, 1)
+    assert scores["truth"].f1 == scores["truth"].accuracy == 1
     assert scores["nothing"] == scores["fails"]
-    assert (scores["nothing"].recall, scores["nothing"].f1) == (0, 0)
+    assert scores["nothing"].recall == scores["nothing"].f1 == 0
 
 
 def _failing() -> Callable[[object], str]:
