@@ -24,6 +24,8 @@ def find_addresses(tree: Tree, element: int) -> list[str]:
         element: An `img` or a kind of it, or a `picture` with its sources. Pictures within the
             markup (`data:`) do not count.
     """
+    if tree.tags[element] == "img" and (only := _find_only_address(tree.start_tag(element))) is not None:
+        return [only] if only else []
     tags, sets, plain = tree.tags, list[tuple[float, bool, str]](), list[str]()
     for inner in range(element, tree.lasts[element] + 1):
         if tags[inner] == "video":
@@ -43,6 +45,15 @@ def find_addresses(tree: Tree, element: int) -> list[str]:
         plain[:0] = lazy
     sets.sort(key=lambda candidate: candidate[:2])
     return list(dict.fromkeys([*(address for _, _, address in sets), *plain]))
+
+
+def _find_only_address(tag: str) -> str | None:
+    """Return the `src` of an image's start tag that has no other address, "" where it has none, and
+    None where it takes more than a look to tell: most images are told by a look."""
+    if "srcset" in tag or " data-" in tag or "&nbsp;" in tag:
+        return None
+    address = (attribute(tag, "src") or "").strip()
+    return "" if address[:5] == "data:" else address
 
 
 def use_best_address(tag: str) -> str:
