@@ -82,3 +82,10 @@ def test_a_page_opens_with_its_only_heading_and_not_with_its_title() -> None:
 )
 def test_a_title_that_must_do_is_the_page_s_own(title: str, site: str | None, heading: str) -> None:
     assert choose_heading(title, ["It rained."], [1], "<p>It rained.</p>", None, site) == heading
+
+
+@pytest.mark.parametrize("title", ["Contact | Rain Ltd", "Rain Ltd - Contact"])
+def test_a_headline_with_a_block_of_its_own_is_the_heading_without_the_site_s_name(title: str) -> None:
+    texts = [title, "Contact", "Write to us."]
+    assert choose_heading(title, texts, [3], "<p>Write to us.</p>", "Contact") == "Contact"
+    assert choose_heading(title, texts, [2, 3], "<p>Contact</p>", "Contact") == ""

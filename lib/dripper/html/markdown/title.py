@@ -43,6 +43,13 @@ def choose_heading(
     for item_id, text in enumerate(texts, 1):
         if len(heading) < len(text) <= len(title) and _normalize(text) in whole:
             heading, main = text, item_id in chosen
+    if headline and heading != headline and _stands_beside(headline, heading, texts):
+        heading, main = next(
+            (text, item_id in chosen)
+            for item_id, text in enumerate(texts, 1)
+            if _normalize(text) == _normalize(headline)
+        )
+        return "" if main else " ".join(heading.split())
     is_site = (
         headline and _is_site_at_end(heading, title) and any(_normalize(text) == _normalize(headline) for text in texts)
     )
@@ -51,6 +58,17 @@ def choose_heading(
         # Further down the heading may repeat: in a table about the thing, in a list of links.
         main = any(_normalize(texts[item_id - 1]) == _normalize(heading) for item_id in main_ids[:1])
     return "" if main else " ".join(heading.split())
+
+
+def _stands_beside(headline: str, heading: str, texts: Sequence[str]) -> bool:
+    """Tell whether a heading is the headline and, behind a mark, the site's name, and the headline
+    stands on the page by itself as well."""
+    parts = [_normalize(part) for part in _SEPARATOR.split(heading)]
+    return (
+        len(parts) > 1
+        and _normalize(headline) in parts
+        and any(_normalize(text) == _normalize(headline) for text in texts)
+    )
 
 
 def _leave_site(title: str, site: str | None) -> str:

@@ -21,12 +21,14 @@ _BEFORE = re.compile(
 )
 _BESIDE = re.compile(
     r"(?<=\w)\s*[|•·–—]|\s+-\s|\s*\b(?:on|says|said|updated|published|posted)\b|\s*\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
-    r"|\s*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d|\s*\d",
+    r"|\s*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d|(?<!\w)\d|\s+\d",
     re.IGNORECASE,
 )
 """What may follow the name in a line about it: its date, a count, another word of the line."""
 _APART = re.compile(r"\s*[;|•·]\s*|\s+(?:and|und|et|y)\s+|\s*&\s*|\s*,\s*(?:and\s+)?", re.IGNORECASE)
-_NO_NAME = re.compile(r"https?:|www\.|@|\.(?:com|org|net)/|^[\W\d_]*$|[©®]")
+_NO_NAME = re.compile(
+    r"https?:|www\.|@|\.(?:com|org|net)/|^[\W\d_]*$|[©®]|^(?:for|special to|from|exclusive)\b", re.IGNORECASE
+)
 _NOBODY = frozenset(
     {
         *("admin", "administrator", "author", "authors", "the author", "about the author", "webmaster", "user"),
@@ -87,7 +89,8 @@ _ORGANISATION = re.compile(
     r"editors|editorial|redaktion|redacci[oó]n|r[ée]daction|redazione|redactie|newsroom|newsdesk|news|press|presse|media|"
     r"office|department|university|universit[äéà]t?|college|school|institute?|association|project|foundation|stiftung|verein|"
     r"society|council|commission|committee|ministry|agency|agentur|agence|magazine|journal|blog|online|group|network|"
-    r"studios?|services?|center|centre|library|museum|club|store|reuters|afp|dpa|admin)\b"
+    r"studios?|services?|center|centre|library|museum|club|store|reuters|afp|dpa|admin|board|bureau|federation|publishing|"
+    r"publications|productions|solutions|technologies|uk|usa)\b|^the\s|(?-i:^[A-Z]{3,5}$)"
     r"|^[\w-]++(?:\.[\w-]++)*\.[a-z]{2,12}$|(?:新聞|新闻|通信社|通讯社|编辑部|編集部|株式会社|公司)",
     re.IGNORECASE,
 )

@@ -119,6 +119,7 @@ class JsonLd:
                 pages.append(value)
             elif "website" in kinds:
                 self._sites.append(value)
+        self.describes_product = not works and any("product" in read_types(value) for value in pages)
         # Further works are those that a list or a sidebar names.
         self._works = works[:1] + pages[:1]
 
@@ -280,12 +281,14 @@ def _choose_authors(
     def divide(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         people, organisations = list[str](), list[str]()
         for name in dict.fromkeys(map(cut_company, names)):
-            is_company = name.casefold() in companies or site.is_in(name) or is_organisation(name)
+            is_company = name.casefold() in companies or site.begins(name) or site.is_in(name) or is_organisation(name)
             (organisations if is_company else people).append(name)
         return tuple(people), tuple(organisations)
 
     stated = (data.texts("author", "creator"), *metas.all(AUTHORS))
-    shown = (visible.items("author"), visible.related("author"), visible.bylines())
+    # On a shop's page, those whom its elements name wrote reviews.
+    is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(("og:type",)))
+    shown = () if is_product else (visible.items("author"), visible.related("author"), visible.bylines())
     named = chain(
         (split_authors(map(_strip_markup, source)) for source in stated), (read_byline(source) for source in shown)
     )

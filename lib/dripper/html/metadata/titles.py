@@ -8,6 +8,12 @@ from urllib.parse import urlsplit
 
 _BETWEEN = re.compile(r"\s+[|\-–—·•»«:/›]+\s+|\s*[|»«›]\s*")
 """What parts a page's title from its site's name."""
+_FORUM = re.compile(
+    r".{1,80}?\s[•·:-]+\s(?:View topic|Thema anzeigen|Voir le sujet|Ver tema|Leggi argomento|Bekijk onderwerp|Zobacz temat|"
+    r"Просмотр темы|Exibir tópico)\s-\s",
+    re.IGNORECASE,
+)
+"""What phpBB writes before the title of a thread."""
 _LONGEST = 500
 """Characters; a longer title is none, and each of its marks would be looked at."""
 _NO_LETTERS = re.compile(r"[\W_]+")
@@ -28,6 +34,10 @@ class SiteName:
     def is_in(self, text: str) -> bool:
         """Tell whether a text is the site's name and nothing else."""
         return _plain(text).removeprefix("www") in self._names
+
+    def begins(self, text: str) -> bool:
+        """Tell whether a text begins with the site's name: that of one of its offices."""
+        return any(len(name) > 4 and _plain(text).startswith(name) for name in self._names)
 
     def cut(self, title: str) -> str:
         """Return a title without the site's name at its end or start.
@@ -60,6 +70,7 @@ def choose_title(declared: str | None, headings: Sequence[str], page_title: str,
         page_title: Of `<title>`.
         site: What the site is called.
     """
+    page_title = _FORUM.sub("", page_title)
     parts = [part for part in _BETWEEN.split(page_title) if part.strip()]
     own = [text for text in headings if text and not site.is_in(text) and not _is_end(text, parts)]
     if len(own) == 1 and len([text for text in headings if text]) == 1:
@@ -68,8 +79,8 @@ def choose_title(declared: str | None, headings: Sequence[str], page_title: str,
     for text in sorted(own, key=len, reverse=True):
         if len(_plain(text)) > 2 and any(start.startswith(_plain(text)) for start in starts):
             return site.cut(text)
-    if declared:
-        return site.cut(declared)
+    if declared and not (page_title and site.is_in(declared)):
+        return site.cut(_FORUM.sub("", declared))
     if page_title and site.cut(page_title) != page_title:
         return site.cut(page_title)
     shown = [part.strip() for part in parts if not site.is_in(part)]

@@ -33,6 +33,8 @@ _OF_PEOPLE = frozenset({"author", "datePublished", "dateModified"})
 _HOLDERS = frozenset({"a", "span", "div", "p", "strong", "address", "cite", "b", "li"})
 _OF_PAGES = frozenset({"html", "body", "main", "article"})
 """Elements whose class names say what a page has, as well as what it is."""
+_MOST_ABOVE = 8
+"""Elements between a bar and its headings."""
 _LONGEST = 200
 _LONGEST_SOURCE = 20_000
 """Characters of a text as written, with all its white space: an element's text is read once for
@@ -107,8 +109,18 @@ class Visible:
             while following < element:
                 end = max(end, tree.lasts[following])
                 following = next(noscripts, len(tree))
-            if element > end and len(tree.start_tag(element)) <= _LONGEST_TAG:
+            if element > end and len(tree.start_tag(element)) <= _LONGEST_TAG and not self._is_translators(element):
                 yield element
+
+    def _is_translators(self, element: int) -> bool:
+        """Tell whether an element is of the bar of Google Translate, which saved pages have."""
+        return self._has_translator and any(
+            "goog-gt" in self._tree.start_tag(above) for above in self._tree.path(element)[-_MOST_ABOVE:]
+        )
+
+    @cached_property
+    def _has_translator(self) -> bool:
+        return any("goog-gt" in tag for tag in self._tree.names)
 
     def _of_tags(self, tags: Iterable[str]) -> list[tuple[int, str]]:
         """Return the elements that have one of these start tags, none too long, with it."""
