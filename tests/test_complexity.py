@@ -43,6 +43,7 @@ IN_C = {
     "text of \\(": 250_000,
     "text of \\begin{a}": 500_000,
     "text of [tex]": 500_000,
+    "text of *": 600_000,
 }
 """With the size at which each took more than 10 s."""
 CPU_SECONDS = 10

@@ -8,6 +8,7 @@ import pytest
 
 import dripper
 from dripper.errors import ErrorCode, PageError
+from dripper.guard import Guard, GuardLimits
 from dripper.warc.read.saved import close_empty_elements, open_page
 
 HTML = '<html><meta charset="utf-8"><title>T</title><p>Es regnete überall, <a href="z.html">bis zum Hafen</a>.</html>'.encode()
@@ -120,3 +121,12 @@ def test_a_page_behind_a_script_that_closes_itself_is_read() -> None:
     assert dripper.extract(html.decode()).text.strip() == "It rained all day in Bergen."
     served_as_html = close_empty_elements(XHTML + b"<div/>", "text/html")
     assert served_as_html == XHTML.replace(b"/></head>", b"></script></head>") + b"<div/>"
+
+
+def test_parameters_of_parts_cost_no_more_than_other_characters() -> None:
+    """Of a quotation mark and a megabyte of semicolons in all they took a minute."""
+    part = b'Content-Type: multipart/related; "' + b";" * 60_000 + b"\n\nx\n"
+    last = b"Content-Type: text/html\n\n<p>one"
+    saved = b"Content-Type: multipart/related; boundary=B\n\n" + b"".join(b"--B\n" + each for each in [part] * 40)
+    with Guard(lambda html: open_page(html).html, GuardLimits(10, 600, 1 << 30)) as guard:
+        assert guard.call(saved + b"--B\n" + last + b"\n--B--") == b"<p>one"

@@ -285,14 +285,16 @@ def _escape_pairs(unit: str, inside: str) -> str:
 
     inside: what the unit's holes hold.
     """
+    # Beside forced line breaks blanks are none to Python-Markdown.
+    has_breaks = "\n" in unit
     if _STAND_IN["*"] in unit:
         runs = list(_STARS.finditer(unit))
-        marks = sum(not _stands_alone(unit, run) for run in runs)
+        marks = sum(has_breaks or not _stands_alone(unit, run) for run in runs)
         if marks > 1 or "*" in unit or (marks and "*" in inside):
             unit = _escape_runs(unit, runs, "\\*")
     if _STAND_IN["_"] in unit:
         runs = [run for run in _LINES.finditer(unit) if not _stands_in_word(unit, run)]
-        marks = sum(not _stands_alone(unit, run) for run in runs)
+        marks = sum(has_breaks or not _stands_alone(unit, run) for run in runs)
         if marks > 1 or (marks and "_" in inside):
             unit = _escape_runs(unit, runs, "\\_")
     if _STAND_IN["~"] in unit:
@@ -311,10 +313,8 @@ def _escape_pairs(unit: str, inside: str) -> str:
 
 
 def _stands_alone(unit: str, run: re.Match[str]) -> bool:
-    """Tell whether blanks stand on both sides of a run; beside forced line breaks they are none to
-    Python-Markdown."""
-    before, after = unit[run.start() - 1 : run.start()], unit[run.end() : run.end() + 1]
-    return "\n" not in unit and not before.strip() and not after.strip()
+    """Tell whether blanks stand on both sides of a run."""
+    return not unit[run.start() - 1 : run.start()].strip() and not unit[run.end() : run.end() + 1].strip()
 
 
 def _stands_in_word(unit: str, run: re.Match[str]) -> bool:

@@ -50,6 +50,9 @@ _MHTML = re.compile(
 """Header lines, one of which says so."""
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 _MOST_HEADER = 1 << 16
+_MOST_TYPE = 4096
+"""Characters of a content type with its boundary; what parses its parameters takes the square of
+their number."""
 _DEEPEST = 4
 """Parts within parts."""
 
@@ -74,8 +77,10 @@ def _find_page(header: Message, body: bytes, depth: int) -> tuple[Message, bytes
     """Return the first part that is HTML, with its header; None: there is none."""
     if parse_media_type(str(header.get("Content-Type"))) in HTML_TYPES:
         return header, _decode_part(body, str(header.get("Content-Transfer-Encoding", "")))
+    if not depth or len(str(header.get("Content-Type"))) > _MOST_TYPE:
+        return None
     boundary = header.get_param("boundary")
-    if not isinstance(boundary, str) or not boundary or not depth:
+    if not isinstance(boundary, str) or not boundary:
         return None
     mark = re.compile(rb"(?:^|\r?\n)--" + re.escape(boundary.encode("utf-8", "replace")) + rb"(?:--)?[ \t]*(?:\r?\n|$)")
     start = mark.search(body)
