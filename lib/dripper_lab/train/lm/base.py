@@ -34,8 +34,8 @@ _NUMBERS, _NUMBER_TIMES = 400, 200
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Chosen for some minutes of one CPU core: 5.8 million weights, of which 1.7 million are at work
-    on a token."""
+    """Chosen for some minutes of one CPU core: 5.8 million weights, of which 1.7 million are at
+    work on a token."""
 
     vocabulary: int = 16_000
     layers: int = 3
