@@ -6,19 +6,23 @@ batches. Only the pages are made up: a file has some, named after its version.
 """
 
 import threading
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from random import Random
 from typing import Any
 
 from pyspark.errors import PySparkException
 
-from dripper.errors import BusyError, InputError
+from dripper.errors import BusyError
+from dripper.spark.ledger.forgetting import begin, go_on, rules_in_force
+from dripper.spark.ledger.forgotten import NO_RULES, Rule, Rules, rules_of
+from dripper.spark.ledger.inputs import Input
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger, Report
 from dripper.spark.ledger.plan import Batch, BatchSize, PlannedFile, make_plan, of_selections_apart
 from dripper.spark.ledger.reconcile import compare
+from dripper.spark.ledger.relocated import Move, check_not_moved, moves_of, note_move, under_first_names
 from dripper.spark.run.closing import UnclosedError, until_closed
 from dripper.spark.run.isolation import Isolation
 from dripper.spark.run.notes import Notes
@@ -26,6 +30,7 @@ from dripper.spark.run.parts import FilePart, Tasks
 from dripper.spark.tables.batches import replaced
 from dripper.spark.tables.books import Row, among
 from support.memory_books import MemoryBooks, Storage
+from support.memory_pages import MemoryPages, rule_of
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 SILENCE_SECONDS = 150.0
@@ -58,6 +63,10 @@ class Given:
     names: frozenset[str]
     redo: frozenset[str]
     limit: int | None
+    forget: frozenset[Rule]
+    """Pages that it is to forget; then it reads no files."""
+    move: Move | None
+    """What it is to note; then it reads no files."""
 
 
 @dataclass
@@ -65,6 +74,9 @@ class World:
     """What drivers share: tables, archives, and a clock that nobody of them has."""
 
     archives: dict[str, Archive]
+    """By the address under which they were read first."""
+    moves: list[Move] = field(default_factory=list)
+    """Where they went since."""
     batch_files: int = 2
     storage: Storage = field(default_factory=Storage)
     seconds: float = 0.0
@@ -76,13 +88,23 @@ class World:
         names: Collection[str] | None = None,
         redo: Collection[str] = (),
         limit: int | None = None,
+        forget: Collection[str] = (),
+        move: Move | None = None,
     ) -> "Driver":
         """Return a driver of a machine of its own, which has not begun; its clock is wrong by so
-        much. names: the files that it is given; None: all. redo, limit: as of a run."""
-        given = Given(frozenset(self.archives if names is None else names), frozenset(redo), limit)
+        much. names: the files that it is given; None: all. redo, limit: as of a run. forget: ids of
+        pages; then it is a call of jobs/forget.py. move: then it is one of jobs/relocate.py."""
+        rules = frozenset(Rule("page_id", page_id) for page_id in forget)
+        given = Given(frozenset(self.archives if names is None else names), frozenset(redo), limit, rules, move)
         made = Driver(self, f"machine-{len(self.drivers)} boot/1 {len(self.drivers)} 1", skew_seconds, given)
         self.drivers.append(made)
         return made
+
+    def address(self, name: str) -> str:
+        """Return where a file is now."""
+        for move in self.moves:
+            name = Move(move.new, move.old).before(name) or name
+        return name
 
     def rows(self) -> list[Row]:
         """Return the rows of `extractions`."""
@@ -96,14 +118,18 @@ class World:
         return by_file
 
     def assert_whole(self) -> None:
-        """Every page of the newest version of every file is one row, no other is there, and the
-        ledger says so."""
+        """Every page of the newest version of every file is one row, but for those that are
+        forgotten, no other is there, and the ledger says so."""
         ledger = self.ledger()
+        told = self.storage.table("forgotten").rows()
+        assert {row["state"] for row in told} <= {"done"}
+        rules = rules_of(told)
         expected = [
             row
             for name, archive in self.archives.items()
             if not (archive.is_poison or archive.is_gone)
             for row in archive.rows(name, ledger[name]["batch"])
+            if not rule_of(rules, row)
         ]
         order = lambda row: row["page_id"]  # noqa: E731
         assert sorted(self.rows(), key=order) == sorted(expected, key=order)
@@ -113,7 +139,11 @@ class World:
             elif archive.is_gone:
                 assert ledger[name]["state"] in ("failed", "set_aside")
             else:
-                assert (ledger[name]["state"], ledger[name]["pages"]) == ("done", archive.pages)
+                n_rows = sum(row["warc_file"] == name for row in expected)
+                skipped = {"forgotten": archive.pages - n_rows} if n_rows < archive.pages else {}
+                row = ledger[name]
+                assert (row["state"], row["pages"], row["records"]) == ("done", n_rows, archive.pages)
+                assert row["skipped"] == skipped
 
 
 class Driver:
@@ -135,6 +165,7 @@ class Driver:
         self._is_killed = False
         self._beat_at = 0.0
         self._new: set[int] = set()
+        self._rules = NO_RULES
         self._is_beating = False
         self.books = MemoryBooks(world.storage, self._pause, self._sleep)
         self.lease = Lease(
@@ -231,30 +262,21 @@ class Driver:
         self._pause("sleep")
 
     def _work(self) -> None:
-        world = self.world
-        is_new = not world.storage.table("runs").commits
+        is_new = not self.world.storage.table("runs").commits
         self._pause("opened")
         self.lease.take(is_new=is_new, job="run")
         ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
         try:
-            ledger = Ledger(self.books, self.lease.run_id)
+            ledger, pages = Ledger(self.books, self.lease.run_id), MemoryPages(self.books)
             found, _ = compare(self.books, ledger, self.lease.confirm)
             assert not found, f"rows are not as counted: {found}"
-            named = {name: each for name, each in world.archives.items() if name in self._given.names}
-            files = [PlannedFile(name, 5, f"etag:{each.version}") for name, each in named.items()]
-            size = BatchSize(world.batch_files, 1 << 40)
-            redo, last = self._given.redo, ledger.last_batch
-            plan = make_plan(files, ledger.entries(), size, self._given.limit, redo=redo, last=last)
-            ledger.record(plan)
-            self._new = {batch.number for batch in plan.fresh}
-            self._notes = Notes(ledger, self.lease.check, lambda _: None, self._seconds)
-            isolation = Isolation(ledger, 3, lambda: False)
-            for batch in [*plan.resumed, *plan.fresh]:
-                try:
-                    isolation.work_off(batch, _tasks, lambda part, _: self._attempt(part, ledger), self._give_up)
-                except (PySparkException, RuntimeError) as error:
-                    self.failed[batch.number] = str(error)
-            self.failed |= self._notes.finish()
+            self._rules = rules_in_force(self.books, pages, ledger, self.lease.check)
+            if self._given.move:
+                note_move(self.books, self._given.move, EPOCH + timedelta(seconds=self._seconds()))
+            elif self._given.forget:
+                self._forget(ledger, pages)
+            else:
+                self._read(ledger)
             if self.books.fence and self.books.fence.is_used:
                 self.lease.confirm()
             counts = Ledger(self.books, "").counts()
@@ -264,6 +286,32 @@ class Driver:
         finally:
             if not self._is_killed:
                 self.lease.end(**ending)
+
+    def _forget(self, ledger: Ledger, pages: MemoryPages) -> None:
+        counted = pages.count(Rules(self._given.forget))
+        self.lease.check()
+        begin(self.books, counted, self._given.forget, {"request": self.lease.run_id})
+        go_on(self.books, pages, ledger, self.lease.check, self.books.read("forgotten"))
+
+    def _read(self, ledger: Ledger) -> None:
+        named = {name: each for name, each in self.world.archives.items() if name in self._given.names}
+        files = [PlannedFile(self.world.address(name), 5, f"etag:{each.version}") for name, each in named.items()]
+        entries, moves = ledger.entries(), moves_of(self.books)
+        files = list(under_first_names(Input(tuple(files)), moves, entries).files)
+        check_not_moved(files, entries)
+        size = BatchSize(self.world.batch_files, 1 << 40)
+        redo, last = self._given.redo, ledger.last_batch
+        plan = make_plan(files, entries, size, self._given.limit, redo=redo, last=last)
+        ledger.record(plan)
+        self._new = {batch.number for batch in plan.fresh}
+        self._notes = Notes(ledger, self.lease.check, lambda _: None, self._seconds)
+        isolation = Isolation(ledger, 3, lambda: False)
+        for batch in [*plan.resumed, *plan.fresh]:
+            try:
+                isolation.work_off(batch, _tasks, lambda part, _: self._attempt(part, ledger), self._give_up)
+            except (PySparkException, RuntimeError) as error:
+                self.failed[batch.number] = str(error)
+        self.failed |= self._notes.finish()
 
     def _attempt(self, batch: Batch, ledger: Ledger) -> None:
         until_closed(lambda: self._write(batch, ledger), batch, lambda: False, self.lease.confirm)
@@ -279,6 +327,7 @@ class Driver:
         }
         self.lease.check()
         rows = [row for name, each in read.items() for row in each.rows(name, batch.number)]
+        rows = [row for row in rows if not rule_of(self._rules, row)]
         is_first = batch.number in self._new
         self._new.discard(batch.number)
         is_told = False
@@ -290,7 +339,8 @@ class Driver:
         if there != len(rows):
             self.lease.confirm()
             raise UnclosedError(f"{len(rows)} pages, {there} rows")
-        self._notes.add(batch, [_report(name, each) for name, each in read.items()])
+        n_rows = Counter(row["warc_file"] for row in rows)
+        self._notes.add(batch, [_report(name, each, n_rows[name]) for name, each in read.items()])
 
     def _give_up(self, batch: Batch, why: str) -> None:
         if any(file.replaces is not None for file in batch.files):
@@ -301,57 +351,10 @@ def _tasks(batch: Batch) -> Tasks:
     return [[FilePart(file, 1)] for file in batch.files]
 
 
-def _report(name: str, archive: Archive) -> Report:
-    counted = {"records": archive.pages, "pages": archive.pages, "failed_pages": 0, "skipped": {}, "n_problems": 0}
+def _report(name: str, archive: Archive, n_rows: int) -> Report:
+    n_forgotten = archive.pages - n_rows
+    counted: dict[str, Any] = {"records": archive.pages, "pages": n_rows, "failed_pages": 0, "n_problems": 0}
+    counted["skipped"] = {"forgotten": n_forgotten} if n_forgotten else {}
     error = {"error": "it is gone", "error_kind": "gone"} if archive.is_gone else {"error": None, "error_kind": None}
     whole = {"clipped": False, "problems": [], "size_bytes": 5, "version": f"etag:{archive.version}"}
     return counted | whole | error | {"warc_file": name}
-
-
-def play(seed: int, world: World, n_drivers: int, kills: float, zombies: float, faults: float) -> list[Driver]:
-    """Let drivers take turns by chance, with kills, long silences and a storage that fails, until
-    all are over, those that were silent as well; return them.
-
-    kills, zombies, faults: how likely each is at a turn.
-    """
-    chance = Random(seed)
-    drivers = []
-    for _ in range(n_drivers):
-        names = chance.sample(sorted(world.archives), chance.randint(1, len(world.archives)))
-        redo = chance.sample(names, chance.choice([0, 0, 1]))
-        drivers.append(world.driver(chance.choice([0, 0, -7200, 7200, 0.5]), names, redo, chance.choice([None, 1])))
-    silent: dict[Driver, float] = {}
-    while running := [driver for driver in drivers if not driver.is_over]:
-        awake = [d for d in running if max(d.wakes, silent.get(d, 0.0)) <= world.seconds]
-        if not awake:
-            world.seconds = min(max(d.wakes, silent.get(d, 0.0)) for d in running)
-            continue
-        driver = chance.choice(awake)
-        fate = chance.random()
-        if fate < kills:
-            driver.kill()
-        elif fate < kills + zombies:
-            silent[driver] = world.seconds + chance.choice([20, 100, 400, 2000])
-        elif fate < kills + zombies + faults and driver.has_begun:
-            driver.turn(PySparkException("the storage does not answer"))
-        else:
-            for _ in range(chance.choice([1, 1, 2, 5, 20, 60])):
-                if not driver.turn() or driver.wakes > world.seconds:
-                    break
-    return drivers
-
-
-def last_run(world: World) -> None:
-    """Let one driver work alone, and another one after it, which is to change nothing; see that all
-    is whole."""
-    for _ in range(2):
-        last = world.driver()
-        last.finish()
-        assert last.outcome is None, repr(last.outcome)
-        world.assert_whole()
-
-
-def problems(drivers: Sequence[Driver]) -> list[BaseException]:
-    """Return what ended drivers other than a kill, a busy output and a storage that failed."""
-    expected = (Killed, BusyError, InputError, PySparkException)
-    return [d.outcome for d in drivers if d.outcome is not None and not isinstance(d.outcome, expected)]

@@ -140,7 +140,7 @@ class MemoryBooks:
 
     def shut_out(self, lanes: int) -> None:
         assert self.fence is not None
-        for table in ("extractions", "forgotten", "runs", "warc_files"):
+        for table in ("extractions", "forgotten", "relocated", "runs", "warc_files"):
             for lane in range(lanes):
                 sequence = self.fence.sequence(lane)
                 persistently(lambda: self._shut(table, sequence), self.fence.confirm, self._sleep)  # noqa: B023

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from dripper.errors import BusyError
-from support.drivers import Archive, Driver, Killed, World, last_run, play, problems
+from support.drivers import Archive, Driver, Killed, World
+from support.plays import last_run, play, problems
 
 
 def world(**more: Archive) -> World:

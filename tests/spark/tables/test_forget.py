@@ -78,12 +78,12 @@ def test_forgotten_pages_leave_all_tables_and_stay_away(
     flags = ["--output", tables.output, "--host", f"@{hosts}", "--url", "http://example.org/11"]
     assert job("forget").main([*flags, "--dry-run"]) == 0
     told = capsys.readouterr().out
-    assert "host www.bad.example.org: 2 pages in 1 batches would be forgotten" in told
+    assert "host www.bad.example.org: 2 pages in 1 batch would be forgotten" in told
     assert counts(tables) == [("a.warc", 4, {}), ("b.warc", 2, {})]
     version = spark.sql(f"DESCRIBE HISTORY {tables.sql_name('published')}").agg({"version": "max"}).collect()[0][0]
     assert job("forget").main([*flags, "--reason", "order 7/26"]) == 0
     told = capsys.readouterr().out
-    assert "url http://example.org/11: 1 pages in 1 batches are forgotten" in told
+    assert "url http://example.org/11: 1 page in 1 batch is forgotten" in told
     assert "--retain-hours 168 clears them" in told
     assert_forgotten(tables)
     row = tables.read("forgotten").where("kind = 'host'").collect()[0]
@@ -145,7 +145,7 @@ def test_a_kill_between_any_two_steps_leaves_what_goes_on(
 def test_other_damage_is_a_difference_all_the_same(spark: SparkSession, tables: Tables) -> None:
     list(forget(spark, tables.output, GONE, "order"))
     tables.delete("extractions", "url = 'http://example.org/0'")
-    with pytest.raises(DifferenceError, match="batch 1 has 1 rows of 2"):
+    with pytest.raises(DifferenceError, match="batch 1 has 1 row of 2"):
         list(forget(spark, tables.output, {rule("url", "http://example.org/1")}, "order"))
 
 

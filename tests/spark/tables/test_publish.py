@@ -76,7 +76,7 @@ def test_what_changed_is_replaced_and_nothing_else(
     with pytest.raises(InputError, match="there is no table warc_files to publish from"):
         publish(spark, str(tmp_path / "nothing"))
     assert job("maintain").main(["--output", tables.output, "--publish", "--without-main-html"]) == 0
-    assert "2 batches with 4 rows published in 1 commits" in capsys.readouterr().out
+    assert "2 batches with 4 rows published in 1 commit" in capsys.readouterr().out
     assert_same(tables, "main_html")
     before = {row["page_id"]: row["batch_version"] for row in tables.read("published").collect()}
     n_commits = commits(spark, tables)
@@ -84,7 +84,7 @@ def test_what_changed_is_replaced_and_nothing_else(
     assert commits(spark, tables) == n_commits
 
     night(a=pages(1, 3), c=[("http://example.org/empty.png", b"\x89PNG")])
-    assert "2 batches with 3 rows published in 1 commits" in publish(spark, tables.output)
+    assert "2 batches with 3 rows published in 1 commit" in publish(spark, tables.output)
     assert_same(tables, "main_html")
     after = {
         row["page_id"]: row["batch_version"] for row in tables.read("published").where("url LIKE '%/1_'").collect()
@@ -120,7 +120,7 @@ def test_a_kill_between_commits_doubles_nothing_nor_does_a_run_beside_it(
     with pytest.raises(BusyError, match="another run is at work on this output"):
         publish(spark, tables.output)
     other.end("ended")
-    assert "1 batches with 2 rows published in 1 commits" in publish(spark, tables.output)
+    assert "1 batch with 2 rows published in 1 commit" in publish(spark, tables.output)
     assert_same(tables)
 
 
@@ -147,7 +147,7 @@ def test_ten_nights_end_in_few_files_of_which_a_host_reads_one(spark: SparkSessi
     detail = spark.sql(f"DESCRIBE DETAIL {tables.sql_name('extractions')}").head()
     assert detail is not None
     told = publish(spark, tables.output, target_bytes=detail["sizeInBytes"] // 6)
-    assert "10 batches with 400 rows published in 1 commits" in told
+    assert "10 batches with 400 rows published in 1 commit" in told
     of_one_host = "host = 'host7.example.org'"
     (published, n_published), (written, n_written) = (
         (files_read(tables.read(table).where(of_one_host)), len(tables.read(table).inputFiles()))

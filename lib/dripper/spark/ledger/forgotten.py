@@ -13,13 +13,10 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
-from pyspark.sql import functions as F
-
 from dripper.errors import InputError
 from dripper.page.rows import host_name, registered_domain, storable
 from dripper.spark.tables.books import Books, among
 from dripper.spark.tables.sql import quoted
-from dripper.spark.tables.store import Tables
 
 TABLE = "forgotten"
 KINDS = ("page_id", "url", "host", "domain")
@@ -159,16 +156,6 @@ def _within(column: str, values: Iterable[str]) -> list[str]:
 def _of_domains(column: str, domains: Iterable[str]) -> list[str]:
     names = sorted(domains)
     return [*_within(column, names), *(f"endswith({column}, {quoted('.' + name)})" for name in names)]
-
-
-def rows_of(tables: Tables, state: str | None = None) -> list[dict[str, Any]]:
-    """Return the rows of the table `forgotten`, of a state or of all; none without it."""
-    if tables.version(TABLE) is None:
-        return []
-    rows = tables.read(TABLE)
-    rows = rows if state is None else rows.where(F.col("state") == state)
-    columns = ("request", "kind", "pattern", "batch", "rows", "state")
-    return [row.asDict() for row in rows.select(*columns).collect()]
 
 
 def on_their_way(books: Books) -> dict[int, int]:

@@ -222,6 +222,8 @@ def repair(spark: SparkSession, output: str) -> Iterator[str]:
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:
         yield from _repair(tables, books, Ledger(books, held.run_id), held)
+        if books.fence and books.fence.is_used:
+            held.confirm()
         ending = {"state": "ended", "exit_code": 0}
     finally:
         try:

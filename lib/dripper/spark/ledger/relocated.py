@@ -6,22 +6,20 @@ translates the addresses that it is given before it compares them with the ledge
 files where they are.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from dripper.addresses import loggable
 from dripper.errors import InputError
 from dripper.spark.ledger.inputs import Input
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.plan import LedgerEntry, PlannedFile
+from dripper.spark.tables.books import Books
 from dripper.spark.tables.log_store import require_log_store
-from dripper.spark.tables.schemas import RELOCATED, nullable
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from dripper.spark.wording import say_count
@@ -144,12 +142,15 @@ def _prefixes(old: str, new: str) -> tuple[str, str]:
     return "/".join(olds), "/".join(news)
 
 
-def moves_of(tables: Tables) -> list[Move]:
+def moves_of(books: Books) -> list[Move]:
     """Return the moves that an output knows, the oldest first."""
-    if tables.version(TABLE) is None:
-        return []
-    rows = tables.read(TABLE).orderBy("relocated_at").select("old_prefix", "new_prefix").collect()
+    rows = sorted(books.read(TABLE), key=lambda row: row["relocated_at"])
     return [Move(row["old_prefix"], row["new_prefix"]) for row in rows]
+
+
+def note_move(books: Books, moved: Move, now: datetime) -> None:
+    """Note a move. Needs the lease."""
+    books.append(TABLE, [{"old_prefix": moved.old, "new_prefix": moved.new, "relocated_at": now}])
 
 
 def relocate(
@@ -167,8 +168,9 @@ def relocate(
         raise InputError(
             f"--output {output}: there is no table warc_files, so nothing was read yet that can have moved"
         )
-    known = {row["warc_file"] for row in tables.read("warc_files").select("warc_file").distinct().collect()}
-    moves = moves_of(tables)
+    books = SparkBooks(spark, tables)
+    known = {row["warc_file"] for row in books.read("warc_files", columns=["warc_file"])}
+    moves = moves_of(books)
     if moved in moves[-1:]:
         return f"{moved.old} is known to be at {moved.new}"
     n_files = sum(1 for name in known if _is_at(name, moved.old, moves))
@@ -184,12 +186,13 @@ def relocate(
         return f"dry run: {told}"
     for table in ("runs", TABLE):
         tables.create(table)
-    held = Lease(SparkBooks(spark, tables))
+    held = Lease(books)
     held.take(job="relocate")
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:
-        row = {"old_prefix": moved.old, "new_prefix": moved.new, "relocated_at": datetime.now(UTC)}
-        tables.append(TABLE, spark.createDataFrame(_table(row), nullable(RELOCATED.fields)).coalesce(1))
+        note_move(books, moved, datetime.now(UTC))
+        if books.fence and books.fence.is_used:
+            held.confirm()
         ending = {"state": "ended", "exit_code": 0}
     finally:
         held.end(**ending)
@@ -204,7 +207,3 @@ def _is_at(name: str, prefix: str, moves: Sequence[Move]) -> bool:
         at = Move(each.new, each.old).before(at) or at
         places.append(at)
     return any(place.startswith(prefix + "/") for place in places)
-
-
-def _table(row: Mapping[str, Any]) -> pa.Table:
-    return pa.Table.from_pylist([dict(row)], schema=to_arrow_schema(nullable(RELOCATED.fields)))

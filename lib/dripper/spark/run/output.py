@@ -19,12 +19,13 @@ import dripper
 from dripper.addresses import loggable
 from dripper.config import Settings
 from dripper.spark.ledger import lease
+from dripper.spark.ledger.forgetting import rules_in_force
 from dripper.spark.ledger.forgotten import NO_RULES, Rules
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.reconcile import reconcile
 from dripper.spark.run.outcome import Outcome, Totals
-from dripper.spark.tables.forget import rules_in_force
+from dripper.spark.tables.forget import SparkPages
 from dripper.spark.tables.log_store import require_log_store
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
@@ -110,7 +111,7 @@ def open_output(
         ledger = Ledger(books, held.run_id, attempts, is_new=is_empty)
         if not (is_empty and is_new.get("extractions", False)):
             reconcile(spark, tables, ledger, held.confirm)
-        rules = rules_in_force(tables, ledger, held)
+        rules = rules_in_force(books, SparkPages(tables), ledger, held.check)
         output_at_work = OpenOutput(Work(spark, tables, ledger, held, settings, rules))
         yield output_at_work
         if tables.fence and tables.fence.is_used:

@@ -124,7 +124,7 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
             entry.file.warc_file for entry in ledger.entries() if entry.fault or entry.state in ("failed", "set_aside")
         }
         known = {entry.file.warc_file for entry in ledger.entries()}
-        moves = moves_of(output_at_work.work.tables)
+        moves = moves_of(SparkBooks(spark, output_at_work.work.tables))
         names = [first_name(name, moves, known) for name in names]
         if others := [name for name in names if name not in bad]:
             raise InputError(
@@ -150,7 +150,7 @@ def _plan(
     size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * capacity.slots(spark))
     entries = ledger.entries()
     if entries:
-        given = under_first_names(given, [*moves_of(tables), *moves], entries)
+        given = under_first_names(given, [*moves_of(SparkBooks(spark, tables)), *moves], entries)
     if not really_new:
         check_not_moved(given.files, entries)
     check_known(given, entries)

@@ -16,15 +16,17 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from dripper.errors import InputError
+from dripper.spark.ledger.forgetting import rules_in_force
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED
 from dripper.spark.ledger.reconcile import Difference, changed_at, reconcile
 from dripper.spark.tables.batches import within
-from dripper.spark.tables.forget import rules_in_force
+from dripper.spark.tables.forget import SparkPages
 from dripper.spark.tables.schemas import PUBLISHED, TABLES
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
+from dripper.spark.wording import say_count
 from dripper.warc.read.record import FORGOTTEN
 
 logger = logging.getLogger(__name__)
@@ -91,9 +93,10 @@ def publish(spark: SparkSession, output: str, with_main_html: bool = True, targe
 
 
 def _publish(spark: SparkSession, tables: Tables, held: Lease, target_bytes: int) -> str:
-    ledger = Ledger(SparkBooks(spark, tables), held.run_id)
+    books = SparkBooks(spark, tables)
+    ledger = Ledger(books, held.run_id)
     reconcile(spark, tables, ledger, held.confirm)
-    rules_in_force(tables, ledger, held)
+    rules_in_force(books, SparkPages(tables), ledger, held.check)
     wanted, there = _read_states(tables), _there(tables)
     lost = _lost(wanted, there)
     since = changed_at(spark, tables, TABLE, lost) if lost else {}
@@ -115,8 +118,8 @@ def _publish(spark: SparkSession, tables: Tables, held: Lease, target_bytes: int
             f"{sum(each.counted for each in lost)} rows{when and f' since version {when}'}"
         )
     return (
-        f"{name}: {len(batches)} batches with {n_rows} rows published in {len(groups)} commits; "
-        f"{before} files clustered into {after}{differed}"
+        f"{name}: {say_count(len(batches), 'batch')} with {say_count(n_rows, 'row')} published in "
+        f"{say_count(len(groups), 'commit')}; {say_count(before, 'file')} clustered into {after}{differed}"
     )
 
 

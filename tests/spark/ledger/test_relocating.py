@@ -1,0 +1,69 @@
+"""Archives that have moved, in every order: each is known under its first name, and none is read
+twice. On tables in memory; test_relocated.py has those of Delta."""
+
+from dripper.errors import InputError
+from dripper.spark.ledger.relocated import Move
+from support.drivers import Archive, World
+from support.plays import last_run, problems
+
+MOVED = Move("s3://old", "s3://new")
+
+
+def moved() -> World:
+    """Three files that were read, and have moved since."""
+    here = World({"s3://old/a": Archive(2), "s3://old/b": Archive(1), "s3://old/c": Archive(3)})
+    here.driver().finish()
+    here.moves.append(MOVED)
+    return here
+
+
+def n_steps() -> int:
+    here, steps = moved(), 1
+    alone = here.driver(move=MOVED)
+    while alone.turn():
+        steps += 1
+    assert alone.outcome is None
+    last_run(here)
+    return steps
+
+
+def test_a_run_that_knows_of_no_move_does_nothing() -> None:
+    here = moved()
+    before, driver = here.rows(), here.driver()
+    driver.finish()
+    assert isinstance(driver.outcome, InputError)
+    assert here.rows() == before
+
+
+def test_a_kill_at_every_step() -> None:
+    for step in range(n_steps()):
+        here = moved()
+        killed = here.driver(move=MOVED)
+        for _ in range(step):
+            killed.turn()
+        killed.kill()
+        is_noted = bool(here.storage.table("relocated").rows())
+        run = here.driver()
+        run.finish()
+        assert isinstance(run.outcome, InputError) == (not is_noted), step
+        here.driver(move=MOVED).finish()
+        last_run(here)
+
+
+def test_one_that_stands_still_at_every_step_and_comes_back() -> None:
+    """When another has noted the move, and a run that reads a file again is through: the first is
+    not to say that it noted what it did not."""
+    for step in range(1, n_steps()):
+        here = moved()
+        still = here.driver(move=MOVED)
+        for _ in range(step):
+            still.turn()
+        noted = len(here.storage.table("relocated").rows())
+        others = [here.driver(move=MOVED), here.driver(redo=["s3://old/c"])]
+        for other in others:
+            other.finish()
+        still.finish()
+        assert not problems([still, *others]), (step, problems([still, *others]))
+        rows = len(here.storage.table("relocated").rows())
+        assert still.outcome is not None or rows == 2, (step, noted, rows)
+        last_run(here)
