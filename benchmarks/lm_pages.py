@@ -32,7 +32,7 @@ class Choice:
 def choose(data: Path, n_pages: int, least: int, most: int, count_tokens: Callable[[str], int]) -> Choice:
     """Return n_pages pages of `least` to `most` tokens, drawn at random: each training set is
     looked at for as many pages as the next. Raises SystemExit where there are not so many."""
-    sets = names_with(Role.TRAIN_SHIPS)
+    sets = names_with(Role.TRAIN_SHIPS, folder=data)
     per_set = -(-int(n_pages * SPARE) // len(sets))
     sources = [page for name in sets for page in read_pages(data, name, sample=per_set)]
     made = [(simplified(source), source) for source in sources]

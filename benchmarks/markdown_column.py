@@ -59,7 +59,7 @@ def main() -> None:
 
 def main_htmls(data: Path, n_pages: int) -> list[str]:
     """Return the main HTML of pages of the training sets, as many of each as there are."""
-    names = names_with(Role.TRAIN_SHIPS)
+    names = names_with(Role.TRAIN_SHIPS, folder=data)
     pages = (page for name in names for page in read_pages(data, name, sample=-(-n_pages * 2 // len(names))))
     results = (extract(decode(page.html, page.content_type).text, url=page.url) for page in pages)
     found = [result.main_html for result in results if result.main_html]

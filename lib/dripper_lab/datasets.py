@@ -159,13 +159,17 @@ DATA_SETS: Mapping[str, DataSet] = {
 }
 
 
-def names_with(*roles: Role) -> list[str]:
+def names_with(*roles: Role, folder: Path | None = None) -> list[str]:
     """Return the names of the known sets that have one of `roles`, in the order of the table.
+
+    Args:
+        folder: Only those whose pages are in this folder.
 
     >>> names_with(Role.FORMAT_SAMPLE)
     ['webmainbench-samples']
     """
-    return [known.name for known in DATA_SETS.values() if known.role in roles]
+    there = DATA_SETS if folder is None else available(folder)
+    return [known.name for known in DATA_SETS.values() if known.role in roles and known.name in there]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dripper.errors import UsageError
-from dripper_lab.datasets import Role, available, names_with
+from dripper_lab.datasets import Role, names_with
 
 log = logging.getLogger(__name__)
 
@@ -58,8 +58,7 @@ def choose_sets(data: Path, named: Sequence[str] | None) -> list[str]:
     the folder; a warning names the others."""
     if named:
         return list(named)
-    ships = names_with(Role.TRAIN_SHIPS)
-    there = set(available(data))
+    ships, there = names_with(Role.TRAIN_SHIPS), names_with(Role.TRAIN_SHIPS, folder=data)
     if missing := [name for name in ships if name not in there]:
         log.warning(
             "trained without %s, which is not in %s; python -m dripper_lab.annotate collect makes a set of its recipe, "
@@ -67,7 +66,7 @@ def choose_sets(data: Path, named: Sequence[str] | None) -> list[str]:
             ", ".join(missing),
             data,
         )
-    return [name for name in ships if name in there] or ships
+    return there or ships
 
 
 def run_training(train: Callable[[], Path]) -> int:

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
         labelers = [load(name) for name in options.labelers]
         by_set = {
             name: f1_of_pages(labelers, read_pages(options.data, name, sample=options.sample))
-            for name in names_with(Role.TRAIN_SHIPS)
+            for name in names_with(Role.TRAIN_SHIPS, folder=options.data) or names_with(Role.TRAIN_SHIPS)
         }
         by_set["all"] = [[f1 for found in by_set.values() for f1 in found[i]] for i in range(len(labelers))]
         for i, labeler in enumerate(labelers):

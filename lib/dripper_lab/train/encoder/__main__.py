@@ -17,7 +17,7 @@ from pathlib import Path
 from dripper_lab.datasets import read_pages
 from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.checkpoint_card import Training, base_name, save_scores
-from dripper_lab.train.command_line import at_least, run_training, training_parser
+from dripper_lab.train.command_line import at_least, choose_sets, run_training, training_parser
 from dripper_lab.train.encoder.base import WEIGHTINGS, Recipe, base_model
 from dripper_lab.train.encoder.examples import probabilities, read_examples
 from dripper_lab.train.encoder.losses import load_teacher
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--teacher", type=Path, help="folder of a checkpoint to distil (default: none)")
     options = vars(parser.parse_args(arguments))
     where = {name: options.pop(name) for name in ("base", "data", "output", "folds", "sample", "teacher")}
-    sets = options.pop("sets")
+    sets = choose_sets(where["data"], options.pop("sets"))
     return run_training(lambda: train_and_save(**where, recipe=replace(DEFAULTS, **options), data_sets=sets))
 
 
