@@ -75,7 +75,7 @@ def test_files_that_have_moved_are_done_and_are_opened_where_they_are() -> None:
 def test_most_of_the_new_files_look_as_if_they_had_moved() -> None:
     known = [entry("/mnt/a/1/x.warc"), entry("/mnt/a/1/y.warc")]
     alike, other = PlannedFile("/srv/a/1/x.warc", 10), PlannedFile("/srv/a/1/z.warc", 10)
-    with pytest.raises(InputError, match=r"1 of 1 new files .*--relocated /mnt=/srv, .*--really-new"):
+    with pytest.raises(InputError, match=r"1 of 1 new file has .*--relocated /mnt=/srv, .*--really-new"):
         check_not_moved([alike, PlannedFile("/mnt/a/1/y.warc", 10)], known)
     check_not_moved([alike, other], known)
     check_not_moved([PlannedFile("/srv/a/1/x.warc"), PlannedFile("/srv/a/1/y.warc", 11)], known)
@@ -96,7 +96,7 @@ def test_archives_that_have_moved_are_read_once_and_keep_their_ids(
     shutil.move(old, new)
     flags = ["--warcs", new, "--output", output]
     assert job("run").main(flags) == 2
-    assert f"of 2 new files 2 have name and size of files that were read before, such as {new}/a.warc" in (
+    assert f"2 of 2 new files have name and size of files that were read before, such as {new}/a.warc" in (
         told := capsys.readouterr().err
     )
     assert f"--relocated {old}={new}" in told

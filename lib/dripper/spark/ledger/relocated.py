@@ -122,7 +122,7 @@ def check_not_moved(files: Iterable[PlannedFile], entries: Iterable[LedgerEntry]
     was, file = alike[0]
     old, now = _prefixes(was, file.warc_file)
     raise InputError(
-        f"of {say_count(len(new), 'new file')} {len(alike)} {'has' if len(alike) == 1 else 'have'} name and size of files that "
+        f"{len(alike)} of {say_count(len(new), 'new file')} {'has' if len(alike) == 1 else 'have'} name and size of files that "
         f"were read before, such as "
         f"{loggable(file.warc_file)} and {loggable(was)}; nothing was done: if they were moved, say --relocated "
         f"{loggable(old)}={loggable(now)}, and if they are other files, --really-new"

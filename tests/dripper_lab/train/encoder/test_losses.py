@@ -71,8 +71,7 @@ def test_with_a_teacher_that_says_the_same_only_the_labels_part_is_left(batch: l
 
 
 def test_a_teacher_that_says_something_else_is_what_the_student_goes_to(batch: list[Drawn]) -> None:
-    import torch
-
+    torch = pytest.importorskip("torch", reason=WHY_NOT)
     student, teacher = _model(), _model(shift=1.5)
     objective = Objective(replace(RECIPE, distil_share=1.0), teacher=teacher)
     before = objective.loss(student, batch)
@@ -85,8 +84,7 @@ def test_a_teacher_that_says_something_else_is_what_the_student_goes_to(batch: l
 
 
 def test_the_square_of_the_temperature_is_in_the_loss(batch: list[Drawn]) -> None:
-    import torch
-
+    torch = pytest.importorskip("torch", reason=WHY_NOT)
     example, chunk = batch[0]
     student, teacher = _model(), _model(shift=1.5)
     recipe = replace(RECIPE, distil_share=1.0, weighting="none", temperature=3.0)
