@@ -8,6 +8,7 @@ import pytest
 from pyspark import cloudpickle
 
 from dripper.config import Settings
+from dripper.labels.engine import load_labeler
 from dripper.spark.workers import label as label_worker
 from dripper.spark.workers.singleton import WorkerSingleton
 
@@ -31,7 +32,7 @@ def test_it_is_made_anew_only_for_other_arguments_and_when_forgotten() -> None:
 
 
 def test_what_spark_sends_to_a_worker_uses_the_singleton_that_is_there() -> None:
-    sent = label_worker.labels_mapper(label_worker.load_labeler, Settings(), pa.schema([]), None)
+    sent = label_worker.labels_mapper(load_labeler, Settings(), pa.schema([]), None)
     arrived = pickle.loads(cloudpickle.dumps(sent))
     assert isinstance(arrived, FunctionType)
     assert arrived is not sent
