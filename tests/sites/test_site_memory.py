@@ -117,8 +117,10 @@ def test_two_copies_of_a_page_and_content_that_repeats_stay_as_they_are() -> Non
 
 def test_real_pages_of_one_site() -> None:
     """The labels of `cpu`, and a site of three pages with the same frame."""
-    frame = "<nav class=m><p><a href=/>Home</a> <a href=/s>All our sections</a></p></nav>{}"
+    frame = (
+        "<nav class=m><p><a href=/>Home</a> <a href=/s>All our sections</a></p></nav>{}"
         "<div class=f><p>All rights are reserved here.</p></div>"
+    )
     pages = [preprocess(frame.format(_story(number))) for number in ("one", "three", "seven")]
     labels = load("cpu").label(pages)
     memories = [remember(page, each) for page, each in zip(pages, labels, strict=True)]
