@@ -30,7 +30,7 @@ def test_a_bad_night_changes_nothing(bucket: tuple[str, list[str]], scheme: str)
     kinds = tuple(fault for fault in Fault if scheme == "s3" or fault not in S3_ONLY)
     outcome = Night()
     with faulty(endpoint, lambda *_: None) as proxy:
-        true: dict[str, Reading] = {key: read(key, proxy.endpoint, scheme, 5, 2) for key in keys}
+        true: dict[str, Reading] = {key: read(key, proxy.endpoint, scheme, 60, 5) for key in keys}
         proxy.choose = seeded(20, 0.5, kinds)
         while faults_done(proxy) < 40:
             for key in keys:
@@ -49,10 +49,11 @@ def test_a_bad_night_changes_nothing(bucket: tuple[str, list[str]], scheme: str)
 def test_a_fault_that_never_ends_fails_the_file_with_its_reason(bucket: tuple[str, list[str]], scheme: str) -> None:
     endpoint, keys = bucket
     with faulty(endpoint, lambda *_: None) as proxy:
-        true = read(keys[0], proxy.endpoint, scheme, 0.25, 2)
+        true = read(keys[0], proxy.endpoint, scheme, 60, 5)
         for fault in Fault:
             proxy.choose = lambda method, _, fault=fault: fault if method == "GET" else None
-            records, report = read(keys[0], proxy.endpoint, scheme, 0.25, 2)
+            patience = 0.25 if fault == Fault.STALL else 60  # a busy machine is not silent storage
+            records, report = read(keys[0], proxy.endpoint, scheme, patience, 2)
             assert records == true[0][: len(records)]
             if report.error is None:  # some is wrong with every answer, and yet each brings the file further
                 assert len(records) == len(true[0])
