@@ -93,10 +93,11 @@ $(VENV)-adapters/done: setup.py conf/constraints.txt
 test-adapters: $(VENV)-adapters/done
 	@$(VENV)-adapters/bin/python -m pytest -rs tests/adapters
 
-# Atheris, and what is written in C with sanitizers, which a Python without them finds by preloading.
+# Atheris, and what is written in C with sanitizers. A Python without them finds them by preloading, together with libFuzzer:
+# beside any other library of sanitizers the fuzzer would see no coverage.
 SECONDS ?= 60
 FUZZ_TARGETS := records decode html markdown metadata
-SANITIZERS = $(shell gcc -print-file-name=libasan.so):$(shell gcc -print-file-name=libubsan.so)
+SANITIZERS = $$($(VENV)-fuzz/bin/python -c "import atheris; print(atheris.path())")/asan_with_fuzzer.so
 
 $(VENV)-fuzz/done: setup.py conf/constraints.txt $(shell find lib -name '*.c')
 	@echo "installing Atheris into $(VENV)-fuzz"
@@ -104,19 +105,20 @@ $(VENV)-fuzz/done: setup.py conf/constraints.txt $(shell find lib -name '*.c')
 	@$(VENV)-fuzz/bin/python -m pip --disable-pip-version-check --quiet install $(PINNED) --upgrade pip setuptools wheel
 	@$(VENV)-fuzz/bin/python -m pip --quiet install $(PINNED) atheris==3.0.0 cmarkgfm mistune Markdown markdown-it-py
 	@DRIPPER_COMPILE=0 $(VENV)-fuzz/bin/python -m pip --quiet install $(PINNED) --no-build-isolation --editable ".[warc]"
-	@rm -rf $(VENV)-fuzz/c && DRIPPER_COMPILE=1 CC=gcc CFLAGS="-O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer" \
-	    $(VENV)-fuzz/bin/python setup.py --quiet build --build-base $(VENV)-fuzz/build --build-lib $(VENV)-fuzz/c
+	@rm -rf $(VENV)-fuzz/c && DRIPPER_COMPILE=1 CC="gcc -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer" \
+	    LDSHARED="gcc -shared" $(VENV)-fuzz/bin/python setup.py --quiet build --build-base $(VENV)-fuzz/build --build-lib $(VENV)-fuzz/c
 	@touch $@
 
-# The Python of the working tree would hide what was built: the build has a copy of it.
+# The working tree would hide what was built: the build has a copy of its Python.
 fuzz: $(VENV)-fuzz/done
 	@for target in $(FUZZ_TARGETS); do \
-	    mkdir -p $(VENV)-fuzz/corpus/$$target $(VENV)-fuzz/finds tests/data/fuzz/$$target && cp -r lib/. $(VENV)-fuzz/c && \
+	    mkdir -p $(VENV)-fuzz/corpus/$$target $(VENV)-fuzz/finds tests/data/fuzz/$$target && \
+	    tar -C lib --exclude='*.so' -cf - . | tar -C $(VENV)-fuzz/c -xf - && \
 	    LD_PRELOAD=$(SANITIZERS) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 PYTHONPATH=$(VENV)-fuzz/c \
 	    $(VENV)-fuzz/bin/python tests/fuzz/run.py $$target $(VENV)-fuzz/corpus/$$target tests/data/fuzz/$$target \
 	    -max_total_time=$(SECONDS) -timeout=300 -max_len=20000 -artifact_prefix=$(VENV)-fuzz/finds/$$target- \
 	    > $(VENV)-fuzz/$$target.log 2>&1 || { tail -n 40 $(VENV)-fuzz/$$target.log; exit 1; }; \
-	    echo "$$target: $$(tail -n 1 $(VENV)-fuzz/$$target.log)"; \
+	    grep -a 'DONE .*cov:' $(VENV)-fuzz/$$target.log | sed "s/^/$$target: /" || { echo "$$target: no coverage"; exit 1; }; \
 	done
 
 # Known holes come from PyPI's own service: OFFLINE=1 leaves them out, where that cannot be reached.

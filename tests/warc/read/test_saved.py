@@ -128,5 +128,9 @@ def test_parameters_of_parts_cost_no_more_than_other_characters() -> None:
     part = b'Content-Type: multipart/related; "' + b";" * 60_000 + b"\n\nx\n"
     last = b"Content-Type: text/html\n\n<p>one"
     saved = b"Content-Type: multipart/related; boundary=B\n\n" + b"".join(b"--B\n" + each for each in [part] * 40)
-    with Guard(lambda html: open_page(html).html, GuardLimits(10, 600, 1 << 30)) as guard:
+
+    def html(mhtml: bytes) -> str | bytes:
+        return open_page(mhtml).html
+
+    with Guard(html, GuardLimits(10, 600, 1 << 30)) as guard:
         assert guard.call(saved + b"--B\n" + last + b"\n--B--") == b"<p>one"
