@@ -13,9 +13,9 @@ grew fastest is printed, or the slowest of those that grew no faster than the pa
 (`tests/support/archive_constructs.py`) have one stage, `read`, and times by the size asked for, as
 some are much smaller than what they hold.
 
-CPU time is the least of two runs. The exponent is the smaller of that from 2n to 4n and that from n
-to 4n, as a busy machine makes single times longer; a run below 50 ms is too short to tell, and
-passes."""
+CPU time is the least of two measurements. The exponent is the smaller of that from 2n to 4n and
+that from n to 4n, as a busy machine makes single times longer; a run below 50 ms is too short to
+tell, and passes."""
 
 import argparse
 import functools
@@ -48,8 +48,7 @@ MEMORY_BYTES = 4 << 30
 AT_THE_LIMIT = 64
 """So many times n, 4 MB by default, a page of a construct that a limit cuts off is refused."""
 ROUNDS = 2
-AGAIN_SECONDS = 1.0
-"""What takes longer is not run again: its time is hardly noise."""
+LEAST_SECONDS = 0.04
 Measure = dict[str, list[float]]
 """Seconds by stage, at n, 2n and 4n; shorter where the construct was cut off."""
 OVER = "over"
@@ -186,15 +185,18 @@ def _serve(pipe: Connection, name: str, size: int, cpu_seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     for stage, run in _reading(name, size) if name in ARCHIVES else stages(CONSTRUCTS[name](size)):
-        seconds = math.inf
-        for _ in range(ROUNDS):
-            start = time.process_time()
-            run()
-            seconds = min(seconds, time.process_time() - start)
-            if not SHORT_SECONDS / 4 < seconds < AGAIN_SECONDS:
-                break
-        pipe.send((stage, seconds))
+        pipe.send((stage, min(_time(run) for _ in range(ROUNDS))))
     pipe.send(None)
+
+
+def _time(run: Callable[[], object]) -> float:
+    """Return the CPU seconds of one run, of so many that a clock can tell that ticks every 10
+    ms."""
+    start, runs = time.process_time(), 0
+    while (spent := time.process_time() - start) < LEAST_SECONDS:
+        run()
+        runs += 1
+    return spent / runs
 
 
 def is_refused(name: str, size: int) -> bool:
