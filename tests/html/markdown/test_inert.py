@@ -146,6 +146,8 @@ def test_prose_stays_as_it_is(text: str) -> None:
         ("<p><b>a <strong>b</strong></b>", "**a b**\n"),
         ("<p><b>a *b</b>", "**a \\*b**\n"),
         ("<p>a <mark>b</mark> <abbr title=c>d</abbr>", "a b d\n"),
+        ("<p><b>a<br><i><br>b</i> c</b>", "a\n\n*b* c\n"),
+        ("<p>a<br><b><br>b</b>", "a\n\n**b**\n"),
     ],
 )
 def test_marks_of_emphasis_never_show(html: str, markdown: str) -> None:

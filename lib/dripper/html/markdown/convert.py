@@ -97,8 +97,9 @@ _HIDING = re.compile(r' (?:style|hidden)="[^"]*"')
 """What it takes for signs of hidden parts: where one might be, it goes a way that takes twice the
 time."""
 _BLANK_LINES = re.compile(r"\s*\n\s*")
-_FORCED = re.compile(r"  \n(?=[> ]*\n)")
-"""Line breaks before an empty line."""
+_FORCED = re.compile("  \n(?=[> \ufde6\ufde8\ufdea]*\n)")
+"""Line breaks before a line that is empty, or only begins emphasis: what is around it ends
+there."""
 
 
 def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> str:
