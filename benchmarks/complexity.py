@@ -263,8 +263,7 @@ class Table:
     def row(self, name: str, cells: list[str]) -> str:
         """Return a line."""
         if self.is_markdown:
-            shown = name.replace("|", "\\|")
-            return f"| `{shown}` | {' | '.join(cells)} |"
+            return f"| {_write_code(name)} | {' | '.join(cells)} |"
         return f"{name[:41]:42}" + "".join(f"{cell:>13}" for cell in cells)
 
     def cells(self, measured: Measure, stage: str) -> list[str]:
@@ -276,6 +275,13 @@ class Table:
             return [stage, "-", "-"]
         grown = f"{exponent(seconds):.2f}" if exponent(seconds) else f"< {1000 * SHORT_SECONDS:.0f} ms"
         return [stage, grown, f"{1000 * seconds[2] / (4 * self.size / 1e6):.0f}"]
+
+
+def _write_code(name: str) -> str:
+    """Return a name as code in a cell of Markdown, whatever marks it has."""
+    if not re.search(r"[`\[|\\]", name):
+        return f"`{name}`"
+    return "<code>" + re.sub(r"[^\w ]", lambda match: f"&#{ord(match[0])};", name) + "</code>"
 
 
 def main() -> int:
