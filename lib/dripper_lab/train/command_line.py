@@ -53,11 +53,24 @@ def training_parser(
     return parser
 
 
-def choose_sets(data: Path, named: Sequence[str] | None) -> list[str]:
-    """Return the data sets to train on: those named, or all of a role that ships whose pages are in
-    the folder; a warning names the others."""
-    if named:
-        return list(named)
+def parse_training(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments of a training, whose `sets` are those named, or all of a role that ships
+    whose pages are in the data folder; a warning names the others."""
+    options = parser.parse_args(arguments)
+    options.sets = options.sets or _find_sets(options.data)
+    return options
+
+
+def add_recipe_flags(parser: argparse.ArgumentParser, recipe: object, *names: str) -> None:
+    """Add a flag for each of these fields of a recipe, whose defaults are its values; whole numbers
+    are at least 1, and a seed is at least 0."""
+    for name in names:
+        default = getattr(recipe, name)
+        kind = float if isinstance(default, float) else at_least(0 if name == "seed" else 1)
+        parser.add_argument(f"--{name.replace('_', '-')}", type=kind, default=default)
+
+
+def _find_sets(data: Path) -> list[str]:
     ships, there = names_with(Role.TRAIN_SHIPS), names_with(Role.TRAIN_SHIPS, folder=data)
     if missing := [name for name in ships if name not in there]:
         log.warning(

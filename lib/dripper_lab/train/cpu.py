@@ -25,7 +25,7 @@ from dripper_lab.datasets import read_pages
 from dripper_lab.train.antique import Antiquary, antique
 from dripper_lab.train.by_site import fold_of
 from dripper_lab.train.card import model_card
-from dripper_lab.train.command_line import at_least, choose_sets, run_training, training_parser
+from dripper_lab.train.command_line import at_least, parse_training, run_training, training_parser
 from dripper_lab.train.commented import Commenter
 from dripper_lab.train.cross_validated import HeldOut, draw_reliability
 from dripper_lab.train.crowded import Crowder
@@ -175,7 +175,7 @@ def main(arguments: Sequence[str]) -> int:
         default=None,
         help="only so many folds are held out in turn, for scores and calibration (default: all)",
     )
-    options = parser.parse_args(arguments)
+    options = parse_training(parser, arguments)
     if options.keep and not options.from_scratch:
         parser.error("--keep needs --from-scratch: what goes on from earlier weights keeps their last two networks")
     recipe = Recipe() if options.from_scratch else defaults
@@ -186,7 +186,7 @@ def main(arguments: Sequence[str]) -> int:
             options.output,
             recipe,
             options.folds,
-            choose_sets(options.data, options.sets),
+            options.sets,
             options.sample,
             options.keep,
             options.scored,

@@ -1,10 +1,13 @@
 """Flags of the commands that train."""
 
+import logging
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
-from dripper_lab.train.command_line import training_parser
+from dripper_lab.datasets import Role, names_with
+from dripper_lab.train.command_line import parse_training, training_parser
 from dripper_lab.train.cpu import main as train_cpu
 from dripper_lab.train.encoder.__main__ import main as train_encoder
 from dripper_lab.train.neuscraper.__main__ import main as train_neuscraper
@@ -34,3 +37,20 @@ def test_so_are_those_of_one_command(
     with pytest.raises(SystemExit):
         train([*WHERE, *flags])
     assert f"argument {flags[-2]}: '{flags[-1]}' is no whole number from" in capsys.readouterr().err
+
+
+def test_sets_are_those_named_or_all_that_are_there(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    where = ["--data", str(tmp_path), "--output", "out"]
+
+    def choose(*flags: str) -> object:
+        return parse_training(training_parser("lm", "checkpoints", 5), [*where, *flags]).sets
+
+    ships = names_with(Role.TRAIN_SHIPS)
+    assert choose() == ships, "so that what is missing is named"
+    (tmp_path / "web-kinds").mkdir()
+    (tmp_path / "web-kinds" / "truth.jsonl").touch()
+    caplog.clear()
+    with caplog.at_level(logging.WARNING):
+        assert choose() == ["web-kinds"]
+    assert f"trained without {', '.join(name for name in ships if name != 'web-kinds')}, which" in caplog.text
+    assert choose("--sets", "fundus") == ["fundus"]

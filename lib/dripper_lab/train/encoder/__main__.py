@@ -17,7 +17,7 @@ from pathlib import Path
 from dripper_lab.datasets import read_pages
 from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.checkpoint_card import Training, base_name, save_scores
-from dripper_lab.train.command_line import at_least, choose_sets, run_training, training_parser
+from dripper_lab.train.command_line import add_recipe_flags, parse_training, run_training, training_parser
 from dripper_lab.train.encoder.base import WEIGHTINGS, Recipe, base_model
 from dripper_lab.train.encoder.examples import probabilities, read_examples
 from dripper_lab.train.encoder.losses import load_teacher
@@ -84,16 +84,15 @@ def main(arguments: Sequence[str]) -> int:
     something."""
     parser = training_parser("encoder", "the checkpoint", folds=20)
     parser.add_argument("--base", type=Path, required=True, help="folder with a pretrained encoder and its tokenizer")
-    for name in ("layers", "epochs", "chunks_a_page", "batch_chunks", "context_tokens", "block_tokens", "seed"):
-        least = 0 if name == "seed" else 1
-        parser.add_argument(f"--{name.replace('_', '-')}", type=at_least(least), default=getattr(DEFAULTS, name))
-    for name in ("learning_rate", "distil_share", "temperature"):
-        parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=getattr(DEFAULTS, name))
+    add_recipe_flags(
+        *(parser, DEFAULTS, "layers", "epochs", "chunks_a_page", "batch_chunks", "context_tokens", "block_tokens"),
+        *("seed", "learning_rate", "distil_share", "temperature"),
+    )
     parser.add_argument("--weighting", choices=WEIGHTINGS, default=DEFAULTS.weighting, help="what blocks weigh")
     parser.add_argument("--teacher", type=Path, help="folder of a checkpoint to distil (default: none)")
-    options = vars(parser.parse_args(arguments))
+    options = vars(parse_training(parser, arguments))
     where = {name: options.pop(name) for name in ("base", "data", "output", "folds", "sample", "teacher")}
-    sets = choose_sets(where["data"], options.pop("sets"))
+    sets = options.pop("sets")
     return run_training(lambda: train_and_save(**where, recipe=replace(DEFAULTS, **options), data_sets=sets))
 
 

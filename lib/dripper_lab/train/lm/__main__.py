@@ -21,10 +21,11 @@ from typing import Any
 import yaml
 
 from dripper.errors import PageError
+from dripper.extras import needed
 from dripper_lab.annotation.fine_tuning import TRAIN, VALIDATION, Framing, write_conversations
 from dripper_lab.annotation.sources import split_page
 from dripper_lab.datasets import LabelledPage, read_pages
-from dripper_lab.train.command_line import at_least, run_training, training_parser
+from dripper_lab.train.command_line import add_recipe_flags, at_least, parse_training, run_training, training_parser
 from dripper_lab.train.lm.base import ANSWER, PROFILE, Recipe, labeler_options, labeler_settings, make_base
 from dripper_lab.train.lm.examples import Reader
 from dripper_lab.train.lm.optimise import label_errors, train
@@ -53,7 +54,8 @@ def train_and_save(
         folds: One site in so many is held out.
         sample: Pages a set, None for all.
     """
-    import transformers
+    with needed("training the labeler lm", "encoder"):
+        import transformers
 
     started = time.process_time()
     base, conversations = output / "base", output / "sft"
@@ -115,21 +117,11 @@ def main(arguments: Sequence[str]) -> int:
     something."""
     parser = training_parser("lm", "the checkpoints", folds=30)
     parser.add_argument("--sizes", nargs="+", type=at_least(1), default=[], help="pages to learn from (default: all)")
-    for name in (
-        "vocabulary",
-        "layers",
-        "width",
-        "inner",
-        "heads",
-        "context_tokens",
-        "windows_a_page",
-        "batch_windows",
-        "seed",
-    ):
-        least = 0 if name == "seed" else 1
-        parser.add_argument(f"--{name.replace('_', '-')}", type=at_least(least), default=getattr(DEFAULTS, name))
-    parser.add_argument("--learning-rate", type=float, default=DEFAULTS.learning_rate)
-    options = vars(parser.parse_args(arguments))
+    add_recipe_flags(
+        *(parser, DEFAULTS, "vocabulary", "layers", "width", "inner", "heads", "context_tokens", "windows_a_page"),
+        *("batch_windows", "seed", "learning_rate"),
+    )
+    options = vars(parse_training(parser, arguments))
     where = {name: options.pop(name) for name in ("data", "output", "folds", "sample", "sizes")}
     sets = options.pop("sets")
     return run_training(lambda: train_and_save(**where, recipe=replace(DEFAULTS, **options), data_sets=sets))

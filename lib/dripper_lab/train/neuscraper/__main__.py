@@ -23,7 +23,7 @@ from dripper.labels.arrays import FloatArray
 from dripper_lab.datasets import read_pages
 from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.checkpoint_card import Training, base_name, save_scores
-from dripper_lab.train.command_line import at_least, choose_sets, run_training, training_parser
+from dripper_lab.train.command_line import add_recipe_flags, at_least, parse_training, run_training, training_parser
 from dripper_lab.train.neuscraper.examples import Example, Vectors, read_examples
 from dripper_lab.train.neuscraper.optimise import Recipe, train
 from dripper_lab.train.validate import choose_threshold
@@ -98,24 +98,15 @@ def main(arguments: Sequence[str]) -> int:
     something."""
     parser = training_parser("neuscraper", "the checkpoint", folds=20)
     parser.add_argument("--base", type=Path, required=True, help="folder with a pretrained model and its tokenizer")
-    for name in ("epochs", "batch_chunks", "seed"):
-        least = 0 if name == "seed" else 1
-        parser.add_argument(f"--{name.replace('_', '-')}", type=at_least(least), default=getattr(DEFAULTS, name))
+    add_recipe_flags(parser, DEFAULTS, "epochs", "batch_chunks", "seed")
     parser.add_argument("--node-tokens", type=at_least(3), default=SHAPE.node_tokens, help="read of a node")
     parser.add_argument("--pooling", choices=("first", "mean"), default=SHAPE.pooling, help="a node's vector")
-    options = parser.parse_args(arguments)
+    options = parse_training(parser, arguments)
     recipe = replace(DEFAULTS, epochs=options.epochs, batch_chunks=options.batch_chunks, seed=options.seed)
     shape = Shape(node_tokens=options.node_tokens, pooling=options.pooling)
     return run_training(
         lambda: train_and_save(
-            options.base,
-            options.data,
-            options.output,
-            recipe,
-            shape,
-            options.folds,
-            choose_sets(options.data, options.sets),
-            options.sample,
+            options.base, options.data, options.output, recipe, shape, options.folds, options.sets, options.sample
         )
     )
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from dripper_lab.datasets import read_pages
 from dripper_lab.train.by_site import put_aside
-from dripper_lab.train.command_line import choose_sets, run_training, training_parser
+from dripper_lab.train.command_line import parse_training, run_training, training_parser
 from dripper_lab.train.web2text.card import Result, model_card
 from dripper_lab.train.web2text.examples import Example, Recipe, read_examples
 from dripper_lab.train.web2text.fit import MAIN_BIASES, PAIR_WEIGHTS, choose, fit, labels_with, page_f1, said_of
@@ -76,12 +76,10 @@ def main(arguments: Sequence[str]) -> int:
     parser = training_parser("web2text", "the weights and the model card", folds=5)
     parser.add_argument("--steps", type=int, default=DEFAULTS.steps, help="of training (default %(default)s)")
     parser.add_argument("--seed", type=int, default=DEFAULTS.seed, help="of every random choice (default %(default)s)")
-    options = parser.parse_args(arguments)
+    options = parse_training(parser, arguments)
     recipe = replace(DEFAULTS, steps=options.steps, seed=options.seed)
     return run_training(
-        lambda: train_and_save(
-            options.data, options.output, recipe, options.folds, choose_sets(options.data, options.sets), options.sample
-        )
+        lambda: train_and_save(options.data, options.output, recipe, options.folds, options.sets, options.sample)
     )
 
 
