@@ -1,4 +1,6 @@
-"""Numbers of things, as sentences have them."""
+"""Numbers and names of things, as sentences have them."""
+
+from collections.abc import Collection
 
 _PLURALS = {"batch": "batches", "is": "are", "was": "were", "has": "have", "does": "do", "holds": "hold"}
 
@@ -15,3 +17,16 @@ def say_count(number: int, thing: str, verb: str = "") -> str:
     if number != 1:
         words[1:] = [_PLURALS.get(word, f"{word}s") for word in words[1:]]
     return " ".join(words)
+
+
+SHOWN = 5
+"""Of many things so many are named."""
+
+
+def list_names(names: Collection[str]) -> str:
+    """Return the first of some names, in order.
+
+    >>> list_names(["b", "a"]), list_names("gfedcba")
+    ('a, b', 'a, b, c, d, e, …')
+    """
+    return ", ".join(sorted(names)[:SHOWN]) + (", …" if len(names) > SHOWN else "")

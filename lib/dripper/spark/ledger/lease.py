@@ -177,6 +177,11 @@ class Lease:
                 "committed is left to that one, so wait for its end, then run the same command again"
             )
 
+    def confirm_commits(self) -> None:
+        """Confirm, if this run has committed anything: before it says that all of that is there."""
+        if self._books.fence and self._books.fence.is_used:
+            self.confirm()
+
     def end(self, state: str, **columns: Any) -> None:
         """Note how the run ended.
 

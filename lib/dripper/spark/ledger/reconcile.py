@@ -32,12 +32,11 @@ from dripper.spark.tables.counts import rows_by_batch
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.sql import quoted
 from dripper.spark.tables.store import Tables
-from dripper.spark.wording import say_count
+from dripper.spark.wording import SHOWN, list_names, say_count
 
 logger = logging.getLogger(__name__)
 
 TABLE = "extractions"
-_SHOWN = 5
 """Batches or files that a sentence names."""
 _VERSIONS_TRIED = 30
 """Versions of a table that are looked at for the one that made a difference: two jobs each."""
@@ -131,8 +130,8 @@ def reconcile(spark: SparkSession, tables: Tables, ledger: Ledger, confirm: Call
     if any(each.batch not in since for each in found):
         of_ledger = f"; the ledger was last changed by version {_changed_by_people(spark, tables, 'warc_files')}"
     raise DifferenceError(
-        f"{name} and the ledger differ: {'; '.join(_describe(each, since) for each in found[:_SHOWN])}"
-        f"{f'; and {len(found) - _SHOWN} more' if len(found) > _SHOWN else ''}{of_ledger}. Nothing was done. Restore the table, or "
+        f"{name} and the ledger differ: {'; '.join(_describe(each, since) for each in found[:SHOWN])}"
+        f"{f'; and {len(found) - SHOWN} more' if len(found) > SHOWN else ''}{of_ledger}. Nothing was done. Restore the table, or "
         f"{repair} has the files of these batches read again by the next run"
     )
 
@@ -222,8 +221,7 @@ def repair(spark: SparkSession, output: str) -> Iterator[str]:
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:
         yield from _repair(tables, books, Ledger(books, held.run_id), held)
-        if books.fence and books.fence.is_used:
-            held.confirm()
+        held.confirm_commits()
         ending = {"state": "ended", "exit_code": 0}
     finally:
         try:
@@ -249,7 +247,7 @@ def _repair(tables: Tables, books: Books, ledger: Ledger, held: Lease) -> Iterat
         yield f"rows of earlier readings of {say_count(len(mended.outdated), 'file')} deleted"
     if mended.unknown:
         ledger.rebuild(mended.unknown, datetime.now(UTC))
-        names = _list_names(row["warc_file"] for row in mended.unknown)
+        names = list_names({row["warc_file"] for row in mended.unknown})
         yield (
             f"the ledger is rebuilt for {say_count(len(mended.unknown), 'file')}, {names}, with what their rows tell: whether they "
             "were read to their ends it cannot know (--redo FILES reads them again, and so must those of --select)"
@@ -257,13 +255,8 @@ def _repair(tables: Tables, books: Books, ledger: Ledger, held: Lease) -> Iterat
     if mended.again:
         batches_again = _apart(mended.again, ledger)
         ledger.record(Plan(fresh=tuple(batches_again), moved=tuple(mended.again)))
-        names = _list_names(entry.file.warc_file for entry in mended.again)
+        names = list_names({entry.file.warc_file for entry in mended.again})
         yield (f"{say_count(len(mended.again), 'file', 'is')} planned again, {names}: give them to the next run")
-
-
-def _list_names(files: Iterable[str]) -> str:
-    names = sorted(set(files))
-    return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
 
 
 @dataclass(frozen=True, slots=True)

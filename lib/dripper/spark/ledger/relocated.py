@@ -191,8 +191,7 @@ def relocate(
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:
         note_move(books, moved, datetime.now(UTC))
-        if books.fence and books.fence.is_used:
-            held.confirm()
+        held.confirm_commits()
         ending = {"state": "ended", "exit_code": 0}
     finally:
         held.end(**ending)

@@ -4,13 +4,12 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from dripper.errors import FileErrorKind
 from dripper.spark.ledger.plan import Plan, fault_of
 from dripper.spark.run.scheduler import Worked
-from dripper.spark.wording import say_count
+from dripper.spark.wording import list_names, say_count
 from dripper.warc.read.record import ArchiveFault
 
 Report = dict[str, Any]
@@ -117,7 +116,6 @@ def is_outage(reports: Iterable[Report]) -> bool:
 
 
 _AGAIN = "run the same command again: only what is missing is done"
-_SHOWN = 5
 """Files that a sentence names; the ledger has all."""
 
 _CURES = {
@@ -182,7 +180,7 @@ def work_left(totals: Totals) -> list[str]:
         cure = _CURES.get(FileErrorKind(kind), "see the column error of warc_files, mend the cause")
         words.append(
             f"{say_count(len(open_files), 'file')} could not be read to the end ({kind}: {cure}), "
-            f"{_list_names(open_files)}; {_AGAIN}"
+            f"{list_names(open_files)}; {_AGAIN}"
         )
     return words
 
@@ -195,23 +193,18 @@ def bad_inputs(totals: Totals, plan: Plan) -> list[str]:
     for fault, (verb, what) in _FAULTS.items():
         if names := [name for name, found in faults.items() if found is fault]:
             words.append(
-                f"{say_count(len(names), 'file', verb)} {what}, {_list_names(names)}: fetch again, or say "
+                f"{say_count(len(names), 'file', verb)} {what}, {list_names(names)}: fetch again, or say "
                 "with --dismiss FILE,… that it is known"
             )
     gone = [name for name in totals.failed_files.get(FileErrorKind.GONE, []) if name not in totals.set_aside]
     if gone:
         words.append(
-            f"{say_count(len(gone), 'file', 'does')} not exist, {_list_names(gone)}; if that is known, say so with --dismiss FILE,…"
+            f"{say_count(len(gone), 'file', 'does')} not exist, {list_names(gone)}; if that is known, say so with --dismiss FILE,…"
         )
     aside = [*totals.set_aside, *(name for name in plan.set_aside if name not in totals.set_aside)]
     if aside:
         words.append(
-            f"{say_count(len(aside), 'file', 'is')} set aside, as reading failed too often, {_list_names(aside)}: see the "
+            f"{say_count(len(aside), 'file', 'is')} set aside, as reading failed too often, {list_names(aside)}: see the "
             "column error of warc_files; --redo FILE,… tries them again, --dismiss FILE,… says that it is known"
         )
     return words
-
-
-def _list_names(names: Iterable[str]) -> str:
-    listed = list(names)
-    return ", ".join(islice(sorted(listed), _SHOWN)) + (", …" if len(listed) > _SHOWN else "")

@@ -114,8 +114,7 @@ def open_output(
         rules = rules_in_force(books, SparkPages(tables), ledger, held.check)
         output_at_work = OpenOutput(Work(spark, tables, ledger, held, settings, rules))
         yield output_at_work
-        if tables.fence and tables.fence.is_used:
-            held.confirm()
+        held.confirm_commits()
         if output_at_work.outcome is not None:
             ending = {"state": "ended", **_ending(output_at_work.outcome, time.monotonic() - start)}
     except Exception as error:

@@ -74,8 +74,7 @@ def forget(
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:
         yield from _forget(spark, tables, held, rules, reason)
-        if tables.fence and tables.fence.is_used:
-            held.confirm()
+        held.confirm_commits()
         ending = {"state": "ended", "exit_code": 0}
     finally:
         held.end(**ending)

@@ -84,8 +84,7 @@ def publish(spark: SparkSession, output: str, with_main_html: bool = True, targe
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:
         told = _publish(spark, tables, held, target_bytes)
-        if tables.fence and tables.fence.is_used:
-            held.confirm()
+        held.confirm_commits()
         ending = {"state": "ended", "exit_code": 0}
     finally:
         held.end(**ending)

@@ -37,6 +37,7 @@ class SparkBooks:
 
     @fence.setter
     def fence(self, fence: Fence | None) -> None:
+        """Take another one."""
         self._tables.fence = fence
 
     def read(self, table: str, where: Where = EVERY_ROW, columns: Sequence[str] = ()) -> list[Row]:
