@@ -63,7 +63,7 @@ def main() -> None:
 def read_main_htmls(data: Path, n_pages: int) -> Iterator[tuple[str, str]]:
     """Yield address and main HTML of pages of the training sets that are there, as many of each, a
     page of each in turn."""
-    names = [name for name in names_with(Role.TRAIN_SHIPS) if (data / f"{name}.tar.xz").exists()]
+    names = names_with(Role.TRAIN_SHIPS, folder=data)
     sets = [read_pages(data, name, sample=-(-n_pages // len(names))) for name in names]
     for page in filter(None, itertools.chain.from_iterable(itertools.zip_longest(*sets))):
         html = extract(decode(page.html, page.content_type).text, url=page.url).main_html

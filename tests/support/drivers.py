@@ -277,8 +277,7 @@ class Driver:
                 self._forget(ledger, pages)
             else:
                 self._read(ledger)
-            if self.books.fence and self.books.fence.is_used:
-                self.lease.confirm()
+            self.lease.confirm_commits()
             counts = Ledger(self.books, "").counts()
             self.lease.confirm()  # Else they may be another's by now.
             assert ledger.counts() == counts, "what the ledger knows is what the table has"

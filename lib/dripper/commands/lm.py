@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     profile = find_checkpoint(arguments.model).training.profile or settings.profile
     of_labeler = LmSettings.model_validate(list_options("lm", settings.labels))
     encoder = PageEncoder.load(of_labeler)
-    jobs = [encoder.job(window) for page in arguments.pages for window in encoder.windows(_read(page, profile))[:1]]
+    jobs = [job for page in arguments.pages for _, job in encoder.read(_read(page, profile))[:1]]
     if not jobs:
         raise InputError("none of the pages has a block")
     decoder = FreeDecoder.start(encoder, of_labeler)

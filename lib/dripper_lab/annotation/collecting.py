@@ -22,10 +22,9 @@ from typing import Any
 
 from dripper.errors import InputError
 from dripper.html.blocks.page import Page
-from dripper.page.language import detect
 from dripper_lab.annotation.answers import from_ranges
 from dripper_lab.annotation.folders import new_folder
-from dripper_lab.annotation.importing import NO_MAIN
+from dripper_lab.annotation.importing import describe_truth
 from dripper_lab.datasets import LabelledPage
 from dripper_lab.train.truth import split_pages
 
@@ -108,14 +107,10 @@ def collect(rows: Sequence[Mapping[str, Any]], clones: Path, out: Path, fetch: b
 
 
 def _truth_row(row: Mapping[str, Any], page: Page) -> dict[str, Any]:
-    main = set(from_ranges(row["main"], row["n_blocks"]))
-    text = "\n".join(block.text for block in page.blocks if block.item_id in main and block.text)
     truth = {name: row[name] for name in _KEPT if row.get(name) is not None}
-    truth |= {"file": f"html/{row['id']}.html", "source": row["repository"], "truth_text": text}
-    truth |= {"page_type": row["kind"], "main_blocks": row["main"], "n_blocks": row["n_blocks"]}
-    if (language := detect(text)[0]) is not None:
-        truth["lang"] = language
-    return truth if text else truth | {"bad": NO_MAIN}
+    truth |= {"file": f"html/{row['id']}.html", "source": row["repository"], "page_type": row["kind"]}
+    truth |= {"main_blocks": row["main"], "n_blocks": row["n_blocks"]}
+    return truth | describe_truth(page, from_ranges(row["main"], row["n_blocks"]))
 
 
 def _read_pages(

@@ -2,7 +2,7 @@
 `dripper_lab.datasets`."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -88,19 +88,26 @@ def truth_row(
     """Return the row of truth of a page: the first answer is the truth, the second stands beside
     it."""
     first, *others = answers
-    main = set(first.main)
-    text = "\n".join(block.text for block in page.blocks if block.item_id in main and block.text)
     row = {name: value for name, value in exported.items() if name not in _ONLY_HERE and value is not None}
-    row |= {"file": f"html/{exported['number']}.html", "truth_text": text, "page_type": first.kind}
-    row |= {"sure": first.sure, "main_blocks": to_ranges(main), "annotator": first.annotator}
+    row |= {"file": f"html/{exported['number']}.html", "page_type": first.kind}
+    row |= {"sure": first.sure, "main_blocks": to_ranges(first.main), "annotator": first.annotator}
     for second in others:
         row |= {"main_blocks_second": to_ranges(second.main), "page_type_second": second.kind}
         row |= {"sure_second": second.sure, "annotator_second": second.annotator}
-    if (language := labelled.more.get("lang") or detect(text)[0]) is not None:
-        row["lang"] = language
-    if not text:
-        row["bad"] = NO_MAIN
-    return row
+    return row | describe_truth(page, first.main, labelled.more.get("lang"))
+
+
+def describe_truth(page: Page, main: Collection[int], language: str | None = None) -> dict[str, Any]:
+    """Return what a row of truth says of a page whose main blocks are known: their text, its
+    language, and that there is none.
+
+    Args:
+        language: Where it is known.
+    """
+    chosen = frozenset(main)
+    text = "\n".join(block.text for block in page.blocks if block.item_id in chosen and block.text)
+    told = {"truth_text": text, "lang": language or detect(text)[0], "bad": None if text else NO_MAIN}
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _answer(told: object, export: Export) -> Answer:

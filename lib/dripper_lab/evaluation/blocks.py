@@ -20,7 +20,7 @@ from dripper.errors import MachineError, PageError, UsageError
 from dripper.eval.metrics.overlap import Score, block_scores
 from dripper.html import preprocess
 from dripper.labels.align import labels_from_text
-from dripper_lab.datasets import LabelledPage, Role, available, names_with
+from dripper_lab.datasets import LabelledPage, Role, names_with
 from dripper_lab.evaluation.benchmarks.webmainbench import DATA_SET
 from dripper_lab.evaluation.sources import PageSource
 from dripper_lab.evaluation.store import decode_page
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     try:
         source = PageSource(given.data, given.sample, None, given.webmainbench)
-        sets = [DATA_SET] if given.webmainbench else _unseen(given.data)
+        sets = [DATA_SET] if given.webmainbench else names_with(Role.EVALUATION, folder=given.data)
         labelers = {name: labels.load(name) for name in given.labelers.split(";")}
         scores = score_blocks(_pages(source, sets), labelers)
         if not any(scores.values()):
@@ -74,11 +74,6 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     sys.stdout.write(f"{', '.join(sets)}: at most {given.sample} pages a set\n\n{table(scores)}")
     return 0
-
-
-def _unseen(data: Path) -> list[str]:
-    there = available(data)
-    return [name for name in names_with(Role.EVALUATION) if name in there]
 
 
 def _pages(source: PageSource, sets: Sequence[str]) -> Iterator[LabelledPage]:

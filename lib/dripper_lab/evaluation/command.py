@@ -9,7 +9,7 @@ from dripper.eval.metrics.scoring import DEFAULT_METRICS, METRICS
 from dripper.labels import Use
 from dripper.labels.registry import check_use
 from dripper.settings import LabelerSettings, LabelsSettings
-from dripper_lab.datasets import DATA_SETS, Role, available, names_with
+from dripper_lab.datasets import Role, names_with
 from dripper_lab.evaluation.benchmarks.wceb import Reference, read_reference
 from dripper_lab.evaluation.benchmarks.webmainbench import DATA_SET as WEBMAINBENCH
 from dripper_lab.evaluation.extractors.base import Contender, choose, split_installed
@@ -70,13 +70,12 @@ def run_settings(arguments: argparse.Namespace, folder: Path, labels: LabelsSett
 
 
 def _sets(arguments: argparse.Namespace) -> list[str]:
-    there = available(arguments.data)
     if arguments.sets == ["evaluation"]:
-        chosen = [name for name in names_with(Role.EVALUATION) if name in there]
+        chosen = names_with(Role.EVALUATION, folder=arguments.data)
     elif arguments.sets:
         chosen = arguments.sets
     else:
-        chosen = [name for name in DATA_SETS if name in there and DATA_SETS[name].role is not Role.FORMAT_SAMPLE]
+        chosen = names_with(*(role for role in Role if role is not Role.FORMAT_SAMPLE), folder=arguments.data)
     if arguments.webmainbench and WEBMAINBENCH not in chosen:
         chosen = [*chosen, WEBMAINBENCH]
     if not chosen:

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from dripper.errors import MachineError, UsageError
-from dripper_lab.datasets import LabelledPage, Role, available, names_with
-from dripper_lab.evaluation.extractors.base import Contender, Extract, Task, choose, converter
+from dripper_lab.datasets import LabelledPage, Role, names_with
+from dripper_lab.evaluation.extractors.base import Contender, Task, choose, converter, extract_or_nothing
 from dripper_lab.evaluation.extractors.ours import ours
 from dripper_lab.evaluation.extractors.peers import peers
 from dripper_lab.evaluation.sources import PageSource
@@ -85,16 +85,9 @@ def score_nodes(pages: Iterable[LabelledPage], extractors: Sequence[Contender]) 
         main = [bool(truth.main[index]) for index in counted]
         task = Task(labelled, decode_page(labelled))
         for name, (extract, form) in ready.items():
-            held = " ".join(converter(form, labelled.data_set)(_output(extract, task)).split())
+            held = " ".join(converter(form, labelled.data_set)(extract_or_nothing(extract, task)).split())
             found[name].add(main, [nodes[index] in held for index in counted])
     return found
-
-
-def _output(extract: Extract, task: Task) -> str:
-    try:
-        return extract(task)
-    except Exception:  # Peers raise what they like.
-        return ""
 
 
 def table(counts: Mapping[str, Counts]) -> str:
@@ -116,7 +109,7 @@ def main(arguments: Sequence[str]) -> int:
     known = {one.name: one for one in [*ours(), *peers()]}
     try:
         chosen = choose(given.extractors.split(","), known)
-        sets = [name for name in names_with(Role.EVALUATION) if name in available(given.data)]
+        sets = names_with(Role.EVALUATION, folder=given.data)
         source = PageSource(given.data, given.sample)
         counts = score_nodes((page for name in sets for page in source.pages(name)), chosen)
         n_nodes = max((count.nodes for count in counts.values()), default=0)

@@ -23,7 +23,7 @@ from dripper.errors import InputError, MachineError, PageError, UsageError
 from dripper.extras import explain_install, import_extra
 from dripper.html import PROFILES, preprocess
 from dripper.labels.lm.answer import FORMS
-from dripper_lab.datasets import LabelledPage, Role, available, names_with, read_pages
+from dripper_lab.datasets import LabelledPage, Role, names_with, read_pages
 from dripper_lab.evaluation.store import decode_page
 
 LAYERS, HIDDEN = 28, 1024
@@ -154,8 +154,7 @@ def _lengths(page: LabelledPage, count: Count) -> Iterator[tuple[str, tuple[int,
 
 
 def _labelled_sets(data: Path) -> list[str]:
-    there = available(data)
-    return [name for name in names_with(*(role for role in Role if role is not Role.FORMAT_SAMPLE)) if name in there]
+    return names_with(*(role for role in Role if role is not Role.FORMAT_SAMPLE), folder=data)
 
 
 def _ratio(part: npt.NDArray[np.number], whole: npt.NDArray[np.number], of: Callable[..., np.floating]) -> float:

@@ -53,7 +53,7 @@ def read_lm(settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> A
     """Return how a checkpoint reads pages: which prompt and form, and how many tokens."""
     encoder = PageEncoder.load(LmSettings.model_validate(settings))
     pages = split(html, profile)
-    jobs = [encoder.job(window) for page in pages for window in encoder.windows(page)]
+    jobs = [job for page in pages for _, job in encoder.read(page)]
     answers = [int(encoder.templates.of(job.n_blocks).holes[-1]) + 1 for job in jobs]
     return {
         "version": encoder.version,
@@ -69,7 +69,7 @@ def probe_lm(settings: Mapping[str, Any], profile: str, html: Sequence[str], tok
     """Return what a checkpoint writes freely, and which answer form fits it."""
     of_labeler = LmSettings.model_validate(settings)
     encoder = PageEncoder.load(of_labeler)
-    jobs = [encoder.job(window) for page in split(html, profile) for window in encoder.windows(page)[:1]]
+    jobs = [job for page in split(html, profile) for _, job in encoder.read(page)[:1]]
     decoder = FreeDecoder.start(encoder, of_labeler)
     try:
         found = probe(encoder, decoder, jobs, tokens)

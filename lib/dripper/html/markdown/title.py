@@ -43,32 +43,26 @@ def choose_heading(
     for item_id, text in enumerate(texts, 1):
         if len(heading) < len(text) <= len(title) and _normalize(text) in whole:
             heading, main = text, item_id in chosen
-    if headline and heading != headline and _stands_beside(headline, heading, texts):
-        heading, main = next(
-            (text, item_id in chosen)
-            for item_id, text in enumerate(texts, 1)
-            if _normalize(text) == _normalize(headline)
-        )
-        return "" if main else " ".join(heading.split())
-    is_site = (
-        headline and _is_site_at_end(heading, title) and any(_normalize(text) == _normalize(headline) for text in texts)
-    )
-    if not heading or len(heading) < _SHARE * len(title) or is_site:
+    own = _find_block(headline, texts) if headline else None
+    if own is not None and heading != headline and _names_site(heading, texts[own - 1]):
+        heading, main = texts[own - 1], own in chosen
+    elif not heading or len(heading) < _SHARE * len(title) or (own is not None and _is_site_at_end(heading, title)):
         heading = _leave_site(headline or title, site)
         # Further down the heading may repeat: in a table about the thing, in a list of links.
         main = any(_normalize(texts[item_id - 1]) == _normalize(heading) for item_id in main_ids[:1])
     return "" if main else " ".join(heading.split())
 
 
-def _stands_beside(headline: str, heading: str, texts: Sequence[str]) -> bool:
-    """Tell whether a heading is the headline and, behind a mark, the site's name, and the headline
-    stands on the page by itself as well."""
+def _find_block(headline: str, texts: Sequence[str]) -> int | None:
+    """Return the number of the first block that says the headline and nothing else."""
+    wanted = _normalize(headline)
+    return next((item_id for item_id, text in enumerate(texts, 1) if _normalize(text) == wanted), None)
+
+
+def _names_site(heading: str, headline: str) -> bool:
+    """Tell whether a heading is the headline and, behind or before a mark, something else."""
     parts = [_normalize(part) for part in _SEPARATOR.split(heading)]
-    return (
-        len(parts) > 1
-        and _normalize(headline) in parts
-        and any(_normalize(text) == _normalize(headline) for text in texts)
-    )
+    return len(parts) > 1 and _normalize(headline) in parts
 
 
 def _leave_site(title: str, site: str | None) -> str:

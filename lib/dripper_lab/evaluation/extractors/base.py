@@ -59,6 +59,15 @@ class Task:
 Extract = Callable[[Task], str]
 
 
+def extract_or_nothing(extract: Extract, task: Task) -> str:
+    """Return what an extractor gives, "" where it fails: peers raise what they like, and tables
+    have no gaps."""
+    try:
+        return extract(task)
+    except Exception:
+        return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Contender:
     """An extractor under test."""

@@ -25,6 +25,7 @@ from dripper.eval.metrics.overlap import Score, block_scores
 from dripper.html import PROFILES, Page, to_text
 from dripper.labels import Labels, load
 from dripper.labels.base import SimplifiedPage
+from dripper.labels.chain import is_sure
 from dripper.labels.lm.answer import parse_answer
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.labeler import LmLabeler
@@ -33,7 +34,7 @@ from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.windows import merge_windows
 from dripper_lab.annotation.fine_tuning import main_blocks
 from dripper_lab.annotation.sources import split_page
-from dripper_lab.datasets import LabelledPage, read_pages
+from dripper_lab.datasets import read_pages
 
 Mask = npt.NDArray[np.bool_]
 DATA_SET = "web-kinds-evaluation"
@@ -84,14 +85,9 @@ def read_cases(data: Path, data_set: str, sample: int, profile: str) -> Iterator
             page = split_page(labelled, profile)
         except PageError:
             continue
-        main = _true(labelled, page)
+        main, _ = main_blocks(labelled, page)
         if main.any():
             yield Case(page, main, labelled.truth_text)
-
-
-def _true(labelled: LabelledPage, page: Page) -> Mask:
-    main, _ = main_blocks(labelled, page)
-    return main
 
 
 def label_freely(options: Mapping[str, Any], cases: Sequence[Case]) -> tuple[list[Mask], float]:
@@ -101,8 +97,9 @@ def label_freely(options: Mapping[str, Any], cases: Sequence[Case]) -> tuple[lis
     encoder = PageEncoder.load(settings)
     decoder = FreeDecoder.start(encoder, settings)
     try:
-        windows = [encoder.windows(SimplifiedPage(case.page.simplified_html, len(case.main))) for case in cases]
-        jobs = [encoder.job(window) for cut in windows for window in cut]
+        read = [encoder.read(SimplifiedPage(case.page.simplified_html, len(case.main))) for case in cases]
+        windows = [[window for window, _ in page] for page in read]
+        jobs = [job for page in read for _, job in page]
         room = max(len(encoder.templates.of(job.n_blocks).tokens) for job in jobs) + SPARE_TOKENS
         answers = iter([parse_answer(text) for text in decoder.write(jobs, room)])
     finally:
@@ -161,10 +158,10 @@ def score(cases: Sequence[Case], checkpoints: Sequence[Path], *, fsm: bool) -> I
             note += f", {_differing(labels, slow)} labels other than by `fsm`"
         yield _scored(folder.name, cases, [one.main for one in labels], note)
         chained = [
-            other.main if first.confidence < BELOW and other.main.any() else first.main
+            first.main if is_sure(first, BELOW) or not other.main.any() else other.main
             for first, other in zip(cpu, labels, strict=True)
         ]
-        share = np.mean([first.confidence < BELOW for first in cpu])
+        share = np.mean([not is_sure(first, BELOW) for first in cpu])
         yield _scored(f"`cpu,lm` with {folder.name}", cases, chained, f"{share:.1%} of the pages go on")
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from dripper_lab.datasets import LabelledPage
 from dripper_lab.evaluation.extractors import peers
-from dripper_lab.evaluation.extractors.base import Extract, Task
+from dripper_lab.evaluation.extractors.base import Extract, Task, extract_or_nothing
 from dripper_lab.evaluation.store import decode_page
 from dripper_lab.train.truth import Truth, split_pages
 from dripper_lab.train.web2text.examples import TEXT_NODE_SHARE, Example
@@ -58,7 +58,7 @@ def label_leaves(pages: Iterable[LabelledPage]) -> dict[str, dict[tuple[str, str
     for labelled, page in split_pages(pages):
         leaves, task = Leaves.of_text_nodes(page.elements).texts, Task(labelled, decode_page(labelled))
         for name, extract in extractors.items():
-            said = Truth.of(leaves, replace(labelled, truth_text=_text_of(extract, task)), TEXT_NODE_SHARE)
+            said = Truth.of(leaves, replace(labelled, truth_text=extract_or_nothing(extract, task)), TEXT_NODE_SHARE)
             found[name][said.key] = said.main
     return found
 
@@ -69,10 +69,3 @@ def score_baselines(
     """Return the scores of each baseline on the pages of a test set."""
     pages = list(test)
     return {name: LeafScore.of(pages, [of_page[page.key] for page in pages]) for name, of_page in labels.items()}
-
-
-def _text_of(extract: Extract, task: Task) -> str:
-    try:
-        return extract(task)
-    except Exception:  # Peers raise what they like; the paper's scores have no gaps.
-        return ""
