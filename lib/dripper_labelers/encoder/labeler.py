@@ -2,7 +2,6 @@
 returns labels."""
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Protocol
 
@@ -13,11 +12,14 @@ from dripper.html.blocks.page import Page
 from dripper.labels.arrays import FloatArray
 from dripper.labels.base import Labels, SimplifiedPage
 from dripper.labels.lm.windows import merge_windows
+from dripper.labels.streams import ahead, pack
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.network import EncoderNetwork
-from dripper_labelers.encoder.packing import pack
 from dripper_labelers.encoder.sequence import Chunk, Sequencer
 from dripper_labelers.encoder.settings import EncoderSettings
+
+AHEAD = 256
+"""Chunks whose tokens are made while the model works on those before."""
 
 
 class Network(Protocol):
@@ -77,7 +79,7 @@ class EncoderLabeler:
         label the pages in smaller calls to find it.
         """
         chunks: list[list[Chunk]] = []
-        margins = list(self._margins(self._cut_ahead(pages, chunks)))
+        margins = list(self._margins(ahead(self._read(pages, chunks), AHEAD)))
         ends = np.cumsum([0, *map(len, chunks)])
         return [self._labels(cut, margins[a:b]) for cut, (a, b) in zip(chunks, pairwise(ends), strict=True)]
 
@@ -89,16 +91,11 @@ class EncoderLabeler:
         """Give back the model's memory."""
         self._network.close()
 
-    def _cut_ahead(self, pages: Sequence[SimplifiedPage], chunks: list[list[Chunk]]) -> Iterator[Chunk]:
-        """Yield the chunks of all pages, and note those of each: a thread makes tokens of the pages
-        that come next while the model works."""
-        thread = ThreadPoolExecutor(1, "tokenizer")
-        try:
-            for of_page in thread.map(lambda page: self._sequencer.chunks(page, self._overlap), pages):
-                chunks.append(of_page)
-                yield from of_page
-        finally:
-            thread.shutdown(cancel_futures=True)
+    def _read(self, pages: Sequence[SimplifiedPage], chunks: list[list[Chunk]]) -> Iterator[Chunk]:
+        """Yield the chunks of all pages, and note those of each."""
+        for page in pages:
+            chunks.append(self._sequencer.chunks(page, self._overlap))
+            yield from chunks[-1]
 
     def _margins(self, chunks: Iterator[Chunk]) -> Iterator[FloatArray]:
         for packed in pack(chunks, lambda chunk: len(chunk.ids), self._network.batch_tokens):

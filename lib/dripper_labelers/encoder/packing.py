@@ -7,10 +7,10 @@ ends.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any
 
 ATTENTION = "dripper_segments"
 """The name under which transformers has the attention of this module."""
@@ -20,29 +20,6 @@ _CLOSE_ELSE = 0.1
 """In shorter numbers."""
 
 _lengths: ContextVar[Sequence[int]] = ContextVar("lengths")
-Item = TypeVar("Item")
-
-
-def pack(items: Iterable[Item], size: Callable[[Item], int], budget: int) -> Iterator[list[Item]]:
-    """Yield the items in packs, in their order, as they come.
-
-    Args:
-        size: Returns an item's tokens.
-        budget: Tokens of a pack; an item that is longer goes alone.
-
-    >>> list(pack(["aa", "bbb", "cccccccc", "d"], len, 6))
-    [['aa', 'bbb'], ['cccccccc'], ['d']]
-    """
-    packed: list[Item] = []
-    tokens = 0
-    for item in items:
-        if packed and tokens + size(item) > budget:
-            yield packed
-            packed, tokens = [], 0
-        packed.append(item)
-        tokens += size(item)
-    if packed:
-        yield packed
 
 
 @contextmanager

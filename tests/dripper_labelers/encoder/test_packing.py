@@ -1,27 +1,15 @@
 """Chunks side by side in one row of tokens."""
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from dripper_labelers.encoder.packing import ATTENTION, pack, place_tokens, prepare_model, segments
+from dripper_labelers.encoder.packing import ATTENTION, place_tokens, prepare_model, segments
 from support.tiny_encoder import WHY_NOT, make_model
 
 torch = pytest.importorskip("torch", reason=WHY_NOT)
 transformers = pytest.importorskip("transformers", reason=WHY_NOT)
-
-
-@given(st.lists(st.integers(1, 50), max_size=30), st.integers(0, 80))
-def test_packs_hold_every_chunk_once_in_order_within_the_budget(sizes: list[int], budget: int) -> None:
-    packs = list(pack(sizes, lambda size: size, budget))
-    assert [size for packed in packs for size in packed] == sizes
-    assert all(len(packed) == 1 or sum(packed) <= budget for packed in packs)
-    joined = [first + second[:1] for first, second in pairwise(packs)]
-    assert all(sum(packed) > budget for packed in joined), "no pack could have taken the next chunk"
 
 
 def logits(model: Any, *rows: Any, first: int = 0) -> "np.ndarray[Any, Any]":

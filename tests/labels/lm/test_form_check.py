@@ -18,6 +18,7 @@ from dripper.labels.lm.generating import RegexDecoder
 from dripper.labels.lm.parallel import ParallelDecoder
 from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.template import Templates
+from support.rows import Rows
 
 
 def encode(text: str) -> list[int]:
@@ -61,23 +62,6 @@ def test_the_mean_of_the_first_pages_counts(
             in caplog.text
         )
         assert "tiny@1" in caplog.text
-
-
-class Rows:
-    def __init__(self, rows: Any) -> None:
-        self._rows = rows
-
-    def float(self) -> "Rows":
-        return self
-
-    def numpy(self) -> Any:
-        return self._rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __getitem__(self, some: slice) -> "Rows":
-        return Rows(self._rows[some])
 
 
 class Engine:

@@ -15,29 +15,11 @@ from dripper.labels.lm.decoder import DecisionRule
 from dripper.labels.lm.encoder import Job
 from dripper.labels.lm.parallel import ParallelDecoder, Reading, cache_tokens, count_cached_tokens, margins_at, rounds
 from dripper.labels.lm.template import Templates
+from support.rows import Rows
 
 
 def encode(text: str) -> list[int]:
     return [int(character, 16) for character in text.replace("main", "a").replace("other", "b")]
-
-
-class Rows:
-    """What torch gives: a tensor that knows `float` and `numpy`."""
-
-    def __init__(self, rows: Any) -> None:
-        self._rows = rows
-
-    def float(self) -> "Rows":
-        return self
-
-    def numpy(self) -> Any:
-        return self._rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __getitem__(self, some: slice) -> "Rows":
-        return Rows(self._rows[some])
 
 
 def logits(ids: Sequence[int]) -> Any:

@@ -27,13 +27,13 @@ import numpy.typing as npt
 
 from dripper.errors import ErrorCode, PageError
 from dripper.labels.arrays import FloatArray
-from dripper.labels.lm.ahead import ahead
 from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.engine import call_engine, require, start_engine, stop_engine
 from dripper.labels.lm.form_check import FormCheck
 from dripper.labels.lm.settings import LmSettings, import_extra
 from dripper.labels.lm.template import Template, Templates
+from dripper.labels.streams import ahead, pack
 
 
 @dataclass(slots=True)
@@ -254,25 +254,15 @@ def cache_tokens(engine: Any) -> int:
     return int(cache.num_gpu_blocks * cache.block_size)
 
 
-def rounds(readings: Iterable[Reading], tokens: int) -> Iterator[Sequence[Reading]]:
-    """Yield the readings in groups, in order, that are in the engine's cache at once; one that is
+def rounds(readings: Iterable[Reading], tokens: int) -> Iterator[list[Reading]]:
+    """Return the readings in groups, in order, that are in the engine's cache at once; one that is
     larger goes alone.
 
     All pages share each pass, so of a group that does not fit every page would be gone from the
     cache when its next pass comes, and be computed anew: a GPU of 24 GB holds 170,000 tokens of a
     0.6B model, 30 pages. Answers count twice: the draft before is there too.
     """
-    group: list[Reading] = []
-    held = 0
-    for reading in readings:
-        size = reading.length + len(reading.template.tokens)
-        if group and held + size > tokens:
-            yield group
-            group, held = [], 0
-        group.append(reading)
-        held += size
-    if group:
-        yield group
+    return pack(readings, lambda reading: reading.length + len(reading.template.tokens), tokens)
 
 
 def count_cached_tokens(output: Any) -> int:

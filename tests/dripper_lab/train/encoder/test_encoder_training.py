@@ -11,21 +11,9 @@ from dripper.labels import load
 from dripper_lab.train.encoder.__main__ import DEFAULTS, main
 from dripper_lab.train.encoder.examples import Example, random_chunk, read_examples
 from dripper_lab.train.encoder.optimise import epoch
-from dripper_labelers.encoder.reading import Reading
 from dripper_labelers.encoder.sequence import Sequencer
 from support.labelled import FOLDER, labelled_pages, pages
 from support.tiny_encoder import CONTEXT, WHY_NOT, make_model, make_tokenizer
-
-
-@pytest.fixture(scope="module")
-def sequencer(tmp_path_factory: pytest.TempPathFactory) -> Sequencer:
-    tokenizer = make_tokenizer(tmp_path_factory.mktemp("tokenizer"), "outline")
-    return Sequencer(tokenizer, Reading(form="outline", block_tokens=12), CONTEXT)
-
-
-@pytest.fixture(scope="module")
-def examples(sequencer: Sequencer) -> list[Example]:
-    return list(read_examples(labelled_pages(), sequencer))
 
 
 def test_an_example_has_tokens_and_a_label_a_block(examples: list[Example]) -> None:

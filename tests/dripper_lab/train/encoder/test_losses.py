@@ -9,25 +9,13 @@ import pytest
 
 from dripper.errors import InputError
 from dripper_lab.train.encoder.__main__ import DEFAULTS, main
-from dripper_lab.train.encoder.examples import Example, random_chunk, read_examples
+from dripper_lab.train.encoder.examples import Example, random_chunk
 from dripper_lab.train.encoder.losses import Drawn, Objective, class_weights, load_teacher
-from dripper_labelers.encoder.reading import Reading
 from dripper_labelers.encoder.sequence import Sequencer
-from support.labelled import FOLDER, labelled_pages
+from support.labelled import FOLDER
 from support.tiny_encoder import CONTEXT, WHY_NOT, make_encoder, make_model, make_tokenizer
 
 RECIPE = replace(DEFAULTS, context_tokens=CONTEXT, block_tokens=12, bfloat16=False)
-
-
-@pytest.fixture(scope="module")
-def sequencer(tmp_path_factory: pytest.TempPathFactory) -> Sequencer:
-    tokenizer = make_tokenizer(tmp_path_factory.mktemp("tokenizer"), "outline")
-    return Sequencer(tokenizer, Reading(form="outline", block_tokens=12), CONTEXT)
-
-
-@pytest.fixture(scope="module")
-def examples(sequencer: Sequencer) -> list[Example]:
-    return list(read_examples(labelled_pages(), sequencer))
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,9 @@
-"""Makes things in a thread, some ahead of who takes them: pages are tokenized while the engine is
-at work."""
+"""What goes to an engine, as a stream: made ahead in a thread, as pages are tokenized while the
+engine is at work, and in groups of so many tokens.
+"""
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from queue import Queue
 from typing import TypeVar
 
@@ -46,3 +47,25 @@ def ahead(items: Iterable[T], most: int) -> Iterator[T]:
             while not made.empty():
                 made.get_nowait()
             maker.join(0.01)
+
+
+def pack(items: Iterable[T], size: Callable[[T], int], budget: int) -> Iterator[list[T]]:
+    """Yield the items in packs, in their order, as they come.
+
+    Args:
+        size: Returns an item's tokens.
+        budget: Tokens of a pack; an item that is longer goes alone.
+
+    >>> list(pack(["aa", "bbb", "cccccccc", "d"], len, 6))
+    [['aa', 'bbb'], ['cccccccc'], ['d']]
+    """
+    packed: list[T] = []
+    tokens = 0
+    for item in items:
+        if packed and tokens + size(item) > budget:
+            yield packed
+            packed, tokens = [], 0
+        packed.append(item)
+        tokens += size(item)
+    if packed:
+        yield packed

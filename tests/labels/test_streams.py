@@ -1,12 +1,14 @@
-"""Making things in a thread: order, limits, what is raised, the end of the thread."""
+"""Making things in a thread: order, limits, what is raised, the end of the thread. Packs."""
 
 import threading
 from collections.abc import Iterator
-from itertools import count
+from itertools import count, pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dripper.labels.lm.ahead import ahead
+from dripper.labels.streams import ahead, pack
 
 
 def threads() -> list[str]:
@@ -58,3 +60,12 @@ def test_what_making_one_raises_is_raised_in_its_place() -> None:
     with pytest.raises(ValueError, match="no second"):
         next(items)
     assert threads() == []
+
+
+@given(st.lists(st.integers(1, 50), max_size=30), st.integers(0, 80))
+def test_packs_hold_every_chunk_once_in_order_within_the_budget(sizes: list[int], budget: int) -> None:
+    packs = list(pack(sizes, lambda size: size, budget))
+    assert [size for packed in packs for size in packed] == sizes
+    assert all(len(packed) == 1 or sum(packed) <= budget for packed in packs)
+    joined = [first + second[:1] for first, second in pairwise(packs)]
+    assert all(sum(packed) > budget for packed in joined), "no pack could have taken the next chunk"
