@@ -9,8 +9,8 @@ from pyspark.sql.types import StructField, StructType
 
 from dripper.errors import InputError
 from dripper.spark.ledger.plan import Batch, PlannedFile
-from dripper.spark.tables.columns import missing_fields
 from dripper.spark.tables.schemas import EXTRACTIONS, SCHEMA_VERSION, TABLES, WARC_FILES
+from dripper.spark.tables.sql import missing_fields
 from dripper.spark.tables.store import Tables
 
 pytestmark = pytest.mark.spark

@@ -18,11 +18,10 @@ from dripper.errors import InputError
 from dripper.places import output_place
 from dripper.spark.ledger.plan import Batch
 from dripper.spark.tables.batches import replaced_rows
-from dripper.spark.tables.columns import as_added, column_ddl, missing_fields
 from dripper.spark.tables.fence import SPARK_ERRORS, Fence, persistently
 from dripper.spark.tables.log import TableLog
 from dripper.spark.tables.schemas import PARTITIONED, PROPERTIES, READABLE, SCHEMA_VERSION, TABLES
-from dripper.spark.tables.sql import first_line, quoted
+from dripper.spark.tables.sql import as_added, column_ddl, first_line, missing_fields, quoted
 
 logger = logging.getLogger(__name__)
 
