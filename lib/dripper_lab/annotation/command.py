@@ -178,11 +178,17 @@ def _add_filter(steps: Steps) -> None:
         "--agreement", type=_share, default=defaults.least_agreement, help="F1 of two annotators, least (%(default)s)"
     )
     step.add_argument("--sure", type=int, choices=(1, 2, 3), default=defaults.least_sure, help="least (%(default)s)")
+    step.add_argument(
+        "--shared",
+        type=_share,
+        default=defaults.least_shared,
+        help="share of the blocks that the labeler cpu must mark as the annotator did, least (%(default)s: any)",
+    )
     step.set_defaults(run=_filter)
 
 
 def _filter(told: argparse.Namespace) -> int:
-    by = Filter(told.agreement, told.sure, load("cpu"))
+    by = Filter(told.agreement, told.sure, load("cpu"), least_shared=told.shared)
     kept, left_out = filter_data_set(told.data_set, by)
     _say(f"{_pages(kept)} kept")
     _say_left_out(left_out)

@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dripper.errors import InputError, PageError
+from dripper.html.blocks.page import Page
 from dripper.labels import Labeler
 from dripper_lab.annotation.agreement import Agreement, agree
 from dripper_lab.annotation.answers import from_ranges
@@ -21,7 +24,8 @@ from dripper_lab.annotation.sources import page_of_row, read_rows, split_known, 
 from dripper_lab.datasets import LabelledPage
 
 DISAGREE, UNSURE, DOUBTED = "low agreement", "annotator unsure", f"{NO_MAIN}, but the labeler is sure"
-_OURS = (DISAGREE, UNSURE, NO_MAIN)
+OTHERWISE = "labelled otherwise"
+_OURS = (DISAGREE, UNSURE, NO_MAIN, OTHERWISE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,9 @@ class Filter:
     None: nobody."""
     least_confidence: float = 0.85
     """From which on it is sure."""
+    least_shared: float = 0.0
+    """The share of a page's blocks that the labeler must mark as the annotator did; 0: any. Wrong
+    annotations are left out by it, and pages that are hard for the labeler."""
 
     def reason(self, row: Mapping[str, Any], folder: Path) -> str | None:
         """Return why a row is left out, None where it is kept."""
@@ -48,6 +55,10 @@ class Filter:
         agreement = agreement_of(row, folder)
         if agreement is not None and agreement.words < self.least_agreement:
             return f"{DISAGREE} ({agreement.words:.2f})"
+        if self.labeler is not None and self.least_shared > 0 and "main_blocks" in row:
+            shared = _shared_share(self.labeler, row, folder)
+            if shared < self.least_shared:
+                return f"{OTHERWISE} ({shared:.2f})"
         return None
 
     def _of_empty(self, labelled: LabelledPage) -> str:
@@ -96,6 +107,24 @@ def agreement_of(row: Mapping[str, Any], folder: Path) -> Agreement | None:
     InputError."""
     if "main_blocks_second" not in row:
         return None
+    page, (one, two) = _annotated(row, folder, "main_blocks", "main_blocks_second")
+    return agree(page, (str(row.get("page_type") or ""), row.get("page_type_second")), (one, two))
+
+
+def _shared_share(labeler: Labeler, row: Mapping[str, Any], folder: Path) -> float:
+    """Return the share of the blocks with text that the labeler marks as the annotator did."""
+    page, (annotated,) = _annotated(row, folder, "main_blocks")
+    try:
+        (labels,) = labeler.label([page])
+    except PageError:
+        return 0.0
+    has_text = np.array([bool(block.text.strip()) for block in page.blocks], bool)
+    return float((labels.main == np.isin(page.item_ids, annotated))[has_text].mean()) if has_text.any() else 1.0
+
+
+def _annotated(row: Mapping[str, Any], folder: Path, *names: str) -> tuple[Page, list[list[int]]]:
+    """Return the page of a row, and which blocks are main by the annotators whose columns are
+    named. Raises InputError."""
     page = split_known(page_of_row(folder, row))
     n_blocks = len(page.blocks)
     if row.get("n_blocks", n_blocks) != n_blocks:
@@ -104,10 +133,9 @@ def agreement_of(row: Mapping[str, Any], folder: Path) -> Agreement | None:
             "its numbers say nothing any more"
         )
     try:
-        one, two = (from_ranges(str(row.get(name) or ""), n_blocks) for name in ("main_blocks", "main_blocks_second"))
+        return page, [from_ranges(str(row.get(name) or ""), n_blocks) for name in names]
     except InputError as error:
         raise InputError(f"{folder}: the row {row['id']}: {error}") from None
-    return agree(page, (str(row.get("page_type") or ""), row.get("page_type_second")), (one, two))
 
 
 def _truth(folder: Path) -> Path:

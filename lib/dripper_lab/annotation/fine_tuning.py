@@ -16,6 +16,7 @@ from typing import Any, TextIO
 
 import numpy as np
 import numpy.typing as npt
+import yaml
 
 from dripper.errors import PageError
 from dripper.html.blocks.page import Page
@@ -35,6 +36,29 @@ from dripper_lab.annotation.sources import split_page
 from dripper_lab.datasets import LabelledPage
 
 TRAIN, VALIDATION = "train.jsonl", "validation.jsonl"
+RECIPE_FILE = "llamafactory.yaml"
+RECIPE: Mapping[str, Any] = {
+    "model_name_or_path": "Qwen/Qwen3-0.6B",
+    "stage": "sft",
+    "do_train": True,
+    "finetuning_type": "full",
+    "template": "qwen3",
+    "enable_thinking": False,
+    "dataset_dir": ".",
+    "dataset": "dripper_train",
+    "cutoff_len": 32_000,
+    "output_dir": "checkpoint",
+    "num_train_epochs": 4,
+    "per_device_train_batch_size": 1,
+    "gradient_accumulation_steps": 128,
+    "learning_rate": 1e-4,
+    "lr_scheduler_type": "cosine",
+    "warmup_ratio": 0.1,
+    "bf16": True,
+}
+"""The training of the Dripper paper (Table 11), as LLaMA-Factory reads it.
+
+The paper had 32 GPUs; here one gathers its batch of 128 pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +132,8 @@ def write_conversations(
     validation: float,
     about: Mapping[str, Any],
 ) -> Written:
-    """Write train.jsonl and validation.jsonl, with dataset_info.json (LLaMA-Factory) and META.json,
-    into `out`.
+    """Write train.jsonl and validation.jsonl, with META.json, and dataset_info.json and a recipe
+    for LLaMA-Factory, into `out`.
 
     Pages without main content are left out (paper 4.1), and those with `split: evaluation`.
 
@@ -131,6 +155,7 @@ def write_conversations(
                 name = VALIDATION if is_held_out(labelled.host, validation) else TRAIN
                 _write_page(labelled, framing, profile, files[name], name, written)
         (folder / "dataset_info.json").write_text(json.dumps(_dataset_info(), indent=1) + "\n", encoding="utf-8")
+        (folder / RECIPE_FILE).write_text(yaml.safe_dump(_recipe(written), sort_keys=False), encoding="utf-8")
         told = {**_meta(framing, profile, written), **about}
         (folder / "META.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     return written
@@ -214,6 +239,10 @@ def _meta(framing: Framing, profile: str, written: Written) -> dict[str, Any]:
         "labels_from_text": written.aligned,
         "left_out": written.left_out,
     }
+
+
+def _recipe(written: Written) -> dict[str, Any]:
+    return {**RECIPE, "eval_dataset": "dripper_validation"} if written.windows[VALIDATION] else dict(RECIPE)
 
 
 def _dataset_info() -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Which rows a training does better without."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,15 @@ def test_an_empty_page_where_a_labeler_is_sure_is_named_apart(data_set: Path) ->
     assert left_out["no main content, but the labeler is sure"] == 1
     _, left_out = filter_data_set(data_set, Filter(labeler=AllMain(), least_confidence=0.95))
     assert left_out["no main content"] == 1
+
+
+def test_annotations_that_share_too_little_with_a_labeler_are_named(data_set: Path) -> None:
+    """By the labeler all blocks are main, by the annotators one to seven of each page."""
+    by = Filter(labeler=AllMain(), least_shared=0.01, least_sure=1, least_agreement=0)
+    assert filter_data_set(data_set, by)[0] == 4
+    kept, left_out = filter_data_set(data_set, replace(by, least_shared=0.99))
+    assert (kept, left_out["labelled otherwise"]) == (0, 4)
+    assert filter_data_set(data_set, Filter())[0] == 2
 
 
 def test_marks_of_others_stay(data_set: Path) -> None:

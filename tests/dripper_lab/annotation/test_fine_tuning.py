@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 pytest.importorskip("platformdirs", reason="needs the extra [lm]")
 
@@ -53,6 +54,10 @@ def test_a_page_becomes_the_prompt_and_the_answer_of_the_labeler(tmp_path: Path,
     assert meta["settings"]["labels.lm.answer"] == form
     info = json.loads((tmp_path / "sft" / "dataset_info.json").read_text())
     assert {one["file_name"] for one in info.values()} == {"train.jsonl", "validation.jsonl"}
+    recipe = yaml.safe_load((tmp_path / "sft" / "llamafactory.yaml").read_text())
+    assert recipe["dataset"] in info
+    assert "eval_dataset" not in recipe
+    assert (recipe["num_train_epochs"], recipe["learning_rate"]) == (4, 1e-4)
 
 
 def test_a_long_page_becomes_windows_with_the_labels_of_their_blocks(tmp_path: Path) -> None:

@@ -1,0 +1,59 @@
+"""Draw pages that differ in layout from the table `pages`, to be annotated: a folder that
+`python -m dripper_lab.annotate export` reads.
+
+spark-submit jobs/sample.py --output O --to FOLDER [--size 1000] [--of-host 3]
+    [--quota language=en:0.5,de:0.2] [--quota page_kind=article:0.4] [--seed 0] [--conf FILE]
+    [--set key=value ...]
+
+Of each layout of a host one page is a candidate, of the commonest layouts first. A quota is the
+most that pages of a language or kind may have of the size; `other` means all that it does not name.
+The pages themselves come from the archives. Exit code 0: written; 2: wrong usage or settings; 4:
+written, but for pages whose archives could not be read.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from dripper.errors import SettingsError
+from dripper.places import local_place
+from dripper.spark import cli
+from dripper.spark.wording import say_count
+from dripper_lab.annotation.sampled import write_pages
+
+
+def main(argv: list[str]) -> int:
+    """Parse, draw, write, return the exit code."""
+    parser = cli.parser("sample.py", __doc__, reads_archives=False)
+    parser.add_argument("--to", required=True, metavar="FOLDER", help="folder to make, on the driver")
+    parser.add_argument("--size", type=cli.positive, default=1000, help="pages, at most (default: 1000)")
+    parser.add_argument("--of-host", type=cli.positive, default=3, metavar="N", help="of a host, at most (default: 3)")
+    share = "the most that each may have of the size: language=en:0.5,de:0.2,other:0.3, or page_kind=…"
+    parser.add_argument("--quota", action="append", default=[], metavar="OF=VALUE:SHARE,…", help=share)
+    parser.add_argument("--seed", type=int, default=0, help="another one draws other pages (default: 0)")
+    return cli.guarded(lambda: _sample(parser.parse_args(argv)))
+
+
+def _sample(arguments: argparse.Namespace) -> int:
+    from dripper.spark.sites.layout_sample import Sampling, draw_pages, parse_quota, read_paths
+    from dripper.spark.tables.store import Tables
+
+    settings = cli.settings(arguments, {})
+    folder = Path(local_place("--to", arguments.to, writes=True))
+    if folder.exists():
+        raise SettingsError(f"--to {folder} is there already: name another folder, or remove it")
+    quotas = dict(parse_quota(each) for each in arguments.quota)
+    sampling = Sampling(arguments.size, arguments.of_host, quotas, arguments.seed)
+    with cli.session(settings) as spark:
+        tables = Tables(spark, arguments.output)
+        pages = draw_pages(tables, sampling)
+        paths = read_paths(tables, pages)
+    written, unread = write_pages(pages, paths, folder, settings.reading)
+    sys.stdout.write(f"{say_count(written, 'page')} of {len({page['host'] for page in pages})} hosts in {folder}\n")
+    for sentence in unread:
+        sys.stdout.write(f"BAD INPUT: {sentence}\n")
+    return 4 if unread else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,173 @@
+"""Draws pages that differ in layout from the table `pages`, for people or a large model to annotate
+(Dripper paper 4.1).
+
+Of each layout of a host one page is a candidate. Near-equal layouts count as one, a host gives its
+commonest ones, and quotas by language or kind of page say how many of them are taken. The same
+seed draws the same pages, however Spark cuts the table.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StringType, StructType
+
+from dripper.errors import InputError, PageError, SettingsError
+from dripper.html import preprocess
+from dripper.page.rows import Row
+from dripper.sites.layouts import Skeleton, join_layouts, skeleton
+from dripper.spark.sites.layout_choice import grouped_mapper
+from dripper.spark.tables.store import Tables
+
+QUOTAS = ("language", "page_kind")
+"""What quotas can be of."""
+OTHER = "other"
+"""In a quota: all values that it does not name, and pages without one."""
+
+_MOST_OF_HOST = 2000
+"""Pages of a host that are compared with each other; the paper takes 10,000."""
+_CANDIDATE = StructType().add("page_id", StringType()).add("layout_id", StringType()).add("layout_pages", LongType())
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How many pages are drawn, and of what.
+
+    quotas: by a name of `QUOTAS`, the most that a value may have, as a share of `size`.
+    """
+
+    size: int
+    of_host: int = 3
+    quotas: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    seed: int = 0
+
+
+def parse_quota(typed: str) -> tuple[str, dict[str, float]]:
+    """Return a quota that was typed: what it is of, and the share of each value.
+
+    Raises SettingsError.
+
+    >>> parse_quota("language=en:0.5,de:0.2,other:0.3")
+    ('language', {'en': 0.5, 'de': 0.2, 'other': 0.3})
+    """
+    of, _, listed = typed.partition("=")
+    if of not in QUOTAS:
+        raise SettingsError(f"the quota {typed!r} is of nothing that is known: {' or '.join(QUOTAS)}=VALUE:SHARE,…")
+    shares: dict[str, float] = {}
+    for each in listed.split(","):
+        value, _, share = each.rpartition(":")
+        try:
+            shares[value.strip()] = float(share)
+        except ValueError:
+            shares[""] = 0.0
+    if "" in shares or not all(0 <= share <= 1 for share in shares.values()) or sum(shares.values()) > 1 + 1e-9:
+        raise SettingsError(
+            f"the quota {typed!r} wants values with shares from 0 to 1, of at most 1 in all: en:0.5,de:0.2"
+        )
+    return of, shares
+
+
+def draw_pages(tables: Tables, sampling: Sampling) -> list[Row]:
+    """Return the drawn pages: page_id, url, host, warc_file, warc_offset, charset, language,
+    page_kind, layout_id, and layout_pages, how many pages of the host have the layout.
+
+    Raises InputError where there is no table `pages`: a run in one pass keeps none.
+    """
+    if tables.version("pages") is None:
+        raise InputError(
+            f"{tables.location()} has no table pages: jobs/preprocess.py makes it, a run in one pass (jobs/run.py) does not"
+        )
+    pages = tables.read("pages").where(F.col("error_code").isNull() & (F.col("n_blocks") > 0))
+    drawn = _draw(sampling)
+    described = _candidates(pages, sampling).join(_described(pages, tables), "page_id")
+    if sampling.quotas:
+        place = F.row_number().over(Window.partitionBy(*sampling.quotas).orderBy(drawn))
+        described = described.withColumn("place", place).where(F.col("place") <= sampling.size).drop("place")
+    else:
+        described = described.orderBy(drawn).limit(sampling.size)
+    return fill_quotas((row.asDict() for row in described.orderBy(drawn).toLocalIterator()), sampling)
+
+
+def fill_quotas(candidates: Iterable[Row], sampling: Sampling) -> list[Row]:
+    """Return the first candidates that the quotas leave room for, `sampling.size` at most."""
+    taken: Counter[tuple[str, str]] = Counter()
+    pages: list[Row] = []
+    for page in candidates:
+        if len(pages) == sampling.size:
+            break
+        values = [(of, _value_of(page[of], shares)) for of, shares in sampling.quotas.items()]
+        most = [sampling.quotas[of].get(value, 1.0) * sampling.size for of, value in values]
+        if all(taken[value] + 1 <= limit + 1e-9 for value, limit in zip(values, most, strict=True)):
+            taken.update(values)
+            pages.append(page)
+    return pages
+
+
+def _value_of(value: str | None, shares: Mapping[str, float]) -> str:
+    return value if value in shares and value is not None else OTHER
+
+
+def _draw(sampling: Sampling) -> Column:
+    return F.sha2(F.concat(F.lit(f"{sampling.seed} "), "page_id"), 256)
+
+
+def _candidates(pages: DataFrame, sampling: Sampling) -> DataFrame:
+    """Return one page of each of the commonest layouts of every host."""
+    place = F.row_number().over(Window.partitionBy("host").orderBy(_draw(sampling)))
+    compared = pages.select(
+        *("page_id", F.coalesce("host", F.lit("")).alias("host"), "layout_id", "site_memory.signature"),
+        F.when(F.col("layout_id").isNull() | F.col("site_memory").isNull(), F.col("mapping_html")).alias("html"),
+    ).withColumn("place", place)
+    compared = compared.where(F.col("place") <= _MOST_OF_HOST).repartition("host").sortWithinPartitions("host", "place")
+
+    def choose(rows: Iterable[Row]) -> Iterator[Row]:
+        yield from _choose_of_host(rows, sampling.of_host)
+
+    return compared.mapInArrow(grouped_mapper(("host",), choose, _CANDIDATE), _CANDIDATE)
+
+
+def _choose_of_host(rows: Iterable[Row], most: int) -> Iterator[Row]:
+    skeletons = {row["page_id"]: built for row in rows if (built := _skeleton_of(row)) is not None}
+    layouts = join_layouts(skeletons.values())
+    first: dict[str, str] = {}
+    for page_id, built in skeletons.items():
+        first.setdefault(layouts[built.layout_id], page_id)
+    sizes = Counter(layouts[built.layout_id] for built in skeletons.values())
+    for layout_id, size in sizes.most_common(most):
+        yield {"page_id": first[layout_id], "layout_id": layout_id, "layout_pages": size}
+
+
+def _skeleton_of(row: Row) -> Skeleton | None:
+    if row["html"] is None:
+        return Skeleton(row["layout_id"], np.array(row["signature"], np.int32))
+    try:
+        return skeleton(preprocess(row["html"]))
+    except PageError:
+        return None
+
+
+def _described(pages: DataFrame, tables: Tables) -> DataFrame:
+    """Return what is known of each page; its language and kind are those of `extractions`, once it
+    is there."""
+    names = ("page_id", "url", "host", "warc_file", "warc_offset", "charset")
+    declared = F.lower(F.regexp_extract("page_metadata.language", "^[A-Za-z]+", 0))
+    language, kind = F.when(declared != "", declared), F.col("first_labels.page_kind")
+    described = pages.select(*names, language.alias("declared"), kind.alias("first_kind"))
+    if tables.version("extractions") is None:
+        return described.withColumnsRenamed({"declared": "language", "first_kind": "page_kind"})
+    extracted = tables.read("extractions").select("page_id", "language", "page_kind")
+    return described.join(extracted, "page_id", "left").select(
+        *names,
+        F.coalesce("language", "declared").alias("language"),
+        F.coalesce("page_kind", "first_kind").alias("page_kind"),
+    )
+
+
+def read_paths(tables: Tables, pages: Sequence[Row]) -> dict[str, str]:
+    """Return how the archives of pages are opened, by the name that `warc_file` has."""
+    files = sorted({page["warc_file"] for page in pages})
+    ledger = tables.read("warc_files").where(F.col("warc_file").isin(files) & F.col("path").isNotNull())
+    return {row["warc_file"]: row["path"] for row in ledger.select("warc_file", "path").collect()}
