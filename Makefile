@@ -10,7 +10,7 @@ PINNED := --constraint conf/constraints.txt
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run sql test test-fast test-adapters test-vllm fuzz audit lock wheel bench bench-lm gpu-check report lint docs cpu encoder install clean
+.PHONY: help run sql test test-fast test-all test-adapters test-vllm fuzz audit lock wheel bench bench-lm gpu-check report lint docs cpu encoder install clean
 
 help:
 	@echo "Use"
@@ -19,8 +19,9 @@ help:
 	@echo "  make install       $(VENV) with the package and all its extras but gpu and encoder"
 	@echo "  make wheel         the package -> dist; DRIPPER_COMPILE=1 make wheel: with its C, for this platform"
 	@echo "Change"
-	@echo "  make test-fast     every test but the slow ones (pyproject.toml says which those are)"
-	@echo "  make test          every test, in $(TEST_PROCESSES) processes"
+	@echo "  make test-fast     the tests that need no Spark"
+	@echo "  make test          every test but the slow ones (pyproject.toml says which those are), in $(TEST_PROCESSES) processes"
+	@echo "  make test-all      every test: an hour and a half on two cores"
 	@echo "  make lint          ruff and mypy"
 	@echo "  make test-adapters the adapters for datatrove, NeMo Curator, Ray Data, LangChain and others, in an environment of their own"
 	@echo "  make test-vllm     the labelers lm, encoder and neuscraper on vLLM for CPU: 7 GB, 5 minutes to install"
@@ -71,13 +72,16 @@ sql: $(VENV)/base
 	    PATH="$(CURDIR)/$(BIN):$$PATH" spark-sql --conf spark.sql.catalogImplementation=in-memory --conf spark.log.level=ERROR \
 	    --hiveconf hive.cli.errors.ignore=true -d output=$(OUTPUT) -i "$$views" $(if $(QUERY),-e "$$QUERY")
 
+test-fast: $(VENV)/all
+	@$(PYTEST) -m "not slow and not spark"
+
 test: $(VENV)/all
 	@sh conf/preflight.sh > /dev/null
-	@$(PYTEST)
-
-test-fast: $(VENV)/all
-	@sh conf/preflight.sh > /dev/null
 	@$(PYTEST) -m "not slow"
+
+test-all: $(VENV)/all
+	@sh conf/preflight.sh > /dev/null
+	@$(PYTEST)
 
 # Of NeMo Curator, which brings torch and CUDA, only what its extractors' base classes import.
 $(VENV)-adapters/done: setup.py conf/constraints.txt
