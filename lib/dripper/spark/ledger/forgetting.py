@@ -63,16 +63,16 @@ def begin(
 
 
 def go_on(
-    books: Books, pages: Pages, ledger: Ledger, check: Callable[[], None], known: Sequence[Mapping[str, Any]]
+    books: Books, pages: Pages, ledger: Ledger, check: Callable[[], None], rule_rows: Sequence[Mapping[str, Any]]
 ) -> int:
     """Finish what was begun to be forgotten, and return how many pages that was. Needs the lease,
     and tables that were reconciled.
 
     Args:
         check: Called before each commit; raises where the lease has gone to another.
-        known: The rows of `forgotten`.
+        rule_rows: The rows of `forgotten`.
     """
-    rows = [row for row in known if row["state"] == BEGUN]
+    rows = [row for row in rule_rows if row["state"] == BEGUN]
     if not rows:
         return 0
     counts = rows_by_batch(rows)
@@ -103,7 +103,7 @@ def _close_counts(pages: Pages, ledger: Ledger, counts: Mapping[int, int], check
     replacing = {
         entry.file.warc_file for entry in entries if entry.state in UNFINISHED and entry.file.selection is None
     }
-    mine = [
+    touched = [
         entry
         for entry in entries
         if entry.batch in counts
@@ -111,13 +111,13 @@ def _close_counts(pages: Pages, ledger: Ledger, counts: Mapping[int, int], check
         and entry.state != UNFINISHED[0]
         and not (entry.file.selection is not None and entry.file.warc_file in replacing)
     ]
-    left: dict[str, dict[tuple[int, str], tuple[int, int]]] = {}
+    remaining: dict[str, dict[tuple[int, str], tuple[int, int]]] = {}
     for table in PAGE_TABLES:
-        batches = {entry.batch for entry in mine if _table_of(entry) == table}
-        left[table] = pages.count_left(table, batches) if batches else {}
+        batches = {entry.batch for entry in touched if _table_of(entry) == table}
+        remaining[table] = pages.count_left(table, batches) if batches else {}
     reports = []
-    for entry in mine:
-        n_pages, n_failed = left[_table_of(entry)].get((entry.batch, entry.file.warc_file), (0, 0))
+    for entry in touched:
+        n_pages, n_failed = remaining[_table_of(entry)].get((entry.batch, entry.file.warc_file), (0, 0))
         if n_pages < entry.pages:
             reports.append((entry, n_pages, n_failed))
     if reports:

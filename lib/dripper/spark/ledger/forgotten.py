@@ -109,15 +109,15 @@ class Rules:
     def rule_of(self, page_id: str, url: str, host: str | None) -> Rule | None:
         """Return the rule by which a page is forgotten; None: by no rule."""
         named = self._rules_by_kind
-        found = named["page_id"].get(page_id) or named["url"].get(url)
-        if found or not host:
-            return found
-        if found := named["host"].get(host):
-            return found
+        matching = named["page_id"].get(page_id) or named["url"].get(url)
+        if matching or not host:
+            return matching
+        if matching := named["host"].get(host):
+            return matching
         if domains := named["domain"]:
             while host:
-                if found := domains.get(host):
-                    return found
+                if matching := domains.get(host):
+                    return matching
                 host = host.partition(".")[2]
         return None
 
@@ -171,8 +171,8 @@ def rules_of(rows: Iterable[Mapping[str, Any]]) -> Rules:
 
 def rows_by_batch(rows: Sequence[Mapping[str, Any]]) -> dict[int, int]:
     """Return how many pages of each batch were, or are to be, forgotten."""
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for row in rows:
         if row["batch"] is not None:
-            found[row["batch"]] = found.get(row["batch"], 0) + (row["rows"] or 0)
-    return found
+            counts[row["batch"]] = counts.get(row["batch"], 0) + (row["rows"] or 0)
+    return counts

@@ -173,24 +173,26 @@ def make_plan(
         last: New batches are numbered above it, and above those of the ledger.
     """
     entries = {entry.file.key: entry for entry in ledger}
-    wanted = {file.key: file for file in files}
-    unfinished = {entry.batch for entry in entries.values() if entry.state in UNFINISHED and entry.file.key in wanted}
+    files_by_key = {file.key: file for file in files}
+    unfinished = {
+        entry.batch for entry in entries.values() if entry.state in UNFINISHED and entry.file.key in files_by_key
+    }
     stored = existing(entries.values(), unfinished)
     anew = frozenset(batch.number for batch in stored if batch.state != "planned" and _is_redone(batch, redo))
-    known = (replace(batch, state="planned") if batch.number in anew else batch for batch in stored)
-    resumed = [batch for batch in known if batch.state in states]
+    batches = (replace(batch, state="planned") if batch.number in anew else batch for batch in stored)
+    resumed = [batch for batch in batches if batch.state in states]
     superseded = _superseded(entries.values())
     todo = [
         _superseding(_again(file, entry) if entry else file, superseded)
-        for file, entry in _undone(wanted, entries, unfinished, set(redo))
+        for file, entry in _undone(files_by_key, entries, unfinished, set(redo))
     ]
     room = len(todo) if limit is None else max(0, limit - sum(len(batch.files) for batch in resumed))
     chosen = todo[:room]
     first = 1 + max((entry.batch for entry in entries.values()), default=0)
     first = max(first, last + 1)
-    untouched = wanted.keys() - {file.key for file in todo}
+    untouched = files_by_key.keys() - {file.key for file in todo}
     return Plan(
-        resumed=tuple(_open_as_typed(batch, wanted) for batch in resumed),
+        resumed=tuple(_open_as_typed(batch, files_by_key) for batch in resumed),
         fresh=tuple(Batch(first + i, tuple(group)) for i, group in enumerate(_groups(chosen, size))),
         moved=tuple(entries[file.key] for file in chosen if file.key in entries),
         n_done=len(untouched) - sum(len(untouched & {f.key for f in batch.files}) for batch in resumed),
@@ -206,12 +208,12 @@ def _is_redone(batch: Batch, redo: Collection[str]) -> bool:
 
 
 def _undone(
-    wanted: dict[Key, PlannedFile], entries: dict[Key, LedgerEntry], unfinished: set[int], redo: set[str]
+    files: dict[Key, PlannedFile], entries: dict[Key, LedgerEntry], unfinished: set[int], redo: set[str]
 ) -> Iterable[tuple[PlannedFile, LedgerEntry | None]]:
     """Yield the files that need a new batch, those that the ledger does not know first, each with
     its entry."""
-    known = []
-    for key, file in wanted.items():
+    again = []
+    for key, file in files.items():
         entry = entries.get(key)
         whole = entries.get((file.warc_file, None))
         if file.selection is not None and whole is not None and whole.state == "done":
@@ -221,17 +223,17 @@ def _undone(
         elif entry.batch not in unfinished and (
             file.warc_file in redo or entry.state == "failed" or has_changed(file, entry)
         ):
-            known.append((file, entry))
-    yield from known
+            again.append((file, entry))
+    yield from again
 
 
 def _superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...]]:
     """Return, for files of which selections were read, the batches that hold their rows."""
-    found: dict[str, set[int]] = {}
+    batches: dict[str, set[int]] = {}
     for entry in entries:
         if entry.file.selection is not None:
-            found.setdefault(entry.file.warc_file, set()).update(batches_of(entry))
-    return {name: tuple(sorted(numbers)) for name, numbers in found.items()}
+            batches.setdefault(entry.file.warc_file, set()).update(batches_of(entry))
+    return {name: tuple(sorted(numbers)) for name, numbers in batches.items()}
 
 
 def batches_of(entry: LedgerEntry) -> list[int]:
@@ -280,24 +282,24 @@ def _again(file: PlannedFile, entry: LedgerEntry) -> PlannedFile:
     )
 
 
-def _open_as_typed(batch: Batch, wanted: dict[Key, PlannedFile]) -> Batch:
+def _open_as_typed(batch: Batch, typed: dict[Key, PlannedFile]) -> Batch:
     """A signed address is not kept: the one that was typed for this run is the one that works. Nor
     are the places of records."""
     files = (
-        replace(file, path=wanted[file.key].path, places=wanted[file.key].places) if file.key in wanted else file
+        replace(file, path=typed[file.key].path, places=typed[file.key].places) if file.key in typed else file
         for file in batch.files
     )
     return replace(batch, files=tuple(files))
 
 
-def existing(entries: Iterable[LedgerEntry], numbers: Collection[int]) -> list[Batch]:
+def existing(ledger: Iterable[LedgerEntry], numbers: Collection[int]) -> list[Batch]:
     """Return the batches of these numbers as the ledger has them, in order.
 
     A batch with a file that is planned is redone as a whole, hence planned.
     """
-    known = list(entries)
-    superseded = _superseded(known)
-    chosen = sorted((e for e in known if e.batch in numbers), key=lambda e: (e.batch, e.file.warc_file))
+    entries = list(ledger)
+    superseded = _superseded(entries)
+    chosen = sorted((e for e in entries if e.batch in numbers), key=lambda e: (e.batch, e.file.warc_file))
     batches = []
     for number, group in groupby(chosen, key=lambda e: e.batch):
         members = list(group)

@@ -50,8 +50,8 @@ def evaluate(
 
 def _table_rows(computed: DataFrame, rows: Callable[[str], Iterator[tuple[Any, ...]]], batch: int) -> DataFrame:
     fields = [field for field in EVALUATIONS.fields if field.name != "batch"]
-    found = computed.mapInPandas(partial(_rows, rows, [field.name for field in fields]), StructType(fields))
-    return found.withColumn("batch", F.lit(batch).cast("long")).select(EVALUATIONS.fieldNames())
+    scored = computed.mapInPandas(partial(_rows, rows, [field.name for field in fields]), StructType(fields))
+    return scored.withColumn("batch", F.lit(batch).cast("long")).select(EVALUATIONS.fieldNames())
 
 
 def _computed(lines: Callable[[Share], Iterator[str]], frames: Iterator[Any]) -> Iterator[Any]:

@@ -125,9 +125,11 @@ def plan_summary(plan: Plan) -> str:
     ]
     for kind, batches in (("goes on", plan.resumed), ("new", plan.fresh)):
         for batch in batches:
-            known = sum(file.size_bytes or 0 for file in batch.files)
+            n_bytes = sum(file.size_bytes or 0 for file in batch.files)
             unknown = sum(file.size_bytes is None for file in batch.files)
-            sizes = f"{known / 1e6:.1f} MB" + (f" and {say_count(unknown, 'file')} of unknown size" if unknown else "")
+            sizes = f"{n_bytes / 1e6:.1f} MB" + (
+                f" and {say_count(unknown, 'file')} of unknown size" if unknown else ""
+            )
             if places := [place for file in batch.files for place in file.places]:
                 sizes = f"{say_count(len(places), 'record')}, {sum(place.length for place in places) / 1e6:.1f} MB"
             lines.append(f"batch {batch.number} ({kind}): {say_count(len(batch.files), 'file')}, {sizes}")

@@ -48,8 +48,8 @@ def read_pages(files: Sequence[PlannedFile], settings: Settings) -> PagesRead:
     most. Of a file that cannot be read there are none."""
     step = max(1, len(files) // _FILES)
     chosen = files[::step][:_FILES]
-    wanted = -(-settings.cost.sample_pages // max(1, len(chosen)))
-    read = [(file, list(islice(_records(file, settings), wanted))) for file in chosen]
+    a_file = -(-settings.cost.sample_pages // max(1, len(chosen)))
+    read = [(file, list(islice(_records(file, settings), a_file))) for file in chosen]
     return PagesRead(sum(file.weight for file in files), read)
 
 
@@ -61,7 +61,7 @@ def planned_files(plan: Plan) -> list[PlannedFile]:
 def take_sample(read: PagesRead, settings: Settings) -> Sample:
     """Return what the pages tell; one that cannot be split tells nothing, and ends nothing."""
     bytes_read = pages = 0
-    made: list[tuple[str, Prepared]] = []
+    prepared: list[tuple[str, Prepared]] = []
     limits = GuardLimits.of(settings.limits)
     first = _first_of_chain(settings)
     remembers = first is not None and settings.sites.enabled
@@ -77,10 +77,12 @@ def take_sample(read: PagesRead, settings: Settings) -> Sample:
             for record in records:
                 end = weight_until(file, record, end)
                 pages += 1
-                made += [(host_name(record.url) or "", page) for page in _prepared(record, guard)]
+                prepared += [(host_name(record.url) or "", page) for page in _prepared(record, guard)]
             bytes_read += end
-    going = _to_be_labelled(made, settings) if first is not None else [page for _, page in made]
-    return Sample(bytes_read, pages, [page.tokens for page in going], [len(page.texts) for page in going], len(made))
+    going = _to_be_labelled(prepared, settings) if first is not None else [page for _, page in prepared]
+    return Sample(
+        bytes_read, pages, [page.tokens for page in going], [len(page.texts) for page in going], len(prepared)
+    )
 
 
 def _first_of_chain(settings: Settings) -> Labeler | None:
@@ -92,11 +94,11 @@ def _first_of_chain(settings: Settings) -> Labeler | None:
     return warm_labeler(first or alone, settings.labels)
 
 
-def _to_be_labelled(made: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
+def _to_be_labelled(prepared: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
     """Return those pages of a sample, each with its host, that a chain's next labeler would get."""
     if settings.sites.enabled:
-        return _by_layout(made, settings)
-    return _going_on([page for _, page in made], settings.labeler)
+        return _by_layout(prepared, settings)
+    return _going_on([page for _, page in prepared], settings.labeler)
 
 
 def _going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> list[Prepared]:
@@ -110,13 +112,13 @@ def _going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> list[Prepa
 def _by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
     """As `_to_be_labelled`, in the way of `spark.layout_choice`."""
     by_host: dict[str, list[tuple[Prepared, PageMemory]]] = defaultdict(list)
-    others: list[Prepared] = []
+    unplaced: list[Prepared] = []
     for host, page in pages:
         if host and page.memory is not None:
             by_host[host].append((page, page.memory))
         else:
-            others.append(page)
-    going = _going_on(others, settings.labeler)
+            unplaced.append(page)
+    going = _going_on(unplaced, settings.labeler)
     for layout in (
         layout for site in by_host.values() for layout in group_by_layout(site, lambda pair: pair[1].skeleton)
     ):
