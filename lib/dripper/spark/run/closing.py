@@ -90,7 +90,7 @@ def page_keys() -> Column:
     return F.coalesce(F.sum(F.conv(digits, 16, 10).cast("long")), F.lit(0))
 
 
-def told_reports(batch: Batch, told: Sequence[Report], n_rows: int | None) -> list[Report] | None:
+def told_reports(batch: Batch, reports: Sequence[Report], n_rows: int | None) -> list[Report] | None:
     """Return what `whole_reports` does by what tasks told alone; None: rows have to be looked at.
 
     Args:
@@ -99,11 +99,11 @@ def told_reports(batch: Batch, told: Sequence[Report], n_rows: int | None) -> li
             so that the rows are those that were told where each span was told once, and all of them
             are as many.
     """
-    spans = {(report["warc_file"], report["span"][0]) for report in told}
-    if len(spans) != len(told) or n_rows != sum(report["pages"] for report in told):
+    spans = {(report["warc_file"], report["span"][0]) for report in reports}
+    if len(spans) != len(reports) or n_rows != sum(report["pages"] for report in reports):
         return None
     counted: dict[str, Report] = {}
-    for report in told:
+    for report in reports:
         file = counted.setdefault(report["warc_file"], deepcopy(NO_ROWS))
         methods: Counter[str] = Counter(file["methods"]) + Counter(report["methods"])
         file |= {
@@ -114,17 +114,17 @@ def told_reports(batch: Batch, told: Sequence[Report], n_rows: int | None) -> li
             "errors": [*file["errors"], *Counter(report["errors"]).elements()],
             "methods": dict(methods),
         }
-    return _agreeing(batch, told, counted)
+    return _agreeing(batch, reports, counted)
 
 
-def whole_reports(batch: Batch, told: Iterable[Report], rows: DataFrame) -> list[Report]:
+def whole_reports(batch: Batch, reports: Iterable[Report], rows: DataFrame) -> list[Report]:
     """Return one report for each file of `batch`, such that it agrees with the rows that the batch
     wrote.
 
     The returned reports have `rows`, `failed_pages` and `fallback_pages` as counted in them.
 
     Args:
-        told: As tasks told them. Spark may run a task twice, after the loss of an executor:
+        reports: As tasks told them. Spark may run a task twice, after the loss of an executor:
             then a file is told twice, perhaps with another outcome, and the rows of one of the two
             are in the table.
         rows: Those of the batch.
@@ -132,26 +132,26 @@ def whole_reports(batch: Batch, told: Iterable[Report], rows: DataFrame) -> list
     Raises:
         UnclosedError: If none fits.
     """
-    return _agreeing(batch, told, rows_by_file(rows))
+    return _agreeing(batch, reports, rows_by_file(rows))
 
 
-def _agreeing(batch: Batch, told: Iterable[Report], counted: Mapping[str, Report]) -> list[Report]:
+def _agreeing(batch: Batch, reports: Iterable[Report], counted: Mapping[str, Report]) -> list[Report]:
     by_file: dict[str, list[Report]] = {file.warc_file: [] for file in batch.files}
-    for report in told:
+    for report in reports:
         by_file.setdefault(report["warc_file"], []).append(report)
     if foreign := (set(by_file) | set(counted)) - {file.warc_file for file in batch.files}:
         raise UnclosedError(f"rows of {min(foreign)}, which is no file of the batch")
-    return [_fitting(name, merged(name, reports), counted.get(name, NO_ROWS)) for name, reports in by_file.items()]
+    return [_fitting(name, merged(name, of_file), counted.get(name, NO_ROWS)) for name, of_file in by_file.items()]
 
 
-def merged(name: str, told: Iterable[Report]) -> list[Report]:
+def merged(name: str, reports: Iterable[Report]) -> list[Report]:
     """Return what the reports of a file's spans may come to for the whole file: more than one where
     a span was told twice.
 
     Raises UnclosedError where a span is missing.
     """
     by_span: dict[int, list[Report]] = {}
-    for report in told:
+    for report in reports:
         same = by_span.setdefault(report["span"][0], [])
         if not any(_untimed(report) == _untimed(other) for other in same):
             same.append(report)
@@ -163,7 +163,7 @@ def merged(name: str, told: Iterable[Report]) -> list[Report]:
         at = same[0]["span"][1]
     if at is not None:
         raise UnclosedError(f"{name}: nothing was told of it" + (f" from byte {at} on" if at else ""))
-    return [_joined(reports) for reports in islice(product(*spans), _MOST_OUTCOMES)]
+    return [_joined(whole) for whole in islice(product(*spans), _MOST_OUTCOMES)]
 
 
 def _joined(reports: Sequence[Report]) -> Report:
@@ -236,27 +236,27 @@ def check_pages(reports: Iterable[Report], pages: DataFrame) -> None:
     Args:
         reports: Of the ledger, or of the stage that wrote them.
     """
-    found = {row["warc_file"]: row["count"] for row in pages.groupBy("warc_file").count().collect()}
+    n_rows_by_file = {row["warc_file"]: row["count"] for row in pages.groupBy("warc_file").count().collect()}
     for report in reports:
-        name, n_rows = report["warc_file"], found.get(report["warc_file"], 0)
+        name, n_rows = report["warc_file"], n_rows_by_file.get(report["warc_file"], 0)
         if n_rows != report["pages"]:
             raise LostRowsError(
                 "preprocess", f"the table pages has {n_rows} of the {report['pages']} pages that were read from {name}"
             )
 
 
-def check_between(table: str, stage: str, found: DataFrame, expected: DataFrame) -> None:
-    """Raise LostRowsError unless what `stage` wrote into `table`, and is there (`found`), is of the
-    pages in `expected`."""
+def check_between(table: str, stage: str, written: DataFrame, expected: DataFrame) -> None:
+    """Raise LostRowsError unless the rows that `stage` wrote into `table` (`written`) are those of
+    the pages in `expected`."""
     try:
-        check_rows_of(table, found, expected)
+        check_rows_of(table, written, expected)
     except UnclosedError as error:
         raise LostRowsError(stage, str(error)) from None
 
 
-def check_rows_of(table: str, found: DataFrame, expected: DataFrame) -> int:
-    """As `check_rows`, where `found` are the rows of `table`."""
-    have, want = (frame.agg(F.count("*"), page_keys()).head() for frame in (found, expected))
+def check_rows_of(table: str, written: DataFrame, expected: DataFrame) -> int:
+    """As `check_rows`, where `written` are the rows of `table`."""
+    have, want = (frame.agg(F.count("*"), page_keys()).head() for frame in (written, expected))
     assert have is not None
     assert want is not None
     if tuple(have) != tuple(want):

@@ -91,31 +91,31 @@ class FusedJob:
         mapper = files_mapper(
             tasks, batch.number, work.settings, to_arrow_schema(with_report), progress.sink, rules=work.rules
         )
-        seen = Observation()
+        observation = Observation()
         rows = (
             work.spark.range(0, len(tasks), 1, len(tasks))
             .mapInArrow(mapper, with_report)
             # The reports leave with the same pass: a second action over the plan would read every
             # archive again.
-            .observe(seen, F.concat_ws("\n", F.collect_list(REPORT)).alias("reports"))
+            .observe(observation, F.concat_ws("\n", F.collect_list(REPORT)).alias("reports"))
             .where(F.col("page_id").isNotNull())
             .drop(REPORT)
         )
         work.lease.check()
         with self._turns.taking(batch):
             n_rows = self._write(batch, rows)
-            told = [json.loads(line) for line in observed(seen, work.lease.confirm)["reports"].splitlines()]
+            reports = [json.loads(line) for line in observed(observation, work.lease.confirm)["reports"].splitlines()]
             self._clear_stages(batch)
-        reports = told_reports(batch, told, n_rows)
-        if reports is None:
+        whole = told_reports(batch, reports, n_rows)
+        if whole is None:
             written = work.tables.read("extractions").where(F.col("batch") == batch.number)
-            reports = whole_reports(batch, told, written)
-        self._notes.add(batch, reports)
+            whole = whole_reports(batch, reports, written)
+        self._notes.add(batch, whole)
         progress.batch_done(batch.number)
-        self._breaker.failed() if is_outage(reports) else self._breaker.succeeded()
+        self._breaker.failed() if is_outage(whole) else self._breaker.succeeded()
         with self._totals.lock:
-            self._totals.add_read(reports)
-            self._totals.add_written(reports)
+            self._totals.add_read(whole)
+            self._totals.add_written(whole)
             self._totals.stage_ms["extract"] += round((time.monotonic() - start) * 1000)
 
     def _write(self, batch: Batch, rows: DataFrame) -> int | None:
@@ -132,8 +132,8 @@ class FusedJob:
         log = tables.log("extractions")
         before = log.newest()
         sequence = tables.append("extractions", rows)
-        found = log.find(sequence, before.version) if sequence and before else None
-        return found.rows if found else None
+        commit = log.find(sequence, before.version) if sequence and before else None
+        return commit.rows if commit else None
 
     def _clear_stages(self, batch: Batch) -> None:
         """Delete what a staged run left of the batch's files between its stages: nobody takes it

@@ -57,8 +57,8 @@ class LabelStage:
         Raises:
             UnclosedError: If what was written is not that.
         """
-        tables, mine = self._work.tables, within([batch.number])
-        stored = tables.read("blocks").where(mine)
+        tables, of_batch = self._work.tables, within([batch.number])
+        stored = tables.read("blocks").where(of_batch)
         blocks = stored if only is None else stored.join(only.select("page_id"), "page_id", "left_semi")
         read, labelled = Observation(), Observation()
         rows = self._labelled(blocks, progress, read).observe(
@@ -71,7 +71,7 @@ class LabelStage:
         with self._labelling:
             start = time.monotonic()
             self._work.lease.check()
-            tables.replace_where("labels", rows, mine)
+            tables.replace_where("labels", rows, of_batch)
             seconds = time.monotonic() - start
         check_rows(tables, "labels", batch, stored if only is None else only)
         confirm = self._work.lease.confirm
@@ -135,9 +135,9 @@ def check_made_for(tables: Tables, batch: Batch, run_ids: Collection[str], setti
     for before in made_for(tables, run_ids).values():
         is_chain = len(chain_of(now)) > 1 or len(chain_of(before.labeler)) > 1
         if (is_chain and before.labeler != now) or (before.by_sites and not settings.sites.enabled):
-            asked = f"labeler.name={before.labeler}" + (", sites.enabled=true" if before.by_sites else "")
+            needed = f"labeler.name={before.labeler}" + (", sites.enabled=true" if before.by_sites else "")
             raise SettingsError(
-                f"batch {batch.number} was preprocessed for {asked}, and this run would label it for labeler.name={now}: name the "
+                f"batch {batch.number} was preprocessed for {needed}, and this run would label it for labeler.name={now}: name the "
                 "same, or read its files again with --redo"
             )
 
@@ -166,13 +166,13 @@ def with_labels(pages: DataFrame, labels: DataFrame, settings: Settings) -> tupl
     are none, and the settings of the labeler that was. Raises SettingsError where its fallback
     lacks something."""
     labels = labels.select("page_id", *(F.col(name).alias(alias) for name, alias in LABEL_COLUMNS.items()))
-    told = labels.agg(F.max("labeler"), F.sum(F.coalesce(F.size("main"), F.lit(0)) + 100)).head()
-    assert told is not None
-    if (told[1] or 0) < _BROADCAST_BYTES:
+    summary = labels.agg(F.max("labeler"), F.sum(F.coalesce(F.size("main"), F.lit(0)) + 100)).head()
+    assert summary is not None
+    if (summary[1] or 0) < _BROADCAST_BYTES:
         labels = F.broadcast(labels)
     first = pages.where(F.col("first_labels").isNotNull()).select("first_labels.labeler").head()
     # The fallback `auto` goes by the labeler that was, whatever the settings of this stage name.
-    name = first[0] if first is not None else told[0]
+    name = first[0] if first is not None else summary[0]
     labeler = settings.labeler.model_copy(update={"name": name} if name else {})
     joined = pages.drop("site_memory").join(labels, "page_id", "left")
     if resolve_fallback(labeler) == Fallback.TRAFILATURA:

@@ -27,13 +27,13 @@ class Notes:
         self,
         ledger: Ledger,
         check: Callable[[], None],
-        noted: Callable[[Sequence[Report]], None],
+        on_noted: Callable[[Sequence[Report]], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """check: raises where the lease has gone to another. noted: told of the ledger's rows."""
+        """check: raises where the lease has gone to another. on_noted: gets the ledger's rows."""
         self._ledger = ledger
         self._check = check
-        self._noted = noted
+        self._noted = on_noted
         self._clock = clock
         self._lock = threading.Lock()
         self._waiting: dict[int, tuple[Batch, Sequence[Report]]] = {}

@@ -92,8 +92,8 @@ def open_output(
         is_new = dict(zip(names, pool.map(tables.bring_up, names, versions), strict=True))
     writers = max(settings.batch.in_flight, _STAGES_AT_ONCE if is_staged else 1)
     books = SparkBooks(spark, tables)
-    held, start = Lease(books, writers=writers), time.monotonic()
-    held.take(
+    run_lease, start = Lease(books, writers=writers), time.monotonic()
+    run_lease.take(
         is_new=is_new[lease.TABLE],
         job=job,
         input=input,
@@ -107,21 +107,21 @@ def open_output(
         attempts = settings.batch.file_attempts
         # A table that was new before the lease was taken may be full by now, of a run that came
         # between.
-        is_empty = is_new.get("warc_files", False) and held.is_first
-        ledger = Ledger(books, held.run_id, attempts, is_new=is_empty)
+        is_empty = is_new.get("warc_files", False) and run_lease.is_first
+        ledger = Ledger(books, run_lease.run_id, attempts, is_new=is_empty)
         if not (is_empty and is_new.get("extractions", False)):
-            reconcile(spark, tables, ledger, held.confirm)
-        rules = rules_in_force(books, SparkPages(tables), ledger, held.check)
-        output_at_work = OpenOutput(Work(spark, tables, ledger, held, settings, rules))
+            reconcile(spark, tables, ledger, run_lease.confirm)
+        rules = rules_in_force(books, SparkPages(tables), ledger, run_lease.check)
+        output_at_work = OpenOutput(Work(spark, tables, ledger, run_lease, settings, rules))
         yield output_at_work
-        held.confirm_commits()
+        run_lease.confirm_commits()
         if output_at_work.outcome is not None:
             ending = {"state": "ended", **_ending(output_at_work.outcome, time.monotonic() - start)}
     except Exception as error:
         ending = {"state": "ended", "exit_code": 3, "complaints": [f"{type(error).__name__}: {error}"[:1000]]}
         raise
     finally:
-        held.end(**ending)
+        run_lease.end(**ending)
 
 
 def changed_settings(settings: Settings) -> str:
@@ -141,7 +141,7 @@ def _loggable(value: Any) -> Any:
 
 
 def _versions(spark: SparkSession, settings: Settings) -> dict[str, str]:
-    found = {
+    versions = {
         "dripper": dripper.__version__,
         "spark": spark.version,
         "python": platform.python_version(),
@@ -149,8 +149,8 @@ def _versions(spark: SparkSession, settings: Settings) -> dict[str, str]:
         "labeler": settings.labeler.name,
     }
     with suppress(PackageNotFoundError):
-        found["delta"] = version("delta-spark")
-    return found
+        versions["delta"] = version("delta-spark")
+    return versions
 
 
 def _ending(outcome: Outcome, seconds: float) -> dict[str, Any]:

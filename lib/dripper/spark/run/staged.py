@@ -82,12 +82,12 @@ class StagedJob:
 
         def take(batch: Batch) -> None:
             parts = [batch]
-            left = STAGES[UNFINISHED.index(batch.state) :]
-            if "preprocess" in left:
+            remaining = STAGES[UNFINISHED.index(batch.state) :]
+            if "preprocess" in remaining:
                 parts = self._preprocess_all(batch, progress) if "preprocess" in stages else []
             for part in parts:
                 for stage, do in (("label", self._label), ("extract", self._extract)):
-                    if stage in left and stage in stages and not self._breaker.is_open:
+                    if stage in remaining and stage in stages and not self._breaker.is_open:
                         if not self._is_whole_before(stage, part):
                             break
                         self._do(stage, part, partial(do, part, progress))
@@ -218,16 +218,16 @@ class StagedJob:
             tasks, batch.number, self._settings, to_arrow_schema(schema), progress.sink, preparing, self._work.rules
         )
         with self._planning:
-            made = self._work.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
+            prepared = self._work.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
         # Two tables and the reports from one pass, on the executors' disks in between: 6.9 CPU s
         # for 485 pages, by way of a third table 8.3, for one table alone 5.6. An executor that is
         # lost takes its part along, and the archives are read again, perhaps with another outcome:
         # so the tables are compared with the reports, and each other, before the ledger says so.
-        made = made.persist(StorageLevel.DISK_ONLY)
+        prepared = prepared.persist(StorageLevel.DISK_ONLY)
         self._work.lease.check()
         try:
-            told = [json.loads(row[0]) for row in made.where(F.col(REPORT).isNotNull()).select(REPORT).collect()]
-            pages = made.where(F.col("page_id").isNotNull())
+            reports = [json.loads(row[0]) for row in prepared.where(F.col(REPORT).isNotNull()).select(REPORT).collect()]
+            pages = prepared.where(F.col("page_id").isNotNull())
             if self._first is not None and self._sites is None:
                 pages = with_escalated(pages, self._settings.labeler)
             self._forget_earlier(batch)
@@ -242,22 +242,22 @@ class StagedJob:
             else:
                 self._tables.delete("blocks", f"batch = {batch.number}")
         finally:
-            made.unpersist()
+            prepared.unpersist()
         written = self._batch_of("pages", batch)
-        reports = whole_reports(batch, told, written)
+        whole = whole_reports(batch, reports, written)
         n_blocks = 0
         if self._has_blocks:
             n_blocks = check_rows(self._tables, "blocks", batch, written.where(to_be_labelled()))
         if self._sites is not None:
             self._sites.sum_up(batch)
         self._work.lease.check()
-        noted = self._work.ledger.finish([(batch, reports)], datetime.now(UTC), state="preprocessed")
-        self._reports[batch.number] = reports
-        self._breaker.failed() if is_outage(reports) else self._breaker.succeeded()
+        rows = self._work.ledger.finish([(batch, whole)], datetime.now(UTC), state="preprocessed")
+        self._reports[batch.number] = whole
+        self._breaker.failed() if is_outage(whole) else self._breaker.succeeded()
         with self._totals.lock:
-            self._totals.add_read(reports)
-            self._totals.add_noted(noted)
-            self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in reports)
+            self._totals.add_read(whole)
+            self._totals.add_noted(rows)
+            self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in whole)
             if self._first is not None and self._sites is None:
                 self._totals.escalated = (self._totals.escalated or 0) + n_blocks
 
@@ -339,10 +339,10 @@ class StagedJob:
                 raise UnclosedError(f"{report['warc_file']}: {report['pages']} pages were read, and {n_rows} are rows")
         reports = [report | counted.get(report["warc_file"], NO_ROWS) for report in self._files_of(batch)]
         self._work.lease.check()
-        noted = self._work.ledger.finish([(batch, reports)], datetime.now(UTC))
+        ledger_rows = self._work.ledger.finish([(batch, reports)], datetime.now(UTC))
         with self._totals.lock:
             self._totals.add_written(reports)
-            self._totals.add_noted(noted)
+            self._totals.add_noted(ledger_rows)
 
     def _files_of(self, batch: Batch) -> list[Report]:
         """Return what is known of the batch's files: from this run's first stage, or from the

@@ -74,12 +74,12 @@ class Layouts:
         pages = self._rows("pages", touched).where(F.col("error_code").isNull())
         placed = placed_pages(pages, self._tables.read("site_blocks")).persist(StorageLevel.DISK_ONLY)
         try:
-            lost = recount_layouts(self._rows("layouts", touched - new), placed.where(~F.col("batch").isin(new)))
-            stored = self._tables.read("layouts").where(~F.col("batch").isin(touched)).unionByName(lost)
+            recounted = recount_layouts(self._rows("layouts", touched - new), placed.where(~F.col("batch").isin(new)))
+            stored = self._tables.read("layouts").where(~F.col("batch").isin(touched)).unionByName(recounted)
             numbers = self._work.spark.createDataFrame([(number,) for number in sorted(new)], "batch long")
             is_new, below = F.col("batch").isin(new), self._settings.labeler.escalate_below
-            made = choices(pages.where(is_new), placed.where(is_new), stored, numbers, self._settings.sites, below)
-            rows = made.unionByName(lost, allowMissingColumns=True).select(*LAYOUTS.names)
+            new_rows = choices(pages.where(is_new), placed.where(is_new), stored, numbers, self._settings.sites, below)
+            rows = new_rows.unionByName(recounted, allowMissingColumns=True).select(*LAYOUTS.names)
             self._work.lease.check()
             self._tables.replace_where("layouts", rows, within(touched))
         finally:

@@ -59,16 +59,16 @@ class Sites:
 
     def _label_alone(self, batches: Sequence[Batch]) -> dict[str, int]:
         numbers = sorted(batch.number for batch in batches)
-        mine = within(numbers)
-        if not self._tables.read("blocks").where(mine).isEmpty():
+        of_batches = within(numbers)
+        if not self._tables.read("blocks").where(of_batches).isEmpty():
             raise SettingsError(
                 "a batch was preprocessed without sites.enabled, or for a chain: label it as it was preprocessed, or read its "
                 "files again with --redo"
             )
         site_blocks = self._tables.read("site_blocks")
-        pages = select_remembered(self._tables.read("pages").where(mine))
+        pages = select_remembered(self._tables.read("pages").where(of_batches))
         rows = site_labels(pages, site_blocks, numbers, self._settings)
-        written = self._write(rows, mine, with_evidence(pages, site_blocks))
+        written = self._write(rows, of_batches, with_evidence(pages, site_blocks))
         touched = within(set().union(*(touched_batches(batch) for batch in batches)))
         labels, stored = (self._tables.read(table).where(touched) for table in ("labels", "pages"))
         self._tables.replace_where("layouts", layouts_of(labels, stored), touched)
@@ -77,20 +77,20 @@ class Sites:
     def _label_others(self, batches: Sequence[Batch], layouts: Layouts) -> dict[str, int]:
         """As `label`, beside the labels that the next labeler of a chain gave."""
         numbers = sorted(batch.number for batch in batches)
-        mine = within(numbers)
+        of_batches = within(numbers)
         site_blocks, chosen = self._tables.read("site_blocks"), layouts.read_chosen(numbers)
-        pages = select_remembered(self._tables.read("pages").where(mine))
-        others = pages.join(chosen.select("page_id"), "page_id", "left_anti")
-        rows = site_labels(others, site_blocks, numbers, self._settings, self._tables.read("layouts"))
-        asked = self._tables.read("labels").where(mine).drop("layout_id").join(chosen, ["page_id", "batch"])
-        expected = with_evidence(others, site_blocks).select("page_id").unionByName(chosen.select("page_id"))
-        written = self._write(rows.unionByName(asked.select(*LABELS.names)), mine, expected)
+        pages = select_remembered(self._tables.read("pages").where(of_batches))
+        rest = pages.join(chosen.select("page_id"), "page_id", "left_anti")
+        rows = site_labels(rest, site_blocks, numbers, self._settings, self._tables.read("layouts"))
+        answers = self._tables.read("labels").where(of_batches).drop("layout_id").join(chosen, ["page_id", "batch"])
+        expected = with_evidence(rest, site_blocks).select("page_id").unionByName(chosen.select("page_id"))
+        written = self._write(rows.unionByName(answers.select(*LABELS.names)), of_batches, expected)
         return _count_methods(written.join(chosen.select("page_id"), "page_id", "left_anti"))
 
-    def _write(self, rows: DataFrame, mine: str, expected: DataFrame) -> DataFrame:
+    def _write(self, rows: DataFrame, of_batches: str, expected: DataFrame) -> DataFrame:
         self._work.lease.check()
-        self._tables.replace_where("labels", rows, mine)
-        written = self._tables.read("labels").where(mine)
+        self._tables.replace_where("labels", rows, of_batches)
+        written = self._tables.read("labels").where(of_batches)
         check_rows_of("labels", written, expected)
         return written
 

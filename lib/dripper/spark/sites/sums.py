@@ -151,14 +151,14 @@ def _flat(pages: pa.Table, name: str) -> Any:
 
 def page_blocks(row: Row) -> PageBlocks:
     """Return what a row of `select_remembered` keeps of its page's blocks."""
-    kept, labels = row["site_memory"], row["first_labels"]
+    memory, labels = row["site_memory"], row["first_labels"]
     odds = log_odds(np.array(labels["probability"], np.float32).astype(np.float64)).astype(np.float32)
-    return PageBlocks(fingerprints_of(kept), np.array(kept["words"], np.int32), odds, labels["confidence"])
+    return PageBlocks(fingerprints_of(memory), np.array(memory["words"], np.int32), odds, labels["confidence"])
 
 
-def fingerprints_of(kept: Row) -> Fingerprints:
+def fingerprints_of(hashes: Row) -> Fingerprints:
     """Return the hashes of blocks that a `site_memory`, or an example of `layouts`, has."""
-    return Fingerprints(np.array(kept["paths"], np.int64), np.array(kept["texts"], np.int64))
+    return Fingerprints(np.array(hashes["paths"], np.int64), np.array(hashes["texts"], np.int64))
 
 
 def first_labels(row: Row) -> Labels:

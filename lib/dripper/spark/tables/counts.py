@@ -22,9 +22,9 @@ def rows_by_batch(table: DataFrame) -> dict[int, int]:
         counted = files.groupBy(F.col("partitionValues")["batch"].cast("long").alias("batch")).agg(
             F.sum(n_rows).alias("rows"), F.count_if(n_rows.isNull()).alias("uncounted")
         )
-        found = counted.collect()
-        if not any(row["uncounted"] or row["batch"] is None for row in found):
-            return {row["batch"]: row["rows"] for row in found if row["rows"]}
+        rows = counted.collect()
+        if not any(row["uncounted"] or row["batch"] is None for row in rows):
+            return {row["batch"]: row["rows"] for row in rows if row["rows"]}
     return {row["batch"]: row["count"] for row in table.groupBy("batch").count().collect()}
 
 

@@ -47,8 +47,8 @@ def maintain(
         )
     tables = Tables(spark, output)
     require_log_store(spark, tables, single_writer)
-    there = [table for table in TABLES if tables.version(table) is not None]
-    if not there:
+    existing = [table for table in TABLES if tables.version(table) is not None]
+    if not existing:
         raise InputError(f"--output {output}: none of the tables {', '.join(TABLES)} is there")
     if repairs:
         yield from repair(spark, output)
@@ -57,7 +57,7 @@ def maintain(
     if repairs:
         # Older versions are the other way to mend a table.
         return
-    for table in there:
+    for table in existing:
         name = tables.sql_name(table)
         if table == publish.TABLE:
             removed, added = publish.optimize(spark, tables)

@@ -234,9 +234,9 @@ class Stopwatch:
     @contextmanager
     def page(self, page_id: str) -> Iterator[None]:
         """Time one page."""
-        begun = time.monotonic()
+        start = time.monotonic()
         yield
-        self._slowest = max(self._slowest or (-1.0, ""), (time.monotonic() - begun, page_id))
+        self._slowest = max(self._slowest or (-1.0, ""), (time.monotonic() - start, page_id))
 
     def times(self) -> dict[str, Any]:
         """Return what the ledger says of it: `task_ms` until now, and `slowest_page`."""
