@@ -153,7 +153,7 @@ class Lease:
             self._books.shut_out(lanes)
         if dead_runs := [run["run_id"] for run in runs if run["state"] == "running"]:
             self._newest_at = None
-            amend(self._books, TABLE, among("run_id", dead_runs), _lost)
+            amend(self._books, TABLE, among("run_id", dead_runs), _mark_lost)
 
     @property
     def is_first(self) -> bool:
@@ -347,7 +347,7 @@ def lanes_to_shut(runs: Sequence[Mapping[str, Any]]) -> int:
     return max([lanes, *(run["writers"] or 1 for run in runs if run["state"] == "running")])
 
 
-def _lost(run: Row) -> Row:
+def _mark_lost(run: Row) -> Row:
     return run | {"state": "lost"} if run["state"] == "running" else run
 
 

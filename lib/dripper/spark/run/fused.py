@@ -12,7 +12,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField
 
 from dripper.spark.ledger.plan import Batch, of_selections_apart
-from dripper.spark.run.closing import told_reports, until_closed, whole_reports
+from dripper.spark.run.batch_checks import match_reports_to_count, match_reports_to_rows, write_until_whole
 from dripper.spark.run.isolation import Isolation
 from dripper.spark.run.notes import Notes
 from dripper.spark.run.outcome import Report, Totals, is_outage
@@ -40,7 +40,7 @@ class FusedJob:
         self._breaker = Breaker(work.settings.batch.max_failures)
         attempts = work.settings.batch.file_attempts
         self._turns = Turns()
-        self._notes = Notes(work.ledger, work.lease.check, self._noted)
+        self._notes = Notes(work.ledger, work.lease.check, self._count_noted)
         self._new: set[int] = set()
         """Batches of which no row can be there yet."""
         self._isolation = Isolation(work.ledger, attempts, lambda: self._breaker.is_open)
@@ -61,7 +61,7 @@ class FusedJob:
                 self._isolation.work_off(
                     batch,
                     lambda part: split_into_tasks(part, capacity.slots(work.spark), work.settings.batch.split_bytes),
-                    lambda part, tasks: until_closed(
+                    lambda part, tasks: write_until_whole(
                         lambda: self._attempt(part, tasks, progress),
                         part,
                         lambda: self._breaker.is_open,
@@ -81,7 +81,7 @@ class FusedJob:
         self._totals.add_failures(worked)
         return self._totals
 
-    def _noted(self, rows: Sequence[Report]) -> None:
+    def _count_noted(self, rows: Sequence[Report]) -> None:
         with self._totals.lock:
             self._totals.add_noted(rows)
 
@@ -106,10 +106,10 @@ class FusedJob:
             n_rows = self._write(batch, rows)
             reports = [json.loads(line) for line in observed(observation, work.lease.confirm)["reports"].splitlines()]
             self._clear_stages(batch)
-        whole = told_reports(batch, reports, n_rows)
+        whole = match_reports_to_count(batch, reports, n_rows)
         if whole is None:
             written = work.tables.read("extractions").where(F.col("batch") == batch.number)
-            whole = whole_reports(batch, reports, written)
+            whole = match_reports_to_rows(batch, reports, written)
         self._notes.add(batch, whole)
         progress.batch_done(batch.number)
         self._breaker.failed() if is_outage(whole) else self._breaker.succeeded()

@@ -19,7 +19,7 @@ from dripper.labels.chain import chain_of
 from dripper.labels.fallback import Fallback
 from dripper.labels.registry import check_blocks, resolve_fallback
 from dripper.spark.ledger.plan import Batch
-from dripper.spark.run.closing import check_rows
+from dripper.spark.run.batch_checks import check_rows
 from dripper.spark.run.outcome import Totals
 from dripper.spark.run.output import Work
 from dripper.spark.run.progress import Progress
@@ -55,7 +55,7 @@ class LabelStage:
             only: The pages to label, in the column `page_id`; None: all that have blocks.
 
         Raises:
-            UnclosedError: If what was written is not that.
+            WrongRowsError: If what was written is not that.
         """
         tables, of_batch = self._work.tables, within([batch.number])
         stored = tables.read("blocks").where(of_batch)
@@ -109,30 +109,30 @@ class LabelStage:
 
 
 @dataclass(frozen=True, slots=True)
-class MadeFor:
+class Purpose:
     """What a stage was run for. labeler: the setting labeler.name. by_sites: sites.enabled."""
 
     labeler: str
     by_sites: bool
 
 
-def made_for(tables: Tables, run_ids: Collection[str]) -> dict[str, MadeFor]:
+def read_purposes(tables: Tables, run_ids: Collection[str]) -> dict[str, Purpose]:
     """Return for each of these runs, by its row of the table `runs`, whom it made its tables
     for."""
     rows = tables.read("runs").where(F.col("run_id").isin(sorted(run_ids))).select("run_id", "settings", "versions")
-    return {row["run_id"]: _made_for(row) for row in rows.collect() if row["versions"]}
+    return {row["run_id"]: _parse_purpose(row) for row in rows.collect() if row["versions"]}
 
 
-def _made_for(row: Row) -> MadeFor:
+def _parse_purpose(row: Row) -> Purpose:
     sites = json.loads(row["settings"] or "{}").get("sites", {})
-    return MadeFor(row["versions"].get("labeler", ""), bool(sites.get("enabled")))
+    return Purpose(row["versions"].get("labeler", ""), bool(sites.get("enabled")))
 
 
-def check_made_for(tables: Tables, batch: Batch, run_ids: Collection[str], settings: Settings) -> None:
+def check_chain(tables: Tables, batch: Batch, run_ids: Collection[str], settings: Settings) -> None:
     """Raise SettingsError where the batch was preprocessed for another chain than these settings
     name: its pages would go on to nobody, or to the wrong labeler."""
     now = settings.labeler.name
-    for before in made_for(tables, run_ids).values():
+    for before in read_purposes(tables, run_ids).values():
         is_chain = len(chain_of(now)) > 1 or len(chain_of(before.labeler)) > 1
         if (is_chain and before.labeler != now) or (before.by_sites and not settings.sites.enabled):
             needed = f"labeler.name={before.labeler}" + (", sites.enabled=true" if before.by_sites else "")

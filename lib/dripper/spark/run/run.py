@@ -15,7 +15,7 @@ from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, Batch, BatchSize, Plan, make_plan
 from dripper.spark.ledger.relocated import Move, check_not_moved, first_name, moves_of, under_first_names
 from dripper.spark.run.fused import FusedJob
-from dripper.spark.run.label_stage import check_made_for, check_profiles
+from dripper.spark.run.label_stage import check_chain, check_profiles
 from dripper.spark.run.outcome import Outcome, Totals, bad_inputs, work_left
 from dripper.spark.run.output import BETWEEN, OpenOutput, Work, open_output
 from dripper.spark.run.progress import Progress
@@ -227,15 +227,15 @@ def run_stages(
         spark, output, settings, job=", ".join(stages), input=source.description, is_staged=True
     ) as output_at_work:
         work = output_at_work.work
-        put_back = [] if has_pages else _lost(work.ledger)
+        put_back = [] if has_pages else _put_back_batches(work.ledger)
         if plans:
             for table in BETWEEN:
                 work.ledger.number_above(rows_by_batch(work.tables.read(table)))
             plan = _plan(spark, work.tables, work.ledger, source, settings, limit, states, really_new)
         else:
-            plan = _ready(work.ledger, states[0], limit)
+            plan = _plan_waiting(work.ledger, states[0], limit)
         if "label" in stages:
-            _check_made_for(work, plan, settings)
+            _check_chains(work, plan, settings)
         batches = _begin_batches(work.ledger, plan)
         totals = Totals()
         if batches:
@@ -249,7 +249,7 @@ def run_stages(
 _NO_PAGES = "the table pages is not there"
 
 
-def _lost(ledger: Ledger) -> list[Batch]:
+def _put_back_batches(ledger: Ledger) -> list[Batch]:
     """Put back the batches between stages, whose rows went with the table `pages`, and return
     them."""
     batches = [batch for state in UNFINISHED[1:] for batch in ledger.batches(state)]
@@ -259,11 +259,11 @@ def _lost(ledger: Ledger) -> list[Batch]:
     return batches
 
 
-def _check_made_for(work: Work, plan: Plan, settings: Settings) -> None:
+def _check_chains(work: Work, plan: Plan, settings: Settings) -> None:
     for batch in plan.resumed:
         if batch.state == "preprocessed":
             run_ids = {report["run_id"] for report in work.ledger.reports(batch)}
-            check_made_for(work.tables, batch, run_ids, settings)
+            check_chain(work.tables, batch, run_ids, settings)
     if last := who_labels(settings)[1]:
         numbers = [
             batch.number for batch in plan.resumed if batch.state == "preprocessed" and batch.number not in plan.anew
@@ -283,7 +283,7 @@ def _engines(spark: SparkSession, stages: Sequence[str], settings: Settings, loa
     return Engines(loader, n_engines(spark, settings.stages), engine_profile(spark, settings.stages))
 
 
-def _ready(ledger: Ledger, state: str, limit: int | None) -> Plan:
+def _plan_waiting(ledger: Ledger, state: str, limit: int | None) -> Plan:
     batches = ledger.batches(state)
     chosen = batches if limit is None else batches[:limit]
     return Plan(resumed=tuple(chosen), n_left=_n_files(batches) - _n_files(chosen))

@@ -21,19 +21,19 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField
 
 from dripper.spark.ledger.plan import UNFINISHED, Batch, of_selections_apart
-from dripper.spark.run.closing import (
+from dripper.spark.run.batch_checks import (
     NO_ROWS,
     LostRowsError,
-    UnclosedError,
+    WrongRowsError,
     check_between,
     check_pages,
     check_rows,
+    match_reports_to_rows,
     rows_by_file,
-    until_closed,
-    whole_reports,
+    write_until_whole,
 )
 from dripper.spark.run.isolation import Isolation
-from dripper.spark.run.label_stage import LabelStage, made_for, with_labels
+from dripper.spark.run.label_stage import LabelStage, read_purposes, with_labels
 from dripper.spark.run.outcome import Report, Totals, is_outage
 from dripper.spark.run.output import Work
 from dripper.spark.run.parts import Tasks, split_into_tasks
@@ -190,7 +190,7 @@ class StagedJob:
         """Do it until its counts close. what: its name in Spark's UI."""
         start = time.monotonic()
         with describe_jobs(self._work.spark, self._work.lease.run_id, what):
-            until_closed(do, batch, lambda: self._breaker.is_open, self._work.lease.confirm)
+            write_until_whole(do, batch, lambda: self._breaker.is_open, self._work.lease.confirm)
         with self._totals.lock:
             self._totals.stage_ms[stage] += round((time.monotonic() - start) * 1000)
 
@@ -244,7 +244,7 @@ class StagedJob:
         finally:
             prepared.unpersist()
         written = self._batch_of("pages", batch)
-        whole = whole_reports(batch, reports, written)
+        whole = match_reports_to_rows(batch, reports, written)
         n_blocks = 0
         if self._has_blocks:
             n_blocks = check_rows(self._tables, "blocks", batch, written.where(to_be_labelled()))
@@ -313,7 +313,7 @@ class StagedJob:
         if self._sites is not None:
             return True
         run_ids = {str(report.get("run_id")) for report in self._files_of(batch)}
-        return any(run.by_sites for run in made_for(self._work.tables, run_ids).values())
+        return any(run.by_sites for run in read_purposes(self._work.tables, run_ids).values())
 
     def _label(self, batch: Batch, progress: Progress) -> None:
         self._label_stage.label(batch, progress)
@@ -336,7 +336,7 @@ class StagedJob:
         for report in self._files_of(batch):
             n_rows = counted.get(report["warc_file"], NO_ROWS)["rows"]
             if n_rows != report["pages"]:
-                raise UnclosedError(f"{report['warc_file']}: {report['pages']} pages were read, and {n_rows} are rows")
+                raise WrongRowsError(f"{report['warc_file']}: {report['pages']} pages were read, and {n_rows} are rows")
         reports = [report | counted.get(report["warc_file"], NO_ROWS) for report in self._files_of(batch)]
         self._work.lease.check()
         ledger_rows = self._work.ledger.finish([(batch, reports)], datetime.now(UTC))

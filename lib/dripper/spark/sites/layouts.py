@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from dripper.errors import SettingsError
 from dripper.spark.ledger.plan import Batch
-from dripper.spark.run.closing import UnclosedError, check_rows_of
+from dripper.spark.run.batch_checks import WrongRowsError, check_rows_of
 from dripper.spark.run.output import Work
 from dripper.spark.sites.layout_choice import (
     CHOSEN,
@@ -106,7 +106,7 @@ class Layouts:
         chosen = self.read_chosen([batch.number])
         try:
             check_rows_of("labels", self._rows("labels", [batch.number]).join(chosen, "page_id", "left_semi"), chosen)
-        except UnclosedError:
+        except WrongRowsError:
             return False
         return True
 

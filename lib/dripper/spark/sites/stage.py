@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from dripper.errors import SettingsError
 from dripper.spark.ledger.plan import Batch
-from dripper.spark.run.closing import check_rows_of
+from dripper.spark.run.batch_checks import check_rows_of
 from dripper.spark.run.output import Work
 from dripper.spark.run.routing import who_labels
 from dripper.spark.sites.labels import BY_SITE, BY_TEMPLATE, layouts_of, site_labels, with_evidence
@@ -54,7 +54,7 @@ class Sites:
 
     def label(self, batches: Sequence[Batch]) -> dict[str, int]:
         """Write the labels of all pages of the batches whose hosts know more than the page; return
-        counts for the closing words. Raises UnclosedError where what was written is not that."""
+        counts for the closing words. Raises WrongRowsError where what was written is not that."""
         return self._label_alone(batches) if self.layouts is None else self._label_others(batches, self.layouts)
 
     def _label_alone(self, batches: Sequence[Batch]) -> dict[str, int]:

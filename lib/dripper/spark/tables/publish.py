@@ -96,8 +96,8 @@ def _publish(spark: SparkSession, tables: Tables, lease: Lease, target_bytes: in
     ledger = Ledger(books, lease.run_id)
     reconcile(spark, tables, ledger, lease.confirm)
     rules_in_force(books, SparkPages(tables), ledger, lease.check)
-    current, published = _read_states(tables), _there(tables)
-    differing = _lost(current, published)
+    current, published = _read_states(tables), _read_published(tables)
+    differing = _find_lost_rows(current, published)
     since = changed_at(spark, tables, TABLE, differing) if differing else {}
     groups = list(_groups(current, published))
     for group in groups:
@@ -167,7 +167,7 @@ def _read_states(tables: Tables) -> dict[int, State]:
     return {row["holds"]: State(row["version"], row["rows"], row["is_settled"]) for row in states.collect()}
 
 
-def _there(tables: Tables) -> dict[int, State]:
+def _read_published(tables: Tables) -> dict[int, State]:
     """Return the batches that are published, and in which state; "" where rows of several are, as
     nothing here writes them."""
     versions = F.array_sort(F.collect_set("batch_version")).alias("versions")
@@ -175,7 +175,7 @@ def _there(tables: Tables) -> dict[int, State]:
     return {row["batch"]: State(row["versions"][0] if len(row["versions"]) == 1 else "", row["rows"]) for row in rows}
 
 
-def _lost(current: dict[int, State], published: dict[int, State]) -> list[Difference]:
+def _find_lost_rows(current: dict[int, State], published: dict[int, State]) -> list[Difference]:
     """Return the batches that are published in the state that is wanted, and yet have not its
     rows."""
     return [
@@ -192,7 +192,7 @@ def _groups(current: dict[int, State], published: dict[int, State]) -> Iterator[
     """Yield the batches of each commit. Where batches are replaced, or have gone, all is one
     commit, as a file that was read again has moved from one batch to another."""
     fresh = sorted(current.keys() - published.keys())
-    differing = {each.batch for each in _lost(current, published)}
+    differing = {each.batch for each in _find_lost_rows(current, published)}
     changed = sorted(
         batch
         for batch, state in published.items()

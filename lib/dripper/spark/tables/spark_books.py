@@ -57,10 +57,10 @@ class SparkBooks:
         """Add rows; see `Books`."""
         frame, before = self.frame(table, rows), self.version(table)
         if sequence is None:
-            return self._made(table, self._tables.append(table, frame, maxRecordsPerFile=ROWS_A_FILE), before)
+            return self._find_version(table, self._tables.append(table, frame, maxRecordsPerFile=ROWS_A_FILE), before)
         observation = Observation()
         self._tables.append(table, frame.observe(observation, F.count("*").alias("rows")), sequence)
-        version = self._made(table, sequence, before)
+        version = self._find_version(table, sequence, before)
         if version is not None and version != UNKNOWN:
             return version
         # What was written and raised nothing was committed, or left out: then nothing was observed.
@@ -69,7 +69,7 @@ class SparkBooks:
     def replace(self, table: str, rows: Sequence[Row], where: Where) -> int | None:
         """Put rows in the place of others; see `Books`."""
         before = self.version(table)
-        return self._made(table, self._tables.replace_where(table, self.frame(table, rows), where.sql), before)
+        return self._find_version(table, self._tables.replace_where(table, self.frame(table, rows), where.sql), before)
 
     def amend(self, table: str, amended: Sequence[tuple[Row, Row]], where: Where) -> bool:
         """Put rows in the place of those that are still as they were read; see `Books`."""
@@ -112,7 +112,7 @@ class SparkBooks:
         """Return how SQL addresses the table."""
         return self._tables.sql_name(table)
 
-    def _made(self, table: str, sequence: tuple[str, int] | None, before: int | None) -> int | None:
+    def _find_version(self, table: str, sequence: tuple[str, int] | None, before: int | None) -> int | None:
         """Return the version that the commit of this sequence made."""
         if sequence is None or before is None:
             return UNKNOWN

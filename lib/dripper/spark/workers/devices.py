@@ -44,7 +44,7 @@ class Devices:
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            notes = self._others()
+            notes = self._read_notes()
             in_use = {address for note in notes for address in note["held"]}
             if len(self.held) != len(assigned):
                 addresses = [*assigned, *(address for note in notes for address in note["told"])]
@@ -54,7 +54,7 @@ class Devices:
             (self.folder / f"{self.worker}.json").write_text(json.dumps(note))
         return self.held
 
-    def _others(self) -> list[dict[str, list[str]]]:
+    def _read_notes(self) -> list[dict[str, list[str]]]:
         notes = []
         for file in sorted(self.folder.glob("*.json")):
             worker = int(file.stem)

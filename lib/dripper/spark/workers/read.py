@@ -32,7 +32,7 @@ from dripper.page.prepare import Prepared
 from dripper.page.rows import Row, extraction_row, prepared_row, storable
 from dripper.page.stages import preparer
 from dripper.spark.ledger.forgotten import NO_RULES, Rules
-from dripper.spark.run.closing import page_key
+from dripper.spark.run.batch_checks import page_key
 from dripper.spark.run.parts import FilePart, Tasks, reader_of
 from dripper.spark.run.routing import who_labels
 from dripper.spark.workers.singleton import WorkerSingleton

@@ -1,5 +1,5 @@
-"""Whether a batch is whole: every page that was read is one row, no more and no less, before the
-ledger says that it is done."""
+"""Checks that a batch is whole before the ledger says that it is done: every page that was read is
+one row, no more and no less."""
 
 import logging
 from collections import Counter
@@ -34,7 +34,7 @@ _KEY_DIGITS = 10
 some 100,000, stay below 64."""
 
 
-class UnclosedError(Exception):
+class WrongRowsError(Exception):
     """What a batch wrote is not what it read; it is redone."""
 
 
@@ -47,7 +47,7 @@ class LostRowsError(Exception):
         self.stage = stage
 
 
-def until_closed(
+def write_until_whole(
     do: Callable[[], object], batch: Batch, is_stopped: Callable[[], bool], confirm: Callable[[], None]
 ) -> None:
     """Call `do`, which writes `batch`, and again where what it wrote is not what it read, or where
@@ -58,14 +58,14 @@ def until_closed(
             as what that one wrote is not what was read here.
 
     Raises:
-        UnclosedError: If the last try fails, too.
+        WrongRowsError: If the last try fails, too.
     """
     for _ in range(_MOST_REDONE):
         try:
             do()
             return
         except Exception as error:
-            if not (isinstance(error, UnclosedError) or is_conflict(error)):
+            if not (isinstance(error, WrongRowsError) or is_conflict(error)):
                 raise
             if is_stopped():
                 raise
@@ -90,8 +90,9 @@ def page_keys() -> Column:
     return F.coalesce(F.sum(F.conv(digits, 16, 10).cast("long")), F.lit(0))
 
 
-def told_reports(batch: Batch, reports: Sequence[Report], n_rows: int | None) -> list[Report] | None:
-    """Return what `whole_reports` does by what tasks told alone; None: rows have to be looked at.
+def match_reports_to_count(batch: Batch, reports: Sequence[Report], n_rows: int | None) -> list[Report] | None:
+    """Return what `match_reports_to_rows` does, by the tasks' reports and a count alone; None: rows
+    have to be looked at.
 
     Args:
         n_rows: How many the commit of the batch added, as Delta's log says; None: it does not.
@@ -114,10 +115,10 @@ def told_reports(batch: Batch, reports: Sequence[Report], n_rows: int | None) ->
             "errors": [*file["errors"], *Counter(report["errors"]).elements()],
             "methods": dict(methods),
         }
-    return _agreeing(batch, reports, counted)
+    return _match_reports(batch, reports, counted)
 
 
-def whole_reports(batch: Batch, reports: Iterable[Report], rows: DataFrame) -> list[Report]:
+def match_reports_to_rows(batch: Batch, reports: Iterable[Report], rows: DataFrame) -> list[Report]:
     """Return one report for each file of `batch`, such that it agrees with the rows that the batch
     wrote.
 
@@ -130,30 +131,33 @@ def whole_reports(batch: Batch, reports: Iterable[Report], rows: DataFrame) -> l
         rows: Those of the batch.
 
     Raises:
-        UnclosedError: If none fits.
+        WrongRowsError: If none fits.
     """
-    return _agreeing(batch, reports, rows_by_file(rows))
+    return _match_reports(batch, reports, rows_by_file(rows))
 
 
-def _agreeing(batch: Batch, reports: Iterable[Report], counted: Mapping[str, Report]) -> list[Report]:
+def _match_reports(batch: Batch, reports: Iterable[Report], counted: Mapping[str, Report]) -> list[Report]:
     by_file: dict[str, list[Report]] = {file.warc_file: [] for file in batch.files}
     for report in reports:
         by_file.setdefault(report["warc_file"], []).append(report)
     if foreign := (set(by_file) | set(counted)) - {file.warc_file for file in batch.files}:
-        raise UnclosedError(f"rows of {min(foreign)}, which is no file of the batch")
-    return [_fitting(name, merged(name, of_file), counted.get(name, NO_ROWS)) for name, of_file in by_file.items()]
+        raise WrongRowsError(f"rows of {min(foreign)}, which is no file of the batch")
+    return [
+        _choose_report(name, join_file_reports(name, of_file), counted.get(name, NO_ROWS))
+        for name, of_file in by_file.items()
+    ]
 
 
-def merged(name: str, reports: Iterable[Report]) -> list[Report]:
+def join_file_reports(name: str, reports: Iterable[Report]) -> list[Report]:
     """Return what the reports of a file's spans may come to for the whole file: more than one where
     a span was told twice.
 
-    Raises UnclosedError where a span is missing.
+    Raises WrongRowsError where a span is missing.
     """
     by_span: dict[int, list[Report]] = {}
     for report in reports:
         same = by_span.setdefault(report["span"][0], [])
-        if not any(_untimed(report) == _untimed(other) for other in same):
+        if not any(_drop_times(report) == _drop_times(other) for other in same):
             same.append(report)
     spans = [by_span[start] for start in sorted(by_span)]
     at: int | None = 0
@@ -162,11 +166,11 @@ def merged(name: str, reports: Iterable[Report]) -> list[Report]:
             break
         at = same[0]["span"][1]
     if at is not None:
-        raise UnclosedError(f"{name}: nothing was told of it" + (f" from byte {at} on" if at else ""))
-    return [_joined(whole) for whole in islice(product(*spans), _MOST_OUTCOMES)]
+        raise WrongRowsError(f"{name}: nothing was told of it" + (f" from byte {at} on" if at else ""))
+    return [_join_spans(whole) for whole in islice(product(*spans), _MOST_OUTCOMES)]
 
 
-def _joined(reports: Sequence[Report]) -> Report:
+def _join_spans(reports: Sequence[Report]) -> Report:
     names = [field.name for field in fields(FileReport)]
     whole = merge_reports([FileReport(**{name: report[name] for name in names}) for report in reports])
     return asdict(whole) | {
@@ -180,7 +184,7 @@ def _joined(reports: Sequence[Report]) -> Report:
     }
 
 
-def _untimed(report: Report) -> Report:
+def _drop_times(report: Report) -> Report:
     """A span that is read twice takes another time, which makes no other outcome of it."""
     return {key: value for key, value in report.items() if key not in ("task_ms", "slowest_page")}
 
@@ -191,13 +195,13 @@ NO_ROWS: Report = {"rows": 0, "keys": 0, "failed_pages": 0, "fallback_pages": 0,
 """What `rows_by_file` says of a file that has none."""
 
 
-def _fitting(name: str, reports: Sequence[Report], counted: Report) -> Report:
+def _choose_report(name: str, reports: Sequence[Report], counted: Report) -> Report:
     for report in reports:
         if report["records"] != report["pages"] + sum(report["skipped"].values()):
-            raise UnclosedError(f"{name}: {report['records']} records were seen, and not all are pages or skipped")
+            raise WrongRowsError(f"{name}: {report['records']} records were seen, and not all are pages or skipped")
         if (report["pages"], report["page_keys"]) == (counted["rows"], counted["keys"]):
             return report | {key: counted[key] for key in _COUNTED}
-    raise UnclosedError(f"{name}: {reports[-1]['pages']} pages were read, and {counted['rows']} rows are not the same")
+    raise WrongRowsError(f"{name}: {reports[-1]['pages']} pages were read, and {counted['rows']} rows are not the same")
 
 
 def rows_by_file(rows: DataFrame) -> dict[str, Report]:
@@ -223,8 +227,8 @@ def rows_by_file(rows: DataFrame) -> dict[str, Report]:
 
 
 def check_rows(tables: Tables, table: str, batch: Batch, expected: DataFrame) -> int:
-    """Raise UnclosedError unless `table` has a row for every row of `expected` in `batch`, and none
-    twice; else return how many."""
+    """Raise WrongRowsError unless `table` has a row for every row of `expected` in `batch`, and
+    none twice; else return how many."""
     return check_rows_of(table, tables.read(table).where(F.col("batch") == batch.number), expected)
 
 
@@ -250,7 +254,7 @@ def check_between(table: str, stage: str, written: DataFrame, expected: DataFram
     the pages in `expected`."""
     try:
         check_rows_of(table, written, expected)
-    except UnclosedError as error:
+    except WrongRowsError as error:
         raise LostRowsError(stage, str(error)) from None
 
 
@@ -260,5 +264,5 @@ def check_rows_of(table: str, written: DataFrame, expected: DataFrame) -> int:
     assert have is not None
     assert want is not None
     if tuple(have) != tuple(want):
-        raise UnclosedError(f"{want[0]} pages went into the table {table}, and its {have[0]} rows are not the same")
+        raise WrongRowsError(f"{want[0]} pages went into the table {table}, and its {have[0]} rows are not the same")
     return int(have[0])
