@@ -231,9 +231,11 @@ def _summarize(outcome: RunResult, destination: Destination) -> Iterator[str]:
         yield from _count_rest("NO CONTENT", sum(outcome.errors.values()))
     if inputs.skipped:
         yield f"records of archives that are no pages: {_format_counts(inputs.skipped)}"
-    if outcome.others:
-        named = ", ".join(outcome.others[:_MAX_NAMED]) + (", …" if len(outcome.others) > _MAX_NAMED else "")
-        yield f"files of folders that are no pages by their names: {len(outcome.others):,}: {named}"
+    if outcome.ignored_files:
+        named = ", ".join(outcome.ignored_files[:_MAX_NAMED]) + (
+            ", …" if len(outcome.ignored_files) > _MAX_NAMED else ""
+        )
+        yield f"files of folders that are no pages by their names: {len(outcome.ignored_files):,}: {named}"
     if inputs.faults:
         # The worst first: a run over many archives needs a short list.
         worst = sorted(inputs.faults, key=lambda name: (-inputs.faults[name], name))

@@ -28,16 +28,16 @@ def extract_many(
     """See `dripper.extract_many`."""
     if jobs is not None and jobs < 1:
         raise SettingsError(f"jobs={jobs}: the number of processes is at least 1")
-    asked = checked_settings(labeler, settings, options)
+    resolved = checked_settings(labeler, settings, options)
     if multiprocessing.current_process().daemon:
         raise MachineError(
             "extract_many starts processes, which a worker of multiprocessing.Pool may not: call it in the main process"
         )
-    extractor = shared_extractor(asked)
-    if runs_staged(asked.labeler):
+    extractor = shared_extractor(resolved)
+    if runs_staged(resolved.labeler):
         # A model's engine has threads and devices, which a fork does not inherit.
         return (_extract(extractor, page) for page in pages)
-    return _guarded(extractor, pages, GuardLimits.of(asked.limits), jobs or count_processors())
+    return _guarded(extractor, pages, GuardLimits.of(resolved.limits), jobs or count_processors())
 
 
 def count_processors() -> int:

@@ -37,11 +37,11 @@ def choose_columns(names: Sequence[str]) -> tuple[Column, ...]:
     Raises:
         UsageError: There is no such column.
     """
-    known = {column.name: column for column in (*COLUMNS, TEXT)}
+    columns = {column.name: column for column in (*COLUMNS, TEXT)}
     for name in names:
-        if name not in known:
-            raise UsageError(f"--columns {name}: there is no such column; there are {', '.join(known)}")
-    return tuple(known[name] for name in dict.fromkeys(names)) or COLUMNS
+        if name not in columns:
+            raise UsageError(f"--columns {name}: there is no such column; there are {', '.join(columns)}")
+    return tuple(columns[name] for name in dict.fromkeys(names)) or COLUMNS
 
 
 def format_row(
@@ -156,10 +156,10 @@ def _open_locked(path: Path) -> IO[bytes]:
     return stream
 
 
-def explain_other_versions(path: Path, theirs: Mapping[str, Any], ours: Mapping[str, str]) -> UsageError:
+def explain_other_versions(path: Path, written: Mapping[str, Any], current: Mapping[str, str]) -> UsageError:
     """Return the error for a file of other versions; mixed rows in one file would mislead."""
     return UsageError(
-        f"{path} was written by {_format_versions(theirs)}; this is {_format_versions(ours)}: choose another --out"
+        f"{path} was written by {_format_versions(written)}; this is {_format_versions(current)}: choose another --out"
     )
 
 
@@ -198,10 +198,10 @@ class ParquetFile:
             ids, versions = stored.column("page_id"), stored.column("versions").combine_chunks().flatten()
         except (self._arrow.ArrowException, OSError, KeyError, AttributeError) as error:
             raise InputError(f"{self._path} is not a file of this command ({error}): choose another --out") from None
-        for number, (name, ours) in enumerate(self._versions.items()):
-            for theirs in versions[number].unique().to_pylist():
-                if theirs != ours:
-                    raise explain_other_versions(self._path, {name: theirs}, {name: ours})
+        for number, (name, current) in enumerate(self._versions.items()):
+            for written in versions[number].unique().to_pylist():
+                if written != current:
+                    raise explain_other_versions(self._path, {name: written}, {name: current})
         return set(ids.to_pylist())
 
     def add(self, lines: Path) -> None:

@@ -56,11 +56,11 @@ def score_page(truth: str, texts: Mapping[str, str], metrics: Iterable[str] = DE
     check_metrics(metrics)
     scorers = [METRICS[name](truth) for name in metrics]
     scored: dict[str, Values] = {}
-    seen: dict[str, Values] = {}
+    values_by_text: dict[str, Values] = {}
     for name, text in texts.items():
-        if text not in seen:  # settings of one tool often agree
-            seen[text] = {column: value for scorer in scorers for column, value in scorer(text).items()}
-        scored[name] = seen[text]
+        if text not in values_by_text:  # settings of one tool often agree
+            values_by_text[text] = {column: value for scorer in scorers for column, value in scorer(text).items()}
+        scored[name] = values_by_text[text]
     return scored
 
 
