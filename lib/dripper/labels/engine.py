@@ -123,9 +123,9 @@ def environment(settings: Settings) -> dict[str, str]:
     default; an engine on CPU wants its share of the machine.
     """
     stages, names = settings.stages, chain_of(settings.labeler.name)
-    wanted = {key: value for name in names for key, value in find_entry(name).environment.items()}
+    variables = {key: value for name in names for key, value in find_entry(name).environment.items()}
     threads = stages.engine_threads or max(1, (os.cpu_count() or 1) // max(1, stages.engines or 1))
-    return {**wanted, "OMP_NUM_THREADS": str(threads)}
+    return {**variables, "OMP_NUM_THREADS": str(threads)}
 
 
 def groups(rows: Iterable[dict[str, Any]], settings: StageSettings) -> Iterator[list[dict[str, Any]]]:

@@ -126,15 +126,15 @@ class Sequencer:
         self._begin = _first(tokenizer.bos_token_id, tokenizer.cls_token_id)
         self._end = _first(tokenizer.eos_token_id, tokenizer.sep_token_id)
         vocabulary = tokenizer.get_vocab()
-        wanted = [reading.separator, *(MARKERS if reading.form == "outline" else ())]
-        lacking = [token for token in wanted if token not in vocabulary]
+        own_tokens = [reading.separator, *(MARKERS if reading.form == "outline" else ())]
+        lacking = [token for token in own_tokens if token not in vocabulary]
         if lacking:
             raise MachineError(
                 f"the tokenizer does not know {lacking[0]!r}: this checkpoint was not trained to label blocks at their "
                 "separators; see docs/labeler_encoder.md"
             )
         self.separator: int = vocabulary[reading.separator]
-        self._markers = {token: vocabulary[token] for token in wanted}
+        self._markers = {token: vocabulary[token] for token in own_tokens}
         if reading.form == "outline" and reading.block_tokens < LEAST_OUTLINE:
             raise MachineError(f"block_tokens={reading.block_tokens}: an outline needs {LEAST_OUTLINE} tokens or more")
         frame = len(self._frame([], 0, 1))
@@ -223,8 +223,8 @@ class Sequencer:
             ids = [self._markers[each.marker], *head[: most // 3]]
             room = most - len(ids)
             if len(text) > room:
-                kept = int(room * END_SHARE)
-                text = [*text[: room - kept], *text[len(text) - kept :]]
+                n_end = int(room * END_SHARE)
+                text = [*text[: room - n_end], *text[len(text) - n_end :]]
             sequences.append([*ids, *text])
         return sequences
 

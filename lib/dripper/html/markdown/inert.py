@@ -361,9 +361,9 @@ def _write_emphasis(unit: str) -> str:
             break
     pieces = _EDGE.split(unit)
     pairs = _pair_marks(pieces)
-    kept = {index for pair in pairs for index in pair}
+    paired = {index for pair in pairs for index in pair}
     for index in range(1, len(pieces), 2):
-        if index not in kept:
+        if index not in paired:
             pieces[index] = ""
     _move_blanks(pieces)
     for first, last in pairs:
@@ -417,14 +417,14 @@ def _settle_pair(pieces: list[str], first: int, last: int) -> None:
     opens = _is_edge(following, outer)
     pieces[first - 1], pieces[first + 1] = pieces[first - 1] + inner[:moved], inner[moved:]
     inner = pieces[last - 1]
-    kept = len(inner)
+    cut = len(inner)
     outer, before = _next(pieces, last), inner[-1:] or _last(pieces, last)
     is_end_of_link = inner.endswith("\ufdd3)")
-    while kept and inner[kept - 1] not in _STRUCTURE and not _is_edge(before, outer) and not is_end_of_link:
-        outer, kept = inner[kept - 1], kept - 1
-        before = inner[kept - 1 : kept] or _last(pieces, last - 1)
-        is_end_of_link = inner.endswith("\ufdd3)", 0, kept)
-    pieces[last - 1], pieces[last + 1] = inner[:kept], inner[kept:] + pieces[last + 1]
+    while cut and inner[cut - 1] not in _STRUCTURE and not _is_edge(before, outer) and not is_end_of_link:
+        outer, cut = inner[cut - 1], cut - 1
+        before = inner[cut - 1 : cut] or _last(pieces, last - 1)
+        is_end_of_link = inner.endswith("\ufdd3)", 0, cut)
+    pieces[last - 1], pieces[last + 1] = inner[:cut], inner[cut:] + pieces[last + 1]
     # A mark right behind another's end would be read as one with it.
     begins_late = (
         not pieces[first - 1] and pieces[first - 2 : first - 1] not in ([], [""]) and pieces[first - 2] not in _CLOSER

@@ -75,8 +75,8 @@ def set_source(tag: str, address: str) -> str:
     if attribute(tag, "src") is None:
         start = tag.find(" ") if " " in tag else len(tag) - 1
         return f"{tag[:start]} {new}{tag[start:]}"
-    kept = [f'{key}="{escape_attribute(unescape(raw))}"' for key, raw in raw_attributes(tag) if key != "src"]
-    return " ".join([tag[: tag.find(" ")], new, *kept]) + ">"
+    attributes = [f'{key}="{escape_attribute(unescape(raw))}"' for key, raw in raw_attributes(tag) if key != "src"]
+    return " ".join([tag[: tag.find(" ")], new, *attributes]) + ">"
 
 
 def show_pictures(tree: Tree) -> None:

@@ -176,9 +176,9 @@ class _Places:
 
     def __init__(self, tree: Tree, blocks: Sequence[Block], main: Set[int]) -> None:
         self._tree = tree
-        kept = [block for block in blocks if block.item_id in main]
-        self._kept_firsts = [block.first for block in kept]
-        self._kept_lasts = [block.last for block in kept]
+        main_blocks = [block for block in blocks if block.item_id in main]
+        self._kept_firsts = [block.first for block in main_blocks]
+        self._kept_lasts = [block.last for block in main_blocks]
         self._firsts = [block.first for block in blocks]
         sizes = [len(block.text) for block in blocks]
         if "figure" in tree.tags:
@@ -264,10 +264,10 @@ class _Places:
     def _judge(self, element: int) -> int | None:
         """Return what the place in an element is by what it says; None where it says nothing, or
         nothing but an image's caption, so that the next one around it is to be asked."""
-        (said, main), tag = self._count(element), self._tree.tags[element]
+        (length, main), tag = self._count(element), self._tree.tags[element]
         # Names are read last: they take most of the time.
-        if said >= _TEXT and (main or said > LONGEST_CAPTION or _FIGURES.isdisjoint(self._read_names(element))):
-            if main < _SHARE * said:
+        if length >= _TEXT and (main or length > LONGEST_CAPTION or _FIGURES.isdisjoint(self._read_names(element))):
+            if main < _SHARE * length:
                 return _NOT_MAIN
             return _AMONG if tag == "body" else _MAIN
         return _NOT_MAIN if tag in _OUTSIDE or not _AROUND.isdisjoint(self._read_names(element)) else None

@@ -262,10 +262,10 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "") -> Metadata:
 
 def _take_first(*sources: Iterable[str]) -> str | None:
     # Once each: a page can refer to a long blank text as often as it likes.
-    seen = set[str]()
+    values = set[str]()
     for value in chain.from_iterable(sources):
-        if value not in seen:
-            seen.add(value)
+        if value not in values:
+            values.add(value)
             if text := join_lines(unescape(value)):
                 return text
     return None

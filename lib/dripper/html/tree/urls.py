@@ -104,16 +104,16 @@ def follow_dots(path: str) -> str:
     """
     if "/." not in path:
         return path
-    kept: list[str] = []
+    resolved: list[str] = []
     segments = path.split("/")[1:]
     for segment in segments:
         if segment == "..":
-            del kept[-1:]
+            del resolved[-1:]
         elif segment != ".":
-            kept.append(segment)
+            resolved.append(segment)
     if segments[-1] in (".", ".."):
-        kept.append("")
-    return "/" + "/".join(kept)
+        resolved.append("")
+    return "/" + "/".join(resolved)
 
 
 def read_scheme(address: str) -> str:

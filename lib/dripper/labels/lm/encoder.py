@@ -71,8 +71,8 @@ class PageEncoder:
         prompt_name = training.prompt if settings.prompt == "auto" else settings.prompt
         answer: str = settings.answer
         if answer == "auto":
-            asked = None if settings.prompt == "auto" else PUBLIC.get(prompt_name)
-            answer = asked.answer if asked is not None else training.answer
+            public = None if settings.prompt == "auto" else PUBLIC.get(prompt_name)
+            answer = public.answer if public is not None else training.answer
         prompt = find_prompt(prompt_name, answer, prompt_folder(settings.prompt_folder))
         chat = training.chat if settings.chat == "auto" else settings.chat
         tokenizer = ChatTokenizer.load(checkpoint.folder, chat)

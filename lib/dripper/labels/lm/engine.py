@@ -58,10 +58,10 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
             f"vLLM {engine_version()} cannot start {encoder.checkpoint.name} with decoder {settings.decoder}: "
             f"{summarize(error)}. {advice(settings.decoder)}"
         ) from error
-    held = int(engine.llm_engine.vllm_config.model_config.max_model_len)
-    if held < encoder.context:
-        log.warning("%s: windows of %d tokens, for which there is memory", encoder.checkpoint.version, held)
-    encoder.limit_context(held)
+    context = int(engine.llm_engine.vllm_config.model_config.max_model_len)
+    if context < encoder.context:
+        log.warning("%s: windows of %d tokens, for which there is memory", encoder.checkpoint.version, context)
+    encoder.limit_context(context)
     log.info("vLLM %s serves %s", engine_version(), encoder.checkpoint.version)
     return engine
 

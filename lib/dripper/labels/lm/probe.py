@@ -72,11 +72,11 @@ def separators(answers: Sequence[str]) -> Counter[tuple[str, str]]:
     >>> separators(["1 = main; 2 = other; 3 = "]).most_common(1)
     [((' = ', '; '), 1)]
     """
-    found = Counter[tuple[str, str]]()
+    counts = Counter[tuple[str, str]]()
     for answer in answers:
         items = list(_ITEM.finditer(answer))
-        found.update((one[2], answer[one.end() : two.start()]) for one, two in pairwise(items))
-    return found
+        counts.update((one[2], answer[one.end() : two.start()]) for one, two in pairwise(items))
+    return counts
 
 
 class FreeDecoder:

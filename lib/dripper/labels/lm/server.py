@@ -88,12 +88,12 @@ def parse_served_answer(text: str, n_blocks: int) -> "np.ndarray[tuple[int], np.
 
     Raises PageError (labeler_failed) where it says nothing of any.
     """
-    known = {item: main for item, main in parse_answer(text).items() if 1 <= item <= n_blocks}
-    if not known:
+    labels = {item: main for item, main in parse_answer(text).items() if 1 <= item <= n_blocks}
+    if not labels:
         raise PageError(ErrorCode.LABELER_FAILED, f"the model's answer labels no block: {text[:200]!r}")
-    if len(known) < n_blocks:
-        log.warning("an answer labels %d of %d blocks; the others are taken as other", len(known), n_blocks)
-    return np.array([known.get(item, False) for item in range(1, n_blocks + 1)], bool)
+    if len(labels) < n_blocks:
+        log.warning("an answer labels %d of %d blocks; the others are taken as other", len(labels), n_blocks)
+    return np.array([labels.get(item, False) for item in range(1, n_blocks + 1)], bool)
 
 
 def choose_model(models: Sequence[Mapping[str, Any]], encoder: PageEncoder, settings: LmSettings) -> str:

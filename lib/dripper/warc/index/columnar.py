@@ -34,9 +34,9 @@ class ColumnarIndex:
         except (OSError, ValueError) as error:
             raise FileError(FileErrorKind.UNREADABLE, f"the index {path} cannot be read: {error}") from error
         self._columns = set(self._dataset.schema.names)
-        wanted = {_STATUS: selection.statuses, _LANGUAGES: selection.languages, _MIMES[0]: selection.mimes}
+        values_by_column = {_STATUS: selection.statuses, _LANGUAGES: selection.languages, _MIMES[0]: selection.mimes}
         lacking = [name for name in _NEEDED if name not in self._columns]
-        lacking += [name for name, values in wanted.items() if values and name not in self._columns]
+        lacking += [name for name, values in values_by_column.items() if values and name not in self._columns]
         if lacking:
             raise InputError(
                 f"the index {path} has no column {lacking[0]}; leave out what it is needed for, or take another"

@@ -118,11 +118,11 @@ class HttpFile:
                 offset -= len(skipped)
 
 
-def _get(url: str, wanted: str, timeout_seconds: float) -> urllib3.BaseHTTPResponse:
+def _get(url: str, byte_range: str, timeout_seconds: float) -> urllib3.BaseHTTPResponse:
     """Return the answer to a request for a range of bytes, following redirects. Raises FileError
     for a redirect that must not be followed."""
     named = url
-    headers = {"User-Agent": _USER_AGENT, "Range": wanted}
+    headers = {"User-Agent": _USER_AGENT, "Range": byte_range}
     timeout = urllib3.Timeout(connect=timeout_seconds, read=timeout_seconds)
     for _ in range(_MAX_REDIRECTS):
         pool = _open_pool(os.getpid(), _find_proxy(url))

@@ -356,17 +356,17 @@ class Members:
         until = start
         with self._open(start) as cursor:
             decompressor = self._make_decompressor(cursor.stored) if cursor.fill(8) else None
-            kept = bytearray()  # one piece in the end: a search over the window for every byte would take seconds
+            rescued = bytearray()  # one piece in the end: a search over the window for every byte would take seconds
             try:
                 for bite in read_bites(cursor, good) if decompressor else ():
                     until += len(bite)
                     while bite and decompressor and not decompressor.eof:
                         inflated, bite = decompressor.inflate(bite)
-                        kept += inflated[n_inflated:]
+                        rescued += inflated[n_inflated:]
                         n_inflated = max(0, n_inflated - len(inflated))
             except DecompressionError:
                 pass
-            yield Piece("data", bytes(kept))
+            yield Piece("data", bytes(rescued))
         return until
 
     def find_starts(self, start: int, end: int | None = None) -> Iterator[int]:

@@ -86,8 +86,8 @@ def preprocess_exactly(html: bytes, limits: ParserLimits) -> ExactPage:
     parts = _parse_again(clean)
     short = ShortTags(tree.names, partial(_CONTROL.sub, "\ufffd") if clean.has_forbidden else str)
     shorten_lists(tree, parts, [paragraph[:3] for paragraph in survivors])
-    kept = [paragraph for paragraph in survivors if _is_shown(parts, paragraph, short)]
-    blocks = number(tree, texts, kept, check=False)
+    shown = [paragraph for paragraph in survivors if _is_shown(parts, paragraph, short)]
+    blocks = number(tree, texts, shown, check=False)
     for block in blocks:
         if sum(map(len, parts[block.first + block.first % 2 : block.last + 1 : 2])) > CUTOFF:
             truncate(tree, parts, block.first, block.last, CUTOFF, float("inf"))

@@ -76,9 +76,9 @@ class Places:
 
         That is what has begun less what has ended; the root ends last.
         """
-        begun, ended = np.cumsum(values), np.zeros(len(values) + 1, np.uint64)
-        np.cumsum(values[self.by_end], out=ended[1:])
-        return np.asarray(begun - ended[self.ended] - values[0])
+        at_starts, at_ends = np.cumsum(values), np.zeros(len(values) + 1, np.uint64)
+        np.cumsum(values[self.by_end], out=at_ends[1:])
+        return np.asarray(at_starts - at_ends[self.ended] - values[0])
 
 
 def find_places(page: Page) -> Places:
@@ -96,12 +96,12 @@ def find_places(page: Page) -> Places:
     number = np.zeros(len(tree) + 1, np.int64)
     number[used] = np.arange(len(used))
     opens, closes = all_opens[used], all_closes[used]
-    kept = used.tolist()
-    parents, elements = number[_picked(tree.parents, kept)], number[np.array(block_elements, np.int64)]
+    indexes = used.tolist()
+    parents, elements = number[_picked(tree.parents, indexes)], number[np.array(block_elements, np.int64)]
     levels = [np.where(is_run, elements, parents[elements])]
     while len(levels) < LEVELS:
         levels.append(parents[levels[-1]])
-    tags = _picked(tree.tags, kept)
+    tags = _picked(tree.tags, indexes)
     by_end = np.argsort(closes)
     return Places(
         tags=tags, start_tags=_picked(tree.parts, opens.tolist()), parents=parents, elements=elements, is_run=is_run,

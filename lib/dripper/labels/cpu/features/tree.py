@@ -231,8 +231,8 @@ def _inline_counts(tags: Sequence[str], inside: IntArray) -> FloatArray:
     kinds = np.fromiter(map(groups.get, tags, repeat(-1)), np.int64, len(tags))
     counted = np.flatnonzero(kinds >= 0)
     block = inside[:, 0].searchsorted(counted, side="right") - 1
-    held = counted < inside[block, 1]
-    held &= block >= 0
+    is_inside = counted < inside[block, 1]
+    is_inside &= block >= 0
     n_groups = len(INLINE_GROUPS)
-    counts = np.bincount(block[held] * n_groups + kinds[counted[held]], minlength=len(inside) * n_groups)
+    counts = np.bincount(block[is_inside] * n_groups + kinds[counted[is_inside]], minlength=len(inside) * n_groups)
     return np.log1p(counts).reshape(-1, n_groups)
