@@ -21,10 +21,10 @@ log = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> int:
     """Do one step; return 0, 3 where pages have no answer yet, or 2 where the user has to change
     something."""
-    told = parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
-        done: int = told.run(told)
+        done: int = options.run(options)
     except UsageError as error:
         log.error("%s", error)
         return 2

@@ -65,16 +65,16 @@ def ask(export: Export, rounds: Sequence[Round], concurrency: int) -> Asked:
     Raises MachineError where the endpoint refuses us, is gone or answers no page (answers so far
     are kept), InputError where a file of answers holds something else.
     """
-    asked = Asked()
+    result = Asked()
     for one in rounds:
         _cut_half_line(one.file)
-        known = _known(one.file, export)
-        asked.known += len(known.intersection(one.pages))
-        _ask_round(export, one, [page for page in one.pages if page not in known], concurrency, asked)
-    return asked
+        answered = _known(one.file, export)
+        result.known += len(answered.intersection(one.pages))
+        _ask_round(export, one, [page for page in one.pages if page not in answered], concurrency, result)
+    return result
 
 
-def _ask_round(export: Export, one: Round, pages: Sequence[str], concurrency: int, asked: Asked) -> None:
+def _ask_round(export: Export, one: Round, pages: Sequence[str], concurrency: int, result: Asked) -> None:
     used = {page: Counter[str]() for page in pages}
 
     def answer(page: str) -> Answer:
@@ -84,20 +84,20 @@ def _ask_round(export: Export, one: Round, pages: Sequence[str], concurrency: in
         under_way: dict[Future[Answer], str] = {requests.submit(answer, page): page for page in pages}
         for done in as_completed(under_way):
             page = under_way[done]
-            asked.used += used.pop(page)
+            result.used += used.pop(page)
             try:
-                found = done.result()
+                page_answer = done.result()
             except PageError as error:
                 log.warning("page %s: %s", page, error.detail)
-                asked.failed[page] = error.detail
-                if not asked.answered and len(asked.failed) == HOPELESS:
+                result.failed[page] = error.detail
+                if not result.answered and len(result.failed) == HOPELESS:
                     raise MachineError(f"none of {HOPELESS} pages got an answer; page {page}: {error.detail}") from None
                 continue
-            file.write(json.dumps(found.row(), ensure_ascii=False) + "\n")
+            file.write(json.dumps(page_answer.row(), ensure_ascii=False) + "\n")
             file.flush()
-            asked.answered += 1
-            if asked.answered % 50 == 0:
-                log.info("%d answers", asked.answered)
+            result.answered += 1
+            if result.answered % 50 == 0:
+                log.info("%d answers", result.answered)
 
 
 @contextmanager
@@ -123,12 +123,12 @@ def _cut_half_line(file: Path) -> None:
     """Take away what a killed run wrote of its last line."""
     if not file.exists():
         return
-    held = file.read_bytes()
-    whole = held[: held.rfind(b"\n") + 1]
-    if whole != held:
+    content = file.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if whole != content:
         try:
-            json.loads(held[len(whole) :])
+            json.loads(content[len(whole) :])
         except ValueError:
             file.write_bytes(whole)
         else:
-            file.write_bytes(held + b"\n")
+            file.write_bytes(content + b"\n")

@@ -131,8 +131,8 @@ def write_conversations(
                 name = VALIDATION if is_held_out(labelled.host, validation) else TRAIN
                 _write_page(labelled, framing, profile, files[name], name, written)
         (folder / "dataset_info.json").write_text(json.dumps(_dataset_info(), indent=1) + "\n", encoding="utf-8")
-        told = {**_meta(framing, profile, written), **about}
-        (folder / "META.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        meta = {**_meta(framing, profile, written), **about}
+        (folder / "META.json").write_text(json.dumps(meta, indent=1) + "\n", encoding="utf-8")
     return written
 
 

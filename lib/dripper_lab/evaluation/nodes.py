@@ -77,7 +77,7 @@ def score_nodes(pages: Iterable[LabelledPage], extractors: Sequence[Contender]) 
     """Return the counts of each extractor; a page on which one fails is one of which it takes
     nothing."""
     ready = {one.name: (one.load(), one.form) for one in extractors}
-    found = {name: Counts() for name in ready}
+    counts = {name: Counts() for name in ready}
     for labelled, page in split_pages(pages):
         nodes = Leaves.of_text_nodes(page.elements).texts
         truth = Truth.of(nodes, labelled, SHARE)
@@ -85,9 +85,9 @@ def score_nodes(pages: Iterable[LabelledPage], extractors: Sequence[Contender]) 
         main = [bool(truth.main[index]) for index in counted]
         task = Task(labelled, decode_page(labelled))
         for name, (extract, form) in ready.items():
-            held = " ".join(converter(form, labelled.data_set)(extract_or_nothing(extract, task)).split())
-            found[name].add(main, [nodes[index] in held for index in counted])
-    return found
+            text = " ".join(converter(form, labelled.data_set)(extract_or_nothing(extract, task)).split())
+            counts[name].add(main, [nodes[index] in text for index in counted])
+    return counts
 
 
 def table(counts: Mapping[str, Counts]) -> str:
@@ -105,20 +105,20 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of the data sets")
     parser.add_argument("--extractors", default=",".join(EXTRACTORS), help="with commas (default %(default)s)")
     parser.add_argument("--sample", type=int, default=20, help="pages a set (default %(default)s)")
-    given = parser.parse_args(arguments)
-    known = {one.name: one for one in [*ours(), *peers()]}
+    options = parser.parse_args(arguments)
+    by_name = {one.name: one for one in [*ours(), *peers()]}
     try:
-        chosen = choose(given.extractors.split(","), known)
-        sets = names_with(Role.EVALUATION, folder=given.data)
-        source = PageSource(given.data, given.sample)
+        chosen = choose(options.extractors.split(","), by_name)
+        sets = names_with(Role.EVALUATION, folder=options.data)
+        source = PageSource(options.data, options.sample)
         counts = score_nodes((page for name in sets for page in source.pages(name)), chosen)
         n_nodes = max((count.nodes for count in counts.values()), default=0)
         if not n_nodes:
-            raise UsageError(f"no labelled pages in {given.data}")
+            raise UsageError(f"no labelled pages in {options.data}")
     except (UsageError, MachineError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    sys.stdout.write(f"{', '.join(sets)}: at most {given.sample} pages a set, {n_nodes:,} nodes\n\n{table(counts)}")
+    sys.stdout.write(f"{', '.join(sets)}: at most {options.sample} pages a set, {n_nodes:,} nodes\n\n{table(counts)}")
     return 0
 
 

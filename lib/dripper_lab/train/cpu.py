@@ -124,14 +124,14 @@ def makers(recipe: Recipe) -> Mapping[str, Sequence[Maker]]:
     aged = partial(antique, draw=draw(recipe.crowded_variants + recipe.antique_variants))
     used = {"commented"}
     used |= {kind for each in (recipe, *recipe.others) for kind, share in asdict(each.shares).items() if share}
-    made: dict[str, Sequence[Maker]] = {
+    by_kind: dict[str, Sequence[Maker]] = {
         "crowded": [Crowder(draw(number)) for number in range(recipe.crowded_variants)],
         "antique": [Antiquary(draw(recipe.crowded_variants + number)) for number in range(recipe.antique_variants)],
         "antique_crowded": [Crowder(draw(recipe.crowded_variants), aged)],
         "commented": [Commenter(draw())],
         "antique_commented": [Commenter(draw(1), aged)],
     }
-    return {kind: of for kind, of in made.items() if kind in used}
+    return {kind: of for kind, of in by_kind.items() if kind in used}
 
 
 def _kept(keep: Path | None, weights: Weights) -> list[Network]:
@@ -143,10 +143,10 @@ def _kept(keep: Path | None, weights: Weights) -> list[Network]:
 
 def examples_of(data: Path, data_set: str, recipe: Recipe, sample: int | None = None) -> Iterator[Example]:
     """Yield the examples of a data set with their variants, which are made of pages of that set."""
-    made = makers(recipe)
-    if set(made) == {"commented"} and data_set in UNCOMMENTED:
-        made = {}
-    yield from read_examples(read_pages(data, data_set, sample=sample, empty=True), made)
+    of_set = makers(recipe)
+    if set(of_set) == {"commented"} and data_set in UNCOMMENTED:
+        of_set = {}
+    yield from read_examples(read_pages(data, data_set, sample=sample, empty=True), of_set)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -54,10 +54,10 @@ class HeldOut:
         empty = [example for example in examples if not example.truth_words]
         logits, nothing = held_out_logits(full, networks), held_out_logits(empty, networks)
         calibration = calibrate(full, logits) if start is None else calibrated_as(start, full, logits)
-        scores, lost = page_scores(full, logits, calibration), page_scores(empty, nothing, calibration)
+        scores, empty_scores = page_scores(full, logits, calibration), page_scores(empty, nothing, calibration)
         both = [*full, *empty]
         kinds = np.stack([held_out_kinds(network_of(example, networks), example) for example in both])
-        expected, reached = (np.concatenate([scores[at], lost[at]]) for at in (2, 1))
+        expected, reached = (np.concatenate([scores[at], empty_scores[at]]) for at in (2, 1))
         if start is None:
             confidence = _confidence_by_halves(both, expected, kinds, reached)
             coefficients = fit_confidence(expected, kinds, reached)
@@ -93,10 +93,10 @@ def _confidence_by_halves(
     halves = np.array([fold_of(f"half of {page.host}", 2) for page in pages])
     confidence = np.zeros(len(pages))
     for half in (0, 1):
-        own, others = halves == half, halves != half
-        if own.any() and others.any():
-            found = fit_confidence(expected[others], kinds[others], reached[others])
-            confidence[own] = _confidence(found, expected[own], kinds[own])
+        own, other_half = halves == half, halves != half
+        if own.any() and other_half.any():
+            coefficients = fit_confidence(expected[other_half], kinds[other_half], reached[other_half])
+            confidence[own] = _confidence(coefficients, expected[own], kinds[own])
     return confidence
 
 

@@ -77,10 +77,10 @@ def _multinomial(inputs: FloatArray, targets: FloatArray, weight: FloatArray) ->
         value = -(weight[:, None] * targets * logs).sum() + 0.5 * (ridge * coefficients**2).sum()
         return float(value), gradient.ravel()
 
-    found = minimize(
+    solution = minimize(
         loss, np.zeros(padded.shape[1] * targets.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 400}
     )
-    return np.asarray(found.x).reshape(padded.shape[1], -1)
+    return np.asarray(solution.x).reshape(padded.shape[1], -1)
 
 
 def fit_confidence(expected: FloatArray, kinds: FloatArray, scores: FloatArray) -> FloatArray:

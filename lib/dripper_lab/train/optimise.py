@@ -188,8 +188,8 @@ def _dropout(key: Any, recipe: Recipe) -> Callable[[Any], Any]:
     branches = count()
 
     def drop(x: Any) -> Any:
-        kept = jax.random.bernoulli(jax.random.fold_in(key, next(branches)), 1 - recipe.dropout, x.shape)
-        return x * kept / (1 - recipe.dropout)
+        mask = jax.random.bernoulli(jax.random.fold_in(key, next(branches)), 1 - recipe.dropout, x.shape)
+        return x * mask / (1 - recipe.dropout)
 
     return drop
 

@@ -102,9 +102,9 @@ def findings(frame: ScoreTable, extractors: Sequence[Contender]) -> list[Finding
     scored = frame[frame[METRIC].notna()]
     means = scored.pivot_table(index="extractor", columns="data_set", values=METRIC, aggfunc="mean")
     singles = [one.name for one in extractors if one.kind is Standing.PEER and one.name in means.index]
-    found = [_no_best(means, singles), _skewed(scored, singles), _whole_pages(scored, extractors, singles)]
+    checks = [_no_best(means, singles), _skewed(scored, singles), _whole_pages(scored, extractors, singles)]
     votes = [one.name for one in extractors if one.kind is Standing.ENSEMBLE and one.name in means.index]
-    return [*([_ensembles(means, singles, votes)] if votes else []), *found]
+    return [*([_ensembles(means, singles, votes)] if votes else []), *checks]
 
 
 def _ensembles(means: ScoreTable, singles: Sequence[str], votes: Sequence[str]) -> Finding:

@@ -69,13 +69,13 @@ def extract_marked(html: str) -> str:
     root: Any = lxml.html.document_fromstring(
         html.encode("utf-8", "replace"), parser=lxml.html.HTMLParser(encoding="utf-8")
     )
-    kept: set[Any] = set()
+    remaining: set[Any] = set()
     for element in _marked(root):
-        kept.update(element.iter())
-        kept.update(element.iterancestors())
-    if not kept:
+        remaining.update(element.iter())
+        remaining.update(element.iterancestors())
+    if not remaining:
         return ""
-    for element in [element for element in root.iter() if element not in kept]:
+    for element in [element for element in root.iter() if element not in remaining]:
         if element.getparent() is not None:
             element.drop_tree()
     return strip_marks(str(lxml.html.tostring(root, encoding="unicode")))

@@ -69,8 +69,8 @@ def train_and_save(
     model = transformers.AutoModelForCausalLM.from_pretrained(base)
     reader = Reader(transformers.AutoTokenizer.from_pretrained(base))
     learned = list(reader.read(conversations / TRAIN, recipe.windows_a_page, recipe.seed))
-    held = reader.read(conversations / VALIDATION, 3, recipe.seed)
-    checked = [window for windows in held for window in windows][:CHECKED_WINDOWS]
+    held_out = reader.read(conversations / VALIDATION, 3, recipe.seed)
+    checked = [window for windows in held_out for window in windows][:CHECKED_WINDOWS]
     weights = sum(value.numel() for value in model.parameters())
     log.info(
         "%d pages to learn from, %d weights, %.0f CPU seconds", len(learned), weights, time.process_time() - started
@@ -95,8 +95,8 @@ def train_and_save(
 def _save(model: Any, base: Path, folder: Path, recipe: Recipe) -> None:
     shutil.copytree(base, folder, dirs_exist_ok=True)
     model.save_pretrained(folder)
-    told = {"profile": PROFILE, "labels": {"lm": labeler_options(folder.resolve(), recipe)}}
-    (folder / "labeler.yml").write_text(yaml.safe_dump(told, sort_keys=False))
+    options = {"profile": PROFILE, "labels": {"lm": labeler_options(folder.resolve(), recipe)}}
+    (folder / "labeler.yml").write_text(yaml.safe_dump(options, sort_keys=False))
 
 
 def _pages(data: Path, data_sets: Sequence[str], sample: int | None) -> Iterator[LabelledPage]:

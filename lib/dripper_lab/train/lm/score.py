@@ -130,10 +130,12 @@ def label_with(
 def calibration(labels: Sequence[Labels], cases: Sequence[Case], bins: int = 10) -> float:
     """Return the expected calibration error of the probabilities: how far they are from the share
     that is main, by bins of equal width."""
-    said = np.concatenate([one.probability for one in labels]).astype(np.float64)
+    probabilities = np.concatenate([one.probability for one in labels]).astype(np.float64)
     true = np.concatenate([case.main for case in cases])
-    at = np.minimum((said * bins).astype(int), bins - 1)
-    gaps = [abs(said[at == one].mean() - true[at == one].mean()) * (at == one).mean() for one in set(at.tolist())]
+    at = np.minimum((probabilities * bins).astype(int), bins - 1)
+    gaps = [
+        abs(probabilities[at == one].mean() - true[at == one].mean()) * (at == one).mean() for one in set(at.tolist())
+    ]
     return float(sum(gaps))
 
 
@@ -165,8 +167,8 @@ def score(cases: Sequence[Case], checkpoints: Sequence[Path], *, fsm: bool) -> I
         yield _scored(f"`cpu,lm` with {folder.name}", cases, chained, f"{share:.1%} of the pages go on")
 
 
-def _differing(ones: Sequence[Labels], others: Sequence[Labels]) -> int:
-    return sum(int((one.main != other.main).sum()) for one, other in zip(ones, others, strict=True))
+def _differing(first: Sequence[Labels], second: Sequence[Labels]) -> int:
+    return sum(int((one.main != other.main).sum()) for one, other in zip(first, second, strict=True))
 
 
 def _scored(name: str, cases: Sequence[Case], masks: Sequence[Mask], note: str = "") -> Scored:
@@ -185,14 +187,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--sample", type=int, default=80, help="so many pages (default %(default)s)")
     parser.add_argument("--profile", choices=sorted(PROFILES), default="dripper", help="of the blocks (%(default)s)")
     parser.add_argument("--fsm", action="store_true", help="decode with the state machine token by token, too")
-    given = parser.parse_args(arguments)
-    cases = list(read_cases(given.data, given.set, given.sample, given.profile))
+    options = parser.parse_args(arguments)
+    cases = list(read_cases(options.data, options.set, options.sample, options.profile))
     n_blocks = sum(len(case.main) for case in cases)
-    sys.stdout.write(f"{given.set}: {len(cases)} pages, {n_blocks} blocks\n\n")
+    sys.stdout.write(f"{options.set}: {len(cases)} pages, {n_blocks} blocks\n\n")
     sys.stdout.write(
         "| labeler | block precision | recall | F1 | blocks right | ROUGE-5 F1 | |\n|---|---|---|---|---|---|---|\n"
     )
-    for scored in score(cases, given.checkpoints, fsm=given.fsm):
+    for scored in score(cases, options.checkpoints, fsm=options.fsm):
         sys.stdout.write(scored.row(n_blocks) + "\n")
         sys.stdout.flush()
     return 0

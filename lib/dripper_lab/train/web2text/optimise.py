@@ -100,8 +100,8 @@ def train(sequences: Sequences, outcomes: int, recipe: Recipe, validation: Seque
             error = cross_entropy(layers, validation)
             if error < lowest:
                 best, lowest = layers, error
-    taken = layers if validation is None else best
-    return [Layer(*(np.asarray(part, np.float64) for part in layer)) for layer in taken]
+    result = layers if validation is None else best
+    return [Layer(*(np.asarray(part, np.float64) for part in layer)) for layer in result]
 
 
 def initial_layers(n_features: int, outcomes: int, seed: int) -> list[Layer]:
