@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Asked:
+class AskResult:
     """What a run did."""
 
     answered: int = 0
@@ -59,22 +59,22 @@ def twice_share(numbers: Sequence[str], share: float) -> list[str]:
     return sorted(drawn[: round(share * len(numbers))])
 
 
-def ask(export: Export, rounds: Sequence[Round], concurrency: int) -> Asked:
+def ask(export: Export, rounds: Sequence[Round], concurrency: int) -> AskResult:
     """Ask for all answers that are not there yet.
 
     Raises MachineError where the endpoint refuses us, is gone or answers no page (answers so far
     are kept), InputError where a file of answers holds something else.
     """
-    result = Asked()
+    result = AskResult()
     for one in rounds:
         _cut_half_line(one.file)
-        answered = _known(one.file, export)
+        answered = _read_answered_pages(one.file, export)
         result.known += len(answered.intersection(one.pages))
         _ask_round(export, one, [page for page in one.pages if page not in answered], concurrency, result)
     return result
 
 
-def _ask_round(export: Export, one: Round, pages: Sequence[str], concurrency: int, result: Asked) -> None:
+def _ask_round(export: Export, one: Round, pages: Sequence[str], concurrency: int, result: AskResult) -> None:
     used = {page: Counter[str]() for page in pages}
 
     def answer(page: str) -> Answer:
@@ -110,7 +110,7 @@ def _requests(concurrency: int) -> Iterator[ThreadPoolExecutor]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _known(file: Path, export: Export) -> set[str]:
+def _read_answered_pages(file: Path, export: Export) -> set[str]:
     if not file.exists():
         return set()
     answers = read_answers([file], export)

@@ -20,7 +20,7 @@ import numpy as np
 from dripper.errors import MachineError, UsageError
 from dripper_lab.datasets import LabelledPage, Role, names_with
 from dripper_lab.evaluation.extractors.base import Contender, Task, choose, converter, extract_or_nothing
-from dripper_lab.evaluation.extractors.ours import ours
+from dripper_lab.evaluation.extractors.ours import list_own_extractors
 from dripper_lab.evaluation.extractors.peers import peers
 from dripper_lab.evaluation.sources import PageSource
 from dripper_lab.evaluation.store import decode_page
@@ -106,7 +106,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--extractors", default=",".join(EXTRACTORS), help="with commas (default %(default)s)")
     parser.add_argument("--sample", type=int, default=20, help="pages a set (default %(default)s)")
     options = parser.parse_args(arguments)
-    by_name = {one.name: one for one in [*ours(), *peers()]}
+    by_name = {one.name: one for one in [*list_own_extractors(), *peers()]}
     try:
         chosen = choose(options.extractors.split(","), by_name)
         sets = names_with(Role.EVALUATION, folder=options.data)

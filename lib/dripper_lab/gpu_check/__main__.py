@@ -20,7 +20,7 @@ from dripper.labels.registry import list_options
 from dripper.warc import decode
 from dripper_lab.annotation.sources import unlabelled_pages
 from dripper_lab.datasets import LabelledPage
-from dripper_lab.gpu_check.check import Asked, Part, ask_step, check_encoder, check_lm
+from dripper_lab.gpu_check.check import Part, Questions, ask_step, check_encoder, check_lm
 from dripper_lab.gpu_check.estimate import GPUS, find_gpu
 from dripper_lab.gpu_check.page import write_page
 
@@ -71,7 +71,7 @@ def _check(options: argparse.Namespace) -> list[Part]:
     sheet = options.gpu or find_gpu(machine["device"])
     gpu = GPUS[sheet] if sheet else None
     dollars = options.dollars_per_hour or (gpu.dollars_per_hour if gpu else 1.0)
-    questions = Asked(
+    questions = Questions(
         texts, list_options("lm", settings.labels), list_options("encoder", settings.labels), gpu, settings.profile,
         options.decoders, options.authors,
     )  # fmt: skip

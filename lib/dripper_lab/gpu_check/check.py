@@ -78,7 +78,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Questions:
     """What the check is to do.
 
     pages: decoded HTML. gpu: whose data sheet the estimates are made from; None: no estimates.
@@ -94,7 +94,7 @@ class Asked:
     authors: Path | None = None
 
 
-def check_lm(model: str, questions: Asked) -> Part:
+def check_lm(model: str, questions: Questions) -> Part:
     """Return what a checkpoint of the labeler `lm` does on the pages."""
     part = Part(model)
     checkpoint = find_checkpoint(model)
@@ -139,7 +139,7 @@ def check_lm(model: str, questions: Asked) -> Part:
     return part
 
 
-def check_encoder(model: str, questions: Asked) -> Part:
+def check_encoder(model: str, questions: Questions) -> Part:
     """Return what a checkpoint of the labeler `encoder` does on the pages."""
     part = Part(model)
     answer = _try(
@@ -234,7 +234,7 @@ def _differing(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 def _compare_authors(
-    part: Part, package: str, code: str, question: Mapping[str, object], answer: Answer, questions: Asked
+    part: Part, package: str, code: str, question: Mapping[str, object], answer: Answer, questions: Questions
 ) -> None:
     """Say of how many blocks the published code gives another label, on pages of which it has as
     many blocks."""

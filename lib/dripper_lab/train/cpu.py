@@ -87,7 +87,7 @@ def train_and_save(
     held_out = HeldOut.of([page for page in unseen if networks[fold_of(page.host, folds)]], networks, earlier)
     log.info("cross-validated ROUGE-5 F1: %.4f on %d pages", held_out.calibration.f1, len(held_out.examples))
     weights = held_out.calibrated(fit(examples, recipe, earlier))
-    kept = _kept(keep, weights)
+    kept = _fold_earlier_networks(keep, weights)
     weights = replace(weights, others=(*weights.others, *kept))
     output.mkdir(parents=True, exist_ok=True)
     path = output / "cpu_weights.npz"
@@ -134,7 +134,7 @@ def makers(recipe: Recipe) -> Mapping[str, Sequence[Maker]]:
     return {kind: of for kind, of in by_kind.items() if kind in used}
 
 
-def _kept(keep: Path | None, weights: Weights) -> list[Network]:
+def _fold_earlier_networks(keep: Path | None, weights: Weights) -> list[Network]:
     if keep is None:
         return []
     earlier = load_weights(keep)

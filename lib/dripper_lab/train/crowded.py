@@ -78,7 +78,7 @@ class Crowder:
         main = np.flatnonzero(example.main)
         if example.page_type not in KINDS or not len(main) or not sections:
             return None
-        remaining = self._kept(main, example)
+        remaining = self._cut_main(main, example)
         parts = list(page.elements.parts)
         for block in set(main.tolist()) - set(remaining.tolist()):
             first, last = page.blocks[block].first, page.blocks[block].last
@@ -95,7 +95,7 @@ class Crowder:
         edited = replace(restore("".join(parts), page.title), hints=page.hints)
         return _example(self.finish(edited), page, example, remaining)
 
-    def _kept(self, main: IntArray, example: Example) -> IntArray:
+    def _cut_main(self, main: IntArray, example: Example) -> IntArray:
         words = np.cumsum(example.words[main])
         least = int(np.searchsorted(words, _LEAST_WORDS)) + 1
         if len(main) <= least or self.draw.random() >= CUT:

@@ -103,7 +103,7 @@ def network_of(example: Example, networks: Sequence[Weights | None]) -> Weights:
     return network
 
 
-def held_out_logits(examples: Sequence[Example], networks: Sequence[Weights | None]) -> list[FloatArray]:
+def compute_held_out_logits(examples: Sequence[Example], networks: Sequence[Weights | None]) -> list[FloatArray]:
     """Return the logits of every example, shape (1 + others, n_blocks), from the networks that saw
     no page of its site."""
 

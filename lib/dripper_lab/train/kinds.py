@@ -39,7 +39,7 @@ def summary_of(weights: Weights, example: Example) -> PageSummary:
     return summary
 
 
-def held_out_kinds(weights: Weights, example: Example) -> FloatArray:
+def compute_held_out_kinds(weights: Weights, example: Example) -> FloatArray:
     """Return the probabilities of KINDS of a page that the weights did not see, shape
     (n_kinds,)."""
     return classify_page(weights, summary_of(weights, example))

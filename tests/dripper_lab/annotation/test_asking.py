@@ -13,7 +13,7 @@ import pytest
 from dripper.errors import InputError, MachineError
 from dripper.labels.lm import api
 from dripper.labels.lm.api import Access, Api
-from dripper_lab.annotation.asking import HOPELESS, Asked, Round, ask, twice_share
+from dripper_lab.annotation.asking import HOPELESS, AskResult, Round, ask, twice_share
 from dripper_lab.annotation.chat import Annotator, last_object
 from dripper_lab.annotation.export import Export
 from dripper_lab.annotation.folders import guidelines
@@ -21,7 +21,7 @@ from dripper_lab.annotation.importing import read_answers
 from support.annotating import ChatStub, Reply, answered, page_of, right, shown
 from support.servers import serving
 
-Ask = Callable[..., tuple[ChatStub, Asked]]
+Ask = Callable[..., tuple[ChatStub, AskResult]]
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def asking(exported: Export, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(api, "BACKOFF_SECONDS", 0.01)
     running = ExitStack()
 
-    def run(reply: Reply, pages: list[str] | None = None, **access: Any) -> tuple[ChatStub, Asked]:
+    def run(reply: Reply, pages: list[str] | None = None, **access: Any) -> tuple[ChatStub, AskResult]:
         stub = running.enter_context(serving(ChatStub(reply)))
         known = Access(**{"key": "sk-secret", "concurrency": 3, "attempts": 3, "timeout_seconds": 20} | access)
         annotator = Annotator(Api(stub.address, known, "--endpoint"), "big", guidelines(), {"temperature": 0})

@@ -55,12 +55,12 @@ def read_written(text: str) -> Written:
     rest = text[thinking.end() :] if thinking else text
     answer = rest.lstrip()
     labels = [item[3] == MAIN for item in _ITEM.finditer(answer)]
-    fitting = [form.name for form in FORMS.values() if labels and answer.startswith(_begun(form, labels))]
+    fitting = [form.name for form in FORMS.values() if labels and answer.startswith(_write_beginning(form, labels))]
     leading = rest[: len(rest) - len(answer)]
     return Written(thinking[1] if thinking else None, leading, answer, fitting[0] if fitting else None, len(labels))
 
 
-def _begun(form: AnswerForm, labels: Sequence[bool]) -> str:
+def _write_beginning(form: AnswerForm, labels: Sequence[bool]) -> str:
     text = form.text(labels)
     return text[: len(text) - len(form.closing)]
 

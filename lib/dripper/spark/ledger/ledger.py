@@ -50,7 +50,7 @@ class Ledger:
         self._run_id = run_id
         self._max_attempts = max_attempts
         self._last_batch = 0
-        self._known: dict[Key, LedgerEntry] | None = {} if is_new else None
+        self._cached_entries: dict[Key, LedgerEntry] | None = {} if is_new else None
         # Two commits at once of one driver would be one conflict after the other: each rewrites
         # files of the plan.
         self._lock = threading.RLock()
@@ -62,30 +62,30 @@ class Ledger:
             return list(self._entries().values())
 
     def _entries(self) -> dict[Key, LedgerEntry]:
-        if self._known is None:
+        if self._cached_entries is None:
             # A table that no run of this release has opened yet may lack the youngest columns.
             rows = self._books.read(TABLE, EVERY_ROW, _ENTRY_COLUMNS)
             self.number_above(row["batch"] for row in rows)
-            self._known = {_key(row): _entry(row) for row in rows}
-        return self._known
+            self._cached_entries = {_key(row): _entry(row) for row in rows}
+        return self._cached_entries
 
     def _replace(self, rows: Sequence[Row], where: Where) -> None:
         """Put rows in the place of others, in the table and in what is known of it."""
         with self._lock:
             # Of a commit that fails it may be unknown whether it was done.
-            entries, self._known = self._known, None
+            entries, self._cached_entries = self._cached_entries, None
             self._books.replace(TABLE, rows, where)
             if entries is not None:
                 stays = {key: entry for key, entry in entries.items() if not where.holds(_place(entry))}
-                self._known = stays | {_key(row): _entry(row) for row in rows}
+                self._cached_entries = stays | {_key(row): _entry(row) for row in rows}
 
     def _append(self, rows: Sequence[Row]) -> None:
         with self._lock:
-            entries, self._known = self._known, None
+            entries, self._cached_entries = self._cached_entries, None
             self.number_above(row["batch"] for row in rows)
             self._books.append(TABLE, rows)
             if entries is not None:
-                self._known = entries | {_key(row): _entry(row) for row in rows}
+                self._cached_entries = entries | {_key(row): _entry(row) for row in rows}
 
     def _change(self, batches: Collection[int], change: Callable[[Row], Row]) -> None:
         """Put in the place of each row of these batches what `change` makes of it, as `amend`
@@ -93,10 +93,10 @@ class Ledger:
         if not batches:
             return
         with self._lock:
-            entries, self._known = self._known, None
+            entries, self._cached_entries = self._cached_entries, None
             changed = amend(self._books, TABLE, among("batch", batches), change)
             if entries is not None and changed is not None:
-                self._known = entries | {_key(row): _entry(row) for row in changed}
+                self._cached_entries = entries | {_key(row): _entry(row) for row in changed}
 
     @property
     def last_batch(self) -> int:

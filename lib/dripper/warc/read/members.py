@@ -73,7 +73,7 @@ class Members:
         self._source = source
         self._dictionary: bytes | None = None
         self._doubt = Doubt()
-        self._begun = sys.maxsize
+        self._first_start = sys.maxsize
         self._unsound: set[int] = set()
 
     def pieces(self, start: int = 0) -> Iterator[Piece]:
@@ -209,7 +209,7 @@ class Members:
         That may lie in what the damaged one has used: it has swallowed it. But a file can be built
         so that every part of it inflates in many ways; so there, only members count that are whole.
         """
-        self._begun = min(start, self._begun)
+        self._first_start = min(start, self._first_start)
         resume: int | None = start
         doubtful = start  # a damaged member has used what comes before it
         while resume is not None:
@@ -239,7 +239,7 @@ class Members:
         return self._find_member(max(start, doubtful))
 
     def _may_spend(self, n_bytes: int) -> bool:
-        return self._doubt.spend(n_bytes, self.bytes_read - self._begun)
+        return self._doubt.spend(n_bytes, self.bytes_read - self._first_start)
 
     def _is_whole(self, at: int) -> bool:
         with self._open(at) as cursor:

@@ -20,7 +20,15 @@ from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.command_line import parse_training, run_training, training_parser
 from dripper_lab.train.web2text.card import Result, model_card
 from dripper_lab.train.web2text.examples import Example, Recipe, read_examples
-from dripper_lab.train.web2text.fit import MAIN_BIASES, PAIR_WEIGHTS, choose, fit, labels_with, page_f1, said_of
+from dripper_lab.train.web2text.fit import (
+    MAIN_BIASES,
+    PAIR_WEIGHTS,
+    choose,
+    compute_unweighted_potentials,
+    fit,
+    labels_with,
+    page_f1,
+)
 from dripper_labelers.web2text.weights import Weights, load_weights, save_weights
 
 log = logging.getLogger(__name__)
@@ -60,7 +68,7 @@ def train_and_save(
 
 def choose_and_score(weights: Weights, held_out: Sequence[Example]) -> Result:
     """Return what is best on the pages held out, and what other choices reach."""
-    potentials = [said_of(weights, page) for page in held_out]
+    potentials = [compute_unweighted_potentials(weights, page) for page in held_out]
     choice = choose(held_out, potentials)
     log.info("F1 over words: %.4f on %d pages held out", choice.f1, len(held_out))
 

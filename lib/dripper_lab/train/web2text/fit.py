@@ -30,7 +30,7 @@ class Choice(NamedTuple):
     f1: float
 
 
-def said_of(weights: Weights, page: Example) -> Potentials:
+def compute_unweighted_potentials(weights: Weights, page: Example) -> Potentials:
     """Return the potentials of a page before pairs are weighted and the bias is added."""
     return compute_potentials(replace(weights, pair_weight=1.0, main_bias=0.0), page.features)
 
@@ -50,7 +50,7 @@ def labels_with(potentials: Sequence[Potentials], pair_weight: float, main_bias:
     """Return which leaves of each page are main.
 
     Args:
-        potentials: See :func:`said_of`.
+        potentials: See :func:`compute_unweighted_potentials`.
     """
     bias = np.array([0.0, main_bias])
     return [choose_most_probable(page.leaves + bias, page.pairs * pair_weight) for page in potentials]
